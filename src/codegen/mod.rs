@@ -1,0 +1,1 @@
+//! Machine-layer stages from SSA MIR to allocated code.

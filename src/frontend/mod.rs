@@ -1,0 +1,1 @@
+//! The front end: drives clang, links the built-in library.

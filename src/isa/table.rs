@@ -1,0 +1,330 @@
+//! The instruction table: one row per operation. Everything that knows an operation by name starts here.
+//!
+//! A row gives mnemonic, allowed types, operand roles, unit class, flags and one line of documentation. The operation's number is
+//! its position (append rows; never reorder within a released encoding).
+
+use strum::{EnumIter, FromRepr};
+
+use super::types::{OpClass, Type};
+
+/// What an operand is for: how many words it has and which spaces it may come from.
+///
+/// Vector values (`L`, `M`) may be replaced by `S`, special registers, constants and immediates in every source role unless the
+/// role says otherwise. An instruction with a destination in `S` may only read `S`, uniform specials, constants and immediates
+/// (except `first`, `ballot` and `vote`, which read vectors or predicates).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A value of the instruction's type.
+    Value,
+    /// A value of the conversion's source type ([`super::Mods::from`]).
+    From,
+    /// A 32-bit value whatever the type (shift amounts, lane numbers, exponents).
+    Word,
+    /// A 64-bit value whatever the type (result of 32×32→64, ballots).
+    Pair,
+    /// A predicate: P as source or destination; as source also S or an immediate (non-zero is true in all lanes); as destination
+    /// also S (0 or 1).
+    Predicate,
+    /// Uniform base address: S pair or constant pair (64-bit spaces) or absent; S or constant word in 32-bit spaces.
+    Base,
+    /// Per-lane offset: 32 bits (modes `u32`, `s32`) or 64 (`a64`), or absent.
+    Offset,
+    /// Data of a store: as many words as the type has.
+    Data,
+    /// Data of an atomic: as the type, twice as many for `cmpxchg`.
+    AtomicData,
+    /// A condition in S only (scalar branches): non-zero is true.
+    ScalarCondition,
+}
+
+/// Properties of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Flags {
+    /// Ends a basic block.
+    pub terminator: bool,
+    /// Reads memory.
+    pub load: bool,
+    /// Writes memory.
+    pub store: bool,
+    /// Has effects beyond destination and memory (barriers, fences, cache control, exit): never removed or reordered across memory.
+    pub side_effect: bool,
+    /// Sources may carry `neg` and `abs` (float types).
+    pub float_mods: bool,
+    /// May have a destination in S (run on the scalar unit).
+    pub scalar: bool,
+    /// Sources 0 and 1 commute.
+    pub commutes: bool,
+    /// Exists only in MIR; has no encoding.
+    pub pseudo: bool,
+    /// Uses [`super::Mods::cond`].
+    pub cond: bool,
+    /// Uses [`super::Mods::rounding`].
+    pub rounding: bool,
+    /// May use [`super::Mods::saturate`].
+    pub saturate: bool,
+    /// Uses [`super::Mods::from`].
+    pub from: bool,
+    /// Uses [`super::Inst::imm`] as an immediate field of its own (not as an address offset).
+    pub imm: bool,
+    /// Reads other lanes' values (never moved into or out of divergent control flow).
+    pub convergent: bool,
+}
+
+const F: Flags = Flags {
+    terminator: false,
+    load: false,
+    store: false,
+    side_effect: false,
+    float_mods: false,
+    scalar: false,
+    commutes: false,
+    pseudo: false,
+    cond: false,
+    rounding: false,
+    saturate: false,
+    from: false,
+    imm: false,
+    convergent: false,
+};
+/// Plain arithmetic that the scalar unit also has.
+const SC: Flags = Flags { scalar: true, ..F };
+const SC_COMM: Flags = Flags { commutes: true, ..SC };
+/// Arithmetic on integers and floats.
+const ARITH: Flags = Flags { float_mods: true, ..SC };
+const ARITH_COMM: Flags = Flags { commutes: true, ..ARITH };
+const CONTROL: Flags = Flags { terminator: true, side_effect: true, ..F };
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// The operation.
+    pub op: Op,
+    /// Assembly mnemonic without type and modifiers.
+    pub mnemonic: &'static str,
+    /// Types the operation exists for.
+    pub types: &'static [Type],
+    /// Destination role.
+    pub dst: Option<Role>,
+    /// Source roles.
+    pub srcs: &'static [Role],
+    /// Flags.
+    pub flags: Flags,
+    /// What it does, in one line.
+    pub doc: &'static str,
+}
+
+macro_rules! table {
+    ($($op:ident $mnemonic:literal [$($ty:ident)*] ($($dst:ident)?) <- ($($src:ident)*) $flags:expr, $doc:literal;)*) => {
+        /// Operations, in the order of the table; the discriminant is the opcode field.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumIter, FromRepr)]
+        #[repr(u16)]
+        pub enum Op { $(#[doc = $doc] $op,)* }
+
+        /// All rows, indexed by `Op as usize`.
+        pub static TABLE: &[OpInfo] = &[$(OpInfo {
+            op: Op::$op,
+            mnemonic: $mnemonic,
+            types: &[$(Type::$ty),*],
+            dst: table!(@role $($dst)?),
+            srcs: &[$(Role::$src),*],
+            flags: $flags,
+            doc: $doc,
+        },)*];
+    };
+    (@role) => { None };
+    (@role $dst:ident) => { Some(Role::$dst) };
+}
+
+table! {
+    // Moves and selection.
+    Mov "mov" [B32 B64 B128 Pred] (Value) <- (Value) SC, "d = a. From S, specials, constants and immediates to any lane register; `pred` copies predicates. b128 has no constant or immediate source.";
+    Sel "sel" [B32 B64 Pred] (Value) <- (Predicate Value Value) SC, "d = p ? a : b, lane by lane.";
+    First "first" [B32 B64] (Value) <- (Value) Flags { scalar: true, convergent: true, ..F }, "S destination: the value of the first active lane of vector a.";
+    // Integer arithmetic.
+    Add "add" [B32 B64 S32 U32 S64 U64 F16 F32 F64] (Value) <- (Value Value) Flags { saturate: true, ..ARITH_COMM }, "d = a + b. Integers wrap (b32, b64) or, with `.sat` (s32, u32, s64, u64), clamp.";
+    Sub "sub" [B32 B64 S32 U32 S64 U64] (Value) <- (Value Value) Flags { saturate: true, ..SC }, "d = a - b. Wraps (b32, b64) or, with `.sat`, clamps.";
+    Mul "mul" [B32 B64 F16 F32 F64] (Value) <- (Value Value) ARITH_COMM, "d = a * b, low half for integers.";
+    MulHi "mulhi" [S32 U32 S64 U64] (Value) <- (Value Value) SC_COMM, "d = upper half of a * b.";
+    MulWide "mulwide" [S32 U32] (Pair) <- (Value Value) SC_COMM, "d (64 bits) = a * b, both 32 bits.";
+    Mad "mad" [B32 B64] (Value) <- (Value Value Value) SC_COMM, "d = a * b + c, integers, wrapping.";
+    Fma "fma" [F16 F32 F64] (Value) <- (Value Value Value) ARITH_COMM, "d = a * b + c with one rounding.";
+    Div "div" [S32 U32 S64 U64 F16 F32 F64] (Value) <- (Value Value) ARITH, "d = a / b. Floats correctly rounded; integers truncate; x/0 is all ones, MIN/-1 is MIN.";
+    Rem "rem" [S32 U32 S64 U64] (Value) <- (Value Value) SC, "d = a - (a / b) * b; x%0 is x, MIN%-1 is 0.";
+    Abs "abs" [S32 S64] (Value) <- (Value) SC, "d = |a|; |MIN| is MIN.";
+    Min "min" [S32 U32 S64 U64 F16 F32 F64] (Value) <- (Value Value) ARITH_COMM, "Minimum; for floats IEEE minNum: a NaN operand gives the other; -0 < +0.";
+    Max "max" [S32 U32 S64 U64 F16 F32 F64] (Value) <- (Value Value) ARITH_COMM, "Maximum; for floats IEEE maxNum: a NaN operand gives the other; -0 < +0.";
+    // Bits.
+    And "and" [B32 B64 Pred] (Value) <- (Value Value) SC_COMM, "d = a & b.";
+    Or "or" [B32 B64 Pred] (Value) <- (Value Value) SC_COMM, "d = a | b.";
+    Xor "xor" [B32 B64 Pred] (Value) <- (Value Value) SC_COMM, "d = a ^ b.";
+    Not "not" [B32 B64 Pred] (Value) <- (Value) SC, "d = ~a.";
+    Shl "shl" [B32 B64] (Value) <- (Value Word) SC, "d = a << (b mod width).";
+    Shr "shr" [S32 U32 S64 U64] (Value) <- (Value Word) SC, "d = a >> (b mod width), arithmetic for s32, s64.";
+    Fshl "fshl" [B32 B64] (Value) <- (Value Value Word) SC, "d = upper half of (a:b) << (c mod width).";
+    Fshr "fshr" [B32 B64] (Value) <- (Value Value Word) SC, "d = lower half of (a:b) >> (c mod width).";
+    Clz "clz" [B32 B64] (Value) <- (Value) SC, "Leading zero bits; the width for 0.";
+    Ctz "ctz" [B32 B64] (Value) <- (Value) SC, "Trailing zero bits; the width for 0.";
+    Popc "popc" [B32 B64] (Value) <- (Value) SC, "Bits set.";
+    Brev "brev" [B32 B64] (Value) <- (Value) SC, "Bits in reverse order.";
+    Bswap "bswap" [B32 B64] (Value) <- (Value) SC, "Bytes in reverse order.";
+    // Floating point.
+    Sqrt "sqrt" [F16 F32 F64] (Value) <- (Value) ARITH, "Square root, correctly rounded.";
+    Round "round" [F16 F32 F64] (Value) <- (Value) Flags { rounding: true, ..ARITH }, "d = a rounded to an integral value: `.rn` ties to even, `.rz` trunc, `.rp` ceil, `.rm` floor.";
+    Copysign "copysign" [F16 F32 F64] (Value) <- (Value Value) ARITH, "Magnitude of a, sign of b.";
+    Ldexp "ldexp" [F16 F32 F64] (Value) <- (Value Word) ARITH, "d = a * 2^b, b a signed 32-bit integer, with one rounding.";
+    FrexpMant "frexpmant" [F16 F32 F64] (Value) <- (Value) ARITH, "Mantissa of a in [0.5, 1); 0, infinity and NaN unchanged.";
+    FrexpExp "frexpexp" [F16 F32 F64] (Word) <- (Value) ARITH, "Exponent e of a = m * 2^e, m in [0.5, 1); 0 for 0, infinity and NaN.";
+    Rcp "rcp" [F32] (Value) <- (Value) ARITH, "Approximate reciprocal (at most 1 ulp).";
+    Rsq "rsq" [F32] (Value) <- (Value) ARITH, "Approximate reciprocal square root (at most 2 ulp).";
+    Sin "sin" [F32] (Value) <- (Value) ARITH, "Approximate sine of a radians.";
+    Cos "cos" [F32] (Value) <- (Value) ARITH, "Approximate cosine of a radians.";
+    Ex2 "ex2" [F32] (Value) <- (Value) ARITH, "Approximate 2^a.";
+    Lg2 "lg2" [F32] (Value) <- (Value) ARITH, "Approximate log2(a).";
+    // Comparison and conversion.
+    Cmp "cmp" [B32 B64 S32 U32 S64 U64 F16 F32 F64] (Predicate) <- (Value Value) Flags { cond: true, ..ARITH }, "p = a cond b. `eq` and `ne` of integers take b32 or b64; the order conditions take s32, u32, s64, u64.";
+    Cvt "cvt" [S8 U8 S16 U16 S32 U32 S64 U64 F16 F32 F64] (Value) <- (From) Flags { rounding: true, saturate: true, from: true, ..ARITH }, "Conversion `cvt.TO.FROM`. To a narrower integer: truncates and extends to 32 bits (or clamps with `.sat`). Float to integer: rounds as told, clamps to the range, NaN gives 0. To float: rounds as told.";
+    // Across lanes.
+    Ballot "ballot" [None] (Pair) <- (Predicate) Flags { scalar: true, convergent: true, ..F }, "S pair: the mask of active lanes whose predicate is 1.";
+    Shuffle "shfl" [B32] (Value) <- (Value Word) Flags { convergent: true, ..F }, "d = a of lane (b mod N); an inactive source lane gives its register's old value.";
+    // Memory. Address: a = base, b = offset, imm; see AddressMode.
+    Load "ld" [S8 U8 S16 U16 B32 B64 B128] (Value) <- (Base Offset) Flags { load: true, scalar: true, ..F }, "d = memory[address]. With a destination in S the address must be uniform and the warp loads once.";
+    Store "st" [U8 U16 B32 B64 B128] () <- (Base Offset Data) Flags { store: true, ..F }, "memory[address] = data, for each active lane; lanes writing one address leave one of the values.";
+    Atomic "atom" [S32 U32 S64 U64 B32 B64 F32 F64] (Value) <- (Base Offset AtomicData) Flags { load: true, store: true, side_effect: true, ..F }, "d (may be absent) = memory[address], which is then replaced by the operation's result, atomically.";
+    Fence "fence" [None] () <- () Flags { side_effect: true, imm: true, ..F }, "Orders the work-item's earlier memory accesses before its later ones. imm bit 0: local, bit 1: global memory.";
+    // Control.
+    Barrier "bar" [None] () <- () Flags { side_effect: true, imm: true, convergent: true, ..F }, "Waits until every work-item of the work-group that has not exited is here; orders memory. imm as fence.";
+    Bra "bra" [None] () <- () CONTROL, "Goes to the target with all active lanes.";
+    BraScalar "bras" [None] () <- (ScalarCondition) Flags { imm: true, ..CONTROL }, "Goes to the target if the scalar condition is non-zero (imm 0) or zero (imm 1), else falls through. Touches no reconvergence state.";
+    BraDivergent "brad" [None] () <- () CONTROL, "Lanes whose guard holds go to the target, the others fall through, first; all meet at the reconvergence point. The guard is required.";
+    Exit "exit" [None] () <- () CONTROL, "Ends the active lanes' work-items: they leave every mask of the reconvergence stack.";
+    Trap "trap" [None] () <- () CONTROL, "Reached only by undefined behaviour: a fault.";
+    Nop "nop" [None] () <- () F, "Nothing.";
+    Release "release" [B32 B64 B128] () <- (Value) Flags { side_effect: true, ..F }, "The shared main register (tuple) a is free from here on (REN-5, REN-6).";
+    // MIR only.
+    Phi "phi" [B32 B64 B128 Pred] (Value) <- () Flags { pseudo: true, ..F }, "SSA phi; the targets are the incoming blocks.";
+    Tuple "tuple" [B64 B128] (Value) <- () Flags { pseudo: true, ..F }, "d = the concatenation of 32-bit sources (2 for b64, 4 for b128; an absent source leaves its word undefined).";
+    Undef "undef" [B32 B64 B128 Pred] (Value) <- () Flags { pseudo: true, ..F }, "d = any value.";
+}
+
+impl Op {
+    /// The operation's row.
+    #[inline]
+    pub fn info(self) -> &'static OpInfo {
+        &TABLE[self as usize]
+    }
+
+    /// The unit class of the operation at a type, with the memory space of its modifiers where it is a memory operation.
+    pub fn class(self, ty: Type, space: Option<super::MemorySpace>) -> OpClass {
+        use super::MemorySpace as M;
+        match self {
+            Op::Mov | Op::Sel | Op::Phi | Op::Tuple | Op::Undef => OpClass::Move,
+            Op::First | Op::Ballot | Op::Shuffle => OpClass::CrossLane,
+            Op::Mul | Op::Mad | Op::MulHi if ty == Type::F32 || ty == Type::F16 || ty == Type::F64 => float_class(ty),
+            Op::Mul | Op::Mad | Op::MulHi if ty.words() == 2 => OpClass::Mul64,
+            Op::Mul | Op::Mad | Op::MulHi => OpClass::Mul32,
+            Op::MulWide => OpClass::Mul64,
+            Op::Div | Op::Sqrt if ty.is_float() => OpClass::FloatDivide,
+            Op::Div | Op::Rem => OpClass::IntDivide,
+            Op::Rcp | Op::Rsq | Op::Sin | Op::Cos | Op::Ex2 | Op::Lg2 => OpClass::Special,
+            Op::Cvt => OpClass::Convert,
+            Op::Load => match space {
+                Some(M::Local) => OpClass::LoadLocal,
+                Some(M::Private) => OpClass::LoadPrivate,
+                Some(M::Argument) => OpClass::LoadArgument,
+                _ => OpClass::LoadGlobal,
+            },
+            Op::Store => OpClass::Store,
+            Op::Atomic => OpClass::Atomic,
+            Op::Fence => OpClass::MemoryControl,
+            Op::Barrier | Op::Bra | Op::BraScalar | Op::BraDivergent | Op::Exit | Op::Trap | Op::Nop | Op::Release => {
+                OpClass::Control
+            }
+            _ if ty.is_float() => float_class(ty),
+            _ if ty.words() == 2 => OpClass::Int64,
+            _ => OpClass::Int32,
+        }
+    }
+}
+
+const fn float_class(ty: Type) -> OpClass {
+    match ty {
+        Type::F16 => OpClass::Float16,
+        Type::F64 => OpClass::Float64,
+        _ => OpClass::Float32,
+    }
+}
+
+impl super::Inst {
+    /// The instruction's row.
+    pub fn info(&self) -> &'static OpInfo {
+        self.op.info()
+    }
+
+    /// The instruction's unit class.
+    pub fn class(&self) -> OpClass {
+        self.op.class(self.ty, self.mods.space)
+    }
+
+    /// Whether the instruction is a memory operation with an address operand.
+    pub fn is_memory(&self) -> bool {
+        matches!(self.op, Op::Load | Op::Store | Op::Atomic)
+    }
+
+    /// Words of a role's operand in this instruction: 1, 2 or 4; 0 for predicates.
+    pub fn role_words(&self, role: Role) -> u8 {
+        use super::{AddressMode, AtomicOp, MemorySpace};
+        match role {
+            Role::Value | Role::Data => self.ty.words(),
+            Role::From => self.mods.from.map_or(1, Type::words),
+            Role::Word | Role::ScalarCondition => 1,
+            Role::Pair => 2,
+            Role::Predicate => 0,
+            Role::Base => match self.mods.space {
+                Some(MemorySpace::Local | MemorySpace::Private | MemorySpace::Argument) => 1,
+                _ => 2,
+            },
+            Role::Offset => {
+                if self.mods.address == AddressMode::A64 {
+                    2
+                } else {
+                    1
+                }
+            }
+            Role::AtomicData => self.ty.words() * if self.mods.atomic == AtomicOp::CmpXchg { 2 } else { 1 },
+        }
+    }
+
+    /// Words of the destination: 1, 2 or 4; 0 for a predicate or no destination.
+    pub fn dst_words(&self) -> u8 {
+        self.info().dst.map_or(0, |r| self.role_words(r))
+    }
+
+    /// Role of source `i`; pseudo operations have `Value` (`phi`) or `Word` (`tuple`) sources.
+    pub fn src_role(&self, i: usize) -> Role {
+        match self.op {
+            Op::Phi => Role::Value,
+            Op::Tuple => Role::Word,
+            _ => self.info().srcs[i],
+        }
+    }
+
+    /// Words of source `i`: 1, 2 or 4; 0 for a predicate.
+    pub fn src_words(&self, i: usize) -> u8 {
+        self.role_words(self.src_role(i))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strum::IntoEnumIterator;
+
+    #[test]
+    fn rows_are_in_order_of_the_operations() {
+        for op in Op::iter() {
+            assert_eq!(op.info().op, op);
+            assert!(!op.info().types.is_empty(), "{op:?} has no type");
+            assert!(op.info().srcs.len() <= 3);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Instruction selection: LLVM IR to MIR.

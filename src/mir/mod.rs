@@ -1,0 +1,162 @@
+//! Machine IR: functions of basic blocks of [`Inst`]s over virtual registers.
+//!
+//! Before phi lowering a function is in SSA form: each virtual register has one definition, `phi`s stand first in their block.
+//! After it, virtual registers may be written several times. After allocation every operand is physical. [`Function::stage`]
+//! says which; the verifier checks accordingly.
+//!
+//! May touch: [`crate::isa`], [`crate::target`]. Knows nothing of LLVM.
+
+use cranelift_entity::{PrimaryMap, entity_impl};
+use serde::{Deserialize, Serialize};
+
+use crate::isa::{Inst, VReg};
+use crate::object::metadata::KernelArgument;
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block(u32);
+entity_impl!(Block, "bb");
+
+/// The register file a virtual register belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bank {
+    /// One value a lane: local or main vector registers.
+    Vector,
+    /// One value a warp.
+    Scalar,
+    /// One bit a lane.
+    Predicate,
+}
+
+/// Class of a virtual register: bank and number of 32-bit words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RegClass {
+    /// The bank.
+    pub bank: Bank,
+    /// 1, 2 or 4 for vector and scalar registers; 0 for predicates. Tuples take consecutive aligned registers (C12).
+    pub words: u8,
+}
+
+impl RegClass {
+    /// Vector register of `words` words.
+    pub const fn vector(words: u8) -> Self {
+        RegClass { bank: Bank::Vector, words }
+    }
+    /// Scalar register of `words` words.
+    pub const fn scalar(words: u8) -> Self {
+        RegClass { bank: Bank::Scalar, words }
+    }
+    /// Predicate register.
+    pub const PREDICATE: Self = RegClass { bank: Bank::Predicate, words: 0 };
+
+    /// Registers of its file that a value of the class occupies (1 for a predicate).
+    pub const fn registers(self) -> u8 {
+        if self.words == 0 { 1 } else { self.words }
+    }
+}
+
+/// How far a function has been lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, strum::Display, strum::EnumString)]
+#[strum(serialize_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// SSA over virtual registers, with pseudo operations.
+    Ssa,
+    /// Virtual registers without phis and tuples; several definitions each.
+    Lowered,
+    /// Physical registers only.
+    Allocated,
+}
+
+/// A block's contents.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlockData {
+    /// Instructions; the last is a terminator, or control falls through to the next block of the layout.
+    pub insts: Vec<Inst>,
+    /// Estimated executions per execution of the function (loop depth, branch probabilities); at least 0. 1 if unknown.
+    pub frequency: f32,
+}
+
+/// A machine function: one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Kernel name.
+    pub name: String,
+    /// How far it has been lowered.
+    pub stage: Stage,
+    /// Blocks.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// Order of the blocks in memory; the first is the entry. Blocks not in the layout are deleted.
+    pub layout: Vec<Block>,
+    /// Classes of the virtual registers.
+    pub vregs: PrimaryMap<VReg, RegClass>,
+    /// Source files that instructions' [`crate::isa::SourceLoc`]s name.
+    pub files: Vec<String>,
+    /// Kernel arguments with their place in the constant bank.
+    pub args: Vec<KernelArgument>,
+    /// Bytes of statically allocated work-group memory.
+    pub local_bytes: u32,
+    /// Bytes of private memory a work-item, spill slots included.
+    pub private_bytes: u32,
+    /// `reqd_work_group_size`, if given.
+    pub required_work_group: Option<[u32; 3]>,
+}
+
+impl Function {
+    /// An empty function in SSA form.
+    pub fn new(name: impl Into<String>) -> Self {
+        Function {
+            name: name.into(),
+            stage: Stage::Ssa,
+            blocks: PrimaryMap::new(),
+            layout: Vec::new(),
+            vregs: PrimaryMap::new(),
+            files: Vec::new(),
+            args: Vec::new(),
+            local_bytes: 0,
+            private_bytes: 0,
+            required_work_group: None,
+        }
+    }
+
+    /// Adds a block at the end of the layout.
+    pub fn add_block(&mut self) -> Block {
+        let block = self.blocks.push(BlockData { insts: Vec::new(), frequency: 1.0 });
+        self.layout.push(block);
+        block
+    }
+
+    /// Adds a virtual register.
+    pub fn add_vreg(&mut self, class: RegClass) -> VReg {
+        self.vregs.push(class)
+    }
+
+    /// The entry block.
+    ///
+    /// # Panics
+    /// If the function has no block.
+    pub fn entry(&self) -> Block {
+        self.layout[0]
+    }
+}
+
+/// The functions of one compilation and what they share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    /// Kernels.
+    pub functions: Vec<Function>,
+    /// Initialised read-only data and program-scope variables, placed in device memory by the loader. Their addresses are
+    /// reached through two words of the constant bank (see [`crate::object::metadata`]).
+    pub data: DataSection,
+}
+
+/// Program-scope data of a module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DataSection {
+    /// Initial contents.
+    pub bytes: Vec<u8>,
+    /// Alignment of the start, in bytes.
+    pub align: u32,
+    /// 64-bit places inside `bytes` that hold an offset into `bytes` and must be turned into addresses by the loader.
+    pub relocations: Vec<u32>,
+}

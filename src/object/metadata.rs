@@ -1,0 +1,95 @@
+//! Kernel metadata: what the driver must know to launch a kernel. Stored as JSON in the object's `.heddle.kernels` section.
+//!
+//! # Constant bank
+//! The constant bank of a launch is at most 1024 bytes (256 words). Words 0 and 1 hold the device address of the module's data
+//! section; kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment. Pointers to global and constant
+//! memory are 8-byte device addresses; `__local` pointer arguments are 4-byte addresses in work-group memory that the driver
+//! assigns (after the kernel's static local memory); by-value arguments are their bytes.
+
+use serde::{Deserialize, Serialize};
+
+/// First byte of the kernel arguments in the constant bank.
+pub const ARGUMENTS_START: u32 = 8;
+/// Size of the constant bank, in bytes.
+pub const CONSTANT_BANK_BYTES: u32 = 1024;
+
+/// What a kernel argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArgumentKind {
+    /// Pointer to `__global` memory: 8 bytes.
+    Global,
+    /// Pointer to `__constant` memory: 8 bytes.
+    Constant,
+    /// Pointer to `__local` memory whose size the host gives: 4 bytes.
+    Local,
+    /// By value: `size` bytes.
+    Value,
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelArgument {
+    /// Source name, if known.
+    pub name: String,
+    /// OpenCL C type as written, if known (`float4*`).
+    pub type_name: String,
+    /// Kind.
+    pub kind: ArgumentKind,
+    /// Byte offset in the constant bank.
+    pub offset: u32,
+    /// Bytes in the constant bank.
+    pub size: u32,
+    /// For `Local`: alignment in bytes that the pointee wants.
+    pub align: u32,
+}
+
+/// A kernel's header: where its code is, what it needs, how it was compiled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelHeader {
+    /// Kernel name.
+    pub name: String,
+    /// Byte offset of the first instruction in `.text`.
+    pub text_offset: u64,
+    /// Bytes of code.
+    pub text_size: u64,
+    /// Arguments.
+    pub args: Vec<KernelArgument>,
+    /// Static work-group memory, bytes.
+    pub local_bytes: u32,
+    /// Private memory a work-item, bytes.
+    pub private_bytes: u32,
+    /// Main vector registers a work-item names (M of REN-1).
+    pub main_registers: u32,
+    /// Of these, fixed registers (F of REN-1); equal to `main_registers` without renaming.
+    pub fixed_registers: u32,
+    /// Maximal simultaneous demand for shared registers of a warp (REN-8); 0 without renaming.
+    pub shared_demand: u32,
+    /// Local registers named, per cluster.
+    pub local_registers: Vec<u32>,
+    /// Scalar registers named.
+    pub scalar_registers: u32,
+    /// Predicate registers named.
+    pub predicate_registers: u32,
+    /// `reqd_work_group_size`.
+    pub required_work_group: Option<[u32; 3]>,
+    /// Warp size the code was compiled for.
+    pub warp_size: u32,
+}
+
+/// The object's metadata section.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ObjectMetadata {
+    /// Version of this format.
+    pub version: u32,
+    /// Name of the machine description the code was compiled for.
+    pub machine: String,
+    /// Number of clusters of that machine.
+    pub clusters: u32,
+    /// Kernels.
+    pub kernels: Vec<KernelHeader>,
+    /// Offsets in the data section to be turned into addresses by the loader (64-bit places).
+    pub data_relocations: Vec<u32>,
+    /// Alignment of the data section.
+    pub data_align: u32,
+}

@@ -1,0 +1,1 @@
+//! Tables, JSON and pages about a run.

@@ -1,0 +1,1 @@
+//! The host side: buffers, arguments, launches, case files.
