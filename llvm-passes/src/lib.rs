@@ -1,1 +1,31 @@
-//! Heddle passes
+//! Heddle's passes over LLVM IR, driven through inkwell and, where it has no call, LLVM's C API.
+//!
+//! One pass, one file. The crate knows LLVM and nothing of MIR. LLVM's C API offers no dominators, alias analysis or uniformity;
+//! [`cfg`] computes what the passes need.
+
+pub mod builtins;
+pub mod cfg;
+pub mod ir;
+pub mod pipeline;
+pub mod uniformity;
+
+/// What can go wrong in a pass.
+#[derive(Debug, thiserror::Error)]
+pub enum PassError {
+    /// LLVM refused a pipeline or produced an error.
+    #[error("LLVM: {0}")]
+    Llvm(String),
+    /// A pass name nobody knows.
+    #[error("unknown pass `{name}`; Heddle's passes are {known}; any other name goes to LLVM, which said: {llvm}")]
+    UnknownPass {
+        /// The name.
+        name: String,
+        /// Ours.
+        known: String,
+        /// LLVM's message.
+        llvm: String,
+    },
+    /// Writing an analysis failed.
+    #[error("writing: {0}")]
+    Io(#[from] std::io::Error),
+}

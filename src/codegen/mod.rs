@@ -1,1 +1,149 @@
-//! Machine-layer stages from SSA MIR to allocated code.
+//! Machine-layer stages from SSA MIR to allocated code (C2).
+//!
+//! The pipeline is a list: clean-up, lowering of phis and tuples, cluster assignment, allocation of the scalar, predicate and vector
+//! files, proof by the checker, final clean-up. Each stage transforms one function; functions are compiled in parallel.
+//!
+//! May touch: [`crate::isa`], [`crate::mir`], [`crate::target`]. Never the simulator or LLVM.
+
+pub mod allocate;
+pub mod assign;
+pub mod checker;
+pub mod cleanup;
+pub mod color;
+pub mod finish;
+pub mod lower;
+pub mod spill;
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::mir::{Function, Module, Stage};
+use crate::target::Machine;
+
+/// What can go wrong in code generation.
+#[derive(Debug, thiserror::Error)]
+pub enum CodegenError {
+    /// The registers allowed cannot hold even one instruction's operands.
+    #[error(
+        "{kernel}: {available} {file} registers are too few: an instruction needs more at once; allow more (--max-registers, or the machine description's register files)"
+    )]
+    TooFewRegisters {
+        /// Kernel.
+        kernel: String,
+        /// Which file.
+        file: &'static str,
+        /// How many there are.
+        available: u32,
+    },
+    /// The checker or the verifier found a defect of the compiler.
+    #[error("internal error in {stage} of {kernel}: {message}")]
+    Internal {
+        /// Kernel.
+        kernel: String,
+        /// Stage after which it was found.
+        stage: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Options of code generation.
+#[derive(Clone, Debug)]
+pub struct CodegenOptions {
+    /// Main registers a work-item may use, below the machine's own limit.
+    pub max_main_registers: Option<u32>,
+    /// Verify between stages and check the allocation.
+    pub verify: bool,
+    /// Stop after the stage of this name.
+    pub stop_after: Option<String>,
+    /// Start with the stage of this name (the input has been through the earlier ones).
+    pub start_before: Option<String>,
+}
+
+impl Default for CodegenOptions {
+    fn default() -> Self {
+        CodegenOptions { max_main_registers: None, verify: cfg!(debug_assertions), stop_after: None, start_before: None }
+    }
+}
+
+/// What code generation did to one kernel.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FunctionStats {
+    /// Kernel.
+    pub kernel: String,
+    /// Instructions of the result.
+    pub instructions: usize,
+    /// Virtual registers moved to private memory.
+    pub spilled_to_memory: usize,
+    /// Virtual registers recomputed at their uses instead.
+    pub rematerialized: usize,
+    /// Scalar registers moved to vector registers.
+    pub scalar_spilled: usize,
+    /// Predicates moved to vector registers.
+    pub predicate_spilled: usize,
+    /// Copies left after coalescing.
+    pub copies: usize,
+}
+
+/// What code generation did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CodegenStats {
+    /// Per kernel.
+    pub functions: Vec<FunctionStats>,
+    /// Time of each stage, summed over kernels, in the order of the pipeline.
+    #[serde(skip)]
+    pub times: Vec<(&'static str, Duration)>,
+}
+
+/// Names of the stages, in order.
+pub const STAGES: &[&str] = &["cleanup", "lower", "assign", "allocate", "finish"];
+
+/// Compiles every function of a module.
+///
+/// # Errors
+/// The first function's error, in order of the functions.
+pub fn compile(module: &mut Module, machine: &Machine, options: &CodegenOptions) -> Result<CodegenStats, CodegenError> {
+    let results: Vec<Result<_, CodegenError>> =
+        module.functions.par_iter_mut().map(|f| compile_function(f, machine, options)).collect();
+    let mut stats = CodegenStats { times: STAGES.iter().map(|s| (*s, Duration::ZERO)).collect(), ..Default::default() };
+    for result in results {
+        let (function, times) = result?;
+        stats.functions.push(function);
+        for (total, time) in stats.times.iter_mut().zip(times) {
+            total.1 += time;
+        }
+    }
+    Ok(stats)
+}
+
+fn compile_function(
+    function: &mut Function,
+    machine: &Machine,
+    options: &CodegenOptions,
+) -> Result<(FunctionStats, Vec<Duration>), CodegenError> {
+    let mut stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
+    let mut times = vec![Duration::ZERO; STAGES.len()];
+    let first = options.start_before.as_ref().and_then(|n| STAGES.iter().position(|s| s == n)).unwrap_or(0);
+    for (i, stage) in STAGES.iter().enumerate().skip(first) {
+        let start = Instant::now();
+        match *stage {
+            "cleanup" if function.stage == Stage::Ssa => cleanup::run(function),
+            "lower" if function.stage == Stage::Ssa => lower::run(function),
+            "assign" if function.stage == Stage::Lowered => assign::run(function, machine),
+            "allocate" if function.stage == Stage::Lowered => allocate::run(function, machine, options, &mut stats)?,
+            "finish" if function.stage == Stage::Allocated => finish::run(function, &mut stats),
+            _ => {}
+        }
+        times[i] = start.elapsed();
+        if options.verify {
+            let check = crate::mir::verify::verify(function, machine);
+            check.map_err(|message| CodegenError::Internal { kernel: function.name.clone(), stage: (*stage).into(), message })?;
+        }
+        if options.stop_after.as_deref() == Some(stage) {
+            break;
+        }
+    }
+    Ok((stats, times))
+}

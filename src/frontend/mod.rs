@@ -1,1 +1,234 @@
-//! The front end: drives clang, links the built-in library.
+//! The front end: drives clang, links the built-in library and brings the module into the form that selection expects.
+//!
+//! clang 19 runs as a process on OpenCL C sources and does the whole of its own optimisation pipeline with the vectorizers off
+//! and the built-in library linked by `-mlink-builtin-bitcode` (lazy: about 50 ms a compilation, measured). Several inputs are linked
+//! in process; then every function is inlined into the kernels and loops are put into LCSSA form, which instruction selection
+//! relies on (S4). clang's diagnostics go to the user as they are.
+//!
+//! May touch: clang, LLVM. Knows nothing of MIR or the machine.
+
+pub mod args;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::{Linkage, Module};
+
+pub use args::{BuildInvocation, OptLevel};
+
+/// The trimmed built-in library (see `build.rs`).
+static BUILTINS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/builtins.bc"));
+
+/// The language version used unless `-cl-std=` says otherwise.
+const DEFAULT_STANDARD: &str = "CL3.0";
+
+/// What can go wrong between the sources and an optimised module.
+#[derive(Debug, thiserror::Error)]
+pub enum FrontendError {
+    /// clang could not be started.
+    #[error("cannot run clang ({path}): {error}; install clang 19 or set HEDDLE_CLANG")]
+    NoClang {
+        /// The program tried.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// clang reported errors; they have been shown.
+    #[error("{input}: clang reported errors")]
+    Clang {
+        /// The source.
+        input: String,
+    },
+    /// An input cannot be read, or is of no known kind.
+    #[error("{input}: {reason}")]
+    Input {
+        /// The file.
+        input: String,
+        /// Why.
+        reason: String,
+    },
+    /// LLVM refused to parse, link or transform a module.
+    #[error("{what}: {reason}")]
+    Llvm {
+        /// The file or step.
+        what: String,
+        /// LLVM's message.
+        reason: String,
+    },
+    /// A file operation of our own failed.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct FrontendOptions {
+    /// Arguments passed to clang as they are: `-D -I -cl-* -g -W… -MD …`.
+    pub clang_args: Vec<String>,
+    /// Optimisation level.
+    pub opt: OptLevel,
+    /// Print the clang commands on standard error.
+    pub verbose: bool,
+}
+
+/// Compiles and links inputs (`.cl`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one module in which
+/// everything is inlined into the kernels and loops are in LCSSA form.
+///
+/// # Errors
+/// See [`FrontendError`]; clang's own diagnostics have already been written to standard error.
+pub fn compile_to_module<'ctx>(
+    context: &'ctx Context,
+    inputs: &[PathBuf],
+    options: &FrontendOptions,
+) -> Result<Module<'ctx>, FrontendError> {
+    let mut linked: Option<Module<'ctx>> = None;
+    for input in inputs {
+        let module = load(context, input, options)?;
+        linked = Some(match linked {
+            None => module,
+            Some(first) => {
+                first
+                    .link_in_module(module)
+                    .map_err(|e| FrontendError::Llvm { what: format!("linking {}", input.display()), reason: e.to_string() })?;
+                first
+            }
+        });
+    }
+    let module =
+        linked.ok_or_else(|| FrontendError::Input { input: "no input".into(), reason: "give at least one source".into() })?;
+    prepare(&module, options)?;
+    Ok(module)
+}
+
+fn load<'ctx>(context: &'ctx Context, input: &Path, options: &FrontendOptions) -> Result<Module<'ctx>, FrontendError> {
+    let name = input.display().to_string();
+    if !input.is_file() {
+        return Err(FrontendError::Input { input: name, reason: "no such file".into() });
+    }
+    let bitcode = match input.extension().and_then(OsStr::to_str) {
+        Some("ll" | "bc") => MemoryBuffer::create_from_file(input)
+            .map_err(|e| FrontendError::Llvm { what: name.clone(), reason: e.to_string() })?,
+        _ => {
+            let output = run_clang(input, options)?;
+            MemoryBuffer::create_from_memory_range_copy(&output, &name)
+        }
+    };
+    context.create_module_from_ir(bitcode).map_err(|e| FrontendError::Llvm { what: name, reason: e.to_string() })
+}
+
+/// The clang that compiles sources: `HEDDLE_CLANG`, or the one found when Heddle was built.
+pub fn clang_path() -> PathBuf {
+    std::env::var_os("HEDDLE_CLANG").map_or_else(|| PathBuf::from(env!("HEDDLE_CLANG_DEFAULT")), PathBuf::from)
+}
+
+fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+    let io = |what: &str| {
+        let what = what.to_string();
+        move |error| FrontendError::Io { what, error }
+    };
+    let folder = tempfile::tempdir().map_err(io("making a temporary folder"))?;
+    let output = folder.path().join("kernel.bc");
+    let clang = clang_path();
+    let mut command = Command::new(&clang);
+    command.args(["-x", "cl", "--target=nvptx64--", "-emit-llvm", "-c"]);
+    if !options.clang_args.iter().any(|a| a.starts_with("-cl-std=") || a.starts_with("-std=")) {
+        command.arg(format!("-cl-std={DEFAULT_STANDARD}"));
+    }
+    command.args([
+        "-Xclang",
+        "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
+    ]);
+    command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(builtin_library()?);
+    command.args(["-fno-vectorize", "-fno-slp-vectorize", "-fno-discard-value-names"]);
+    command.arg(match options.opt {
+        // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in process.
+        OptLevel::O0 => "-O0",
+        OptLevel::O1 => "-O1",
+        OptLevel::O2 => "-O2",
+        OptLevel::O3 => "-O3",
+        OptLevel::Os => "-Os",
+        OptLevel::Oz => "-Oz",
+    });
+    if options.opt == OptLevel::O0 {
+        command.args(["-Xclang", "-disable-O0-optnone"]);
+    }
+    // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later and wins.
+    command.arg("-gline-tables-only");
+    command.args(&options.clang_args);
+    command.arg(input).arg("-o").arg(&output);
+    command.stdin(Stdio::null()).stderr(Stdio::inherit()).stdout(Stdio::inherit());
+    if options.verbose {
+        eprintln!("{command:?}");
+    }
+    let status = command.status().map_err(|error| FrontendError::NoClang { path: clang.display().to_string(), error })?;
+    if !status.success() {
+        return Err(FrontendError::Clang { input: input.display().to_string() });
+    }
+    fs::read(&output).map_err(io("reading clang's output"))
+}
+
+/// A file with the built-in library, written once a process into a private temporary file that lives as long as the process.
+fn builtin_library() -> Result<&'static Path, FrontendError> {
+    static FILE: OnceLock<Result<tempfile::TempPath, String>> = OnceLock::new();
+    let file = FILE.get_or_init(|| {
+        let write = || -> std::io::Result<tempfile::TempPath> {
+            let mut file = tempfile::Builder::new().prefix("heddle-builtins-").suffix(".bc").tempfile()?;
+            file.write_all(BUILTINS)?;
+            Ok(file.into_temp_path())
+        };
+        write().map_err(|e| e.to_string())
+    });
+    match file {
+        Ok(path) => Ok(path),
+        Err(e) => Err(FrontendError::Io { what: "writing the built-in library".into(), error: std::io::Error::other(e.clone()) }),
+    }
+}
+
+/// Whether a function is a kernel: clang gives kernels the `spir_kernel` calling convention; IR from elsewhere may only have the
+/// `nvvm.annotations` entry or `ptx_kernel`.
+pub fn is_kernel(function: inkwell::values::FunctionValue) -> bool {
+    const SPIR_KERNEL: u32 = 76;
+    const PTX_KERNEL: u32 = 71;
+    const AMDGPU_KERNEL: u32 = 91;
+    matches!(function.get_call_conventions(), SPIR_KERNEL | PTX_KERNEL | AMDGPU_KERNEL)
+}
+
+/// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
+fn prepare(module: &Module, options: &FrontendOptions) -> Result<(), FrontendError> {
+    let context = module.get_context();
+    let always = context.create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
+    let drop: Vec<u32> = ["noinline", "optnone"].iter().map(|n| Attribute::get_named_enum_kind_id(n)).collect();
+    let mut any_kernel = false;
+    for function in module.get_functions() {
+        if function.count_basic_blocks() == 0 {
+            continue;
+        }
+        for kind in &drop {
+            function.remove_enum_attribute(AttributeLoc::Function, *kind);
+        }
+        if is_kernel(function) {
+            any_kernel = true;
+        } else {
+            function.add_attribute(AttributeLoc::Function, always);
+            function.set_linkage(Linkage::Internal);
+        }
+    }
+    if !any_kernel {
+        let what = module.get_name().to_string_lossy().into_owned();
+        return Err(FrontendError::Input { input: what, reason: "no kernel function (mark one with __kernel)".into() });
+    }
+    heddle_llvm_passes::pipeline::prepare(module, options.opt == OptLevel::O0)
+        .map_err(|e| FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() })
+}

@@ -37,7 +37,7 @@ pub enum Reg {
 /// A source or destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Operand {
-    /// Absent.
+    /// Absent. A value, data or word source that is absent reads as zero; an absent base or offset adds nothing.
     #[default]
     None,
     /// A register.

@@ -7,8 +7,10 @@
 //!
 //! Rules: C1 (clusters and register spaces), S5 (u bit), REN-5 (release marks), K2–K5 (cache modifiers).
 
+pub mod encode;
 pub mod inst;
 pub mod table;
+pub mod text;
 pub mod types;
 
 pub use inst::{Guard, Inst, Mods, Operand, PhysReg, Reg, SourceLoc, Targets, VReg};

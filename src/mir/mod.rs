@@ -6,6 +6,12 @@
 //!
 //! May touch: [`crate::isa`], [`crate::target`]. Knows nothing of LLVM.
 
+pub mod cfg;
+pub mod liveness;
+pub mod parse;
+pub mod print;
+pub mod verify;
+
 use cranelift_entity::{PrimaryMap, entity_impl};
 use serde::{Deserialize, Serialize};
 

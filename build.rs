@@ -1,0 +1,95 @@
+//! Finds LLVM 19, clang 19 and libclc 19, and prepares the built-in library.
+//!
+//! The library is libclc's generic `nvptx64--.bc` without `get_global_id` and `get_global_size`, so that the passes still see
+//! those calls (DESIGN §3). It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
+//! lazily, so its size costs little).
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const HINT: &str = "\
+  Debian/Ubuntu: apt-get install llvm-19-dev clang-19 llvm-19-tools libclc-19 libclc-19-dev libpolly-19-dev zlib1g-dev libzstd-dev
+  Fedora:        dnf install llvm19-devel clang19 llvm19 libclc
+  Arch:          pacman -S llvm19 clang19 libclc
+  macOS:         brew install llvm@19 libclc
+or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT and HEDDLE_LIBCLC name them elsewhere.";
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    for name in ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LIBCLC"] {
+        println!("cargo:rerun-if-env-changed={name}");
+    }
+    let clang = find_program("HEDDLE_CLANG", "clang");
+    let extract = find_program("HEDDLE_LLVM_EXTRACT", "llvm-extract");
+    let library = find_library();
+    println!("cargo:rerun-if-changed={}", library.display());
+    println!("cargo:rustc-env=HEDDLE_CLANG_DEFAULT={}", clang.display());
+
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("builtins.bc");
+    let mut command = Command::new(&extract);
+    command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej"]);
+    let status = command.arg(&library).arg("-o").arg(&out).status();
+    match status {
+        Ok(s) if s.success() => {}
+        other => fail(&format!("{} could not trim {}: {other:?}", extract.display(), library.display())),
+    }
+}
+
+/// The program from the environment, or `NAME-19`, or `NAME` if that is of version 19.
+fn find_program(variable: &str, name: &str) -> PathBuf {
+    if let Some(path) = env::var_os(variable) {
+        return PathBuf::from(path);
+    }
+    let mut folders: Vec<PathBuf> = env::var_os("PATH").map(|p| env::split_paths(&p).collect()).unwrap_or_default();
+    for prefix in [
+        "/usr/lib/llvm-19/bin",
+        "/usr/lib64/llvm19/bin",
+        "/usr/lib/llvm19/bin",
+        "/opt/homebrew/opt/llvm@19/bin",
+        "/usr/local/opt/llvm@19/bin",
+    ] {
+        folders.push(PathBuf::from(prefix));
+    }
+    for candidate in [format!("{name}-19"), name.to_string()] {
+        for folder in &folders {
+            let path = folder.join(&candidate);
+            if path.is_file() && is_version_19(&path) {
+                return path;
+            }
+        }
+    }
+    fail(&format!("{name} of LLVM 19 was not found (looked for {name}-19 and {name} in PATH; {variable} overrides)"))
+}
+
+fn is_version_19(path: &Path) -> bool {
+    let Ok(output) = Command::new(path).arg("--version").output() else { return false };
+    String::from_utf8_lossy(&output.stdout).contains("version 19.")
+}
+
+fn find_library() -> PathBuf {
+    if let Some(path) = env::var_os("HEDDLE_LIBCLC") {
+        return PathBuf::from(path);
+    }
+    let folders = [
+        "/usr/lib/clc",
+        "/usr/share/clc",
+        "/usr/lib/llvm-19/share/libclc",
+        "/usr/lib64/clc",
+        "/opt/homebrew/share/clc",
+        "/opt/homebrew/opt/libclc/share/clc",
+        "/usr/local/share/clc",
+    ];
+    for folder in folders {
+        let path = Path::new(folder).join("nvptx64--.bc");
+        if path.is_file() {
+            return path;
+        }
+    }
+    fail(&format!("libclc's nvptx64--.bc was not found in {}", folders.join(", ")))
+}
+
+fn fail(message: &str) -> ! {
+    eprintln!("error: {message}\n\nHeddle needs LLVM 19, clang 19 and libclc 19:\n{HINT}");
+    std::process::exit(1)
+}

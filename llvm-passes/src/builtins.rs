@@ -1,0 +1,82 @@
+//! The calls that stay open after the OpenCL built-in library is linked: work-item functions, barriers and fences.
+//!
+//! libclc's generic `nvptx64--` library leaves exactly these to the target (DESIGN §3); Heddle drops the library's own
+//! `get_global_id` and `get_global_size`, so that the passes see them. Names are the Itanium-mangled ones clang emits.
+
+use crate::ir::Value;
+
+/// A work-item query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Query {
+    GlobalId,
+    LocalId,
+    GroupId,
+    GlobalSize,
+    LocalSize,
+    EnqueuedLocalSize,
+    NumGroups,
+    GlobalOffset,
+    WorkDim,
+    GlobalLinearId,
+    LocalLinearId,
+}
+
+impl Query {
+    /// Whether all work-items of a work-group get the same answer (S3).
+    pub fn is_uniform(self) -> bool {
+        !matches!(self, Query::GlobalId | Query::LocalId | Query::GlobalLinearId | Query::LocalLinearId)
+    }
+    /// Whether the query takes a dimension.
+    pub fn has_dimension(self) -> bool {
+        !matches!(self, Query::WorkDim | Query::GlobalLinearId | Query::LocalLinearId)
+    }
+    /// What a query answers for a dimension beyond 2 (OpenCL C: 0 for ids and offsets, 1 for sizes).
+    pub fn out_of_range(self) -> u32 {
+        match self {
+            Query::GlobalId | Query::LocalId | Query::GroupId | Query::GlobalOffset => 0,
+            _ => 1,
+        }
+    }
+}
+
+/// A call Heddle understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// A work-item query; the dimension is the call's first operand, if the query has one.
+    Query(Query),
+    /// `barrier(flags)`, `work_group_barrier(flags[, scope])`.
+    Barrier,
+    /// `mem_fence(flags)` and its read and write forms.
+    Fence,
+}
+
+const TABLE: &[(&str, Builtin)] = &[
+    ("_Z13get_global_idj", Builtin::Query(Query::GlobalId)),
+    ("_Z12get_local_idj", Builtin::Query(Query::LocalId)),
+    ("_Z12get_group_idj", Builtin::Query(Query::GroupId)),
+    ("_Z15get_global_sizej", Builtin::Query(Query::GlobalSize)),
+    ("_Z14get_local_sizej", Builtin::Query(Query::LocalSize)),
+    ("_Z23get_enqueued_local_sizej", Builtin::Query(Query::EnqueuedLocalSize)),
+    ("_Z14get_num_groupsj", Builtin::Query(Query::NumGroups)),
+    ("_Z17get_global_offsetj", Builtin::Query(Query::GlobalOffset)),
+    ("_Z12get_work_dimv", Builtin::Query(Query::WorkDim)),
+    ("_Z20get_global_linear_idv", Builtin::Query(Query::GlobalLinearId)),
+    ("_Z19get_local_linear_idv", Builtin::Query(Query::LocalLinearId)),
+    ("_Z7barrierj", Builtin::Barrier),
+    ("_Z18work_group_barrierj", Builtin::Barrier),
+    ("_Z18work_group_barrierj12memory_scope", Builtin::Barrier),
+    ("_Z9mem_fencej", Builtin::Fence),
+    ("_Z14read_mem_fencej", Builtin::Fence),
+    ("_Z15write_mem_fencej", Builtin::Fence),
+];
+
+/// The built-in a function name stands for.
+pub fn by_name(name: &str) -> Option<Builtin> {
+    TABLE.iter().find(|(n, _)| *n == name).map(|(_, b)| *b)
+}
+
+/// The built-in a call instruction calls.
+pub fn of_call(call: Value) -> Option<Builtin> {
+    by_name(&call.called_function()?.name())
+}

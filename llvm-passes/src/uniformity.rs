@@ -1,0 +1,523 @@
+//! Uniformity analysis (S2–S4): which values are the same in all active lanes of a warp.
+//!
+//! # Problem
+//! A value is *varying* if two lanes that execute it together may see different results. Everything else may be computed once a
+//! warp. Divergence starts at ids, per-lane memory and atomics, flows along data dependences, and appears at phis where lanes
+//! that took different paths meet (sync dependence).
+//!
+//! # Algorithm
+//! Optimistic, to a fixed point over a worklist (S3), after LLVM's GenericUniformity ("Convergence and uniformity" in LLVM's
+//! documentation):
+//! - *Data*: users of a varying value are varying.
+//! - *Sync*: for a divergent branch, labels are propagated from each successor; a block reached by two labels is a join, and its phis are
+//!   varying unless all incoming values are the same.
+//! - *Temporal* (S4): if a divergent branch lies in a loop that does not contain its immediate post-dominator, lanes leave the loop in different
+//!   iterations; values that leave it do so through LCSSA phis, which become varying.
+//! - *Desynchronised loops*: the machine reconverges at the immediate post-dominator only. If that lies outside a loop and two sides of the branch can both start
+//!   another iteration, lanes of one warp run different iterations one after the other, and scalar state of an iteration is not shared: everything defined in the loop is varying.
+//! - Irreducible regions are treated as desynchronised as soon as a branch in them diverges.
+//!
+//! Private memory is interleaved by the hardware: an address in it is the same number in all lanes, what it holds is not.
+//!
+//! The analysis needs LCSSA form. It reads LLVM IR and changes nothing.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::Write;
+
+use inkwell::llvm_sys::{LLVMOpcode as Op, core::*};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::builtins::{self, Builtin, Query};
+use crate::cfg::{Cfg, Index};
+use crate::ir::{Value, params};
+
+/// Three-valued result (S2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Same in all threads: defined where no lane can be idle because of divergence.
+    Uniform,
+    /// Same in all active threads.
+    ConditionallyUniform,
+    /// Neither.
+    Varying,
+}
+
+/// Why a value varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A work-item id.
+    Id,
+    /// The result of a load that is per lane or from memory the kernel may write.
+    Memory,
+    /// An atomic's result.
+    Atomic,
+    /// An unknown call.
+    Call,
+    /// An operand varies.
+    Operand(Value),
+    /// A phi where lanes meet that a divergent branch in this block separated.
+    Join(Index),
+    /// A value that leaves a loop with a divergent exit (S4); the block is the branch's.
+    Temporal(Index),
+    /// Defined in a loop whose iterations the branch of this block desynchronises.
+    Desynchronised(Index),
+}
+
+/// The result of the analysis for one function.
+pub struct Uniformity {
+    cfg: Cfg,
+    varying: FxHashMap<Value, Reason>,
+    divergent_branches: FxHashSet<Index>,
+    /// Blocks that may run with idle lanes.
+    partial: fixedbitset::FixedBitSet,
+}
+
+impl Uniformity {
+    /// Verdict on an instruction, argument or constant.
+    pub fn verdict(&self, value: Value) -> Verdict {
+        if self.varying.contains_key(&value) {
+            return Verdict::Varying;
+        }
+        if value.is_instruction() && self.cfg.index.get(&value.parent()).is_some_and(|b| self.partial.contains(*b)) {
+            return Verdict::ConditionallyUniform;
+        }
+        Verdict::Uniform
+    }
+
+    /// Whether the value is uniform or conditionally uniform.
+    pub fn is_uniform(&self, value: Value) -> bool {
+        !self.varying.contains_key(&value)
+    }
+
+    /// Why the value varies.
+    pub fn reason(&self, value: Value) -> Option<Reason> {
+        self.varying.get(&value).copied()
+    }
+
+    /// Whether the terminator of a block may split a warp.
+    pub fn branch_is_divergent(&self, block: Index) -> bool {
+        self.divergent_branches.contains(&block)
+    }
+
+    /// Whether some loop is desynchronised.
+    pub fn has_desynchronised_loop(&self) -> bool {
+        self.varying.values().any(|r| matches!(r, Reason::Desynchronised(_)))
+    }
+
+    /// The graph the analysis ran on.
+    pub fn cfg(&self) -> &Cfg {
+        &self.cfg
+    }
+}
+
+/// `reqd_work_group_size` of a kernel.
+pub fn required_work_group_size(function: Value) -> Option<[u32; 3]> {
+    // SAFETY: reads metadata of a live function.
+    unsafe {
+        let kind = LLVMGetMDKindID(c"reqd_work_group_size".as_ptr(), 20);
+        let node = metadata_of_function(function, kind)?;
+        let values = operands_of_node(function, node);
+        let sizes: Vec<u32> = values.iter().filter_map(|v| v.as_constant_int().map(|x| x as u32)).collect();
+        sizes.try_into().ok()
+    }
+}
+
+/// The metadata node of a kind attached to a function.
+///
+/// # Safety
+/// The function must belong to a live module.
+pub unsafe fn metadata_of_function(function: Value, kind: u32) -> Option<inkwell::llvm_sys::prelude::LLVMMetadataRef> {
+    unsafe {
+        let mut count = 0;
+        let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);
+        let mut found = None;
+        for i in 0..count {
+            if LLVMValueMetadataEntriesGetKind(entries, i as u32) == kind {
+                found = Some(LLVMValueMetadataEntriesGetMetadata(entries, i as u32));
+            }
+        }
+        LLVMDisposeValueMetadataEntries(entries);
+        found
+    }
+}
+
+/// The operands of a metadata node as values; absent operands are skipped.
+///
+/// # Safety
+/// Node and function must belong to the same live module.
+pub unsafe fn operands_of_node(function: Value, node: inkwell::llvm_sys::prelude::LLVMMetadataRef) -> Vec<Value> {
+    unsafe {
+        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
+        let value = LLVMMetadataAsValue(context, node);
+        let n = LLVMGetMDNodeNumOperands(value) as usize;
+        let mut operands = vec![std::ptr::null_mut(); n];
+        LLVMGetMDNodeOperands(value, operands.as_mut_ptr());
+        operands.into_iter().filter(|p| !p.is_null()).map(Value).collect()
+    }
+}
+
+struct Analysis {
+    result: Uniformity,
+    worklist: VecDeque<Value>,
+    required: Option<[u32; 3]>,
+    /// The kernel may write global memory (through anything but provably other objects).
+    writes_global: bool,
+}
+
+/// Analyses a function with a body, in LCSSA form.
+pub fn analyze(function: Value) -> Uniformity {
+    let cfg = Cfg::new(function);
+    let n = cfg.blocks.len();
+    let mut analysis = Analysis {
+        result: Uniformity {
+            cfg,
+            varying: FxHashMap::default(),
+            divergent_branches: FxHashSet::default(),
+            partial: fixedbitset::FixedBitSet::with_capacity(n),
+        },
+        worklist: VecDeque::new(),
+        required: required_work_group_size(function),
+        writes_global: false,
+    };
+    analysis.seed(function);
+    while let Some(value) = analysis.worklist.pop_front() {
+        analysis.propagate(value);
+    }
+    analysis.result
+}
+
+impl Analysis {
+    fn mark(&mut self, value: Value, reason: Reason) {
+        if let std::collections::hash_map::Entry::Vacant(entry) = self.result.varying.entry(value) {
+            entry.insert(reason);
+            self.worklist.push_back(value);
+        }
+    }
+
+    fn seed(&mut self, function: Value) {
+        // Kernel arguments are uniform (S3), constants too.
+        let _ = params(function);
+        let blocks = self.result.cfg.blocks.clone();
+        self.writes_global = blocks.iter().flat_map(|b| b.instructions()).any(may_write_global);
+        for block in &blocks {
+            for instruction in block.instructions() {
+                if let Some(reason) = self.source(instruction) {
+                    self.mark(instruction, reason);
+                }
+            }
+        }
+    }
+
+    /// The reason if an instruction is a source of divergence whatever its operands.
+    fn source(&self, i: Value) -> Option<Reason> {
+        match i.opcode() {
+            Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => Some(Reason::Atomic),
+            Op::LLVMLoad => {
+                // A uniform address gives a uniform value only if no lane's timing can change it: constant memory, or global memory that
+                // this kernel does not write. Local memory is written by other warps; volatile and atomic loads are per lane.
+                let plain = unsafe {
+                    LLVMGetVolatile(i.0) == 0
+                        && LLVMGetOrdering(i.0) == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+                };
+                let pointer = i.operand(0);
+                let invariant = unsafe {
+                    let kind = LLVMGetMDKindID(c"invariant.load".as_ptr(), 14);
+                    !LLVMGetMetadata(i.0, kind).is_null()
+                };
+                let read_only = match pointer.address_space() {
+                    4 => true,
+                    1 => invariant || !self.writes_global || restrict_read_only(pointer),
+                    0 => by_value_argument(pointer),
+                    _ => false,
+                };
+                (!(plain && read_only)).then_some(Reason::Memory)
+            }
+            Op::LLVMCall => match builtins::of_call(i) {
+                Some(Builtin::Query(q)) => {
+                    if q.is_uniform() {
+                        return None;
+                    }
+                    // S3 with reqd_work_group_size: a dimension that is 1 wide has one id.
+                    if q == Query::LocalId {
+                        if let (Some(required), Some(d)) = (self.required, i.operand(0).as_constant_int()) {
+                            if required.get(d as usize).is_none_or(|size| *size == 1) {
+                                return None;
+                            }
+                        }
+                    }
+                    Some(Reason::Id)
+                }
+                Some(Builtin::Barrier | Builtin::Fence) => None,
+                None => {
+                    let name = i.called_function().map(|f| f.name()).unwrap_or_default();
+                    (!name.starts_with("llvm.") && !i.is_void()).then_some(Reason::Call)
+                }
+            },
+            Op::LLVMVAArg | Op::LLVMInvoke | Op::LLVMCallBr => Some(Reason::Call),
+            _ => None,
+        }
+    }
+
+    fn propagate(&mut self, value: Value) {
+        let users: Vec<Value> = value.users().collect();
+        for user in users {
+            if !user.is_instruction() || !self.result.cfg.index.contains_key(&user.parent()) {
+                continue;
+            }
+            if user.is_terminator() {
+                self.divergent_branch(user.parent());
+            } else {
+                self.mark(user, Reason::Operand(value));
+            }
+        }
+    }
+
+    fn divergent_branch(&mut self, block: crate::ir::BlockRef) {
+        let b = self.result.cfg.index[&block];
+        if self.result.cfg.succs[b].len() < 2 || !self.result.divergent_branches.insert(b) {
+            return;
+        }
+        let joins = self.joins(b);
+        for j in joins {
+            self.mark_phis(j, Reason::Join(b));
+        }
+        self.temporal(b);
+    }
+
+    fn mark_phis(&mut self, block: Index, reason: Reason) {
+        let phis: Vec<Value> = self.result.cfg.blocks[block].instructions().take_while(|i| i.opcode() == Op::LLVMPHI).collect();
+        for phi in phis {
+            // The same value on every path is no choice. (Undefined inputs may be taken as that value.)
+            let mut values = phi.incoming().map(|(v, _)| v).filter(|v| *v != phi);
+            let first = values.next();
+            if matches!(reason, Reason::Join(_)) && values.all(|v| Some(v) == first) {
+                continue;
+            }
+            self.mark(phi, reason);
+        }
+    }
+
+    /// Blocks where paths from different successors of `b` meet, and the partial blocks on the way.
+    fn joins(&mut self, b: Index) -> Vec<Index> {
+        let cfg = &self.result.cfg;
+        let stop = cfg.ipdom[b];
+        let mut label: FxHashMap<Index, Index> = FxHashMap::default();
+        let mut joins = FxHashSet::default();
+        let mut queue: VecDeque<Index> = VecDeque::new();
+        for &s in &cfg.succs[b] {
+            label.insert(s, s);
+            queue.push_back(s);
+        }
+        while let Some(x) = queue.pop_front() {
+            // Every lane is back at the post-dominator; nothing beyond it joins because of this branch.
+            if Some(x) == stop || x == b {
+                continue;
+            }
+            let l = label[&x];
+            for &s in &cfg.succs[x] {
+                match label.get(&s).copied() {
+                    None => {
+                        label.insert(s, l);
+                        queue.push_back(s);
+                    }
+                    Some(old) if old == l || old == s && joins.contains(&s) => {}
+                    Some(_) => {
+                        joins.insert(s);
+                        if label.insert(s, s) != Some(s) {
+                            queue.push_back(s);
+                        }
+                    }
+                }
+            }
+        }
+        for x in label.keys() {
+            if Some(*x) != stop {
+                self.result.partial.insert(*x);
+            }
+        }
+        let mut joins: Vec<Index> = joins.into_iter().collect();
+        joins.sort_unstable();
+        joins
+    }
+
+    /// S4 and desynchronised loops for the divergent branch of `b`.
+    fn temporal(&mut self, b: Index) {
+        let loops: Vec<usize> = (0..self.result.cfg.loops.len())
+            .filter(|l| {
+                let l = &self.result.cfg.loops[*l];
+                l.members.contains(b) && (l.irreducible || self.result.cfg.ipdom[b].is_none_or(|p| !l.members.contains(p)))
+            })
+            .collect();
+        for id in loops {
+            let l = self.result.cfg.loops[id].clone();
+            let cfg = &self.result.cfg;
+            let exits: Vec<Index> =
+                l.members.ones().flat_map(|m| cfg.succs[m].iter().copied()).filter(|s| !l.members.contains(*s)).collect();
+            let staying = cfg.succs[b].iter().filter(|s| reaches_header(cfg, &l, **s)).count();
+            for exit in exits {
+                self.mark_phis(exit, Reason::Temporal(b));
+            }
+            if staying >= 2 || l.irreducible {
+                let members: Vec<Value> =
+                    l.members.ones().flat_map(|m| self.result.cfg.blocks[m].instructions()).filter(|i| !i.is_void()).collect();
+                for value in members {
+                    self.mark(value, Reason::Desynchronised(b));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a path inside the loop leads from `from` to the header.
+fn reaches_header(cfg: &Cfg, l: &crate::cfg::Loop, from: Index) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![from];
+    while let Some(x) = stack.pop() {
+        if !l.members.contains(x) || !seen.insert(x) {
+            continue;
+        }
+        if x == l.header {
+            return true;
+        }
+        stack.extend(&cfg.succs[x]);
+    }
+    false
+}
+
+/// Whether an instruction may write global memory.
+fn may_write_global(i: Value) -> bool {
+    match i.opcode() {
+        Op::LLVMStore => matches!(i.operand(1).address_space(), 0 | 1) && !is_private(i.operand(1)),
+        Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => i.operand(0).address_space() != 3,
+        Op::LLVMCall => {
+            let name = i.called_function().map(|f| f.name()).unwrap_or_default();
+            if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") || name.starts_with("llvm.memset") {
+                return matches!(i.operand(0).address_space(), 0 | 1) && !is_private(i.operand(0));
+            }
+            !name.starts_with("llvm.") && builtins::by_name(&name).is_none()
+        }
+        _ => false,
+    }
+}
+
+fn underlying(mut pointer: Value) -> Value {
+    for _ in 0..64 {
+        if pointer.is_instruction() && matches!(pointer.opcode(), Op::LLVMGetElementPtr | Op::LLVMBitCast | Op::LLVMAddrSpaceCast)
+        {
+            pointer = pointer.operand(0);
+        } else {
+            break;
+        }
+    }
+    pointer
+}
+
+fn is_private(pointer: Value) -> bool {
+    let root = underlying(pointer);
+    root.is_instruction() && root.opcode() == Op::LLVMAlloca
+}
+
+/// A pointer into a by-value structure argument: read-only, the same for all work-items.
+fn by_value_argument(pointer: Value) -> bool {
+    let root = underlying(pointer);
+    root.is_argument() && root.address_space() == 0
+}
+
+/// A `restrict` (noalias) argument through which this function provably never writes.
+fn restrict_read_only(pointer: Value) -> bool {
+    let root = underlying(pointer);
+    if !root.is_argument() {
+        return false;
+    }
+    // SAFETY: reads attributes of a live function.
+    unsafe {
+        let function = LLVMGetParamParent(root.0);
+        let position = params(Value(function)).iter().position(|p| *p == root).map_or(0, |p| p as u32 + 1);
+        let has = |name: &str| {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            !LLVMGetEnumAttributeAtIndex(function, position, kind).is_null()
+        };
+        has("noalias") && (has("readonly") || has("readnone") || never_written_through(root))
+    }
+}
+
+/// Whether no store or atomic goes through the pointer or anything derived from it (and it does not escape).
+fn never_written_through(root: Value) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![root];
+    while let Some(p) = stack.pop() {
+        if !seen.insert(p) {
+            continue;
+        }
+        for user in p.users() {
+            if !user.is_instruction() {
+                return false;
+            }
+            match user.opcode() {
+                Op::LLVMLoad | Op::LLVMICmp => {}
+                Op::LLVMGetElementPtr | Op::LLVMBitCast | Op::LLVMAddrSpaceCast | Op::LLVMPHI | Op::LLVMSelect => {
+                    stack.push(user)
+                }
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Uniform => "uniform",
+            Verdict::ConditionallyUniform => "conditionally uniform",
+            Verdict::Varying => "varying",
+        })
+    }
+}
+
+/// Prints the verdict on every value and branch of a function: one line each, stable, for tests and for reading.
+///
+/// # Errors
+/// What the writer reports.
+pub fn print(function: Value, out: &mut dyn Write) -> std::io::Result<()> {
+    let result = analyze(function);
+    let block_name = |b: Index| {
+        let name = result.cfg.blocks[b].name();
+        if name.is_empty() { format!("#{b}") } else { name }
+    };
+    writeln!(out, "uniformity of '{}':", function.name())?;
+    for (index, block) in result.cfg.blocks.iter().enumerate() {
+        writeln!(out, "block {}:", block_name(index))?;
+        for i in block.instructions() {
+            let text = i.text();
+            let text = text.split(", !dbg").next().unwrap_or_default();
+            if i.is_terminator() {
+                if result.cfg.succs[index].len() > 1 {
+                    let kind = if result.branch_is_divergent(index) { "divergent branch" } else { "uniform branch" };
+                    writeln!(out, "  {kind}: {text}")?;
+                }
+                continue;
+            }
+            if i.is_void() {
+                continue;
+            }
+            let why = match result.reason(i) {
+                None => String::new(),
+                Some(Reason::Id) => " (work-item id)".into(),
+                Some(Reason::Memory) => " (memory)".into(),
+                Some(Reason::Atomic) => " (atomic)".into(),
+                Some(Reason::Call) => " (unknown call)".into(),
+                Some(Reason::Operand(v)) => {
+                    let name = v.name();
+                    if name.is_empty() { " (operand)".into() } else { format!(" (operand %{name})") }
+                }
+                Some(Reason::Join(b)) => format!(" (join of the divergent branch in {})", block_name(b)),
+                Some(Reason::Temporal(b)) => format!(" (leaves a loop with a divergent exit, branch in {})", block_name(b)),
+                Some(Reason::Desynchronised(b)) => format!(" (loop desynchronised by the branch in {})", block_name(b)),
+            };
+            writeln!(out, "  {}{why}: {text}", result.verdict(i))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! A clang-like command line, so that `heddle build` can stand where `clang` stood in a Makefile or a CMake build.
+//!
+//! Heddle's own options are long options; they may stand anywhere on the line and are taken out first by the command-line layer.
+//! What remains is read here as clang would read it: options clang should see are passed on, the ones that say what to do with the
+//! result are interpreted.
+
+use std::path::PathBuf;
+
+/// Optimisation level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum OptLevel {
+    O0,
+    O1,
+    #[default]
+    O2,
+    O3,
+    Os,
+    Oz,
+}
+
+/// What a clang-like command line asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BuildInvocation {
+    /// Sources.
+    pub inputs: Vec<PathBuf>,
+    /// `-o`.
+    pub output: Option<PathBuf>,
+    /// Optimisation level.
+    pub opt: OptLevel,
+    /// What clang gets.
+    pub clang_args: Vec<String>,
+    /// `-E`: preprocess only.
+    pub preprocess: bool,
+    /// `-fsyntax-only`.
+    pub syntax_only: bool,
+    /// `-S`: assembly text instead of an object.
+    pub assembly: bool,
+    /// `-v` or `-###`-like verbosity.
+    pub verbose: bool,
+}
+
+/// Options that take their value as the next word.
+const WITH_VALUE: &[&str] =
+    &["-D", "-U", "-I", "-include", "-isystem", "-iquote", "-idirafter", "-MF", "-MT", "-MQ", "-Xclang", "-mllvm", "-imacros"];
+/// Options about targets, linking and code generation for hosts, accepted and without meaning here; with a value as the next word.
+const IGNORED_WITH_VALUE: &[&str] = &["-target", "-arch", "-L", "-l", "-x", "-Xlinker", "-march", "-mcpu"];
+
+/// Reads a clang-like command line.
+///
+/// # Errors
+/// A sentence that says what is wrong, for a message with exit status 2.
+pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
+    let mut result = BuildInvocation::default();
+    let mut dependencies = false;
+    let mut dependency_file = false;
+    let mut dependency_target = false;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let mut value = |option: &str| words.next().cloned().ok_or_else(|| format!("{option} needs a value"));
+        match word.as_str() {
+            "-o" => result.output = Some(value("-o")?.into()),
+            "-c" | "-emit-llvm" | "-pipe" | "-pthread" => {}
+            "-S" => result.assembly = true,
+            "-E" => result.preprocess = true,
+            "-fsyntax-only" => result.syntax_only = true,
+            "-v" => result.verbose = true,
+            "--" => {
+                result.inputs.extend(words.by_ref().map(PathBuf::from));
+            }
+            "-O0" => result.opt = OptLevel::O0,
+            "-O1" => result.opt = OptLevel::O1,
+            "-O2" | "-O" => result.opt = OptLevel::O2,
+            "-O3" | "-O4" | "-Ofast" => {
+                result.opt = OptLevel::O3;
+                if word == "-Ofast" {
+                    result.clang_args.push("-cl-fast-relaxed-math".into());
+                }
+            }
+            "-Os" => result.opt = OptLevel::Os,
+            "-Oz" => result.opt = OptLevel::Oz,
+            "-MD" | "-MMD" => {
+                dependencies = true;
+                result.clang_args.push(word.clone());
+            }
+            "-M" | "-MM" => {
+                result.preprocess = true;
+                result.clang_args.push(word.clone());
+            }
+            w if WITH_VALUE.contains(&w) => {
+                let v = value(w)?;
+                dependency_file |= w == "-MF";
+                dependency_target |= w == "-MT" || w == "-MQ";
+                result.clang_args.push(word.clone());
+                result.clang_args.push(v);
+            }
+            w if IGNORED_WITH_VALUE.contains(&w) => {
+                value(w)?;
+            }
+            w if w.starts_with("--target=")
+                || w.starts_with("-march=")
+                || w.starts_with("-mcpu=")
+                || w.starts_with("-L")
+                || w.starts_with("-l") => {}
+            w if w.starts_with("-o") && w.len() > 2 => result.output = Some(PathBuf::from(&w[2..])),
+            w if w.starts_with("-cl-opt-disable") => {
+                result.opt = OptLevel::O0;
+            }
+            w if w.len() > 1 && w.starts_with('-') => {
+                let known = [
+                    "-D",
+                    "-U",
+                    "-I",
+                    "-W",
+                    "-f",
+                    "-m",
+                    "-g",
+                    "-cl-",
+                    "-std=",
+                    "-M",
+                    "-w",
+                    "-pedantic",
+                    "-isystem",
+                    "-include",
+                    "-iquote",
+                    "-nostd",
+                    "-H",
+                    "-R",
+                ];
+                if !known.iter().any(|k| w.starts_with(k)) {
+                    return Err(format!(
+                        "unknown option `{w}`; options of clang that Heddle passes on start with {}",
+                        known.join(" ")
+                    ));
+                }
+                dependency_file |= w.starts_with("-MF");
+                dependency_target |= w.starts_with("-MT") || w.starts_with("-MQ");
+                result.clang_args.push(word.clone());
+            }
+            _ => result.inputs.push(PathBuf::from(word)),
+        }
+    }
+    if result.inputs.is_empty() {
+        return Err("no input file; give an OpenCL C source (.cl), LLVM IR (.ll) or bitcode (.bc)".into());
+    }
+    if dependencies {
+        // clang's own -o is a temporary file; the rule must name what the user builds.
+        let object = object_name(&result);
+        if !dependency_target {
+            result.clang_args.extend(["-MT".to_string(), object.display().to_string()]);
+        }
+        if !dependency_file {
+            result.clang_args.extend(["-MF".to_string(), object.with_extension("d").display().to_string()]);
+        }
+    }
+    Ok(result)
+}
+
+/// The output of an invocation: `-o`, or the first input with the extension `.o` (`.s` with `-S`) in the current folder.
+pub fn object_name(invocation: &BuildInvocation) -> PathBuf {
+    invocation.output.clone().unwrap_or_else(|| {
+        let stem = invocation.inputs[0].file_stem().map_or_else(|| "kernel".into(), |s| s.to_os_string());
+        PathBuf::from(stem).with_extension(if invocation.assembly { "s" } else { "o" })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<BuildInvocation, String> {
+        parse_clang_style(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_makefile_line_is_understood() {
+        let b = parse("-c -O3 -DN=4 -I include -cl-fast-relaxed-math -g -MD -Wall k.cl -o out/k.o").unwrap();
+        assert_eq!(b.inputs, [PathBuf::from("k.cl")]);
+        assert_eq!(b.output, Some("out/k.o".into()));
+        assert_eq!(b.opt, OptLevel::O3);
+        assert!(b.clang_args.join(" ").contains("-MD -Wall -MT out/k.o -MF out/k.d"), "{:?}", b.clang_args);
+    }
+
+    #[test]
+    fn bad_lines_are_refused() {
+        assert!(parse("-c").unwrap_err().contains("no input"));
+        assert!(parse("k.cl -o").unwrap_err().contains("needs a value"));
+        assert!(parse("--frobnicate k.cl").unwrap_err().contains("unknown option"));
+    }
+}

@@ -1,0 +1,288 @@
+//! The 128-bit encoding: one field table, from which encoder, decoder and documentation derive.
+//!
+//! All instructions share one layout; branches reuse the source fields for the distance to the reconvergence point. Reserved bits are
+//! zero, and the decoder refuses every word that the encoder could not have made, so decoding and encoding are inverse.
+
+use super::inst::{Guard, Inst, Operand, PhysReg, Reg, SourceLoc, Targets};
+use super::table::Op;
+use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+
+/// A bit field of the instruction word.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Name in the documentation.
+    pub name: &'static str,
+    /// Lowest bit.
+    pub low: u32,
+    /// Width in bits.
+    pub width: u32,
+    /// What it holds.
+    pub doc: &'static str,
+}
+
+macro_rules! fields {
+    ($($id:ident $low:literal $width:literal $name:literal $doc:literal;)*) => {
+        $(const $id: Field = Field { name: $name, low: $low, width: $width, doc: $doc };)*
+        /// All fields, in order of their bits.
+        pub const FIELDS: &[Field] = &[$($id),*];
+    };
+}
+
+fields! {
+    OPCODE 0 9 "opcode" "Row of the instruction table.";
+    TYPE 9 4 "type" "Type of the operation's values.";
+    GUARD 13 4 "guard" "Predicate register under which the instruction executes; 15: always.";
+    GUARD_NEGATE 17 1 "guard.neg" "Execute where the guard is 0.";
+    UNIFORM 18 1 "u" "The u bit (S5).";
+    CLUSTER 19 3 "cluster" "Cluster that executes the instruction (C1).";
+    DST 22 11 "dst" "Destination: register space (3 bits), index (8 bits).";
+    SRC0 33 11 "a" "Source a: space, index. Branches: bits 0-10 of the reconvergence distance.";
+    SRC1 44 11 "b" "Source b: space, index. Branches: bits 11-21 of the reconvergence distance.";
+    SRC2 55 11 "c" "Source c: space, index. Branches: bits 22-31 of the reconvergence distance; bit 10: there is one.";
+    RELEASE 66 3 "release" "Release marks of sources a, b, c (REN-5).";
+    NEG 69 3 "neg" "Negation of sources a, b, c.";
+    ABS 72 3 "abs" "Absolute value of sources a, b, c.";
+    SECOND 75 4 "second" "Source type of cvt; operation of atom.";
+    COND 79 5 "cond" "Condition of cmp; bits 0-2 memory space and bits 3-4 address mode of memory operations.";
+    CACHE 84 3 "cache" "Cache policy (K2).";
+    ROUNDING 87 2 "rounding" "Rounding mode.";
+    SATURATE 89 1 "sat" "Saturate.";
+    RESERVED 90 6 "-" "Zero.";
+    IMMEDIATE 96 32 "imm" "Immediate, address offset or branch distance in instructions from the next one.";
+}
+
+impl Field {
+    const fn mask(self) -> u128 {
+        ((1u128 << self.width) - 1) << self.low
+    }
+    const fn get(self, word: u128) -> u32 {
+        ((word & self.mask()) >> self.low) as u32
+    }
+    fn set(self, word: &mut u128, value: u32) {
+        *word = (*word & !self.mask()) | ((u128::from(value) << self.low) & self.mask());
+    }
+}
+
+/// What cannot be encoded: virtual registers, pseudo operations, two different immediates.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot encode: {0}")]
+pub struct EncodeError(pub String);
+
+/// A word that is no instruction.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not an instruction: {0}")]
+pub struct DecodeError(pub String);
+
+/// Predicate number that stands for "always".
+const ALWAYS: u32 = 15;
+
+/// Encodes an instruction over physical registers.
+///
+/// # Errors
+/// See [`EncodeError`].
+pub fn encode(inst: &Inst) -> Result<u128, EncodeError> {
+    let error = |m: &str| EncodeError(format!("{m} in {}", super::text::print_inst(inst, &[])));
+    let info = inst.info();
+    if info.flags.pseudo {
+        return Err(error("pseudo operation"));
+    }
+    let mut word = 0u128;
+    OPCODE.set(&mut word, inst.op as u32);
+    TYPE.set(&mut word, inst.ty as u32);
+    match inst.guard {
+        None => GUARD.set(&mut word, ALWAYS),
+        Some(Guard { reg: Reg::Physical(p), negate }) if p.space == Space::Predicate && u32::from(p.index) < ALWAYS => {
+            GUARD.set(&mut word, u32::from(p.index));
+            GUARD_NEGATE.set(&mut word, u32::from(negate));
+        }
+        Some(_) => return Err(error("the guard is no physical predicate register")),
+    }
+    UNIFORM.set(&mut word, u32::from(inst.uniform));
+    CLUSTER.set(&mut word, u32::from(inst.cluster));
+    if inst.cluster > 7 || inst.srcs.len() > 3 {
+        return Err(error("a field is too narrow"));
+    }
+    let mut immediate = (inst.imm != 0).then_some(inst.imm as u32);
+    DST.set(&mut word, operand(inst.dst, &mut immediate).map_err(|m| error(&m))?);
+    for (s, field) in inst.srcs.iter().zip([SRC0, SRC1, SRC2]) {
+        field.set(&mut word, operand(*s, &mut immediate).map_err(|m| error(&m))?);
+    }
+    RELEASE.set(&mut word, u32::from(inst.release));
+    NEG.set(&mut word, u32::from(inst.neg));
+    ABS.set(&mut word, u32::from(inst.abs));
+    let second = if inst.op == Op::Atomic { inst.mods.atomic as u32 } else { inst.mods.from.map_or(0, |t| t as u32) };
+    SECOND.set(&mut word, second);
+    let condition = match (inst.mods.space, inst.mods.cond) {
+        (Some(space), _) => space as u32 | (inst.mods.address as u32) << 3,
+        (None, cond) => cond.map_or(0, |c| c as u32),
+    };
+    COND.set(&mut word, condition);
+    CACHE.set(&mut word, inst.mods.cache as u32);
+    ROUNDING.set(&mut word, inst.mods.rounding as u32);
+    SATURATE.set(&mut word, u32::from(inst.mods.saturate));
+    match (&inst.targets, is_branch(inst.op)) {
+        (Targets::Offsets { target, reconverge }, true) => {
+            if inst.op == Op::BraScalar {
+                // The condition's sense has no immediate left: it is the guard's negation bit, which scalar branches do not use.
+                if inst.guard.is_some() {
+                    return Err(error("a scalar branch takes no guard"));
+                }
+                GUARD_NEGATE.set(&mut word, u32::from(inst.imm != 0));
+                immediate = None;
+            }
+            if immediate.is_some() {
+                return Err(error("an immediate besides the target"));
+            }
+            IMMEDIATE.set(&mut word, *target as u32);
+            if let Some(r) = reconverge {
+                if inst.op != Op::BraDivergent {
+                    return Err(error("only brad reconverges"));
+                }
+                let r = *r as u32;
+                SRC0.set(&mut word, r & 0x7ff);
+                SRC1.set(&mut word, r >> 11 & 0x7ff);
+                SRC2.set(&mut word, r >> 22 | 1 << 10);
+            }
+        }
+        (Targets::None, false) => IMMEDIATE.set(&mut word, immediate.unwrap_or(0)),
+        _ => return Err(error("branch targets are not distances")),
+    }
+    Ok(word)
+}
+
+const fn is_branch(op: Op) -> bool {
+    matches!(op, Op::Bra | Op::BraScalar | Op::BraDivergent)
+}
+
+fn operand(op: Operand, immediate: &mut Option<u32>) -> Result<u32, String> {
+    let (space, index) = match op {
+        Operand::None => (Space::None, 0),
+        Operand::Reg(Reg::Physical(PhysReg { space, index })) => (space, index),
+        Operand::Reg(Reg::Virtual { .. }) => return Err("virtual register".into()),
+        Operand::Special(s) => (Space::Special, s as u8),
+        Operand::Constant(c) => (Space::Constant, c),
+        Operand::Immediate(v) => {
+            if immediate.is_some_and(|i| i != v) {
+                return Err("two immediates".into());
+            }
+            *immediate = Some(v);
+            (Space::Immediate, 0)
+        }
+    };
+    Ok(space as u32 | u32::from(index) << 3)
+}
+
+fn decode_operand(bits: u32, immediate: u32) -> Result<Operand, String> {
+    let index = (bits >> 3) as u8;
+    let space = Space::from_repr((bits & 7) as u8).ok_or("operand space")?;
+    match space {
+        Space::None | Space::Immediate if index != 0 => Err("an operand without index has one".into()),
+        Space::None => Ok(Operand::None),
+        Space::Immediate => Ok(Operand::Immediate(immediate)),
+        Space::Special => Special::from_repr(index).map(Operand::Special).ok_or_else(|| format!("special register {index}")),
+        Space::Constant => Ok(Operand::Constant(index)),
+        _ => Ok(Operand::phys(space, index)),
+    }
+}
+
+/// Decodes a word.
+///
+/// # Errors
+/// Says which field is invalid. Operand rules beyond the encoding (roles, limits of the machine) are the loader's to check.
+pub fn decode(word: u128) -> Result<Inst, DecodeError> {
+    let bad = |m: String| DecodeError(format!("{m} (word {word:#034x})"));
+    let number = OPCODE.get(word);
+    let op = u16::try_from(number).ok().and_then(Op::from_repr).ok_or_else(|| bad(format!("opcode {number}")))?;
+    let info = op.info();
+    let ty = Type::from_repr(TYPE.get(word) as u8).ok_or_else(|| bad("type".into()))?;
+    if info.flags.pseudo || !info.types.contains(&ty) {
+        return Err(bad(format!("`{}` has no type `{ty}`", info.mnemonic)));
+    }
+    let immediate = IMMEDIATE.get(word);
+    let mut inst = Inst::new(op, ty, Operand::None, []);
+    inst.loc = SourceLoc::default();
+    let guard = GUARD.get(word);
+    let negate = GUARD_NEGATE.get(word) == 1;
+    if guard != ALWAYS {
+        inst.guard = Some(Guard { reg: Reg::Physical(PhysReg { space: Space::Predicate, index: guard as u8 }), negate });
+    } else if negate && op != Op::BraScalar {
+        return Err(bad("negation without a guard".into()));
+    }
+    inst.uniform = UNIFORM.get(word) == 1;
+    inst.cluster = CLUSTER.get(word) as u8;
+    inst.dst = decode_operand(DST.get(word), 0).map_err(bad)?;
+    if matches!(inst.dst, Operand::Immediate(_) | Operand::Constant(_) | Operand::Special(_)) {
+        return Err(bad("the destination is no register".into()));
+    }
+    let sources = [SRC0, SRC1, SRC2];
+    let has_distance = op == Op::BraDivergent;
+    for (i, field) in sources.iter().enumerate() {
+        if i < info.srcs.len() {
+            inst.srcs.push(decode_operand(field.get(word), immediate).map_err(bad)?);
+        } else if field.get(word) != 0 && !has_distance {
+            return Err(bad(format!("operand {} where none belongs", field.name)));
+        }
+    }
+    inst.release = RELEASE.get(word) as u8;
+    inst.neg = NEG.get(word) as u8;
+    inst.abs = ABS.get(word) as u8;
+    if (inst.release | inst.neg | inst.abs) >> info.srcs.len() != 0 {
+        return Err(bad("a modifier of an absent operand".into()));
+    }
+    let second = SECOND.get(word) as u8;
+    if op == Op::Atomic {
+        inst.mods.atomic = AtomicOp::from_repr(second).ok_or_else(|| bad("atomic operation".into()))?;
+    } else if info.flags.from {
+        inst.mods.from = Some(Type::from_repr(second).ok_or_else(|| bad("source type".into()))?);
+    } else if second != 0 {
+        return Err(bad("a second type where none belongs".into()));
+    }
+    let condition = COND.get(word) as u8;
+    if inst.is_memory() {
+        inst.mods.space = Some(MemorySpace::from_repr(condition & 7).ok_or_else(|| bad("memory space".into()))?);
+        inst.mods.address = AddressMode::from_repr(condition >> 3).ok_or_else(|| bad("address mode".into()))?;
+    } else if info.flags.cond {
+        inst.mods.cond = Some(Cond::from_repr(condition).ok_or_else(|| bad("condition".into()))?);
+    } else if condition != 0 {
+        return Err(bad("a condition where none belongs".into()));
+    }
+    inst.mods.cache = CachePolicy::from_repr(CACHE.get(word) as u8).ok_or_else(|| bad("cache policy".into()))?;
+    inst.mods.rounding = Rounding::from_repr(ROUNDING.get(word) as u8).ok_or_else(|| bad("rounding".into()))?;
+    inst.mods.saturate = SATURATE.get(word) == 1;
+    if inst.mods.rounding != Rounding::Rn && !info.flags.rounding {
+        return Err(bad("rounding where none belongs".into()));
+    }
+    if inst.mods.saturate && !info.flags.saturate {
+        return Err(bad("saturation where none belongs".into()));
+    }
+    if inst.mods.cache != CachePolicy::Default && !matches!(op, Op::Load | Op::Store) {
+        return Err(bad("a cache policy where none belongs (K6)".into()));
+    }
+    if RESERVED.get(word) != 0 {
+        return Err(bad("reserved bits are set".into()));
+    }
+    let immediate_operand = inst.srcs.iter().any(|s| matches!(s, Operand::Immediate(_)));
+    if is_branch(op) {
+        let mut reconverge = None;
+        if has_distance {
+            let high = SRC2.get(word);
+            if high >> 10 == 1 {
+                reconverge = Some((SRC0.get(word) | SRC1.get(word) << 11 | (high & 0x3ff) << 22) as i32);
+            } else if SRC0.get(word) | SRC1.get(word) | high != 0 {
+                return Err(bad("a reconvergence distance that is not marked".into()));
+            }
+        } else if immediate_operand {
+            return Err(bad("a branch on an immediate".into()));
+        }
+        inst.targets = Targets::Offsets { target: immediate as i32, reconverge };
+        if op == Op::BraScalar {
+            inst.imm = i32::from(negate);
+        }
+    } else if !immediate_operand {
+        inst.imm = immediate as i32;
+        if inst.imm != 0 && !inst.is_memory() && !info.flags.imm {
+            return Err(bad("an immediate where none belongs".into()));
+        }
+    }
+    Ok(inst)
+}

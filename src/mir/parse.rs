@@ -1,0 +1,224 @@
+//! The parser of MIR text, inverse to [`super::print`]. Lines that are empty or start with `;` or `//` are skipped, so that tests can
+//! carry their RUN and CHECK lines.
+
+use crate::isa::text::{BlockNames, parse_block, parse_inst};
+
+use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
+use crate::object::metadata::KernelArgument;
+
+/// An error with its line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Parses a module.
+///
+/// # Errors
+/// The first line that is no MIR, with the reason.
+pub fn parse_module(text: &str) -> Result<Module, ParseError> {
+    let mut module = Module::default();
+    let mut current: Option<Function> = None;
+    let mut block = None;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with(';') || line.starts_with("//") {
+            continue;
+        }
+        let fail = |message: String| ParseError { line: number + 1, message };
+        match &mut current {
+            None => {
+                let words = words(line).map_err(fail)?;
+                match words.first().map(String::as_str) {
+                    Some("data") => module.data = data(&words).map_err(fail)?,
+                    Some("kernel") => current = Some(header(&words).map_err(fail)?),
+                    _ => return Err(fail(format!("expected `kernel @name … {{` or `data …`, found `{line}`"))),
+                }
+                block = None;
+            }
+            Some(f) => {
+                if line == "}" {
+                    module.functions.extend(current.take());
+                } else if block.is_none() && !line.starts_with("bb") {
+                    declaration(f, line).map_err(fail)?;
+                } else if let Some((name, rest)) = line.split_once(':').filter(|(n, _)| n.starts_with("bb") && !n.contains(' ')) {
+                    let b = parse_block(name).map_err(fail)?;
+                    while !f.blocks.is_valid(b) {
+                        f.blocks.push(BlockData { insts: Vec::new(), frequency: 1.0 });
+                    }
+                    if f.layout.contains(&b) {
+                        return Err(fail(format!("{b} is there twice")));
+                    }
+                    if let Some(v) = rest.trim().strip_prefix("frequency ") {
+                        let v = v.trim().parse::<f32>().ok().filter(|v| v.is_finite() && *v >= 0.0);
+                        f.blocks[b].frequency = v.ok_or_else(|| fail("a frequency is a number from 0".into()))?;
+                    }
+                    f.layout.push(b);
+                    block = Some(b);
+                } else if let Some(b) = block {
+                    let inst = parse_inst(line, &mut BlockNames).map_err(fail)?;
+                    f.blocks[b].insts.push(inst);
+                }
+            }
+        }
+    }
+    if let Some(f) = current {
+        return Err(ParseError { line: text.lines().count(), message: format!("kernel @{} is not closed by `}}`", f.name) });
+    }
+    for f in &module.functions {
+        names_exist(f).map_err(|message| ParseError { line: 0, message: format!("kernel @{}: {message}", f.name) })?;
+    }
+    Ok(module)
+}
+
+/// Registers and blocks that instructions name must be declared.
+fn names_exist(f: &Function) -> Result<(), String> {
+    if f.layout.is_empty() {
+        return Err("it has no block".into());
+    }
+    for b in &f.layout {
+        for inst in &f.blocks[*b].insts {
+            let guard = inst.guard.map(|g| crate::isa::Operand::Reg(g.reg));
+            for op in inst.srcs.iter().chain([&inst.dst]).copied().chain(guard) {
+                if let Some((r, _)) = op.as_virt() {
+                    if !f.vregs.is_valid(r) {
+                        return Err(format!("{r} is not in the `registers` line"));
+                    }
+                }
+            }
+            for t in inst.blocks() {
+                if !f.layout.contains(t) {
+                    return Err(format!("{t} does not exist"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Splits into words; quoted strings (JSON escapes) are one word, without the quotes.
+fn words(line: &str) -> Result<Vec<String>, String> {
+    let mut result = Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() {
+        if rest.starts_with('"') {
+            let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+            let text = stream.next().and_then(Result::ok).ok_or("a quoted string is not closed")?;
+            rest = rest[stream.byte_offset()..].trim_start();
+            result.push(text);
+        } else {
+            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            result.push(rest[..end].to_string());
+            rest = rest[end..].trim_start();
+        }
+    }
+    Ok(result)
+}
+
+fn number(words: &[String], i: usize) -> Result<u32, String> {
+    words.get(i).and_then(|w| w.parse().ok()).ok_or_else(|| "a number is missing".to_string())
+}
+
+fn data(words: &[String]) -> Result<DataSection, String> {
+    let mut d = DataSection::default();
+    let mut i = 1;
+    while i < words.len() {
+        match words[i].as_str() {
+            "align" => {
+                d.align = number(words, i + 1)?;
+                i += 2;
+            }
+            "hex" => {
+                let hex = words.get(i + 1).map_or("", String::as_str);
+                let bytes: Option<Vec<u8>> = hex
+                    .as_bytes()
+                    .chunks(2)
+                    .map(|c| std::str::from_utf8(c).ok().filter(|c| c.len() == 2).and_then(|c| u8::from_str_radix(c, 16).ok()))
+                    .collect();
+                d.bytes = bytes.ok_or("the data are not hexadecimal bytes")?;
+                i += 2;
+            }
+            "relocations" => {
+                d.relocations = (i + 1..words.len()).map(|k| number(words, k)).collect::<Result<_, _>>()?;
+                i = words.len();
+            }
+            w => return Err(format!("unexpected `{w}`")),
+        }
+    }
+    Ok(d)
+}
+
+fn header(words: &[String]) -> Result<Function, String> {
+    let name = words.get(1).and_then(|n| n.strip_prefix('@')).ok_or("a kernel needs a name: kernel @name")?;
+    let mut f = Function::new(name);
+    let mut i = 2;
+    while i < words.len() {
+        match words[i].as_str() {
+            "stage" => {
+                let stage = words.get(i + 1).and_then(|s| s.parse().ok());
+                f.stage = stage.ok_or("the stages are ssa, lowered and allocated")?;
+                i += 2;
+            }
+            "local" => {
+                f.local_bytes = number(words, i + 1)?;
+                i += 2;
+            }
+            "private" => {
+                f.private_bytes = number(words, i + 1)?;
+                i += 2;
+            }
+            "required" => {
+                f.required_work_group = Some([number(words, i + 1)?, number(words, i + 2)?, number(words, i + 3)?]);
+                i += 4;
+            }
+            "{" => i += 1,
+            w => return Err(format!("unexpected `{w}`")),
+        }
+    }
+    Ok(f)
+}
+
+fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
+    let words = words(line)?;
+    match words[0].as_str() {
+        "file" => f.files.push(words.get(1).cloned().ok_or("a file name is missing")?),
+        "arg" => {
+            let kind = words.get(1).cloned().unwrap_or_default();
+            let kind = serde_json::from_value(serde_json::Value::String(kind))
+                .map_err(|_| "an argument is global, constant, local or value".to_string())?;
+            let text = |i: usize| words.get(i).cloned().ok_or_else(|| "a quoted string is missing".to_string());
+            f.args.push(KernelArgument {
+                kind,
+                name: text(2)?,
+                type_name: text(3)?,
+                offset: number(&words, 5)?,
+                size: number(&words, 7)?,
+                align: number(&words, 9)?,
+            });
+        }
+        "registers" => {
+            for w in &words[1..] {
+                let bank = match w.as_bytes().first() {
+                    Some(b'v') => Bank::Vector,
+                    Some(b's') => Bank::Scalar,
+                    Some(b'p') => Bank::Predicate,
+                    _ => return Err(format!("`{w}` is no register class (v1 v2 v4 s1 s2 s4 p)")),
+                };
+                let count = match (bank, &w[1..]) {
+                    (Bank::Predicate, "") => 0,
+                    (Bank::Vector | Bank::Scalar, "1") => 1,
+                    (Bank::Vector | Bank::Scalar, "2") => 2,
+                    (Bank::Vector | Bank::Scalar, "4") => 4,
+                    _ => return Err(format!("`{w}` is no register class (v1 v2 v4 s1 s2 s4 p)")),
+                };
+                f.vregs.push(RegClass { bank, words: count });
+            }
+        }
+        w => return Err(format!("unexpected `{w}`")),
+    }
+    Ok(())
+}

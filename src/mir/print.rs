@@ -1,0 +1,81 @@
+//! The text of MIR. [`super::parse`] is its inverse.
+//!
+//! ```text
+//! data align 16 hex "00ff" relocations 8
+//! kernel @saxpy stage ssa local 0 private 0 required 64 1 1 {
+//!   file "saxpy.cl"
+//!   arg global "X" "float*" offset 8 size 8 align 0
+//!   registers v1 s2 p
+//! bb0: frequency 1
+//!   mov.b32 %0, gid.x !0:3:11
+//! }
+//! ```
+
+use std::fmt::Write;
+
+use super::{Bank, Function, Module, RegClass};
+
+/// Prints a module.
+pub fn print_module(module: &Module) -> String {
+    let mut out = String::new();
+    if module.data != Default::default() {
+        let _ = write!(out, "data align {} hex \"", module.data.align);
+        for b in &module.data.bytes {
+            let _ = write!(out, "{b:02x}");
+        }
+        out.push('"');
+        if !module.data.relocations.is_empty() {
+            out.push_str(" relocations");
+            for r in &module.data.relocations {
+                let _ = write!(out, " {r}");
+            }
+        }
+        out.push_str("\n\n");
+    }
+    for f in &module.functions {
+        print_function(f, &mut out);
+        out.push('\n');
+    }
+    out
+}
+
+/// The text of a register class: `v1 v2 v4 s1 s2 s4 p`.
+pub fn class_name(class: RegClass) -> String {
+    match class.bank {
+        Bank::Vector => format!("v{}", class.words),
+        Bank::Scalar => format!("s{}", class.words),
+        Bank::Predicate => "p".into(),
+    }
+}
+
+/// Prints a function.
+pub fn print_function(f: &Function, out: &mut String) {
+    let _ = write!(out, "kernel @{} stage {} local {} private {}", f.name, f.stage, f.local_bytes, f.private_bytes);
+    if let Some([x, y, z]) = f.required_work_group {
+        let _ = write!(out, " required {x} {y} {z}");
+    }
+    out.push_str(" {\n");
+    for file in &f.files {
+        let _ = writeln!(out, "  file {file:?}");
+    }
+    for a in &f.args {
+        let kind = serde_json::to_value(a.kind).ok().and_then(|k| k.as_str().map(String::from)).unwrap_or_default();
+        let _ =
+            writeln!(out, "  arg {kind} {:?} {:?} offset {} size {} align {}", a.name, a.type_name, a.offset, a.size, a.align);
+    }
+    if !f.vregs.is_empty() {
+        out.push_str("  registers");
+        for class in f.vregs.values() {
+            let _ = write!(out, " {}", class_name(*class));
+        }
+        out.push('\n');
+    }
+    for block in &f.layout {
+        let data = &f.blocks[*block];
+        let _ = writeln!(out, "{block}: frequency {}", data.frequency);
+        for inst in &data.insts {
+            let _ = writeln!(out, "  {}", crate::isa::text::print_inst(inst, &f.files));
+        }
+    }
+    out.push_str("}\n");
+}
