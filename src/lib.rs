@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod codegen;
+pub mod driver;
 pub mod frontend;
 pub mod isa;
 pub mod isel;

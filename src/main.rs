@@ -1,1 +1,7 @@
-fn main() {}
+//! The `heddle` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    heddle::cli::main()
+}

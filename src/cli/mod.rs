@@ -1,1 +1,164 @@
 //! The command line: one file a subcommand, no logic.
+//!
+//! Exit status: 0 success, 1 a failed check or a fault of the program, 2 bad usage or input.
+
+mod assemble;
+mod build;
+mod objdump;
+mod opt;
+mod run;
+mod target;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::target::Machine;
+
+/// An error with its exit status.
+#[derive(Debug)]
+pub struct Failure {
+    status: u8,
+    message: String,
+}
+
+impl Failure {
+    /// Bad usage or input: status 2.
+    pub fn input(message: impl std::fmt::Display) -> Self {
+        Failure { status: 2, message: message.to_string() }
+    }
+    /// A failed check or program fault: status 1.
+    pub fn check(message: impl std::fmt::Display) -> Self {
+        Failure { status: 1, message: message.to_string() }
+    }
+}
+
+/// What a subcommand returns.
+pub type Outcome = Result<(), Failure>;
+
+/// Compile OpenCL C for a GPU you describe, and run it on a simulator of that GPU.
+#[derive(Parser)]
+#[command(name = "heddle", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Build(build::Build),
+    Run(run::Run),
+    Opt(opt::Opt),
+    As(assemble::As),
+    Objdump(objdump::Objdump),
+    Target(target::Target),
+    /// Print the instruction set reference (Markdown).
+    Isa,
+}
+
+/// The machine to compile for or simulate.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MachineArgs {
+    /// Machine description; without it the built-in default machine (see `heddle target`).
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be repeated.
+    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl MachineArgs {
+    /// Loads the machine.
+    ///
+    /// # Errors
+    /// Status 2.
+    pub fn load(&self) -> Result<Machine, Failure> {
+        Machine::load(self.target.as_deref(), &self.set).map_err(Failure::input)
+    }
+}
+
+/// Options of code generation, shared by `build` and `run`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CodegenArgs {
+    /// Keep uniform values in vector registers instead of using the scalar unit.
+    #[arg(long)]
+    pub no_scalarize: bool,
+    /// Main registers a work-item may use, below the machine's limit.
+    #[arg(long, value_name = "N")]
+    pub max_registers: Option<u32>,
+    /// Verify the code between all stages and prove the register allocation.
+    #[arg(long)]
+    pub verify: bool,
+}
+
+impl CodegenArgs {
+    /// As compiler options.
+    pub fn options(&self, frontend: crate::frontend::FrontendOptions) -> crate::driver::CompileOptions {
+        let mut options = crate::driver::CompileOptions { frontend, ..Default::default() };
+        options.select.scalarize = !self.no_scalarize;
+        options.codegen.max_main_registers = self.max_registers;
+        options.codegen.verify |= self.verify;
+        options
+    }
+}
+
+/// Maps a compile error to its status: what the user gave is bad (2), except for defects of Heddle (1).
+pub fn compile_failure(error: crate::driver::CompileError) -> Failure {
+    use crate::codegen::CodegenError;
+    use crate::driver::CompileError as E;
+    match &error {
+        E::Frontend(_) | E::Unsupported(_) | E::Input(_) | E::Codegen(CodegenError::TooFewRegisters { .. }) => {
+            Failure::input(error)
+        }
+        E::Codegen(_) | E::Write(_) => Failure::check(error),
+    }
+}
+
+/// Reads a file, or standard input for `-`.
+pub fn read_input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+    use std::io::Read;
+    if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map_err(|e| Failure::input(format!("standard input: {e}")))?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
+}
+
+/// Writes a file, or standard output for `-` or none.
+pub fn write_output(path: Option<&std::path::Path>, bytes: &[u8]) -> Outcome {
+    use std::io::Write;
+    match path {
+        Some(p) if p.as_os_str() != "-" => std::fs::write(p, bytes).map_err(|e| Failure::input(format!("{}: {e}", p.display()))),
+        _ => match std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()) {
+            // A reader that has seen enough is no error.
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::input(format!("standard output: {e}"))),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Runs the command line.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        Command::Build(c) => c.run(),
+        Command::Run(c) => c.run(),
+        Command::Opt(c) => c.run(),
+        Command::As(c) => c.run(),
+        Command::Objdump(c) => c.run(),
+        Command::Target(c) => c.run(),
+        Command::Isa => write_output(None, crate::isa::docs::reference().as_bytes()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure { status, message }) => {
+            if !message.is_empty() {
+                let prefix = if message.contains("error: ") { "" } else { "error: " };
+                eprintln!("{prefix}{message}");
+            }
+            ExitCode::from(status)
+        }
+    }
+}

@@ -7,8 +7,11 @@
 //!
 //! Rules: C1 (clusters and register spaces), S5 (u bit), REN-5 (release marks), K2–K5 (cache modifiers).
 
+pub mod asm;
+pub mod docs;
 pub mod encode;
 pub mod inst;
+pub mod semantics;
 pub mod table;
 pub mod text;
 pub mod types;

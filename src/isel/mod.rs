@@ -1,1 +1,666 @@
-//! Instruction selection: LLVM IR to MIR.
+//! Instruction selection: LLVM IR to SSA MIR.
+//!
+//! # Values
+//! An LLVM value becomes one operand for each scalar leaf of its type (vectors and aggregates are flattened). Integers of up to 32 bits sit in
+//! one register with undefined upper bits (extended at need), up to 64 bits in a pair; `i1` is a predicate, or 0/1 in a scalar register. What
+//! the uniformity analysis calls uniform lives in scalar registers and is computed once a warp (S5); the rest is one value a lane.
+//!
+//! # Addresses
+//! See `address.rs`: base + 32-bit offset wherever it is exact (DESIGN §4).
+//!
+//! # Control
+//! Uniform conditions use `bras`, divergent ones `brad` with the immediate post-dominator as reconvergence point. The pass relies on LCSSA form (S4)
+//! and leaves phi copies to [`crate::codegen::lower`].
+//!
+//! May touch: LLVM (besides the front end the only place), MIR. Unsupported input is a [`Diagnostic`], never a panic or wrong code.
+
+mod address;
+mod arith;
+mod calls;
+mod casts;
+mod constants;
+mod control;
+mod memory;
+mod types;
+
+use std::fmt;
+
+use heddle_llvm_passes::ir::{self, BlockRef, Value};
+use heddle_llvm_passes::uniformity::{self, Uniformity};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
+use crate::mir::{Bank, Block, Function, Module, RegClass};
+use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, KernelArgument};
+use address::Address;
+use constants::Data;
+use types::{Leaf, leaves};
+
+/// Something in the source that Heddle does not compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What, as a sentence without the position.
+    pub message: String,
+    /// Source file, empty if unknown.
+    pub file: String,
+    /// Line, 0 if unknown.
+    pub line: u32,
+    /// Column, 0 if unknown.
+    pub column: u32,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if self.line != 0 {
+            write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
+        }
+        write!(f, "error: {}", self.message)
+    }
+}
+
+/// Options of selection.
+#[derive(Clone, Debug)]
+pub struct SelectOptions {
+    /// Use scalar registers for uniform values (S5). Off: everything but what the machine needs uniform is one value a lane.
+    pub scalarize: bool,
+}
+
+impl Default for SelectOptions {
+    fn default() -> Self {
+        SelectOptions { scalarize: true }
+    }
+}
+
+/// Selects every kernel of a module that the front end prepared.
+///
+/// # Errors
+/// All constructs found that cannot be compiled.
+pub fn select(module: &inkwell::module::Module, options: &SelectOptions) -> Result<Module, Vec<Diagnostic>> {
+    let mut result = Module::default();
+    let mut errors = Vec::new();
+    let mut data = Data::new(module);
+    for function in module.get_functions() {
+        if function.count_basic_blocks() == 0 {
+            continue;
+        }
+        let value = Value::of(function);
+        if !crate::frontend::is_kernel(function) {
+            errors.push(not_inlined(value));
+            continue;
+        }
+        match Selector::run(value, &mut data, options) {
+            Ok(f) => result.functions.push(f),
+            Err(e) => errors.extend(e),
+        }
+    }
+    result.data = data.section;
+    errors.extend(data.errors);
+    if errors.is_empty() { Ok(result) } else { Err(errors) }
+}
+
+/// A function that is left after inlining is recursive, or its address is taken.
+fn not_inlined(function: Value) -> Diagnostic {
+    let call = function.users().find(|u| u.is_instruction());
+    let (file, line, column) = call.map(source_position).unwrap_or_default();
+    let name = function.name();
+    Diagnostic {
+        message: format!("function `{name}` cannot be inlined: OpenCL C has no recursion and no function pointers"),
+        file,
+        line,
+        column,
+    }
+}
+
+/// File, line and column of an instruction's debug location; empty and 0 if it has none.
+fn source_position(i: Value) -> (String, u32, u32) {
+    // SAFETY: reads the debug location of a live instruction; the strings are copied.
+    unsafe {
+        if LLVMInstructionGetDebugLoc(i.0).is_null() {
+            return Default::default();
+        }
+        let mut length = 0;
+        let p = LLVMGetDebugLocFilename(i.0, &mut length);
+        let file = if p.is_null() {
+            String::new()
+        } else {
+            String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), length as usize)).into_owned()
+        };
+        (file, LLVMGetDebugLocLine(i.0), LLVMGetDebugLocColumn(i.0))
+    }
+}
+
+/// One operand a leaf.
+type Parts = SmallVec<[Operand; 4]>;
+
+/// How the upper bits of a register that holds a narrow integer are known to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Extension {
+    Zero,
+    Sign,
+}
+
+/// The state of selecting one kernel.
+struct Selector<'a> {
+    f: Function,
+    value: Value,
+    uniformity: Uniformity,
+    scalarize: bool,
+    data: &'a mut Data,
+    errors: Vec<Diagnostic>,
+    blocks: FxHashMap<BlockRef, Block>,
+    /// MIR blocks that end an edge between LLVM blocks.
+    edges: FxHashMap<(BlockRef, BlockRef), SmallVec<[Block; 2]>>,
+    current: Block,
+    loc: SourceLoc,
+    files: FxHashMap<String, u32>,
+    last_file: (usize, u32),
+    values: FxHashMap<Value, Parts>,
+    /// Low 32 bits of 64-bit integers, where they exist apart from the pair.
+    low: FxHashMap<Value, Operand>,
+    extended: FxHashMap<Value, Extension>,
+    addresses: FxHashMap<Value, Address>,
+    roots: FxHashMap<Value, Option<Value>>,
+    phis: Vec<control::PendingPhi>,
+    /// Constants materialised in the current block, by bits and width in words.
+    materialized: FxHashMap<(u64, u8), Operand>,
+    /// By-value structure arguments: byte offset in the constant bank, and their copy in private memory if they are written.
+    by_value: FxHashMap<Value, address::ByValue>,
+    /// Byte offset of each kernel argument in the constant bank.
+    arguments: FxHashMap<Value, u32>,
+    local_offsets: FxHashMap<Value, u32>,
+    reported: FxHashSet<String>,
+}
+
+impl<'a> Selector<'a> {
+    fn run(value: Value, data: &'a mut Data, options: &SelectOptions) -> Result<Function, Vec<Diagnostic>> {
+        let uniformity = uniformity::analyze(value);
+        let mut s = Selector {
+            f: Function::new(value.name()),
+            value,
+            uniformity,
+            scalarize: options.scalarize,
+            data,
+            errors: Vec::new(),
+            blocks: FxHashMap::default(),
+            edges: FxHashMap::default(),
+            current: cranelift_entity::EntityRef::new(0),
+            loc: SourceLoc::default(),
+            files: FxHashMap::default(),
+            last_file: (0, 0),
+            values: FxHashMap::default(),
+            low: FxHashMap::default(),
+            extended: FxHashMap::default(),
+            addresses: FxHashMap::default(),
+            roots: FxHashMap::default(),
+            phis: Vec::new(),
+            materialized: FxHashMap::default(),
+            by_value: FxHashMap::default(),
+            arguments: FxHashMap::default(),
+            local_offsets: FxHashMap::default(),
+            reported: FxHashSet::default(),
+        };
+        s.f.required_work_group = uniformity::required_work_group_size(value);
+        s.declare_arguments();
+        s.create_blocks();
+        s.entry_code();
+        let order = s.uniformity.cfg().rpo.clone();
+        // Definitions are met before uses in reverse post-order (phis aside); the layout stays the function's own.
+        for b in order {
+            let block = s.uniformity.cfg().blocks[b];
+            s.select_block(block);
+        }
+        s.complete_phis();
+        if s.errors.is_empty() {
+            s.set_reconvergence();
+            Ok(s.f)
+        } else {
+            Err(s.errors)
+        }
+    }
+
+    fn error(&mut self, i: Option<Value>, message: impl Into<String>) {
+        let message = message.into();
+        let (file, line, column) = match i {
+            Some(i) if i.is_instruction() => source_position(i),
+            _ => Default::default(),
+        };
+        if self.reported.insert(format!("{message}{line}")) {
+            self.errors.push(Diagnostic { message, file, line, column });
+        }
+    }
+
+    fn declare_arguments(&mut self) {
+        let metadata = |name: &std::ffi::CStr| -> Vec<String> {
+            // SAFETY: reads metadata strings of a live function; they are copied.
+            unsafe {
+                let kind = LLVMGetMDKindID(name.as_ptr(), name.count_bytes() as u32);
+                let Some(node) = uniformity::metadata_of_function(self.value, kind) else { return Vec::new() };
+                uniformity::operands_of_node(self.value, node)
+                    .into_iter()
+                    .map(|v| {
+                        let mut n = 0;
+                        let p = LLVMGetMDString(v.0, &mut n);
+                        if p.is_null() {
+                            String::new()
+                        } else {
+                            String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), n as usize)).into_owned()
+                        }
+                    })
+                    .collect()
+            }
+        };
+        let names = metadata(c"kernel_arg_name");
+        let type_names = metadata(c"kernel_arg_type");
+        let mut offset = ARGUMENTS_START;
+        for (i, param) in ir::params(self.value).into_iter().enumerate() {
+            let by_value = self.by_value_type(i as u32);
+            let (size, align, kind) = match by_value {
+                Some(ty) => (types::alloc_size(ty), types::abi_align(ty), ArgumentKind::Value),
+                None if types::is_pointer(param.ty()) => match param.address_space() {
+                    1 => (8, 8, ArgumentKind::Global),
+                    4 => (8, 8, ArgumentKind::Constant),
+                    3 => (4, 4, ArgumentKind::Local),
+                    other => {
+                        let name = type_names.get(i).cloned().unwrap_or_default();
+                        self.error(None, format!("argument {i} (`{name}`) of kernel `{}` is a pointer to address space {other}; kernels take global, constant and local pointers", self.f.name));
+                        (8, 8, ArgumentKind::Value)
+                    }
+                },
+                None => (types::alloc_size(param.ty()), types::abi_align(param.ty()), ArgumentKind::Value),
+            };
+            offset = offset.next_multiple_of(align.clamp(1, 16));
+            let name = names.get(i).filter(|n| !n.is_empty()).cloned().unwrap_or_else(|| param.name());
+            self.f.args.push(KernelArgument {
+                name,
+                type_name: type_names.get(i).cloned().unwrap_or_default(),
+                kind,
+                offset,
+                size,
+                align: if kind == ArgumentKind::Local { 16 } else { align },
+            });
+            self.arguments.insert(param, offset);
+            if by_value.is_some() {
+                self.by_value.insert(param, address::ByValue { offset, size, align, copy: None });
+            }
+            offset += size;
+        }
+        if offset > CONSTANT_BANK_BYTES {
+            self.error(
+                None,
+                format!(
+                    "kernel `{}` takes {} bytes of arguments; the constant bank has {}",
+                    self.f.name,
+                    offset - ARGUMENTS_START,
+                    CONSTANT_BANK_BYTES - ARGUMENTS_START
+                ),
+            );
+        }
+    }
+
+    /// Structures passed by value: the attribute's type.
+    fn by_value_type(&self, i: u32) -> Option<inkwell::llvm_sys::prelude::LLVMTypeRef> {
+        // SAFETY: reads an attribute of a live function.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
+            let attribute = LLVMGetEnumAttributeAtIndex(self.value.0, i + 1, kind);
+            (!attribute.is_null()).then(|| LLVMGetTypeAttributeValue(attribute))
+        }
+    }
+
+    // ----- uniformity and registers -----
+
+    /// Whether a value is computed on the scalar unit.
+    fn is_scalar(&self, v: Value) -> bool {
+        self.scalarize && self.uniformity.is_uniform(v)
+    }
+
+    /// The register class of a leaf of a value.
+    fn class(&self, v: Value, leaf: Leaf) -> RegClass {
+        leaf.class(if self.is_scalar(v) { Bank::Scalar } else { Bank::Vector })
+    }
+
+    /// A new register for a leaf of a value.
+    fn new_reg(&mut self, v: Value, leaf: Leaf) -> VReg {
+        let class = self.class(v, leaf);
+        self.f.add_vreg(class)
+    }
+
+    /// The bank of an operand: `None` for immediates, constants and uniform specials (they fit anywhere).
+    fn bank(&self, op: Operand) -> Option<Bank> {
+        match op {
+            Operand::Reg(_) => op.as_virt().map(|(r, _)| self.f.vregs[r].bank),
+            Operand::Special(s) if !s.is_uniform() => Some(Bank::Vector),
+            _ => None,
+        }
+    }
+
+    fn is_uniform_operand(&self, op: Operand) -> bool {
+        !matches!(self.bank(op), Some(Bank::Vector | Bank::Predicate))
+    }
+
+    /// The bank of a result computed from operands: scalar if all are uniform.
+    fn joint_bank(&self, ops: &[Operand]) -> Bank {
+        if self.scalarize && ops.iter().all(|o| self.is_uniform_operand(*o)) { Bank::Scalar } else { Bank::Vector }
+    }
+
+    // ----- emission -----
+
+    /// Appends an instruction after making its operands legal: at most one immediate, conditions and bases in their files.
+    fn push(&mut self, mut inst: Inst) {
+        inst.loc = self.loc;
+        self.legalize(&mut inst);
+        self.f.blocks[self.current].insts.push(inst);
+    }
+
+    fn legalize(&mut self, inst: &mut Inst) {
+        if inst.info().flags.pseudo {
+            return;
+        }
+        let mut immediate = (inst.imm != 0 && inst.op != Op::BraScalar).then_some(None);
+        for i in 0..inst.srcs.len() {
+            if let Operand::Immediate(v) = inst.srcs[i] {
+                let words = inst.src_words(i);
+                let fits = match immediate {
+                    None => true,
+                    Some(Some(w)) => w == v,
+                    Some(None) => false,
+                };
+                let role = inst.src_role(i);
+                let f64_value = inst.ty == Type::F64 && words == 2;
+                if fits && role != crate::isa::Role::ScalarCondition && !f64_value {
+                    immediate = Some(Some(v));
+                } else {
+                    let bits = if words == 2 { v as i32 as i64 as u64 } else { u64::from(v) };
+                    inst.srcs[i] = self.materialize(bits, words.max(1));
+                }
+            }
+        }
+    }
+
+    /// A scalar register that holds a constant of 1 or 2 words, once a block.
+    fn materialize(&mut self, bits: u64, words: u8) -> Operand {
+        if let Some(op) = self.materialized.get(&(bits, words)) {
+            return *op;
+        }
+        let reg = self.f.add_vreg(RegClass::scalar(words));
+        let dst = Operand::virt(reg);
+        let inst = constant_code(dst, bits, words);
+        let mut inst = inst;
+        inst.loc = self.loc;
+        self.f.blocks[self.current].insts.push(inst);
+        self.materialized.insert((bits, words), dst);
+        dst
+    }
+
+    /// Emits an operation into a new register of a class.
+    fn emit(&mut self, op: Op, ty: Type, class: RegClass, srcs: impl IntoIterator<Item = Operand>) -> Operand {
+        let dst = Operand::virt(self.f.add_vreg(class));
+        self.push(Inst::new(op, ty, dst, srcs));
+        dst
+    }
+
+    /// Emits an operation whose result is scalar if all sources are uniform; `words` of the result.
+    fn emit_joint(&mut self, op: Op, ty: Type, words: u8, srcs: &[Operand]) -> Operand {
+        let bank = self.joint_bank(srcs);
+        self.emit(op, ty, RegClass { bank, words }, srcs.iter().copied())
+    }
+
+    /// A 32-bit operation with folding of the simplest constants.
+    fn add32(&mut self, a: Operand, b: Operand) -> Operand {
+        match (a, b) {
+            (Operand::Immediate(x), Operand::Immediate(y)) => Operand::Immediate(x.wrapping_add(y)),
+            (Operand::Immediate(0), x) | (x, Operand::Immediate(0)) => x,
+            _ => self.emit_joint(Op::Add, Type::B32, 1, &[a, b]),
+        }
+    }
+
+    /// `a * scale + b` in 32 bits.
+    fn mad32(&mut self, a: Operand, scale: u32, b: Option<Operand>) -> Operand {
+        match (a, scale, b) {
+            (_, 0, b) => b.unwrap_or(Operand::Immediate(0)),
+            (Operand::Immediate(x), _, b) => {
+                let product = Operand::Immediate(x.wrapping_mul(scale));
+                b.map_or(product, |b| self.add32(b, product))
+            }
+            (_, 1, None) => a,
+            (_, 1, Some(b)) => self.add32(a, b),
+            (_, _, None) if scale.is_power_of_two() => {
+                self.emit_joint(Op::Shl, Type::B32, 1, &[a, Operand::Immediate(scale.trailing_zeros())])
+            }
+            (_, _, None) => self.emit_joint(Op::Mul, Type::B32, 1, &[a, Operand::Immediate(scale)]),
+            (_, _, Some(b)) => self.emit_joint(Op::Mad, Type::B32, 1, &[a, Operand::Immediate(scale), b]),
+        }
+    }
+
+    /// A pair of two words.
+    fn pair(&mut self, low: Operand, high: Operand) -> Operand {
+        let bank = self.joint_bank(&[low, high]);
+        self.emit(Op::Tuple, Type::B64, RegClass { bank, words: 2 }, [low, high])
+    }
+
+    /// The words of a 64-bit operand.
+    fn halves(&mut self, op: Operand) -> (Operand, Operand) {
+        match op {
+            Operand::Immediate(v) => (op, Operand::Immediate(if (v as i32) < 0 { u32::MAX } else { 0 })),
+            Operand::Constant(c) => (op, Operand::Constant(c + 1)),
+            Operand::Reg(_) => match op.as_virt() {
+                Some((r, w)) => (op, Operand::virt_word(r, w + 1)),
+                None => (op, op),
+            },
+            Operand::None | Operand::Special(_) => (op, Operand::Immediate(0)),
+        }
+    }
+
+    /// An operand as a scalar register (for conditions and bases); the value is uniform.
+    fn to_scalar(&mut self, op: Operand, words: u8) -> Operand {
+        match self.bank(op) {
+            Some(Bank::Scalar) => op,
+            // Uniform, but computed where it lives in lanes: the first active lane has it.
+            Some(Bank::Vector) => {
+                let ty = if words == 2 { Type::B64 } else { Type::B32 };
+                self.emit(Op::First, ty, RegClass::scalar(words), [op])
+            }
+            Some(Bank::Predicate) => {
+                let v = self.emit(Op::Sel, Type::B32, RegClass::vector(1), [op, Operand::Immediate(1), Operand::None]);
+                self.emit(Op::First, Type::B32, RegClass::scalar(1), [v])
+            }
+            None => match op {
+                Operand::Immediate(v) => self.materialize(if words == 2 { v as i32 as i64 as u64 } else { u64::from(v) }, words),
+                _ => {
+                    let ty = if words == 2 { Type::B64 } else { Type::B32 };
+                    self.emit(Op::Mov, ty, RegClass::scalar(words), [op])
+                }
+            },
+        }
+    }
+
+    /// The operand of a value with one leaf.
+    fn operand(&mut self, v: Value) -> Operand {
+        self.parts(v).first().copied().unwrap_or(Operand::Immediate(0))
+    }
+
+    /// The operands of a value, one a leaf.
+    fn parts(&mut self, v: Value) -> Parts {
+        if let Some(p) = self.values.get(&v) {
+            return p.clone();
+        }
+        if types::is_pointer(v.ty()) {
+            let address = self.address(v);
+            let op = self.pointer_bits(&address, v.address_space());
+            return smallvec::smallvec![op];
+        }
+        if v.is_argument() {
+            return self.argument_parts(v);
+        }
+        if v.is_constant() {
+            return self.constant_parts(v);
+        }
+        // Only reachable for values in unreachable blocks or after an error.
+        let leaves = leaves(v.ty());
+        let mut parts = Parts::new();
+        for leaf in leaves.iter() {
+            let class = self.class(v, *leaf);
+            let ty = types::copy_type(class);
+            let reg = self.f.add_vreg(class);
+            let entry = self.f.layout[0];
+            self.f.blocks[entry].insts.insert(0, Inst::new(Op::Undef, ty, Operand::virt(reg), []));
+            parts.push(Operand::virt(reg));
+        }
+        self.values.insert(v, parts.clone());
+        parts
+    }
+
+    /// A by-value argument's leaves: constants of the bank.
+    fn argument_parts(&mut self, v: Value) -> Parts {
+        let base = self.arguments.get(&v).copied().unwrap_or(0);
+        let mut parts = Parts::new();
+        let here = std::mem::replace(&mut self.current, self.f.layout[0]);
+        for leaf in leaves(v.ty()).iter() {
+            let offset = base + leaf.offset;
+            let op = if leaf.bits == 1 && !leaf.float {
+                let word = self.argument_word(offset, leaf.bytes());
+                let class = RegClass { bank: if self.scalarize { Bank::Scalar } else { Bank::Vector }, words: 1 };
+                let bit = self.emit_at_entry(Op::And, Type::B32, class, &[word, Operand::Immediate(1)]);
+                if self.scalarize {
+                    bit
+                } else {
+                    let p = self.f.add_vreg(RegClass::PREDICATE);
+                    let mut cmp = Inst::new(Op::Cmp, Type::B32, Operand::virt(p), [bit, Operand::Immediate(0)]);
+                    cmp.mods.cond = Some(crate::isa::Cond::Ne);
+                    self.insert_at_entry(cmp);
+                    Operand::virt(p)
+                }
+            } else {
+                self.argument_word(offset, leaf.bytes())
+            };
+            parts.push(op);
+        }
+        self.current = here;
+        self.values.insert(v, parts.clone());
+        parts
+    }
+
+    /// A word (or pair) of the constant bank; parts of words are shifted down, in the entry block.
+    fn argument_word(&mut self, offset: u32, bytes: u32) -> Operand {
+        let word = Operand::Constant((offset / 4) as u8);
+        if offset % 4 == 0 || bytes >= 4 {
+            return word;
+        }
+        let bank = if self.scalarize { Bank::Scalar } else { Bank::Vector };
+        self.emit_at_entry(Op::Shr, Type::U32, RegClass { bank, words: 1 }, &[word, Operand::Immediate(offset % 4 * 8)])
+    }
+
+    /// Emits at the end of the straight-line code that `entry_code` left at the top of the entry block, so that it dominates everything.
+    fn emit_at_entry(&mut self, op: Op, ty: Type, class: RegClass, srcs: &[Operand]) -> Operand {
+        let dst = Operand::virt(self.f.add_vreg(class));
+        self.insert_at_entry(Inst::new(op, ty, dst, srcs.iter().copied()));
+        dst
+    }
+
+    fn insert_at_entry(&mut self, inst: Inst) {
+        let entry = self.f.layout[0];
+        let insts = &mut self.f.blocks[entry].insts;
+        let at = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
+        insts.insert(at, inst);
+    }
+
+    fn set(&mut self, v: Value, parts: Parts) {
+        self.values.insert(v, parts);
+    }
+
+    fn set1(&mut self, v: Value, op: Operand) {
+        self.values.insert(v, smallvec::smallvec![op]);
+    }
+
+    // ----- the walk -----
+
+    fn locate(&mut self, i: Value) {
+        // SAFETY: reads the debug location of a live instruction.
+        unsafe {
+            if LLVMInstructionGetDebugLoc(i.0).is_null() {
+                return;
+            }
+            let mut length = 0;
+            let name = LLVMGetDebugLocFilename(i.0, &mut length);
+            let file = if name as usize == self.last_file.0 {
+                self.last_file.1
+            } else {
+                let text = source_position(i).0;
+                let next = self.f.files.len() as u32;
+                let id = *self.files.entry(text.clone()).or_insert(next);
+                if id == next {
+                    self.f.files.push(text);
+                }
+                self.last_file = (name as usize, id);
+                id
+            };
+            self.loc = SourceLoc { file, line: LLVMGetDebugLocLine(i.0), column: LLVMGetDebugLocColumn(i.0) };
+        }
+    }
+
+    fn select_block(&mut self, block: BlockRef) {
+        self.current = self.blocks[&block];
+        self.materialized.clear();
+        for i in block.instructions() {
+            self.locate(i);
+            self.instruction(i);
+        }
+    }
+
+    fn instruction(&mut self, i: Value) {
+        use LLVMOpcode::*;
+        match i.opcode() {
+            LLVMPHI => self.phi(i),
+            LLVMBr | LLVMSwitch | LLVMRet | LLVMUnreachable => self.terminator(i),
+            LLVMLoad => self.load(i),
+            LLVMStore => self.store(i),
+            LLVMAtomicRMW => self.atomic_rmw(i),
+            LLVMAtomicCmpXchg => self.compare_exchange(i),
+            LLVMFence => self.fence(i),
+            // Addresses are folded into their uses; allocas are placed on entry.
+            LLVMGetElementPtr | LLVMAlloca => {
+                if i.opcode() == LLVMGetElementPtr {
+                    self.select_gep(i);
+                }
+            }
+            LLVMCall => self.call(i),
+            LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMAnd | LLVMOr | LLVMXor | LLVMShl
+            | LLVMLShr | LLVMAShr => self.integer_binary(i),
+            LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFNeg => self.float_arithmetic(i),
+            LLVMICmp => self.icmp(i),
+            LLVMFCmp => self.fcmp(i),
+            LLVMSelect => self.select_instruction(i),
+            LLVMExtractElement | LLVMInsertElement | LLVMShuffleVector | LLVMExtractValue | LLVMInsertValue => {
+                self.vector_or_aggregate(i);
+            }
+            LLVMFreeze => {
+                if !types::is_pointer(i.ty()) {
+                    let parts = self.parts(i.operand(0));
+                    self.set(i, parts);
+                }
+            }
+            LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMFPTrunc | LLVMFPExt
+            | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast | LLVMAddrSpaceCast => self.cast(i),
+            _ => {
+                let text = i.text();
+                let text = text.split(", !dbg").next().unwrap_or_default().to_string();
+                self.error(Some(i), format!("unsupported construct: `{text}`"));
+            }
+        }
+    }
+}
+
+/// Code that puts a constant of 1 or 2 words into a register.
+fn constant_code(dst: Operand, bits: u64, words: u8) -> Inst {
+    if words == 1 {
+        return Inst::new(Op::Mov, Type::B32, dst, [Operand::Immediate(bits as u32)]);
+    }
+    if bits as i64 == i64::from(bits as u32 as i32) {
+        return Inst::new(Op::Mov, Type::B64, dst, [Operand::Immediate(bits as u32)]);
+    }
+    Inst::new(Op::Tuple, Type::B64, dst, [Operand::Immediate(bits as u32), Operand::Immediate((bits >> 32) as u32)])
+}

@@ -1,2 +1,16 @@
 //! ELF objects: the file a compilation leaves and the simulator loads.
+//!
+//! ELF64, little-endian, machine number [`MACHINE`] (of the range that the System V ABI leaves unassigned). Sections: `.text` with 16-byte
+//! instruction words, `.heddle.kernels` with the metadata (JSON), `.heddle.data` with program-scope data, `.heddle.lines` with source
+//! positions. Each kernel is a function symbol.
+
 pub mod metadata;
+pub mod read;
+pub mod write;
+
+/// ELF machine number.
+pub const MACHINE: u16 = 0x4844;
+/// Version of the metadata format.
+pub const VERSION: u32 = 1;
+/// Bytes of an instruction.
+pub const INSTRUCTION_BYTES: usize = 16;

@@ -1,1 +1,168 @@
-//! Tables, JSON and pages about a run.
+//! What a run did, for people and for programs.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::runtime::run::{Mode, Outcome};
+use crate::sim::Statistics;
+use crate::target::Machine;
+
+/// Host time of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostTimes {
+    /// Compilation.
+    pub compile: Duration,
+    /// Simulation, comparison included.
+    pub simulate: Duration,
+}
+
+/// Statistics as JSON.
+pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes) -> String {
+    let launches: Vec<_> = outcome.launches.iter().map(|(k, s)| json!({ "kernel": k, "statistics": s })).collect();
+    let value = json!({
+        "machine": machine.name,
+        "warp_size": machine.warp_size,
+        "mode": if mode == Mode::Timing { "timing" } else { "functional" },
+        "passed": outcome.mismatches.is_empty(),
+        "checked": outcome.checked,
+        "mismatches": outcome.mismatches.iter().map(|(b, m)| json!({ "buffer": b, "message": m })).collect::<Vec<_>>(),
+        "host_seconds": { "compile": times.compile.as_secs_f64(), "simulate": times.simulate.as_secs_f64() },
+        "total": outcome.total,
+        "launches": launches,
+    });
+    format!("{value:#}\n")
+}
+
+/// A number with thousands separators.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(' ');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn percent(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
+}
+
+/// A bar of up to 30 characters.
+fn bar(share: f64) -> String {
+    "█".repeat((share * 0.3).round().clamp(0.0, 30.0) as usize)
+}
+
+/// A readable summary.
+pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes) -> String {
+    let mut out = String::new();
+    let s = &outcome.total;
+    let mode = if mode == Mode::Timing { "timing" } else { "functional" };
+    let _ = writeln!(out, "machine {} · warps of {} · {mode} mode", machine.name, machine.warp_size);
+    for (kernel, s) in &outcome.launches {
+        let cycles = s.timing.as_ref().map_or(String::new(), |t| format!(", {} cycles", grouped(t.cycles)));
+        let _ = writeln!(
+            out,
+            "  {kernel}: {} work-items in {} work-groups, {} warp instructions{cycles}",
+            grouped(s.work_items),
+            grouped(s.work_groups),
+            grouped(s.instructions)
+        );
+    }
+    counts(&mut out, s);
+    if let Some(t) = &s.timing {
+        let _ = writeln!(out, "\ntime");
+        let seconds = t.cycles as f64 / (machine.clock_mhz * 1e6);
+        let _ = writeln!(
+            out,
+            "  cycles                {:>16}   {:.3} ms at {} MHz",
+            grouped(t.cycles),
+            seconds * 1e3,
+            machine.clock_mhz
+        );
+        let per_cycle = s.instructions as f64 / t.cycles.max(1) as f64;
+        let _ = writeln!(out, "  instructions a cycle  {per_cycle:>16.3}");
+        let _ = writeln!(
+            out,
+            "  occupancy             {:>15.1}%   at most {} warps an SM, limited by {}",
+            100.0 * t.occupancy,
+            t.resident_warps,
+            t.residency_limit
+        );
+        let stalls = &t.stalls;
+        let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier) as f64;
+        let _ = writeln!(out, "  stalled warp cycles");
+        for (name, n) in [
+            ("memory", stalls.memory),
+            ("dependence", stalls.dependence),
+            ("unit taken", stalls.unit),
+            ("barrier", stalls.barrier),
+        ] {
+            let share = percent(n as f64, all);
+            let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));
+        }
+    }
+    if !s.energy_pj.is_empty() {
+        let total: f64 = s.energy_pj.values().sum();
+        let _ = writeln!(out, "\nenergy                  {:>13.3} µJ", total * 1e-6);
+        for (name, pj) in &s.energy_pj {
+            let share = percent(*pj, total);
+            let _ = writeln!(out, "  {name:<22}{:>13.3} µJ {share:>5.1}% {}", pj * 1e-6, bar(share));
+        }
+    }
+    let _ = writeln!(
+        out,
+        "\nhost: compiled in {:.0} ms, simulated in {:.0} ms",
+        times.compile.as_secs_f64() * 1e3,
+        times.simulate.as_secs_f64() * 1e3
+    );
+    if outcome.mismatches.is_empty() {
+        let _ = writeln!(out, "PASS: {} buffers as expected", outcome.checked);
+    } else {
+        let _ = writeln!(out, "FAIL: {} of {} buffers differ", outcome.mismatches.len(), outcome.checked);
+    }
+    out
+}
+
+fn counts(out: &mut String, s: &Statistics) {
+    let _ = writeln!(out, "\ninstructions            {:>16}", grouped(s.instructions));
+    let share = percent(s.scalar_instructions as f64, s.instructions as f64);
+    let _ = writeln!(out, "  on the scalar unit    {:>16} {share:>5.1}%", grouped(s.scalar_instructions));
+    let _ = writeln!(out, "  divergent branches    {:>16}", grouped(s.divergent_branches));
+    let mut classes: Vec<_> = s.classes.iter().collect();
+    classes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    for (class, n) in classes {
+        let share = percent(*n as f64, s.instructions as f64);
+        let _ = writeln!(out, "  {class:<22}{:>16} {share:>5.1}% {}", grouped(*n), bar(share));
+    }
+    let _ = writeln!(out, "\nregister accesses                  reads           writes");
+    let mut line = |name: &str, a: &crate::sim::statistics::Accesses| {
+        if a.reads + a.writes > 0 {
+            let _ = writeln!(out, "  {name:<22}{:>16} {:>16}", grouped(a.reads), grouped(a.writes));
+        }
+    };
+    line("main", &s.registers.main);
+    for (i, a) in s.registers.local.iter().enumerate() {
+        line(&format!("local of cluster {i}"), a);
+    }
+    line("scalar", &s.registers.scalar);
+    line("predicate", &s.registers.predicate);
+    if !s.memory.is_empty() {
+        let _ = writeln!(out, "\nmemory                   loads      stores     atomics            bytes          sectors");
+        for (space, t) in &s.memory {
+            let _ = writeln!(
+                out,
+                "  {space:<15}{:>13} {:>11} {:>11} {:>16} {:>16}",
+                grouped(t.loads),
+                grouped(t.stores),
+                grouped(t.atomics),
+                grouped(t.bytes),
+                grouped(t.sectors)
+            );
+        }
+    }
+}

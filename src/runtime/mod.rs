@@ -1,1 +1,8 @@
 //! The host side: buffers, arguments, launches, case files.
+//!
+//! [`case`] reads case files (DESIGN §8), [`run`] executes them on the simulator and compares, [`array`] holds typed arrays and reads and
+//! writes `.npy`.
+
+pub mod array;
+pub mod case;
+pub mod run;

@@ -1,1 +1,77 @@
-//! The simulator.
+//! The simulator: loads decoded object code and runs it, functionally or with timing.
+//!
+//! - [`program`]: decoded, checked code in a form for the interpreter.
+//! - [`exec`]: what instructions do to registers and memory; knows no cycles.
+//! - [`warp`]: EXEC, program counter and reconvergence stack.
+//! - [`memory`]: device memory with its allocations.
+//! - [`functional`]: work-groups in parallel on all host cores, no timing.
+//! - [`timing`]: deterministic cycles, stalls, energy.
+//!
+//! Shares [`crate::isa`] and [`crate::target`] with the compiler, and nothing else.
+
+pub mod energy;
+pub mod exec;
+pub mod fault;
+pub mod functional;
+pub mod memory;
+pub mod program;
+pub mod statistics;
+pub mod timing;
+pub mod warp;
+
+pub use fault::{Fault, FaultKind};
+pub use memory::DeviceMemory;
+pub use program::Program;
+pub use statistics::Statistics;
+
+/// A kernel launch.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// The code.
+    pub program: &'a Program,
+    /// Global size; 1 in unused dimensions.
+    pub global: [u32; 3],
+    /// Work-group size; 1 in unused dimensions. The last group of a dimension may be smaller.
+    pub local: [u32; 3],
+    /// Global offset.
+    pub offset: [u32; 3],
+    /// Dimensions, 1 to 3.
+    pub work_dim: u32,
+    /// The constant bank, at most 1024 bytes, arguments in place.
+    pub constants: Vec<u8>,
+    /// Work-group memory, static and dynamic, bytes.
+    pub local_bytes: u32,
+}
+
+impl Launch<'_> {
+    /// Work-groups in each dimension.
+    pub fn groups(&self) -> [u32; 3] {
+        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d]))
+    }
+
+    /// Ids of the work-group of a linear number, dimension 0 fastest.
+    pub fn group_id(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.groups().map(u64::from);
+        [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
+    }
+
+    /// Size of a work-group: the enqueued one, cut at the range's end.
+    pub fn group_size(&self, group: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|d| self.local[d].min(self.global[d] - group[d] * self.local[d]))
+    }
+}
+
+/// Options of a simulation.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Instructions a work-group may execute (a warp's instruction counts once); more is a fault.
+    pub max_instructions: u64,
+    /// Host threads of functional mode; 0: all cores.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { max_instructions: 10_000_000_000, threads: 0 }
+    }
+}

@@ -3,6 +3,10 @@
 //! A description is a TOML file; `heddle.toml` at the root of the project is the default machine. Nothing about a machine is a
 //! constant elsewhere.
 
+mod load;
+
+pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,31 @@
+//! `heddle as`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Failure, Outcome, read_input, write_output};
+use crate::isa::asm;
+use crate::object::write::write_image;
+
+/// Assemble the text that `heddle objdump` prints into an object.
+#[derive(Args)]
+pub struct As {
+    /// Assembly text; `-` for standard input.
+    input: PathBuf,
+    /// The object.
+    #[arg(short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl As {
+    /// Runs the subcommand.
+    pub fn run(self) -> Outcome {
+        let name = self.input.display();
+        let bytes = read_input(&self.input)?;
+        let text = String::from_utf8(bytes).map_err(|_| Failure::input(format!("{name}: not text")))?;
+        let image = asm::assemble(&text).map_err(|e| Failure::input(format!("{name}:{}: {}", e.line, e.message)))?;
+        let object = write_image(&image).map_err(Failure::input)?;
+        write_output(Some(&self.output), &object)
+    }
+}

@@ -1,0 +1,157 @@
+//! `heddle build`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure, write_output};
+use crate::driver::{self, Emit};
+use crate::frontend::args::{object_name, parse_clang_style};
+use crate::frontend::{FrontendOptions, clang_path};
+
+/// Compile OpenCL C (or LLVM IR, or MIR) to an object.
+///
+/// Takes clang's options as they are (-c -o -D -I -O -g -cl-* -W… -MD -MF …), so that it can stand where clang stands in a Makefile.
+/// Several sources become one object.
+///
+///   heddle build -O2 -DN=64 kernel.cl -o kernel.o
+///   heddle build kernel.cl --emit asm -o -
+///   heddle build kernel.cl --stop-after select -o -       # machine IR after instruction selection
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Build {
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    codegen: CodegenArgs,
+    /// What to write.
+    #[arg(long, value_enum)]
+    emit: Option<Emit>,
+    /// Stop after a stage and write machine IR: select, cleanup, lower, assign, allocate, finish.
+    #[arg(long, value_name = "STAGE")]
+    stop_after: Option<String>,
+    /// Start with a stage (the input is machine IR that has been through the earlier ones).
+    #[arg(long, value_name = "STAGE")]
+    start_before: Option<String>,
+    /// Print how long each stage took, as JSON on standard error.
+    #[arg(long)]
+    time: bool,
+    /// Print what code generation did, as JSON on standard error.
+    #[arg(long)]
+    stats: bool,
+    /// clang's options and the sources.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CLANG OPTIONS AND SOURCES")]
+    rest: Vec<String>,
+}
+
+/// Heddle's own long options, which may stand anywhere on the line.
+const OWN: &[(&str, bool)] = &[
+    ("--target", true),
+    ("--set", true),
+    ("--no-scalarize", false),
+    ("--max-registers", true),
+    ("--verify", false),
+    ("--emit", true),
+    ("--stop-after", true),
+    ("--start-before", true),
+    ("--time", false),
+    ("--stats", false),
+];
+
+impl Build {
+    /// Takes Heddle's own options out of what follows clang's.
+    fn absorb_trailing(self) -> Result<Build, Failure> {
+        use clap::{Args as _, FromArgMatches};
+        let mut own: Vec<String> = vec!["heddle build".into()];
+        let mut rest = Vec::new();
+        let mut words = self.rest.iter();
+        while let Some(word) = words.next() {
+            let name = word.split('=').next().unwrap_or_default();
+            match OWN.iter().find(|(o, _)| *o == name) {
+                Some((_, takes_value)) => {
+                    own.push(word.clone());
+                    if *takes_value && !word.contains('=') {
+                        own.extend(words.next().cloned());
+                    }
+                }
+                None => rest.push(word.clone()),
+            }
+        }
+        if own.len() == 1 {
+            return Ok(Build { rest, ..self });
+        }
+        let command = Build::augment_args(clap::Command::new("heddle build").no_binary_name(false));
+        let matches = command.try_get_matches_from(own).map_err(Failure::input)?;
+        let late = Build::from_arg_matches(&matches).map_err(Failure::input)?;
+        let mut set = self.machine.set;
+        set.extend(late.machine.set);
+        Ok(Build {
+            machine: MachineArgs { target: late.machine.target.or(self.machine.target), set },
+            codegen: CodegenArgs {
+                no_scalarize: self.codegen.no_scalarize || late.codegen.no_scalarize,
+                max_registers: late.codegen.max_registers.or(self.codegen.max_registers),
+                verify: self.codegen.verify || late.codegen.verify,
+            },
+            emit: late.emit.or(self.emit),
+            stop_after: late.stop_after.or(self.stop_after),
+            start_before: late.start_before.or(self.start_before),
+            time: self.time || late.time,
+            stats: self.stats || late.stats,
+            rest,
+        })
+    }
+
+    /// Runs the subcommand.
+    pub fn run(self) -> Outcome {
+        let this = self.absorb_trailing()?;
+        let line = parse_clang_style(&this.rest).map_err(Failure::input)?;
+        let machine = this.machine.load()?;
+        let frontend = FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose };
+        if line.preprocess || line.syntax_only {
+            return preprocess(&line);
+        }
+        let mut options = this.codegen.options(frontend);
+        for stage in [&this.stop_after, &this.start_before].into_iter().flatten() {
+            if stage != "select" && !crate::codegen::STAGES.contains(&stage.as_str()) {
+                return Err(Failure::input(format!(
+                    "no stage `{stage}`; the stages are select, {}",
+                    crate::codegen::STAGES.join(", ")
+                )));
+            }
+        }
+        options.codegen.stop_after = this.stop_after;
+        options.codegen.start_before = this.start_before;
+        let emit = this.emit.unwrap_or(if line.assembly { Emit::Asm } else { Emit::Obj });
+        let result = driver::compile(&line.inputs, emit, &options, &machine).map_err(compile_failure)?;
+        if this.time {
+            let times: serde_json::Map<String, serde_json::Value> =
+                result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();
+            eprintln!("{}", serde_json::Value::Object(times));
+        }
+        if this.stats {
+            eprintln!("{}", serde_json::to_string(&result.stats).unwrap_or_default());
+        }
+        let text = emit != Emit::Obj || options.codegen.stop_after.is_some();
+        let output = match (&line.output, text) {
+            (Some(o), _) => Some(o.clone()),
+            (None, true) if !line.assembly => None,
+            (None, _) => Some(object_name(&line)),
+        };
+        write_output(output.as_deref(), &result.output)
+    }
+}
+
+/// `-E`, `-M`, `-fsyntax-only`: clang alone does it.
+fn preprocess(line: &crate::frontend::BuildInvocation) -> Outcome {
+    let mut command = std::process::Command::new(clang_path());
+    command.args(["-x", "cl", "--target=nvptx64--"]).args(&line.clang_args);
+    command.arg(if line.syntax_only { "-fsyntax-only" } else { "-E" }).args(&line.inputs);
+    if let Some(o) = &line.output {
+        command.arg("-o").arg::<&PathBuf>(o);
+    }
+    match command.status() {
+        Ok(s) if s.success() => Ok(()),
+        Ok(_) => Err(Failure::input("clang reported errors")),
+        Err(e) => Err(Failure::input(format!("cannot run clang: {e}"))),
+    }
+}

@@ -1,0 +1,50 @@
+//! `heddle opt`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+
+use super::{Failure, Outcome, write_output};
+
+/// Run passes on LLVM IR: LLVM's by name, and Heddle's.
+///
+///   heddle opt --passes='print<uniformity>' --disable-output kernel.ll
+///   heddle opt --passes='instcombine,loop-simplify,lcssa' kernel.ll -o out.ll
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Opt {
+    /// Passes, comma-separated.
+    #[arg(long, value_name = "PASSES")]
+    passes: String,
+    /// LLVM IR or bitcode; `-` for standard input.
+    input: PathBuf,
+    /// Where the module goes; without it standard output.
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Do not write the module, only what analyses print.
+    #[arg(long)]
+    disable_output: bool,
+    /// Text output (always; accepted for opt's users).
+    #[arg(short = 'S', hide = true)]
+    text: bool,
+}
+
+impl Opt {
+    /// Runs the subcommand.
+    pub fn run(self) -> Outcome {
+        let bytes = super::read_input(&self.input)?;
+        let context = Context::create();
+        let name = self.input.display().to_string();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);
+        let module = context.create_module_from_ir(buffer).map_err(|e| Failure::input(format!("{name}: {}", e.to_string())))?;
+        let mut printed = Vec::new();
+        heddle_llvm_passes::pipeline::run_text_pipeline(&module, &self.passes, &mut printed).map_err(Failure::input)?;
+        write_output(None, &printed)?;
+        if self.disable_output {
+            return Ok(());
+        }
+        write_output(self.output.as_deref(), module.print_to_string().to_bytes())
+    }
+}

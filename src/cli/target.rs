@@ -1,0 +1,39 @@
+//! `heddle target`.
+
+use clap::Args;
+
+use super::{Failure, MachineArgs, Outcome, write_output};
+
+/// Print a machine description, or check one.
+///
+/// Prints the description with all overrides applied, as TOML: a starting point for a machine of your own.
+///
+///   heddle target > my-machine.toml
+///   heddle target --target my-machine.toml --check
+///   heddle target --set warp-size=16 --set sm.count=4
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Target {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Only check it.
+    #[arg(long)]
+    check: bool,
+}
+
+impl Target {
+    /// Runs the subcommand.
+    pub fn run(self) -> Outcome {
+        let machine = self.machine.load()?;
+        if self.check {
+            println!("{}: a valid machine of {} SMs with warps of {} lanes", machine.name, machine.sm.count, machine.warp_size);
+            return Ok(());
+        }
+        if self.machine.target.is_none() && self.machine.set.is_empty() {
+            // The commented original says more than a serialised copy.
+            return write_output(None, crate::target::DEFAULT_TEXT.as_bytes());
+        }
+        let text = toml::to_string_pretty(&machine).map_err(Failure::check)?;
+        write_output(None, text.as_bytes())
+    }
+}

@@ -1,0 +1,132 @@
+//! From sources to an object: the stages in order, each of which can be the last.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
+
+use crate::codegen::{self, CodegenError, CodegenOptions, CodegenStats};
+use crate::frontend::{self, FrontendError, FrontendOptions};
+use crate::isel::{self, Diagnostic, SelectOptions};
+use crate::mir::{Module, parse, print};
+use crate::object::write::{self, WriteError};
+use crate::target::Machine;
+
+/// What to print or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Emit {
+    /// Optimised LLVM IR as selection sees it.
+    Ir,
+    /// Machine IR after the last stage run.
+    Mir,
+    /// Assembly.
+    Asm,
+    /// The ELF object.
+    Obj,
+}
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// Front end.
+    #[error(transparent)]
+    Frontend(#[from] FrontendError),
+    /// Constructs that Heddle does not compile.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Unsupported(Vec<Diagnostic>),
+    /// Code generation.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+    /// Object.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// MIR input.
+    #[error("{0}")]
+    Input(String),
+}
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// Front end.
+    pub frontend: FrontendOptions,
+    /// Selection.
+    pub select: SelectOptions,
+    /// Code generation.
+    pub codegen: CodegenOptions,
+}
+
+/// What came out.
+#[derive(Debug, Default)]
+pub struct Compilation {
+    /// The bytes or text asked for.
+    pub output: Vec<u8>,
+    /// Code generation's statistics.
+    pub stats: CodegenStats,
+    /// Time of each stage.
+    pub times: Vec<(&'static str, Duration)>,
+}
+
+/// Compiles sources (or one `.mir` file) to what `emit` says.
+///
+/// # Errors
+/// See [`CompileError`].
+pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine: &Machine) -> Result<Compilation, CompileError> {
+    let mut result = Compilation::default();
+    let mut clock = Instant::now();
+    let mut lap = |name: &'static str, times: &mut Vec<(&'static str, Duration)>| {
+        times.push((name, clock.elapsed()));
+        clock = Instant::now();
+    };
+    let is_mir = inputs.len() == 1 && inputs[0].extension().is_some_and(|e| e == "mir");
+    let mut module = if is_mir {
+        let name = inputs[0].display();
+        let text = std::fs::read_to_string(&inputs[0]).map_err(|e| CompileError::Input(format!("{name}: {e}")))?;
+        let module = parse::parse_module(&text).map_err(|e| CompileError::Input(format!("{name}: {e}")))?;
+        for f in &module.functions {
+            crate::mir::verify::verify(f, machine)
+                .map_err(|e| CompileError::Input(format!("{name}: kernel @{}: {e}", f.name)))?;
+        }
+        module
+    } else {
+        let context = Context::create();
+        let ir = frontend::compile_to_module(&context, inputs, &options.frontend)?;
+        lap("front end", &mut result.times);
+        if emit == Emit::Ir {
+            result.output = ir.print_to_string().to_bytes().to_vec();
+            return Ok(result);
+        }
+        isel::select(&ir, &options.select).map_err(CompileError::Unsupported)?
+    };
+    lap("selection", &mut result.times);
+    if options.codegen.verify {
+        verify(&module, machine)?;
+    }
+    if options.codegen.stop_after.as_deref() == Some("select") {
+        result.output = print::print_module(&module).into_bytes();
+        return Ok(result);
+    }
+    result.stats = codegen::compile(&mut module, machine, &options.codegen)?;
+    lap("code generation", &mut result.times);
+    if emit == Emit::Mir || options.codegen.stop_after.is_some() {
+        result.output = print::print_module(&module).into_bytes();
+        return Ok(result);
+    }
+    let image = write::assemble(&module, machine)?;
+    result.output = if emit == Emit::Asm {
+        crate::isa::asm::disassemble(&image).map_err(CompileError::Input)?.into_bytes()
+    } else {
+        write::write_image(&image)?
+    };
+    lap("object", &mut result.times);
+    Ok(result)
+}
+
+fn verify(module: &Module, machine: &Machine) -> Result<(), CompileError> {
+    for f in &module.functions {
+        crate::mir::verify::verify(f, machine).map_err(|message| {
+            CompileError::Codegen(CodegenError::Internal { kernel: f.name.clone(), stage: "selection".into(), message })
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Constants: as operands, and as the bytes of the module's data section.
+
+use heddle_llvm_passes::ir::Value;
+use inkwell::llvm_sys::LLVMTypeKind::*;
+use inkwell::llvm_sys::LLVMValueKind;
+use inkwell::llvm_sys::core::*;
+use rustc_hash::FxHashMap;
+
+use super::types::{self, leaves};
+use super::{Diagnostic, Parts, Selector};
+use crate::isa::{Op, Operand};
+use crate::mir::{DataSection, RegClass};
+
+/// The module's program-scope variables and their place in the data section.
+pub(super) struct Data {
+    pub section: DataSection,
+    pub errors: Vec<Diagnostic>,
+    offsets: FxHashMap<Value, u32>,
+}
+
+impl Data {
+    /// Lays out the global and constant variables that something uses.
+    pub fn new(module: &inkwell::module::Module) -> Self {
+        let mut data = Data { section: DataSection::default(), errors: Vec::new(), offsets: FxHashMap::default() };
+        let variables: Vec<Value> =
+            module.get_globals().map(Value::of).filter(|g| matches!(g.address_space(), 0 | 1 | 4) && g.has_uses()).collect();
+        for g in &variables {
+            // SAFETY (file): constants and types of a live module.
+            let ty = unsafe { LLVMGlobalGetValueType(g.0) };
+            let align = unsafe { LLVMGetAlignment(g.0) }.max(types::abi_align(ty));
+            let offset = (data.section.bytes.len() as u32).next_multiple_of(align);
+            data.section.align = data.section.align.max(align);
+            data.section.bytes.resize((offset + types::alloc_size(ty)) as usize, 0);
+            data.offsets.insert(*g, offset);
+        }
+        for g in variables {
+            let initializer = unsafe { LLVMGetInitializer(g.0) };
+            if initializer.is_null() {
+                let name = g.name();
+                data.report(format!("variable `{name}` is declared but not defined in any source"));
+            } else {
+                let offset = data.offsets[&g];
+                data.write(Value(initializer), offset);
+            }
+        }
+        data
+    }
+
+    fn report(&mut self, message: String) {
+        self.errors.push(Diagnostic { message, file: String::new(), line: 0, column: 0 });
+    }
+
+    /// Offset of a variable in the data section.
+    pub fn offset(&self, variable: Value) -> Option<u32> {
+        self.offsets.get(&variable).copied()
+    }
+
+    fn write(&mut self, c: Value, at: u32) {
+        unsafe {
+            let ty = c.ty();
+            if LLVMIsNull(c.0) != 0 || LLVMIsUndef(c.0) != 0 {
+                return;
+            }
+            match LLVMGetTypeKind(ty) {
+                LLVMStructTypeKind => {
+                    for i in 0..LLVMCountStructElementTypes(ty) {
+                        let element = LLVMGetAggregateElement(c.0, i);
+                        self.write(Value(element), at + types::field_offset(ty, i));
+                    }
+                }
+                LLVMArrayTypeKind | LLVMVectorTypeKind => {
+                    let count = types::element_count(ty);
+                    let size = types::alloc_size(LLVMGetElementType(ty));
+                    for i in 0..count {
+                        self.write(Value(LLVMGetAggregateElement(c.0, i)), at + i * size);
+                    }
+                }
+                LLVMPointerTypeKind => match self.pointer(c) {
+                    Some(target) => {
+                        self.store(at, u64::from(target), 8);
+                        self.section.relocations.push(at);
+                    }
+                    None => self.report(format!("unsupported pointer in an initialiser: `{}`", c.text())),
+                },
+                _ => match scalar_bits(c) {
+                    Some(bits) => self.store(at, bits, types::alloc_size(ty)),
+                    None => self.report(format!("unsupported initialiser: `{}`", c.text())),
+                },
+            }
+        }
+    }
+
+    /// The data offset that a constant pointer points to.
+    fn pointer(&self, c: Value) -> Option<u32> {
+        if let Some(offset) = self.offsets.get(&c) {
+            return Some(*offset);
+        }
+        unsafe {
+            if LLVMIsAConstantExpr(c.0).is_null() {
+                return None;
+            }
+            match LLVMGetConstOpcode(c.0) {
+                inkwell::llvm_sys::LLVMOpcode::LLVMGetElementPtr => {
+                    let base = self.pointer(c.operand(0))?;
+                    let offset = constant_gep_offset(c)?;
+                    Some(base.wrapping_add(offset as u32))
+                }
+                inkwell::llvm_sys::LLVMOpcode::LLVMBitCast | inkwell::llvm_sys::LLVMOpcode::LLVMAddrSpaceCast => {
+                    self.pointer(c.operand(0))
+                }
+                _ => None,
+            }
+        }
+    }
+
+    fn store(&mut self, at: u32, bits: u64, bytes: u32) {
+        let (at, n) = (at as usize, bytes as usize);
+        if n <= 8 && at + n <= self.section.bytes.len() {
+            self.section.bytes[at..at + n].copy_from_slice(&bits.to_le_bytes()[..n]);
+        }
+    }
+}
+
+/// Byte offset of a GEP whose indices are all constants.
+pub(super) fn constant_gep_offset(gep: Value) -> Option<i64> {
+    unsafe {
+        let mut ty = LLVMGetGEPSourceElementType(gep.0);
+        let mut offset = 0i64;
+        for i in 1..gep.operand_count() {
+            let index = sign_extended(gep.operand(i))?;
+            if i == 1 {
+                offset = offset.wrapping_add(index.wrapping_mul(i64::from(types::alloc_size(ty))));
+                continue;
+            }
+            if LLVMGetTypeKind(ty) == LLVMStructTypeKind {
+                offset += i64::from(types::field_offset(ty, index as u32));
+                ty = LLVMStructGetTypeAtIndex(ty, index as u32);
+            } else {
+                ty = LLVMGetElementType(ty);
+                offset = offset.wrapping_add(index.wrapping_mul(i64::from(types::alloc_size(ty))));
+            }
+        }
+        Some(offset)
+    }
+}
+
+/// A constant integer's value, sign-extended from its width.
+pub(super) fn sign_extended(v: Value) -> Option<i64> {
+    unsafe {
+        let c = LLVMIsAConstantInt(v.0);
+        (!c.is_null() && LLVMGetIntTypeWidth(v.ty()) <= 64).then(|| LLVMConstIntGetSExtValue(c))
+    }
+}
+
+/// The bits of a scalar constant, zero-extended; undefined and poison values are 0.
+pub(super) fn scalar_bits(c: Value) -> Option<u64> {
+    unsafe {
+        match LLVMGetValueKind(c.0) {
+            LLVMValueKind::LLVMConstantIntValueKind => c.as_constant_int(),
+            LLVMValueKind::LLVMConstantFPValueKind => {
+                let mut loses = 0;
+                let value = LLVMConstRealGetDouble(c.0, &mut loses);
+                Some(match LLVMGetTypeKind(c.ty()) {
+                    LLVMHalfTypeKind => u64::from(half::f16::from_f64(value).to_bits()),
+                    LLVMFloatTypeKind => u64::from((value as f32).to_bits()),
+                    _ => value.to_bits(),
+                })
+            }
+            LLVMValueKind::LLVMUndefValueValueKind
+            | LLVMValueKind::LLVMPoisonValueKind
+            | LLVMValueKind::LLVMConstantPointerNullValueKind
+            | LLVMValueKind::LLVMConstantAggregateZeroValueKind => Some(0),
+            _ => None,
+        }
+    }
+}
+
+impl Selector<'_> {
+    /// The leaves of a constant.
+    pub(super) fn constant_parts(&mut self, c: Value) -> Parts {
+        let mut scalars = Vec::new();
+        if !flatten(c, &mut scalars) {
+            self.error(None, format!("unsupported constant: `{}`", c.text()));
+            scalars = vec![0; leaves(c.ty()).len()];
+        }
+        let leaves = leaves(c.ty());
+        scalars.iter().zip(leaves.iter()).map(|(bits, leaf)| self.constant_operand(*bits, leaf.words())).collect()
+    }
+
+    /// An operand for constant bits: an immediate, or a register if 64 bits are not a sign-extended word.
+    pub(super) fn constant_operand(&mut self, bits: u64, words: u8) -> Operand {
+        if words == 2 && bits as i64 != i64::from(bits as u32 as i32) {
+            return self.materialize(bits, 2);
+        }
+        Operand::Immediate(bits as u32)
+    }
+
+    /// An undefined value of a class, in the current block.
+    pub(super) fn undefined(&mut self, class: RegClass) -> Operand {
+        self.emit(Op::Undef, types::copy_type(class), class, [])
+    }
+}
+
+/// The scalar bits of a constant's leaves; false if some leaf is no plain constant.
+fn flatten(c: Value, out: &mut Vec<u64>) -> bool {
+    unsafe {
+        let ty = c.ty();
+        let kind = LLVMGetTypeKind(ty);
+        if matches!(kind, LLVMStructTypeKind | LLVMArrayTypeKind | LLVMVectorTypeKind) {
+            if LLVMIsUndef(c.0) != 0 || LLVMIsNull(c.0) != 0 {
+                out.extend(std::iter::repeat_n(0, types::leaf_count(ty)));
+                return true;
+            }
+            let count = if kind == LLVMStructTypeKind { LLVMCountStructElementTypes(ty) } else { types::element_count(ty) };
+            return (0..count).all(|i| {
+                let element = LLVMGetAggregateElement(c.0, i);
+                !element.is_null() && flatten(Value(element), out)
+            });
+        }
+        match scalar_bits(c) {
+            Some(bits) => {
+                out.push(bits);
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Blocks, branches, switches, phis and the entry block.
+
+use heddle_llvm_passes::ir::{BlockRef, Value};
+use inkwell::llvm_sys::LLVMOpcode::*;
+use inkwell::llvm_sys::core::*;
+use smallvec::SmallVec;
+
+use super::address::Address;
+use super::types::{self, leaves};
+use super::{Parts, Selector, constants};
+use crate::isa::{Cond, Guard, Inst, Op, Operand, Targets, Type};
+use crate::mir::cfg::Cfg;
+use crate::mir::{Bank, Block};
+
+/// A phi whose inputs are filled in when every block has been selected.
+pub(super) struct PendingPhi {
+    phi: Value,
+    block: Block,
+    /// Positions of the MIR phis in the block, one a leaf.
+    positions: Vec<usize>,
+    /// The phi merges offsets from this root.
+    root: Option<Address>,
+}
+
+impl Selector<'_> {
+    /// Makes a block for each reachable LLVM block, in the function's order, with frequencies from loop depth.
+    pub(super) fn create_blocks(&mut self) {
+        let cfg = self.uniformity.cfg();
+        let mut order: Vec<(usize, BlockRef)> = Vec::new();
+        for (i, b) in cfg.blocks.iter().enumerate() {
+            if cfg.rpo_number[i] != usize::MAX {
+                order.push((i, *b));
+            }
+        }
+        let depths: Vec<u32> =
+            order.iter().map(|(i, _)| cfg.loops.iter().filter(|l| l.members.contains(*i)).count() as u32).collect();
+        for ((_, b), depth) in order.into_iter().zip(depths) {
+            let block = self.f.add_block();
+            self.f.blocks[block].frequency = 8f32.powi(depth.min(8) as i32);
+            self.blocks.insert(b, block);
+        }
+    }
+
+    /// Private variables get their addresses; by-value structures that are written get their copies.
+    pub(super) fn entry_code(&mut self) {
+        self.current = self.f.layout[0];
+        let blocks = self.uniformity.cfg().blocks.clone();
+        for block in &blocks {
+            for i in block.instructions() {
+                if i.opcode() != LLVMAlloca {
+                    continue;
+                }
+                self.locate(i);
+                // SAFETY: reads a live alloca.
+                let (ty, align) = unsafe { (LLVMGetAllocatedType(i.0), LLVMGetAlignment(i.0)) };
+                let Some(count) = constants::sign_extended(i.operand(0)) else {
+                    self.error(Some(i), "an array whose size is not a constant");
+                    continue;
+                };
+                let at = self.f.private_bytes.next_multiple_of(align.max(types::abi_align(ty)).max(1));
+                self.f.private_bytes = at + types::alloc_size(ty) * count as u32;
+                let address = self.register_address(crate::isa::MemorySpace::Private, Operand::Immediate(0));
+                self.addresses.insert(i, Address { uniform: None, varying: None, immediate: at as i32, ..address });
+            }
+        }
+        let params: Vec<Value> = self.by_value.keys().copied().collect();
+        for p in params {
+            if !only_loaded(p) {
+                self.copy_by_value(p);
+            }
+        }
+    }
+
+    fn copy_by_value(&mut self, p: Value) {
+        let Some(argument) = self.by_value.get(&p).copied() else { return };
+        let align = argument.align.max(4);
+        let at = self.f.private_bytes.next_multiple_of(align);
+        self.f.private_bytes = at + argument.size;
+        let from = self.address(p);
+        self.addresses.remove(&p);
+        if let Some(b) = self.by_value.get_mut(&p) {
+            b.copy = Some(at);
+        }
+        let to = self.address(p);
+        self.copy_bytes(&to, &from, argument.size, argument.align.min(16));
+    }
+
+    fn branch(&mut self, op: Op, srcs: Vec<Operand>, guard: Option<Guard>, targets: &[Block], imm: i32) {
+        let mut inst = Inst::new(op, Type::None, Operand::None, srcs);
+        inst.guard = guard;
+        inst.imm = imm;
+        inst.targets = Targets::Blocks(targets.iter().copied().collect());
+        self.push(inst);
+    }
+
+    /// Ends the current block with a two-way branch; `divergent` if lanes may disagree.
+    fn conditional(&mut self, condition: Operand, yes: Block, no: Block, divergent: bool) {
+        if yes == no {
+            return self.branch(Op::Bra, vec![], None, &[yes], 0);
+        }
+        if let Operand::Immediate(v) = condition {
+            let target = if v & 1 == 1 { yes } else { no };
+            return self.branch(Op::Bra, vec![], None, &[target], 0);
+        }
+        // The block that follows in the layout is reached by falling through.
+        let next = Block::from_u32(self.current.as_u32() + 1);
+        let (target, other, negate) = if yes == next { (no, yes, true) } else { (yes, no, false) };
+        if divergent || !self.is_uniform_operand(condition) {
+            let predicate = self.to_predicate(condition);
+            let Operand::Reg(reg) = predicate else { return };
+            // The reconvergence block is added when all blocks exist.
+            self.branch(Op::BraDivergent, vec![], Some(Guard { reg, negate }), &[target], 0);
+        } else {
+            let s = self.to_scalar(condition, 1);
+            self.branch(Op::BraScalar, vec![s], None, &[target], i32::from(negate));
+        }
+        self.branch(Op::Bra, vec![], None, &[other], 0);
+    }
+
+    fn edge(&mut self, from: BlockRef, to: BlockRef) {
+        let block = self.current;
+        let list = self.edges.entry((from, to)).or_default();
+        if !list.contains(&block) {
+            list.push(block);
+        }
+    }
+
+    pub(super) fn terminator(&mut self, i: Value) {
+        let here = i.parent();
+        match i.opcode() {
+            LLVMRet => self.push(Inst::new(Op::Exit, Type::None, Operand::None, [])),
+            LLVMUnreachable => self.push(Inst::new(Op::Trap, Type::None, Operand::None, [])),
+            LLVMBr => {
+                let targets: SmallVec<[BlockRef; 2]> = i.successors().collect();
+                for t in &targets {
+                    self.edge(here, *t);
+                }
+                let blocks: Vec<Block> = targets.iter().map(|t| self.blocks[t]).collect();
+                if let [target] = blocks[..] {
+                    return self.branch(Op::Bra, vec![], None, &[target], 0);
+                }
+                let index = self.uniformity.cfg().index[&here];
+                let divergent = self.uniformity.branch_is_divergent(index);
+                let condition = self.operand(i.operand(0));
+                self.conditional(condition, blocks[0], blocks[1], divergent);
+            }
+            _ => self.switch(i, here),
+        }
+    }
+
+    /// A switch: equality tests for few cases, a balanced tree of comparisons for many.
+    fn switch(&mut self, i: Value, here: BlockRef) {
+        let value = i.operand(0);
+        let leaf = self.leaf(value);
+        let default = i.successors().next();
+        let Some(default) = default else { return };
+        // Operands after the first two are (value, block) pairs; blocks of the cases follow the default among the successors.
+        let targets: Vec<BlockRef> = i.successors().skip(1).collect();
+        let mut cases: Vec<(u64, BlockRef)> = Vec::new();
+        for (k, target) in targets.iter().enumerate() {
+            let Some(c) = i.operand(2 + 2 * k as u32).as_constant_int() else {
+                self.error(Some(i), "a case that is no integer of at most 64 bits");
+                return;
+            };
+            if *target != default {
+                cases.push((c, *target));
+            }
+        }
+        cases.sort_by_key(|c| c.0);
+        let op = self.operand(value);
+        let op =
+            if leaf.words() == 2 { self.extend_wide(op, leaf.bits, false) } else { self.extend(value, op, leaf.bits, false) };
+        let index = self.uniformity.cfg().index[&here];
+        let divergent = self.uniformity.branch_is_divergent(index);
+        let frequency = self.f.blocks[self.current].frequency;
+        self.switch_tree(here, op, leaf.words() == 2, &cases, default, divergent, frequency);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn switch_tree(
+        &mut self,
+        here: BlockRef,
+        op: Operand,
+        wide: bool,
+        cases: &[(u64, BlockRef)],
+        default: BlockRef,
+        divergent: bool,
+        frequency: f32,
+    ) {
+        let words = if wide { 2 } else { 1 };
+        if cases.is_empty() {
+            self.edge(here, default);
+            let target = self.blocks[&default];
+            return self.branch(Op::Bra, vec![], None, &[target], 0);
+        }
+        let constant = |s: &mut Self, c: u64| s.constant_operand(c, words);
+        if cases.len() <= 3 {
+            for (k, (c, target)) in cases.iter().enumerate() {
+                let c = constant(self, *c);
+                let ty = if wide { Type::B64 } else { Type::B32 };
+                let hit = self.compare(Cond::Eq, ty, Self::plain(op), Self::plain(c));
+                self.edge(here, *target);
+                let last = k + 1 == cases.len();
+                let next = if last {
+                    self.edge(here, default);
+                    self.blocks[&default]
+                } else {
+                    self.new_block(frequency)
+                };
+                let target = self.blocks[target];
+                self.conditional(hit, target, next, divergent);
+                if !last {
+                    self.start(next);
+                }
+            }
+            return;
+        }
+        let (low, high) = cases.split_at(cases.len() / 2);
+        let pivot = constant(self, high[0].0);
+        let ty = if wide { Type::U64 } else { Type::U32 };
+        let below = self.compare(Cond::Lt, ty, Self::plain(op), Self::plain(pivot));
+        let (left, right) = (self.new_block(frequency), self.new_block(frequency));
+        self.conditional(below, left, right, divergent);
+        self.start(left);
+        self.switch_tree(here, op, wide, low, default, divergent, frequency);
+        self.start(right);
+        self.switch_tree(here, op, wide, high, default, divergent, frequency);
+    }
+
+    fn new_block(&mut self, frequency: f32) -> Block {
+        let block = self.f.add_block();
+        self.f.blocks[block].frequency = frequency;
+        block
+    }
+
+    fn start(&mut self, block: Block) {
+        self.current = block;
+        self.materialized.clear();
+    }
+
+    // ----- phis -----
+
+    pub(super) fn phi(&mut self, phi: Value) {
+        if types::is_pointer(phi.ty()) {
+            if let Some(root) = self.single_root_address(phi) {
+                let bank = self.bank_of(phi);
+                let reg = self.f.add_vreg(crate::mir::RegClass { bank, words: 1 });
+                let position = self.append_phi(Type::B32, Operand::virt(reg));
+                self.phis.push(PendingPhi { phi, block: self.current, positions: vec![position], root: Some(root) });
+                self.set_offset_address(phi, root, Operand::virt(reg));
+                return;
+            }
+        }
+        let mut parts = Parts::new();
+        let mut positions = Vec::new();
+        for leaf in leaves(phi.ty()).iter() {
+            if leaf.bits > 64 {
+                self.error(Some(phi), format!("integers of {} bits are not supported", leaf.bits));
+            }
+            let reg = self.new_reg(phi, *leaf);
+            let ty = types::copy_type(self.f.vregs[reg]);
+            positions.push(self.append_phi(ty, Operand::virt(reg)));
+            parts.push(Operand::virt(reg));
+        }
+        self.phis.push(PendingPhi { phi, block: self.current, positions, root: None });
+        if types::is_pointer(phi.ty()) {
+            let address = self.register_address(space_of(phi), parts[0]);
+            self.addresses.insert(phi, address);
+        }
+        self.set(phi, parts);
+    }
+
+    fn append_phi(&mut self, ty: Type, dst: Operand) -> usize {
+        let mut inst = Inst::new(Op::Phi, ty, dst, []);
+        inst.loc = self.loc;
+        inst.targets = Targets::Blocks(SmallVec::new());
+        let insts = &mut self.f.blocks[self.current].insts;
+        // Phis stand first even if constants were materialised for an address above them.
+        let at = insts.iter().position(|i| i.op != Op::Phi).unwrap_or(insts.len());
+        insts.insert(at, inst);
+        at
+    }
+
+    /// Fills in the phis' inputs; what an input needs is computed at the end of its block.
+    pub(super) fn complete_phis(&mut self) {
+        for pending in std::mem::take(&mut self.phis) {
+            let incoming: Vec<(Value, BlockRef)> = pending.phi.incoming().collect();
+            let to = pending.phi.parent();
+            let mut seen: SmallVec<[BlockRef; 4]> = SmallVec::new();
+            for (value, from) in incoming {
+                if seen.contains(&from) {
+                    continue;
+                }
+                seen.push(from);
+                let Some(preds) = self.edges.get(&(from, to)).cloned() else { continue };
+                for pred in preds {
+                    let tail = self.open_tail(pred);
+                    let parts: Parts = match pending.root {
+                        Some(_) => {
+                            let address = self.address(value);
+                            smallvec::smallvec![self.whole_offset(&address)]
+                        }
+                        None => self.parts(value),
+                    };
+                    let parts: Parts = parts
+                        .into_iter()
+                        .zip(&pending.positions)
+                        .map(|(op, position)| self.phi_input(op, pending.block, *position))
+                        .collect();
+                    self.f.blocks[pred].insts.extend(tail);
+                    for (op, position) in parts.into_iter().zip(&pending.positions) {
+                        let phi = &mut self.f.blocks[pending.block].insts[*position];
+                        phi.srcs.push(op);
+                        if let Targets::Blocks(b) = &mut phi.targets {
+                            b.push(pred);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// An input in the register file of its phi, where a plain copy would not do.
+    fn phi_input(&mut self, op: Operand, block: Block, position: usize) -> Operand {
+        let dst = self.f.blocks[block].insts[position].dst.as_virt();
+        let bank = dst.map(|(r, _)| self.f.vregs[r].bank);
+        match (bank, self.bank(op)) {
+            (Some(Bank::Scalar), Some(Bank::Vector | Bank::Predicate)) => {
+                let words = dst.map_or(1, |(r, _)| self.f.vregs[r].words);
+                self.to_scalar(op, words)
+            }
+            (Some(Bank::Predicate), Some(Bank::Vector)) => self.to_predicate(op),
+            (Some(Bank::Predicate), None) if !matches!(op, Operand::Immediate(_)) => self.to_predicate(op),
+            _ => op,
+        }
+    }
+
+    /// Takes the terminators off a finished block, so that code can be appended before them.
+    fn open_tail(&mut self, block: Block) -> Vec<Inst> {
+        let insts = &mut self.f.blocks[block].insts;
+        let at = insts.iter().position(|i| i.info().flags.terminator).unwrap_or(insts.len());
+        let tail = insts.split_off(at);
+        self.start(block);
+        tail
+    }
+
+    /// Divergent branches reconverge at their immediate post-dominator.
+    pub(super) fn set_reconvergence(&mut self) {
+        let cfg = Cfg::new(&self.f);
+        let ipdom = cfg.post_dominators();
+        for block in &self.f.layout {
+            for inst in self.f.blocks[*block].insts.iter_mut().rev().take(2) {
+                if inst.op == Op::BraDivergent {
+                    if let (Some(j), Targets::Blocks(b)) = (ipdom[*block], &mut inst.targets) {
+                        b.push(j);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn space_of(pointer: Value) -> crate::isa::MemorySpace {
+    use crate::isa::MemorySpace as M;
+    match pointer.address_space() {
+        1 => M::Global,
+        3 => M::Local,
+        4 => M::Constant,
+        _ => M::Private,
+    }
+}
+
+/// Whether a by-value structure is only read through plain loads.
+fn only_loaded(p: Value) -> bool {
+    p.users().all(|u| {
+        u.is_instruction()
+            && match u.opcode() {
+                LLVMLoad => true,
+                LLVMGetElementPtr | LLVMBitCast => only_loaded(u),
+                LLVMCall => {
+                    let name = u.called_function().map(|f| f.name()).unwrap_or_default();
+                    name.starts_with("llvm.lifetime") || (name.starts_with("llvm.memcpy") && u.operand(1) == p)
+                }
+                _ => false,
+            }
+    })
+}

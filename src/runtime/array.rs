@@ -1,0 +1,354 @@
+//! Typed arrays: numpy's element types, `.npy` files, comparison.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::Path;
+
+use half::f16;
+use npyz::WriterBuilder;
+
+/// An element type, by numpy's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::EnumIter)]
+#[strum(serialize_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum DType {
+    Bool,
+    Int8,
+    UInt8,
+    Int16,
+    UInt16,
+    Int32,
+    UInt32,
+    Int64,
+    UInt64,
+    Float16,
+    Float32,
+    Float64,
+}
+
+impl DType {
+    /// Bytes an element.
+    pub fn bytes(self) -> usize {
+        match self {
+            DType::Bool | DType::Int8 | DType::UInt8 => 1,
+            DType::Int16 | DType::UInt16 | DType::Float16 => 2,
+            DType::Int32 | DType::UInt32 | DType::Float32 => 4,
+            DType::Int64 | DType::UInt64 | DType::Float64 => 8,
+        }
+    }
+
+    /// Whether it is a float.
+    pub fn is_float(self) -> bool {
+        matches!(self, DType::Float16 | DType::Float32 | DType::Float64)
+    }
+
+    /// numpy's type string, little-endian.
+    fn descriptor(self) -> &'static str {
+        match self {
+            DType::Bool => "|b1",
+            DType::Int8 => "|i1",
+            DType::UInt8 => "|u1",
+            DType::Int16 => "<i2",
+            DType::UInt16 => "<u2",
+            DType::Int32 => "<i4",
+            DType::UInt32 => "<u4",
+            DType::Int64 => "<i8",
+            DType::UInt64 => "<u8",
+            DType::Float16 => "<f2",
+            DType::Float32 => "<f4",
+            DType::Float64 => "<f8",
+        }
+    }
+
+    fn from_descriptor(text: &str) -> Option<DType> {
+        use strum::IntoEnumIterator;
+        DType::iter().find(|d| d.descriptor()[1..] == *text.get(1..).unwrap_or_default())
+    }
+
+    /// An element as a number, exactly for floats and integers of up to 53 bits.
+    pub fn value(self, bytes: &[u8]) -> f64 {
+        macro_rules! read {
+            ($t:ty) => {{
+                let mut b = [0; size_of::<$t>()];
+                b.copy_from_slice(&bytes[..size_of::<$t>()]);
+                <$t>::from_le_bytes(b)
+            }};
+        }
+        match self {
+            DType::Bool | DType::UInt8 => f64::from(bytes[0]),
+            DType::Int8 => f64::from(bytes[0] as i8),
+            DType::Int16 => f64::from(read!(i16)),
+            DType::UInt16 => f64::from(read!(u16)),
+            DType::Int32 => f64::from(read!(i32)),
+            DType::UInt32 => f64::from(read!(u32)),
+            DType::Int64 => read!(i64) as f64,
+            DType::UInt64 => read!(u64) as f64,
+            DType::Float16 => f16::from_bits(read!(u16)).to_f64(),
+            DType::Float32 => f64::from(read!(f32)),
+            DType::Float64 => read!(f64),
+        }
+    }
+
+    /// An element as text, exact.
+    pub fn show(self, bytes: &[u8]) -> String {
+        match self {
+            DType::Int64 => bytes.try_into().map_or_else(|_| String::new(), |b| i64::from_le_bytes(b).to_string()),
+            DType::UInt64 => bytes.try_into().map_or_else(|_| String::new(), |b| u64::from_le_bytes(b).to_string()),
+            _ => self.value(bytes).to_string(),
+        }
+    }
+
+    /// A number as an element: integers wrap like a C cast from 64 bits.
+    pub fn encode(self, value: Number) -> Vec<u8> {
+        let (i, f) = match value {
+            Number::Integer(i) => (i, i as f64),
+            Number::Float(f) => (f as i128, f),
+        };
+        match self {
+            DType::Float16 => f16::from_bits(crate::isa::semantics::to_half(f) as u16).to_le_bytes().to_vec(),
+            DType::Float32 => (f as f32).to_le_bytes().to_vec(),
+            DType::Float64 => f.to_le_bytes().to_vec(),
+            DType::Bool => vec![u8::from(f != 0.0)],
+            _ => i.to_le_bytes()[..self.bytes()].to_vec(),
+        }
+    }
+}
+
+/// A number of a case file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Without a fraction.
+    Integer(i128),
+    /// With one.
+    Float(f64),
+}
+
+/// An array in C order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// Element type.
+    pub dtype: DType,
+    /// Shape.
+    pub shape: Vec<u64>,
+    /// Elements, little-endian.
+    pub data: Vec<u8>,
+}
+
+impl Array {
+    /// Zeros.
+    pub fn zeros(dtype: DType, shape: Vec<u64>) -> Self {
+        let n: u64 = shape.iter().product();
+        Array { dtype, shape, data: vec![0; n as usize * dtype.bytes()] }
+    }
+
+    /// Elements.
+    pub fn len(&self) -> usize {
+        self.data.len() / self.dtype.bytes()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// Reads a `.npy` file.
+    ///
+    /// # Errors
+    /// A sentence with the file's name.
+    pub fn read(path: &Path) -> Result<Array, String> {
+        let name = path.display();
+        let file = File::open(path).map_err(|e| format!("{name}: {e}"))?;
+        let npy = npyz::NpyFile::new(BufReader::new(file)).map_err(|e| format!("{name}: not a .npy file: {e}"))?;
+        let npyz::DType::Plain(descriptor) = npy.dtype() else {
+            return Err(format!("{name}: structured arrays are not supported"));
+        };
+        let text = descriptor.to_string();
+        let dtype = DType::from_descriptor(text.trim_matches('\''))
+            .ok_or_else(|| format!("{name}: element type {text} is not supported"))?;
+        let shape = npy.shape().to_vec();
+        let order = npy.order();
+        macro_rules! bytes {
+            ($t:ty) => {{
+                let values = npy.into_vec::<$t>().map_err(|e| format!("{name}: {e}"))?;
+                values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()
+            }};
+        }
+        let data = match dtype {
+            DType::Bool => npy.into_vec::<bool>().map_err(|e| format!("{name}: {e}"))?.into_iter().map(u8::from).collect(),
+            DType::Int8 => bytes!(i8),
+            DType::UInt8 => bytes!(u8),
+            DType::Int16 => bytes!(i16),
+            DType::UInt16 => bytes!(u16),
+            DType::Int32 => bytes!(i32),
+            DType::UInt32 => bytes!(u32),
+            DType::Int64 => bytes!(i64),
+            DType::UInt64 => bytes!(u64),
+            DType::Float32 => bytes!(f32),
+            DType::Float64 => bytes!(f64),
+            DType::Float16 => read_half(path)?,
+        };
+        let array = Array { dtype, shape, data };
+        Ok(if order == npyz::Order::Fortran { array.to_c_order() } else { array })
+    }
+
+    /// From Fortran to C order.
+    fn to_c_order(&self) -> Array {
+        let size = self.dtype.bytes();
+        let mut data = Vec::with_capacity(self.data.len());
+        let mut index = vec![0u64; self.shape.len()];
+        for _ in 0..self.len() {
+            let mut at = 0;
+            let mut stride = 1;
+            for (i, n) in index.iter().zip(&self.shape) {
+                at += i * stride;
+                stride *= n;
+            }
+            data.extend(&self.data[at as usize * size..(at as usize + 1) * size]);
+            for d in (0..index.len()).rev() {
+                index[d] += 1;
+                if index[d] < self.shape[d] {
+                    break;
+                }
+                index[d] = 0;
+            }
+        }
+        Array { data, ..self.clone() }
+    }
+
+    /// Writes a `.npy` file.
+    ///
+    /// # Errors
+    /// A sentence with the file's name.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let fail = |e: std::io::Error| format!("{}: {e}", path.display());
+        let file = BufWriter::new(File::create(path).map_err(fail)?);
+        macro_rules! save {
+            ($t:ty) => {{
+                let mut writer =
+                    npyz::WriteOptions::new().default_dtype().shape(&self.shape).writer(file).begin_nd().map_err(fail)?;
+                for chunk in self.data.chunks_exact(size_of::<$t>()) {
+                    let mut b = [0; size_of::<$t>()];
+                    b.copy_from_slice(chunk);
+                    writer.push(&<$t>::from_le_bytes(b)).map_err(fail)?;
+                }
+                writer.finish().map_err(fail)
+            }};
+        }
+        match self.dtype {
+            DType::Bool => {
+                let mut writer =
+                    npyz::WriteOptions::new().default_dtype().shape(&self.shape).writer(file).begin_nd().map_err(fail)?;
+                for b in &self.data {
+                    writer.push(&(*b != 0)).map_err(fail)?;
+                }
+                writer.finish().map_err(fail)
+            }
+            DType::Int8 => save!(i8),
+            DType::UInt8 => save!(u8),
+            DType::Int16 => save!(i16),
+            DType::UInt16 => save!(u16),
+            DType::Int32 => save!(i32),
+            DType::UInt32 => save!(u32),
+            DType::Int64 => save!(i64),
+            DType::UInt64 => save!(u64),
+            DType::Float32 => save!(f32),
+            DType::Float64 => save!(f64),
+            DType::Float16 => write_half(self, file).map_err(fail),
+        }
+    }
+
+    /// Compares with expected values as numpy's `allclose` does: |a - b| <= atol + rtol * |b|, NaN equals NaN; integers exactly unless a
+    /// tolerance is given.
+    ///
+    /// # Errors
+    /// The first mismatches with both values.
+    pub fn compare(&self, expected: &Array, rtol: f64, atol: f64) -> Result<(), String> {
+        if self.dtype != expected.dtype || self.len() != expected.len() {
+            return Err(format!(
+                "the buffer has {} elements of {}, the expected array {} of {}",
+                self.len(),
+                self.dtype,
+                expected.len(),
+                expected.dtype
+            ));
+        }
+        let size = self.dtype.bytes();
+        let mut bad = Vec::new();
+        let mut count = 0usize;
+        let mut worst = 0f64;
+        for (i, (a, b)) in self.data.chunks_exact(size).zip(expected.data.chunks_exact(size)).enumerate() {
+            if a == b {
+                continue;
+            }
+            let (x, y) = (self.dtype.value(a), self.dtype.value(b));
+            let exact = rtol == 0.0 && atol == 0.0;
+            let close = if self.dtype.is_float() {
+                (x.is_nan() && y.is_nan()) || x == y || (!exact && y.is_finite() && (x - y).abs() <= atol + rtol * y.abs())
+            } else {
+                !exact && (x - y).abs() <= atol + rtol * y.abs()
+            };
+            if !close {
+                count += 1;
+                worst = worst.max((x - y).abs());
+                if bad.len() < 5 {
+                    bad.push(format!(
+                        "  [{}]: {} instead of {}",
+                        index_text(i, &expected.shape),
+                        self.dtype.show(a),
+                        expected.dtype.show(b)
+                    ));
+                }
+            }
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        Err(format!(
+            "{count} of {} elements differ (rtol {rtol}, atol {atol}; largest difference {worst}), the first:\n{}",
+            self.len(),
+            bad.join("\n")
+        ))
+    }
+}
+
+/// The index of a flat position.
+fn index_text(flat: usize, shape: &[u64]) -> String {
+    let mut rest = flat as u64;
+    let mut index: Vec<String> = Vec::new();
+    for n in shape.iter().rev() {
+        index.push((rest % (*n).max(1)).to_string());
+        rest /= (*n).max(1);
+    }
+    index.reverse();
+    index.join(", ")
+}
+
+/// float16 arrays: the library has no element type for them, so the payload is read behind its header.
+fn read_half(path: &Path) -> Result<Vec<u8>, String> {
+    let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let header = npy_payload(&bytes).ok_or_else(|| format!("{}: damaged .npy header", path.display()))?;
+    Ok(bytes[header..].to_vec())
+}
+
+/// Where the elements start: magic, version, header length, header (numpy's format specification).
+fn npy_payload(bytes: &[u8]) -> Option<usize> {
+    match bytes.get(6)? {
+        1 => Some(10 + usize::from(u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]))),
+        _ => Some(12 + u32::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?, *bytes.get(10)?, *bytes.get(11)?]) as usize),
+    }
+    .filter(|at| *at <= bytes.len())
+}
+
+fn write_half(array: &Array, mut file: impl std::io::Write) -> std::io::Result<()> {
+    let shape: String = array.shape.iter().map(|n| format!("{n}, ")).collect();
+    let mut header = format!("{{'descr': '<f2', 'fortran_order': False, 'shape': ({shape}), }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    file.write_all(b"\x93NUMPY\x01\x00")?;
+    file.write_all(&(header.len() as u16).to_le_bytes())?;
+    file.write_all(header.as_bytes())?;
+    file.write_all(&array.data)?;
+    file.flush()
+}

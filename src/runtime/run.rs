@@ -1,0 +1,235 @@
+//! Running launches on the simulator: memory, arguments, comparison.
+
+use std::collections::BTreeMap;
+
+use super::array::Array;
+use super::case::{Argument, Case};
+use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
+use crate::object::write::Image;
+use crate::sim::{self, DeviceMemory, Fault, Launch, Options, Program, Statistics};
+use crate::target::Machine;
+
+/// How to simulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Mode {
+    /// Results only, as fast as possible.
+    Functional,
+    /// Results, cycles and energy.
+    Timing,
+}
+
+/// What can go wrong in a run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Input that makes no launch: exit status 2.
+    #[error("{0}")]
+    Input(String),
+    /// The program did something wrong: exit status 1.
+    #[error("{0}")]
+    Fault(#[from] Box<Fault>),
+}
+
+/// What a run did.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// All launches together.
+    pub total: Statistics,
+    /// Each launch, with its kernel's name.
+    pub launches: Vec<(String, Statistics)>,
+    /// Expectations that do not hold: buffer and explanation.
+    pub mismatches: Vec<(String, String)>,
+    /// Expectations checked.
+    pub checked: usize,
+}
+
+/// Runs a case's launches on compiled code.
+///
+/// # Errors
+/// See [`RunError`]. Results that differ from the expected ones are in the outcome.
+pub fn run_case(
+    case: &Case,
+    image: &Image,
+    machine: &Machine,
+    mode: Mode,
+    options: &Options,
+    progress: &mut dyn FnMut(&str, u64) -> Box<dyn Fn(u64) + Sync>,
+) -> Result<Outcome, RunError> {
+    let input = |m: String| RunError::Input(m);
+    let mut memory = DeviceMemory::new(machine.memory.device_bytes);
+    let mut buffers: BTreeMap<&str, (u64, Array)> = BTreeMap::new();
+    for (name, buffer) in &case.buffers {
+        let array = buffer.contents(&case.folder).map_err(|m| input(format!("buffer `{name}`: {m}")))?;
+        let address = memory.allocate(name, array.data.len() as u64).map_err(|e| input(e.to_string()))?;
+        let _fits = memory.write(address, &array.data);
+        buffers.insert(name, (address, array));
+    }
+    let data = load_data(image, &mut memory).map_err(input)?;
+    let mut outcome = Outcome::default();
+    for spec in &case.launches {
+        let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
+            let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
+            input(format!("no kernel `{}`; the source has: {}", spec.kernel, known.join(", ")))
+        })?;
+        let program = image.load(kernel, machine).map_err(|e| input(e.to_string()))?;
+        let header = &program.header;
+        let dims = spec.global.len();
+        let three = |v: &[u64], fill: u32| -> [u32; 3] { std::array::from_fn(|d| v.get(d).map_or(fill, |x| *x as u32)) };
+        let global = three(&spec.global, 1);
+        let offset = three(spec.offset.as_deref().unwrap_or(&[]), 0);
+        let local = match &spec.local {
+            Some(l) => three(l, 1),
+            None => choose_local(header, global, machine),
+        };
+        let arguments = spec.arguments().map_err(input)?;
+        let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
+        let (constants, local_bytes) = constant_bank(header, &arguments, &addresses, data).map_err(input)?;
+        let launch = Launch { program: &program, global, local, offset, work_dim: dims as u32, constants, local_bytes };
+        check_launch(&launch, machine).map_err(|m| input(format!("kernel `{}`: {m}", header.name)))?;
+        let mut sum = Statistics::default();
+        for _ in 0..spec.repeat {
+            if global.contains(&0) {
+                continue;
+            }
+            let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
+            let advance = progress(&header.name, groups);
+            let s = match mode {
+                Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance)?,
+                Mode::Timing => sim::timing::launch(&launch, &memory, machine, options, &*advance)?,
+            };
+            sum.add(&s);
+        }
+        outcome.total.add(&sum);
+        outcome.launches.push((spec.kernel.clone(), sum));
+    }
+    for (name, buffer) in &case.buffers {
+        let Some((address, array)) = buffers.get_mut(name.as_str()) else { continue };
+        if !array.is_empty() {
+            array.data = memory.read(*address, array.data.len()).unwrap_or_default();
+        }
+        if let Some(save) = &buffer.save {
+            array.write(&case.folder.join(save)).map_err(input)?;
+        }
+        if let Some(expect) = &buffer.expect {
+            let expected = Array::read(&case.folder.join(expect)).map_err(input)?;
+            outcome.checked += 1;
+            if let Err(m) = array.compare(&expected, buffer.rtol.unwrap_or(0.0), buffer.atol.unwrap_or(0.0)) {
+                outcome.mismatches.push((name.clone(), m));
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// Puts the data section into memory, with its addresses made absolute. Returns its address (0 if there is none).
+fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String> {
+    if image.data.is_empty() {
+        return Ok(0);
+    }
+    let address = memory.allocate("program-scope data", image.data.len() as u64).map_err(|e| e.to_string())?;
+    let mut data = image.data.clone();
+    for r in &image.metadata.data_relocations {
+        let at = *r as usize;
+        if let Some(place) = data.get_mut(at..at + 8) {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(place);
+            place.copy_from_slice(&(u64::from_le_bytes(bytes).wrapping_add(address)).to_le_bytes());
+        }
+    }
+    let _fits = memory.write(address, &data);
+    Ok(address)
+}
+
+/// The constant bank of a launch, and the work-group memory it needs.
+///
+/// # Errors
+/// A sentence naming the argument that does not fit.
+pub fn constant_bank(
+    header: &KernelHeader,
+    arguments: &[Argument],
+    buffers: &BTreeMap<&str, u64>,
+    data: u64,
+) -> Result<(Vec<u8>, u32), String> {
+    let kernel = &header.name;
+    if arguments.len() != header.args.len() {
+        let wanted: Vec<String> = header.args.iter().map(|a| format!("{} {}", a.type_name, a.name).trim().to_string()).collect();
+        return Err(format!(
+            "kernel `{kernel}` takes {} arguments ({}), {} are given",
+            header.args.len(),
+            wanted.join(", "),
+            arguments.len()
+        ));
+    }
+    let size = header.args.iter().map(|a| a.offset + a.size).max().unwrap_or(ARGUMENTS_START).max(ARGUMENTS_START);
+    let mut bank = vec![0u8; (size as usize).next_multiple_of(16)];
+    bank[..8].copy_from_slice(&data.to_le_bytes());
+    let mut local = header.local_bytes;
+    for (i, (spec, argument)) in header.args.iter().zip(arguments).enumerate() {
+        let what = format!("argument {i} (`{} {}`) of kernel `{kernel}`", spec.type_name, spec.name);
+        let bytes: Vec<u8> = match (spec.kind, argument) {
+            (ArgumentKind::Global | ArgumentKind::Constant, Argument::Buffer(b)) => match buffers.get(b.as_str()) {
+                Some(address) => address.to_le_bytes().to_vec(),
+                None => return Err(format!("{what}: no buffer `{b}`")),
+            },
+            (ArgumentKind::Local, Argument::Local(n)) => {
+                let at = local.next_multiple_of(spec.align.max(16));
+                local = at.checked_add(*n).ok_or_else(|| format!("{what}: {n} bytes of work-group memory"))?;
+                at.to_le_bytes().to_vec()
+            }
+            (ArgumentKind::Value, Argument::Value(v)) => v.clone(),
+            (ArgumentKind::Global | ArgumentKind::Constant, _) => {
+                return Err(format!("{what} is a pointer; give {{\"buffer\": …}}"));
+            }
+            (ArgumentKind::Local, _) => return Err(format!("{what} is a local pointer; give {{\"local\": bytes}}")),
+            (ArgumentKind::Value, _) => return Err(format!("{what} is passed by value; give a scalar or {{\"bytes\": …}}")),
+        };
+        if bytes.len() != spec.size as usize {
+            return Err(format!("{what} has {} bytes, {} are given", spec.size, bytes.len()));
+        }
+        let at = spec.offset as usize;
+        bank[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+    Ok((bank, local))
+}
+
+/// A work-group size for a launch that gives none: the required one, or a divisor of the global size that fills whole warps.
+fn choose_local(header: &KernelHeader, global: [u32; 3], machine: &Machine) -> [u32; 3] {
+    if let Some(required) = header.required_work_group {
+        return required;
+    }
+    let wanted = machine.sm.max_work_group_size.min(8 * machine.warp_size).max(1);
+    let best = (1..=wanted.min(global[0].max(1)))
+        .rev()
+        .find(|n| global[0].is_multiple_of(*n) && (n.is_multiple_of(machine.warp_size) || *n == global[0]))
+        .or_else(|| (1..=wanted.min(global[0].max(1))).rev().find(|n| global[0].is_multiple_of(*n)))
+        .unwrap_or(1);
+    [best, 1, 1]
+}
+
+/// Limits of the machine.
+fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), String> {
+    let program: &Program = launch.program;
+    let items = launch.local.iter().try_fold(1u32, |a, n| a.checked_mul(*n)).unwrap_or(u32::MAX);
+    let most = machine.sm.max_work_group_size;
+    if items > most {
+        return Err(format!("a work-group of {items} work-items; the machine allows {most}"));
+    }
+    if let Some(required) = program.header.required_work_group {
+        if required != launch.local {
+            return Err(format!(
+                "it requires work-groups of {required:?} (reqd_work_group_size), the launch has {:?}",
+                launch.local
+            ));
+        }
+    }
+    if launch.local_bytes > machine.sm.local_memory {
+        return Err(format!("{} bytes of work-group memory; an SM has {}", launch.local_bytes, machine.sm.local_memory));
+    }
+    let (groups, limit) = sim::timing::residency(program, machine, launch.local, launch.local_bytes);
+    if groups == 0 {
+        return Err(format!(
+            "not one work-group of {items} work-items fits an SM: too little of {limit} ({} main registers a work-item, {} in the SM)",
+            program.header.main_registers, machine.sm.main_registers
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! Counts and energy: what block executions amount to.
+//!
+//! Every figure is a count of what was executed (block executions and lanes, times the block's static content), never an estimate from
+//! static code. Energies per event come from the machine description.
+
+use std::collections::BTreeMap;
+
+use super::functional::BlockCounts;
+use super::program::Program;
+use super::statistics::Statistics;
+use crate::isa::{Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
+use crate::target::Machine;
+
+/// Turns block counts into statistics, on warps of `lanes` lanes.
+pub fn count(program: &Program, counts: &BlockCounts, _lanes: u32) -> Statistics {
+    let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
+    s.registers.local.resize(program.clusters, Default::default());
+    for (b, block) in program.blocks.iter().enumerate() {
+        let (executions, lanes) = (counts.executions[b], counts.lanes[b]);
+        if executions == 0 {
+            continue;
+        }
+        let first = block.first as usize;
+        for inst in &program.insts[first..first + block.len() as usize] {
+            count_instruction(inst, executions, lanes, &mut s);
+        }
+    }
+    s
+}
+
+fn count_instruction(inst: &Inst, executions: u64, lanes: u64, s: &mut Statistics) {
+    s.instructions += executions;
+    let scalar = inst.writes_scalar_register() || inst.op == Op::BraScalar;
+    if scalar {
+        s.scalar_instructions += executions;
+    } else {
+        s.lane_instructions += lanes;
+        s.uniform_instructions += if inst.uniform { executions } else { 0 };
+    }
+    *s.classes.entry(inst.class().to_string()).or_default() += executions;
+    for_each_access(inst, |space, cluster, words, write| {
+        let times = if space == Space::Scalar { executions } else { lanes };
+        let n = times * u64::from(words.max(1));
+        let r = &mut s.registers;
+        let a = match space {
+            Space::Main => &mut r.main,
+            Space::Local => &mut r.local[usize::from(cluster)],
+            Space::Scalar => &mut r.scalar,
+            _ => &mut r.predicate,
+        };
+        if write {
+            a.writes += n;
+        } else {
+            a.reads += n;
+        }
+    });
+    if let Some(space) = inst.mods.space {
+        let t = s.memory.entry(space.to_string()).or_default();
+        match inst.op {
+            Op::Load => t.loads += executions,
+            Op::Store => t.stores += executions,
+            _ => t.atomics += executions,
+        }
+        t.bytes += u64::from(inst.ty.bytes()) * if scalar { executions } else { lanes };
+    }
+}
+
+/// Calls `f(space, cluster, words, is_write)` for each register operand.
+pub fn for_each_access(inst: &Inst, mut f: impl FnMut(Space, u8, u8, bool)) {
+    let mut see = |r: PhysReg, words: u8, write: bool| f(r.space, inst.cluster, words, write);
+    if let Some(r) = inst.dst.as_phys() {
+        see(r, inst.dst_words(), true);
+    }
+    for (i, s) in inst.srcs.iter().enumerate() {
+        if let Operand::Reg(Reg::Physical(r)) = s {
+            see(*r, inst.src_words(i), false);
+        }
+    }
+    if let Some(Reg::Physical(r)) = inst.guard.map(|g| g.reg) {
+        see(r, 0, false);
+    }
+}
+
+/// Energy by component, from a launch's statistics and its cycles.
+pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u64, machine: &Machine) -> BTreeMap<String, f64> {
+    let e = &machine.energy;
+    let mut result: BTreeMap<String, f64> = BTreeMap::new();
+    let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;
+    let wire = |mm: f64| mm * e.wire_pj_per_mm;
+    let main = &s.registers.main;
+    put("register-file main", main.reads as f64 * (e.main_read_pj + wire(e.distance_mm.main)));
+    put("register-file main", main.writes as f64 * (e.main_write_pj + wire(e.distance_mm.main)));
+    for (cluster, a) in machine.clusters.iter().zip(&s.registers.local) {
+        let distance = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
+        let of = |table: &[f64]| {
+            let i = (cluster.local_registers.max(1) as usize - 1).min(table.len().saturating_sub(1));
+            table.get(i).copied().unwrap_or(0.0)
+        };
+        put("register-file local", a.reads as f64 * (of(&e.local_read_pj) + wire(distance)));
+        put("register-file local", a.writes as f64 * (of(&e.local_write_pj) + wire(distance)));
+    }
+    let scalar = &s.registers.scalar;
+    put("register-file scalar", scalar.reads as f64 * (e.scalar_read_pj + wire(e.distance_mm.scalar)));
+    put("register-file scalar", scalar.writes as f64 * (e.scalar_write_pj + wire(e.distance_mm.scalar)));
+    let predicate = &s.registers.predicate;
+    put("register-file predicate", (predicate.reads + predicate.writes) as f64 * e.predicate_pj);
+    put("issue", s.instructions as f64 * e.issue_pj);
+    for (b, block) in program.blocks.iter().enumerate() {
+        let first = block.first as usize;
+        for inst in &program.insts[first..first + block.len() as usize] {
+            if let Some(t) = machine.timing.get(&inst.class()) {
+                let scalar = inst.writes_scalar_register() || inst.uniform;
+                let times = if scalar { counts.executions[b] } else { counts.lanes[b] };
+                put("units", times as f64 * t.energy_pj);
+            }
+        }
+    }
+    let m = &machine.memory;
+    for (space, t) in &s.memory {
+        match space.parse::<MemorySpace>() {
+            Ok(MemorySpace::Local) => put("memory local", (t.bytes as f64 / 4.0) * m.local_word_pj),
+            _ => put("memory global", t.sectors as f64 * m.sector_pj),
+        }
+    }
+    let seconds = cycles as f64 / (machine.clock_mhz * 1e6);
+    put("static", seconds * e.static_watts * 1e12);
+    result
+}

@@ -1,0 +1,270 @@
+//! What instructions do: lane loops over the rows of a warp's register file. Knows no cycles.
+//!
+//! Every operation is a function over all N lanes, monomorphised for the warp size so that the compiler vectorises its loops. All lanes are
+//! computed; only active lanes are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
+//! the whole row, so vector instructions read scalar registers like any other row.
+
+mod access;
+mod alu;
+
+use super::fault::FaultKind;
+use super::memory::DeviceMemory;
+use super::program::Program;
+use crate::isa::{AtomicOp, Guard, MemorySpace, Op, Operand, Reg, Space, Special, Type};
+
+/// A register of all lanes.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Row<const N: usize>(pub [u32; N]);
+
+/// The function that executes an instruction.
+pub type Execute<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>);
+
+/// An instruction, ready to run.
+#[derive(Clone, Debug)]
+pub struct Decoded<const N: usize> {
+    /// What runs it.
+    pub run: Execute<N>,
+    /// Destination row, or predicate number.
+    pub dst: u16,
+    /// Source rows, or predicate numbers.
+    pub src: [u16; 3],
+    /// Bits: source i is a predicate register.
+    pub predicate_sources: u8,
+    /// Guard predicate, 255 for none.
+    pub guard: u8,
+    /// The guard is inverted.
+    pub guard_negate: bool,
+    /// Writes the whole row from lane 0.
+    pub scalar: bool,
+    /// Whether there is a destination.
+    pub has_dst: bool,
+    /// neg bits, abs bits << 3.
+    pub modifiers: u8,
+    /// Rounding, condition, atomic operation: what the operation needs.
+    pub mode: u8,
+    /// Whether an address has an offset row of its own.
+    pub has_offset: bool,
+    /// Offset bytes or immediate field.
+    pub imm: i32,
+    /// Memory space.
+    pub space: MemorySpace,
+    /// Index of the instruction in the kernel.
+    pub index: u32,
+}
+
+/// An access for the timing model.
+#[derive(Clone, Copy, Debug)]
+pub struct AccessRecord {
+    /// Space.
+    pub space: MemorySpace,
+    /// Sectors touched (global, constant) or cycles of bank conflicts beyond the first (local).
+    pub units: u32,
+}
+
+/// The state that instructions act on: one warp.
+pub struct Lanes<'a, const N: usize> {
+    /// The register file.
+    pub rows: Vec<Row<N>>,
+    /// Predicate registers: a bit a lane.
+    pub predicates: [u64; 16],
+    /// EXEC.
+    pub mask: u64,
+    /// Device memory.
+    pub memory: &'a DeviceMemory,
+    /// The work-group's memory.
+    pub local: *mut u8,
+    /// Its size.
+    pub local_bytes: u32,
+    /// Private memory of the warp's lanes, lane after lane.
+    pub private: Vec<u8>,
+    /// Bytes of private memory a lane.
+    pub private_bytes: u32,
+    /// The constant bank.
+    pub constants: &'a [u8],
+    /// Last allocation hit: start and end address.
+    pub range: (u64, u64),
+    /// The first fault, with the instruction and lane.
+    pub fault: Option<(FaultKind, u32, u32)>,
+    /// Record accesses for timing.
+    pub sector_bytes: u32,
+    /// Banks of work-group memory; 0: do not record accesses.
+    pub local_banks: u32,
+    /// The last access.
+    pub access: Option<AccessRecord>,
+    /// Instructions executed, for the clock register.
+    pub clock: u64,
+}
+
+/// All N lanes.
+pub const fn all_lanes(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+impl<const N: usize> Lanes<'_, N> {
+    /// The active lanes of an instruction: EXEC under its guard.
+    #[inline(always)]
+    pub fn active(&self, d: &Decoded<N>) -> u64 {
+        if d.guard == 255 {
+            self.mask
+        } else {
+            let g = self.predicates[usize::from(d.guard & 15)];
+            self.mask & if d.guard_negate { !g } else { g }
+        }
+    }
+
+    #[inline(always)]
+    fn row(&self, row: u16) -> &[u32; N] {
+        debug_assert!((row as usize) < self.rows.len());
+        // SAFETY: rows are numbered by `Program::load`, within the file that `prepare` allocated.
+        unsafe { &self.rows.get_unchecked(row as usize).0 }
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, row: u16) -> &mut [u32; N] {
+        debug_assert!((row as usize) < self.rows.len());
+        // SAFETY: as in `row`.
+        unsafe { &mut self.rows.get_unchecked_mut(row as usize).0 }
+    }
+
+    /// A source that is a predicate: a P register, or a row that is non-zero.
+    #[inline(always)]
+    fn predicate(&self, d: &Decoded<N>, i: usize) -> u64 {
+        if d.predicate_sources >> i & 1 == 1 {
+            self.predicates[usize::from(d.src[i] & 15)]
+        } else if self.row(d.src[i])[0] != 0 {
+            all_lanes(N)
+        } else {
+            0
+        }
+    }
+
+    /// Writes a predicate in the active lanes.
+    #[inline(always)]
+    fn set_predicate(&mut self, d: &Decoded<N>, value: u64) {
+        let mask = self.active(d);
+        let p = &mut self.predicates[usize::from(d.dst & 15)];
+        *p = *p & !mask | value & mask;
+    }
+
+    /// Records the first fault.
+    #[cold]
+    fn set_fault(&mut self, kind: FaultKind, d: &Decoded<N>, lane: u32) {
+        if self.fault.is_none() {
+            self.fault = Some((kind, d.index, lane));
+        }
+    }
+
+    /// The row of a special register that changes while the warp runs.
+    pub fn refresh(&mut self, program: &Program) {
+        for &(special, row) in &program.rows.specials {
+            let value = match special {
+                Special::ExecLow => self.mask as u32,
+                Special::ExecHigh => (self.mask >> 32) as u32,
+                Special::ClockLow => self.clock as u32,
+                _ => continue,
+            };
+            *self.row_mut(row) = [value; N];
+        }
+    }
+}
+
+/// A value of a lane: one or two rows.
+pub trait Lane: Copy + Default {
+    /// Rows.
+    const ROWS: u16;
+    /// Reads a lane of up to two rows.
+    fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self;
+    /// Low and high row.
+    fn split(self) -> (u32, u32);
+}
+
+macro_rules! lane32 {
+    ($t:ty, $from:expr, $to:expr) => {
+        impl Lane for $t {
+            const ROWS: u16 = 1;
+            #[inline(always)]
+            fn get<const N: usize>(low: &[u32; N], _high: &[u32; N], lane: usize) -> Self {
+                $from(low[lane])
+            }
+            #[inline(always)]
+            fn split(self) -> (u32, u32) {
+                ($to(self), 0)
+            }
+        }
+    };
+}
+macro_rules! lane64 {
+    ($t:ty, $from:expr, $to:expr) => {
+        impl Lane for $t {
+            const ROWS: u16 = 2;
+            #[inline(always)]
+            fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self {
+                $from(u64::from(low[lane]) | u64::from(high[lane]) << 32)
+            }
+            #[inline(always)]
+            fn split(self) -> (u32, u32) {
+                let v: u64 = $to(self);
+                (v as u32, (v >> 32) as u32)
+            }
+        }
+    };
+}
+lane32!(u32, |v| v, |v| v);
+lane32!(i32, |v| v as i32, |v| v as u32);
+lane32!(f32, f32::from_bits, f32::to_bits);
+lane64!(u64, |v| v, |v| v);
+lane64!(i64, |v| v as i64, |v| v as u64);
+lane64!(f64, f64::from_bits, f64::to_bits);
+
+/// Prepares a kernel's instructions for N lanes.
+pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
+    program
+        .insts
+        .iter()
+        .enumerate()
+        .map(|(index, inst)| {
+            let rows = program.operands[index];
+            let mut predicate_sources = 0;
+            for (i, s) in inst.srcs.iter().enumerate() {
+                if matches!(s, Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate) {
+                    predicate_sources |= 1 << i;
+                }
+            }
+            let (guard, guard_negate) = match inst.guard {
+                Some(Guard { reg: Reg::Physical(p), negate }) => (p.index, negate),
+                _ => (255, false),
+            };
+            let mode = match inst.op {
+                Op::Atomic => inst.mods.atomic as u8,
+                _ => inst.mods.rounding as u8,
+            };
+            Decoded {
+                run: alu::select::<N>(inst),
+                dst: rows[0],
+                src: [rows[1], rows[2], rows[3]],
+                predicate_sources,
+                guard,
+                guard_negate,
+                scalar: inst.writes_scalar_register(),
+                has_dst: inst.dst.is_some(),
+                modifiers: inst.neg | inst.abs << 3,
+                mode,
+                has_offset: inst.is_memory() && inst.srcs[1].is_some(),
+                imm: inst.imm,
+                space: inst.mods.space.unwrap_or(MemorySpace::Global),
+                index: index as u32,
+            }
+        })
+        .collect()
+}
+
+/// The atomic operation of a decoded mode.
+fn atomic_of(mode: u8) -> AtomicOp {
+    AtomicOp::from_repr(mode).unwrap_or_default()
+}
+
+/// Whether a type is signed, for choosing operations.
+fn is_signed(ty: Type) -> bool {
+    matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+}

@@ -1,0 +1,98 @@
+//! Faults: what a program did wrong, in words its author understands.
+
+use std::fmt;
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// An access outside the memory of its space.
+    OutOfBounds {
+        /// `load`, `store` or `atomic`.
+        access: &'static str,
+        /// The space's name.
+        space: &'static str,
+        /// Address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// What lies nearest, and how far.
+        nearest: String,
+    },
+    /// An access that is not aligned to its size.
+    Misaligned {
+        /// `load`, `store` or `atomic`.
+        access: &'static str,
+        /// The space's name.
+        space: &'static str,
+        /// Address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// A barrier that not all work-items of the warp reached together.
+    DivergentBarrier {
+        /// Work-items of the warp at the barrier.
+        arrived: u32,
+        /// Work-items of the warp that have not exited.
+        live: u32,
+    },
+    /// `trap`: undefined behaviour was reached.
+    Trap,
+    /// The instruction budget ran out.
+    Runaway {
+        /// The budget.
+        limit: u64,
+    },
+}
+
+/// A fault with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// Kernel.
+    pub kernel: String,
+    /// `file:line` of the instruction, if known.
+    pub source: Option<String>,
+    /// Global id of the (first) work-item.
+    pub global_id: [u32; 3],
+    /// Local id.
+    pub local_id: [u32; 3],
+    /// Work-group id.
+    pub group_id: [u32; 3],
+}
+
+impl std::error::Error for Fault {}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if let Some(source) = &self.source {
+            write!(f, "{source}: ")?;
+        }
+        let [x, y, z] = self.global_id;
+        let [lx, ly, lz] = self.local_id;
+        let [gx, gy, gz] = self.group_id;
+        match &self.kind {
+            FaultKind::OutOfBounds { access, space, address, bytes, nearest } => {
+                write!(f, "{access} of {bytes} bytes out of bounds in {space} memory at address {address:#x} ({nearest})")?;
+            }
+            FaultKind::Misaligned { access, space, address, bytes } => {
+                write!(f, "misaligned {access} of {bytes} bytes in {space} memory at address {address:#x}")?;
+            }
+            FaultKind::DivergentBarrier { arrived, live } => write!(
+                f,
+                "divergent barrier: {arrived} of the warp's {live} live work-items reached it; every work-item of a work-group must reach each barrier"
+            )?,
+            FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
+            FaultKind::Runaway { limit } => write!(
+                f,
+                "a work-group executed more than {limit} instructions; if the kernel is meant to run that long, raise --max-instructions"
+            )?,
+        }
+        write!(
+            f,
+            "\n  in kernel `{}`, work-item global ({x}, {y}, {z}), local ({lx}, {ly}, {lz}), work-group ({gx}, {gy}, {gz})",
+            self.kernel
+        )
+    }
+}

@@ -1,0 +1,407 @@
+//! Functional mode: work-groups in parallel on all host cores, no timing.
+//!
+//! Each host thread owns one set of warp states and runs work-groups one after the other; the warps of a group take turns at barriers.
+//! Instructions are counted per basic block (executions and active lanes), so statistics cost nothing per instruction: everything a block does
+//! is multiplied out at the end from its static content.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::exec::{Decoded, Lanes, Row, all_lanes, prepare};
+use super::fault::{Fault, FaultKind};
+use super::memory::DeviceMemory;
+use super::program::{End, Program};
+use super::statistics::Statistics;
+use super::warp::Control;
+use super::{Launch, Options, energy};
+use crate::isa::Special;
+use crate::target::Machine;
+
+/// Progress of a launch: work-groups finished.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// Runs a launch.
+///
+/// # Errors
+/// The fault of the first faulting work-group (in order of their numbers among those that ran).
+pub fn launch(
+    launch: &Launch,
+    memory: &DeviceMemory,
+    machine: &Machine,
+    options: &Options,
+    progress: Progress,
+) -> Result<Statistics, Box<Fault>> {
+    match machine.warp_size {
+        8 => run::<8>(launch, memory, options, progress),
+        16 => run::<16>(launch, memory, options, progress),
+        64 => run::<64>(launch, memory, options, progress),
+        _ => run::<32>(launch, memory, options, progress),
+    }
+}
+
+/// Executions and active lanes of each block.
+#[derive(Clone, Debug)]
+pub struct BlockCounts {
+    /// Times each block was entered.
+    pub executions: Vec<u64>,
+    /// Active lanes, summed over the entries.
+    pub lanes: Vec<u64>,
+    /// Branches that split a warp.
+    pub splits: u64,
+}
+
+impl BlockCounts {
+    /// Zeros for a program.
+    pub fn new(program: &Program) -> Self {
+        let n = program.blocks.len();
+        BlockCounts { executions: vec![0; n], lanes: vec![0; n], splits: 0 }
+    }
+
+    fn add(&mut self, other: &BlockCounts) {
+        for (a, b) in self.executions.iter_mut().zip(&other.executions) {
+            *a += b;
+        }
+        for (a, b) in self.lanes.iter_mut().zip(&other.lanes) {
+            *a += b;
+        }
+        self.splits += other.splits;
+    }
+}
+
+/// One warp: registers and control.
+pub struct Warp<'a, const N: usize> {
+    /// Registers and memory.
+    pub lanes: Lanes<'a, N>,
+    /// Control.
+    pub control: Control,
+    /// Stands at a barrier.
+    pub waiting: bool,
+    /// Number in its work-group.
+    pub number: u32,
+}
+
+/// Where a work-group is in its launch.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupPlace {
+    /// Its id.
+    pub id: [u32; 3],
+    /// Its size.
+    pub size: [u32; 3],
+}
+
+impl<'a, const N: usize> Warp<'a, N> {
+    /// A warp whose registers hold nothing yet.
+    pub fn new(launch: &'a Launch, memory: &'a DeviceMemory) -> Self {
+        let program = launch.program;
+        let rows = &program.rows;
+        let mut file = vec![Row([0; N]); usize::from(rows.total)];
+        for (i, v) in rows.immediate_values.iter().enumerate() {
+            file[usize::from(rows.immediates) + i] = Row([*v; N]);
+        }
+        for w in 0..usize::from(rows.constant_words) {
+            let bytes = launch.constants.get(4 * w..4 * w + 4).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
+            file[usize::from(rows.constants) + w] = Row([u32::from_le_bytes(bytes); N]);
+        }
+        let private_bytes = program.header.private_bytes.next_multiple_of(16);
+        Warp {
+            lanes: Lanes {
+                rows: file,
+                predicates: [0; 16],
+                mask: 0,
+                memory,
+                local: std::ptr::null_mut(),
+                local_bytes: launch.local_bytes,
+                private: vec![0; private_bytes as usize * N],
+                private_bytes,
+                constants: &launch.constants,
+                range: (0, 0),
+                fault: None,
+                sector_bytes: 0,
+                local_banks: 0,
+                access: None,
+                clock: 0,
+            },
+            control: Control::new(0),
+            waiting: false,
+            number: 0,
+        }
+    }
+
+    /// Starts warp `number` of a work-group: ids into special registers, lanes beyond the group's size inactive.
+    pub fn start(&mut self, launch: &Launch, place: GroupPlace, number: u32, local: *mut u8) {
+        let items = place.size.iter().product::<u32>();
+        let first = number * N as u32;
+        let count = items.saturating_sub(first).min(N as u32) as usize;
+        self.control.reset(all_lanes(count));
+        self.waiting = false;
+        self.number = number;
+        self.lanes.local = local;
+        self.lanes.fault = None;
+        let [sx, sy, _] = place.size;
+        let groups = launch.groups();
+        let warps = items.div_ceil(N as u32);
+        for &(special, row) in &launch.program.rows.specials {
+            let id = |lane: usize, d: usize| {
+                let linear = (first + lane as u32).min(items - 1);
+                match d {
+                    0 => linear % sx,
+                    1 => linear / sx % sy,
+                    _ => linear / (sx * sy),
+                }
+            };
+            let global = |lane: usize, d: usize| launch.offset[d] + place.id[d] * launch.local[d] + id(lane, d);
+            let same = |v: u32| [v; N];
+            use Special::*;
+            let values: [u32; N] = match special {
+                LocalIdX => std::array::from_fn(|l| id(l, 0)),
+                LocalIdY => std::array::from_fn(|l| id(l, 1)),
+                LocalIdZ => std::array::from_fn(|l| id(l, 2)),
+                GlobalIdX => std::array::from_fn(|l| global(l, 0)),
+                GlobalIdY => std::array::from_fn(|l| global(l, 1)),
+                GlobalIdZ => std::array::from_fn(|l| global(l, 2)),
+                GroupIdX => same(place.id[0]),
+                GroupIdY => same(place.id[1]),
+                GroupIdZ => same(place.id[2]),
+                LocalSizeX => same(place.size[0]),
+                LocalSizeY => same(place.size[1]),
+                LocalSizeZ => same(place.size[2]),
+                EnqueuedLocalSizeX => same(launch.local[0]),
+                EnqueuedLocalSizeY => same(launch.local[1]),
+                EnqueuedLocalSizeZ => same(launch.local[2]),
+                GlobalSizeX => same(launch.global[0]),
+                GlobalSizeY => same(launch.global[1]),
+                GlobalSizeZ => same(launch.global[2]),
+                NumGroupsX => same(groups[0]),
+                NumGroupsY => same(groups[1]),
+                NumGroupsZ => same(groups[2]),
+                GlobalOffsetX => same(launch.offset[0]),
+                GlobalOffsetY => same(launch.offset[1]),
+                GlobalOffsetZ => same(launch.offset[2]),
+                WorkDim => same(launch.work_dim),
+                LaneId => std::array::from_fn(|l| l as u32),
+                WarpId => same(number),
+                NumWarps => same(warps),
+                LocalLinearId => std::array::from_fn(|l| first + l as u32),
+                ExecLow | ExecHigh | ClockLow | SmId => same(0),
+            };
+            self.lanes.rows[usize::from(row)] = Row(values);
+        }
+    }
+
+    /// Ends a block: moves control. Returns false if the warp stops here (barrier, end, fault).
+    #[inline]
+    pub fn end_block(&mut self, end: End, index: u32, splits: &mut u64) -> bool {
+        let block = self.control.pc;
+        match end {
+            End::Fall => self.control.jump(block + 1),
+            End::Jump(target) => self.control.jump(target),
+            End::Scalar { condition, if_zero, target } => {
+                let zero = self.lanes.rows[usize::from(condition)].0[0] == 0;
+                self.control.jump(if zero == if_zero { target } else { block + 1 });
+            }
+            End::Divergent { predicate, negate, target, reconverge } => {
+                let p = self.lanes.predicates[usize::from(predicate & 15)];
+                let taken = if negate { !p } else { p };
+                *splits += u64::from(self.control.diverge(taken, target, block + 1, reconverge));
+            }
+            End::Exit => self.control.exit(),
+            End::Trap => {
+                self.lanes.fault.get_or_insert((FaultKind::Trap, index, self.control.mask.trailing_zeros()));
+                return false;
+            }
+            End::Barrier => {
+                if self.control.mask != self.control.live {
+                    let (arrived, live) = (self.control.mask.count_ones(), self.control.live.count_ones());
+                    let kind = FaultKind::DivergentBarrier { arrived, live };
+                    self.lanes.fault.get_or_insert((kind, index, self.control.mask.trailing_zeros()));
+                    return false;
+                }
+                self.control.jump(block + 1);
+                self.waiting = true;
+                return false;
+            }
+        }
+        self.lanes.mask = self.control.mask;
+        self.control.mask != 0
+    }
+
+    /// The warp's fault as a report.
+    pub fn fault(&self, launch: &Launch, place: GroupPlace) -> Option<Fault> {
+        let (kind, index, lane) = self.lanes.fault.clone()?;
+        let linear = self.number * N as u32 + lane;
+        let [sx, sy, _] = place.size;
+        let local_id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
+        let global_id = std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + local_id[d]);
+        Some(Fault {
+            kind,
+            kernel: launch.program.header.name.clone(),
+            source: launch.program.source(index as usize),
+            global_id,
+            local_id,
+            group_id: place.id,
+        })
+    }
+}
+
+/// A work-group's memory, 16-byte aligned.
+pub fn local_memory(bytes: u32) -> Vec<u128> {
+    vec![0; (bytes as usize).div_ceil(16)]
+}
+
+/// Warps of one work-group on a host thread.
+struct Worker<'a, const N: usize> {
+    warps: Vec<Warp<'a, N>>,
+    local: Vec<u128>,
+    counts: BlockCounts,
+}
+
+fn run<const N: usize>(
+    launch: &Launch,
+    memory: &DeviceMemory,
+    options: &Options,
+    progress: Progress,
+) -> Result<Statistics, Box<Fault>> {
+    let program = launch.program;
+    let code = prepare::<N>(program);
+    let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
+    let items: u32 = launch.local.iter().product();
+    let warps = items.div_ceil(N as u32) as usize;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if options.threads == 0 { cores } else { options.threads }.min(groups.max(1) as usize);
+    let next = AtomicU64::new(0);
+    let first_fault: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
+    let stop = AtomicU64::new(u64::MAX);
+    // Several groups a step keep the counter cold when groups are short.
+    let step = (groups / (threads as u64 * 64)).clamp(1, 64);
+    let work = || {
+        let mut worker: Worker<N> = Worker {
+            warps: (0..warps).map(|_| Warp::new(launch, memory)).collect(),
+            local: local_memory(launch.local_bytes),
+            counts: BlockCounts::new(program),
+        };
+        loop {
+            let start = next.fetch_add(step, Ordering::Relaxed);
+            if start >= groups {
+                break;
+            }
+            for number in start..(start + step).min(groups) {
+                if number > stop.load(Ordering::Relaxed) {
+                    return worker.counts;
+                }
+                let id = launch.group_id(number);
+                let place = GroupPlace { id, size: launch.group_size(id) };
+                if let Err(fault) = run_group(&mut worker, launch, &code, place, options) {
+                    stop.fetch_min(number, Ordering::Relaxed);
+                    let mut first = first_fault.lock().unwrap_or_else(|e| e.into_inner());
+                    if first.as_ref().is_none_or(|(n, _)| number < *n) {
+                        *first = Some((number, *fault));
+                    }
+                    return worker.counts;
+                }
+            }
+            progress((start + step).min(groups) - start);
+        }
+        worker.counts
+    };
+    let mut counts = BlockCounts::new(program);
+    if threads <= 1 {
+        counts = work();
+    } else {
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            for handle in handles {
+                match handle.join() {
+                    Ok(c) => counts.add(&c),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+    if let Some((_, fault)) = first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        return Err(Box::new(fault));
+    }
+    let mut statistics = energy::count(program, &counts, N as u32);
+    let all: u64 = launch.global.iter().map(|g| u64::from(*g)).product();
+    statistics.work_items = all;
+    statistics.work_groups = groups;
+    statistics.warps = groups * warps as u64;
+    Ok(statistics)
+}
+
+fn run_group<const N: usize>(
+    worker: &mut Worker<N>,
+    launch: &Launch,
+    code: &[Decoded<N>],
+    place: GroupPlace,
+    options: &Options,
+) -> Result<(), Box<Fault>> {
+    let items: u32 = place.size.iter().product();
+    let warps = items.div_ceil(N as u32) as usize;
+    worker.local.fill(0);
+    let local = worker.local.as_mut_ptr().cast::<u8>();
+    for (w, warp) in worker.warps[..warps].iter_mut().enumerate() {
+        warp.start(launch, place, w as u32, local);
+    }
+    let mut budget = options.max_instructions;
+    let refreshes =
+        launch.program.rows.specials.iter().any(|(s, _)| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow));
+    loop {
+        let mut waiting = false;
+        let mut ran = false;
+        for warp in &mut worker.warps[..warps] {
+            if warp.control.done() {
+                continue;
+            }
+            ran = true;
+            warp.waiting = false;
+            run_warp(warp, launch.program, code, &mut worker.counts, &mut budget, options.max_instructions, refreshes);
+            if let Some(fault) = warp.fault(launch, place) {
+                return Err(Box::new(fault));
+            }
+            waiting |= warp.waiting;
+        }
+        if !ran || !waiting {
+            return Ok(());
+        }
+    }
+}
+
+/// Runs a warp until it waits, ends or faults.
+fn run_warp<const N: usize>(
+    warp: &mut Warp<N>,
+    program: &Program,
+    code: &[Decoded<N>],
+    counts: &mut BlockCounts,
+    budget: &mut u64,
+    limit: u64,
+    refreshes: bool,
+) {
+    warp.lanes.mask = warp.control.mask;
+    loop {
+        let pc = warp.control.pc as usize;
+        let block = &program.blocks[pc];
+        counts.executions[pc] += 1;
+        counts.lanes[pc] += u64::from(warp.lanes.mask.count_ones());
+        if refreshes {
+            warp.lanes.refresh(program);
+        }
+        let first = block.first as usize;
+        for d in &code[first..first + block.body as usize] {
+            (d.run)(&mut warp.lanes, d);
+        }
+        if warp.lanes.fault.is_some() {
+            return;
+        }
+        let length = u64::from(block.len());
+        warp.lanes.clock += length;
+        if *budget < length {
+            let lane = warp.control.mask.trailing_zeros();
+            warp.lanes.fault = Some((FaultKind::Runaway { limit }, block.first + block.body.min(block.len() - 1), lane));
+            return;
+        }
+        *budget -= length;
+        if !warp.end_block(block.end, block.first + block.body, &mut counts.splits) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! Timing mode: deterministic cycles, stalls by cause, energy.
+//!
+//! Each SM keeps work-groups resident as registers, work-group memory, warp and group limits allow. A warp issues in order, at most one
+//! instruction a cycle, when its operands are ready (a scoreboard of ready times per register) and its cluster's slot and unit are free; per cycle each
+//! cluster issues at most one instruction and the scalar unit one of its own (S6). Among ready warps the one that issued last goes first, then the
+//! oldest (greedy then oldest). An instruction acts on registers and memory at issue; its latency only delays who needs the result.
+//! Memory has a flat latency per space; coalesced sectors and bank conflicts keep the load-store unit busy. SMs advance in order of their own
+//! clocks, ties by number, so a run is reproducible; cycles without an issue are skipped.
+
+use super::exec::{Decoded, prepare};
+use super::fault::{Fault, FaultKind};
+use super::functional::{BlockCounts, GroupPlace, Progress, Warp, local_memory};
+use super::memory::DeviceMemory;
+use super::program::{End, Program};
+use super::statistics::{Stalls, Statistics, TimingStatistics};
+use super::{Launch, Options, energy};
+use crate::isa::{Inst, MemorySpace, Op, Operand, Reg, Space};
+use crate::target::{Machine, Unit};
+
+/// Runs a launch with timing.
+///
+/// # Errors
+/// The first fault in simulated time.
+pub fn launch(
+    launch: &Launch,
+    memory: &DeviceMemory,
+    machine: &Machine,
+    options: &Options,
+    progress: Progress,
+) -> Result<Statistics, Box<Fault>> {
+    match machine.warp_size {
+        8 => run::<8>(launch, memory, machine, options, progress),
+        16 => run::<16>(launch, memory, machine, options, progress),
+        64 => run::<64>(launch, memory, machine, options, progress),
+        _ => run::<32>(launch, memory, machine, options, progress),
+    }
+}
+
+/// How many work-groups an SM holds, and what limits it.
+pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> (u32, &'static str) {
+    let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
+    let sm = &machine.sm;
+    let registers = program.header.main_registers.max(1) * machine.warp_size * warps;
+    let limits = [
+        (sm.max_warps / warps, "warps"),
+        (sm.max_work_groups, "work-groups"),
+        (sm.main_registers / registers, "main registers"),
+        (if local_bytes == 0 { u32::MAX } else { sm.local_memory / local_bytes }, "work-group memory"),
+    ];
+    limits.into_iter().min_by_key(|l| l.0).unwrap_or((1, "warps"))
+}
+
+/// What the timing model needs to know of an instruction, worked out once.
+struct Static {
+    /// Rows read, predicates as `PREDICATE_ROWS + number`.
+    reads: Vec<u16>,
+    /// Rows written.
+    writes: Vec<u16>,
+    cluster: usize,
+    unit: Unit,
+    latency: u32,
+    interval: u32,
+    scalar: bool,
+    control: bool,
+}
+
+/// Scoreboard rows of the predicates come after all register rows.
+fn statics(program: &Program, machine: &Machine) -> Vec<Static> {
+    let predicates = program.rows.total;
+    let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
+        Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate => out.push(predicates + u16::from(p.index)),
+        Operand::Reg(_) => out.extend((0..u16::from(words.max(1))).map(|w| row + w)),
+        _ => {}
+    };
+    program
+        .insts
+        .iter()
+        .enumerate()
+        .map(|(i, inst)| {
+            let rows = program.operands[i];
+            let (mut reads, mut writes) = (Vec::new(), Vec::new());
+            for (k, s) in inst.srcs.iter().enumerate() {
+                row(*s, rows[k + 1], inst.src_words(k), &mut reads);
+            }
+            if let Some(g) = inst.guard {
+                row(Operand::Reg(g.reg), 0, 0, &mut reads);
+            }
+            row(inst.dst, rows[0], inst.dst_words(), &mut writes);
+            let class = inst.class();
+            let control = class == crate::isa::OpClass::Control;
+            let scalar = inst.writes_scalar_register();
+            let t = machine.timing.get(&class).copied();
+            let (unit, mut latency, interval) = t.map_or((Unit::Alu, 1, 1), |t| (t.unit, t.latency, t.interval));
+            if scalar {
+                latency = t.map_or(1, |t| if t.scalar_latency == 0 { t.latency } else { t.scalar_latency });
+            }
+            Static {
+                reads,
+                writes,
+                cluster: usize::from(inst.cluster),
+                unit,
+                latency: latency + memory_latency(inst, machine),
+                interval,
+                scalar,
+                control,
+            }
+        })
+        .collect()
+}
+
+fn memory_latency(inst: &Inst, machine: &Machine) -> u32 {
+    if !matches!(inst.op, Op::Load | Op::Atomic) {
+        return 0;
+    }
+    let m = &machine.memory;
+    match inst.mods.space {
+        Some(MemorySpace::Local) => m.local_latency,
+        Some(MemorySpace::Private) => m.private_latency,
+        Some(MemorySpace::Argument) => m.argument_latency,
+        _ => m.global_latency,
+    }
+}
+
+/// A resident warp.
+struct Slot<'a, const N: usize> {
+    warp: Warp<'a, N>,
+    group: usize,
+    /// Next instruction.
+    pc: usize,
+    /// When each row is ready, and whether memory is what it waits for.
+    ready: Vec<(u64, bool)>,
+    /// Earliest issue of the next instruction by its operands.
+    next: u64,
+    waits_for_memory: bool,
+    age: u64,
+    issued_last: bool,
+}
+
+/// A resident work-group.
+struct Group {
+    place: GroupPlace,
+    local: Vec<u128>,
+    live_warps: u32,
+    waiting: u32,
+    executed: u64,
+    used: bool,
+}
+
+struct Sm<'a, const N: usize> {
+    time: u64,
+    slots: Vec<Slot<'a, N>>,
+    groups: Vec<Group>,
+    /// When each unit of each cluster is free.
+    units: Vec<[u64; 5]>,
+    scalar_free: u64,
+    done: bool,
+    occupied: u64,
+}
+
+struct Machinery<'a, const N: usize> {
+    launch: &'a Launch<'a>,
+    memory: &'a DeviceMemory,
+    machine: &'a Machine,
+    code: Vec<Decoded<N>>,
+    statics: Vec<Static>,
+    counts: BlockCounts,
+    timing: TimingStatistics,
+    sectors: std::collections::BTreeMap<MemorySpace, u64>,
+    limit: u64,
+    ages: u64,
+}
+
+fn run<const N: usize>(
+    launch: &Launch,
+    memory: &DeviceMemory,
+    machine: &Machine,
+    options: &Options,
+    progress: Progress,
+) -> Result<Statistics, Box<Fault>> {
+    let program = launch.program;
+    let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
+    let (resident, limit) = residency(program, machine, launch.local, launch.local_bytes);
+    let resident = resident.max(1) as usize;
+    let warps = launch.local.iter().product::<u32>().div_ceil(N as u32) as usize;
+    let mut m: Machinery<N> = Machinery {
+        launch,
+        memory,
+        machine,
+        code: prepare::<N>(program),
+        statics: statics(program, machine),
+        counts: BlockCounts::new(program),
+        timing: TimingStatistics { issued: vec![0; machine.clusters.len()], ..Default::default() },
+        sectors: Default::default(),
+        limit: options.max_instructions,
+        ages: 0,
+    };
+    m.timing.resident_warps = (resident * warps) as u64;
+    m.timing.residency_limit = limit.into();
+    let mut sms: Vec<Sm<N>> = (0..machine.sm.count)
+        .map(|_| Sm {
+            time: 0,
+            slots: Vec::new(),
+            groups: Vec::new(),
+            units: vec![[0; 5]; machine.clusters.len()],
+            scalar_free: 0,
+            done: false,
+            occupied: 0,
+        })
+        .collect();
+    let mut next_group = 0u64;
+    let mut finished = 0u64;
+    // Groups are dealt out in order, one an SM at a time, as hardware dispatchers do.
+    for _ in 0..resident {
+        for sm in &mut sms {
+            if next_group < total {
+                m.dispatch(sm, next_group, warps);
+                next_group += 1;
+            }
+        }
+    }
+    sms.iter_mut().for_each(|s| s.done = s.slots.is_empty());
+    while let Some(index) = (0..sms.len()).filter(|i| !sms[*i].done).min_by_key(|i| (sms[*i].time, *i)) {
+        let sm = &mut sms[index];
+        let ended = m.cycle(sm)?;
+        for _ in 0..ended {
+            finished += 1;
+            progress(1);
+            if next_group < total {
+                m.dispatch(sm, next_group, warps);
+                next_group += 1;
+            }
+        }
+        sm.done = !sm.groups.iter().any(|g| g.used);
+    }
+    debug_assert_eq!(finished, total);
+    let cycles = sms.iter().map(|s| s.time).max().unwrap_or(0);
+    let busy: u64 = sms.iter().map(|s| s.time).sum();
+    let occupied: u64 = sms.iter().map(|s| s.occupied).sum();
+    m.timing.cycles = cycles;
+    m.timing.occupancy = occupied as f64 / (busy.max(1) as f64 * f64::from(machine.sm.max_warps));
+    let mut statistics = energy::count(program, &m.counts, N as u32);
+    for (space, sectors) in &m.sectors {
+        statistics.memory.entry(space.to_string()).or_default().sectors += sectors;
+    }
+    statistics.work_items = launch.global.iter().map(|g| u64::from(*g)).product();
+    statistics.work_groups = total;
+    statistics.warps = total * warps as u64;
+    statistics.energy_pj = energy::energy(program, &m.counts, &statistics, cycles, machine);
+    statistics.timing = Some(m.timing);
+    Ok(statistics)
+}
+
+/// Position of a unit in an SM's table.
+fn unit_index(unit: Unit) -> usize {
+    match unit {
+        Unit::Alu => 0,
+        Unit::Sfu => 1,
+        Unit::Double => 2,
+        Unit::LoadStore => 3,
+        Unit::Control => 4,
+    }
+}
+
+/// Why a warp did not issue.
+#[derive(Clone, Copy, PartialEq)]
+enum Cause {
+    Dependence,
+    Memory,
+    Unit,
+    Barrier,
+}
+
+impl<'a, const N: usize> Machinery<'a, N> {
+    /// Makes a work-group resident.
+    fn dispatch(&mut self, sm: &mut Sm<'a, N>, number: u64, warps: usize) {
+        let id = self.launch.group_id(number);
+        let place = GroupPlace { id, size: self.launch.group_size(id) };
+        let live = place.size.iter().product::<u32>().div_ceil(N as u32);
+        let index = match sm.groups.iter().position(|g| !g.used) {
+            Some(i) => i,
+            None => {
+                let local = local_memory(self.launch.local_bytes);
+                sm.groups.push(Group { place, local, live_warps: 0, waiting: 0, executed: 0, used: false });
+                sm.groups.len() - 1
+            }
+        };
+        let group = &mut sm.groups[index];
+        *group = Group { place, local: std::mem::take(&mut group.local), live_warps: live, waiting: 0, executed: 0, used: true };
+        group.local.fill(0);
+        let local = group.local.as_mut_ptr().cast::<u8>();
+        let mut free: Vec<usize> = (0..sm.slots.len()).filter(|s| sm.slots[*s].warp.control.done()).collect();
+        for w in 0..live.min(warps as u32) {
+            let s = free.pop().unwrap_or_else(|| {
+                let mut warp = Warp::new(self.launch, self.memory);
+                warp.lanes.sector_bytes = self.machine.memory.sector_bytes;
+                warp.lanes.local_banks = self.machine.memory.local_banks;
+                let rows = usize::from(self.launch.program.rows.total) + 16;
+                sm.slots.push(Slot {
+                    warp,
+                    group: index,
+                    pc: 0,
+                    ready: vec![(0, false); rows],
+                    next: 0,
+                    waits_for_memory: false,
+                    age: 0,
+                    issued_last: false,
+                });
+                sm.slots.len() - 1
+            });
+            let slot = &mut sm.slots[s];
+            slot.warp.start(self.launch, place, w, local);
+            slot.warp.lanes.mask = slot.warp.control.mask;
+            slot.group = index;
+            slot.ready.fill((0, false));
+            slot.next = sm.time;
+            slot.waits_for_memory = false;
+            slot.age = self.ages;
+            slot.issued_last = false;
+            self.ages += 1;
+            self.enter_block(slot);
+            self.prepare_next(slot, sm.time);
+        }
+    }
+
+    /// Counts the entry of the warp's current block.
+    fn enter_block(&mut self, slot: &mut Slot<'a, N>) {
+        let b = slot.warp.control.pc as usize;
+        self.counts.executions[b] += 1;
+        self.counts.lanes[b] += u64::from(slot.warp.control.mask.count_ones());
+        slot.pc = self.launch.program.blocks[b].first as usize;
+    }
+
+    /// When the operands of the next instruction are ready.
+    fn prepare_next(&self, slot: &mut Slot<'a, N>, now: u64) {
+        let Some(s) = self.statics.get(slot.pc) else { return };
+        let mut next = now;
+        let mut memory = false;
+        // A write waits for the register's last write too: results return in any order otherwise.
+        for row in s.reads.iter().chain(&s.writes) {
+            let (at, from_memory) = slot.ready[usize::from(*row)];
+            if at > next {
+                next = at;
+                memory = from_memory;
+            }
+        }
+        slot.next = next;
+        slot.waits_for_memory = memory;
+    }
+
+    /// One cycle of an SM, and the skip to the next one in which something can happen. Returns how many work-groups ended.
+    fn cycle(&mut self, sm: &mut Sm<'a, N>) -> Result<u32, Box<Fault>> {
+        let now = sm.time;
+        let mut cluster_used = [false; 16];
+        let mut scalar_used = self.machine.sm.scalar_issue == 0;
+        let mut control_used = false;
+        let mut ended = 0;
+        // Greedy then oldest.
+        let mut order: Vec<usize> = (0..sm.slots.len())
+            .filter(|s| !sm.slots[*s].warp.control.done() && !sm.slots[*s].warp.waiting && sm.slots[*s].next <= now)
+            .collect();
+        order.sort_by_key(|s| (!sm.slots[*s].issued_last, sm.slots[*s].age));
+        let mut issued = vec![false; sm.slots.len()];
+        let mut blocked_until = u64::MAX;
+        for s in order {
+            let Some(st) = self.statics.get(sm.slots[s].pc) else { continue };
+            let free = if st.scalar {
+                if scalar_used { now + 1 } else { sm.scalar_free }
+            } else if st.control {
+                if control_used { now + 1 } else { 0 }
+            } else if cluster_used[st.cluster & 15] {
+                now + 1
+            } else {
+                sm.units[st.cluster][unit_index(st.unit)]
+            };
+            if free > now {
+                blocked_until = blocked_until.min(free);
+                continue;
+            }
+            if st.scalar {
+                scalar_used = true;
+            } else if st.control {
+                control_used = true;
+            } else {
+                cluster_used[st.cluster & 15] = true;
+            }
+            issued[s] = true;
+            ended += self.issue(sm, s, now)?;
+        }
+        for (slot, issued) in sm.slots.iter_mut().zip(&issued) {
+            slot.issued_last = *issued;
+        }
+        // The next cycle in which something can issue.
+        let mut next = u64::MAX;
+        let mut live = 0;
+        for slot in &sm.slots {
+            if slot.warp.control.done() {
+                continue;
+            }
+            live += 1;
+            if !slot.warp.waiting {
+                next = next.min(if slot.next > now { slot.next } else { now + 1 });
+            }
+        }
+        let any_ready = sm.slots.iter().any(|s| !s.warp.control.done() && !s.warp.waiting && s.next <= now);
+        if !any_ready || blocked_until == u64::MAX {
+            // Nothing was held back by a unit.
+        } else if issued.iter().all(|i| !i) {
+            next = next.max(now + 1).min(blocked_until.max(now + 1));
+        }
+        let next = if next == u64::MAX { now + 1 } else { next };
+        let cycles = next - now;
+        for (i, slot) in sm.slots.iter().enumerate() {
+            if slot.warp.control.done() {
+                continue;
+            }
+            let lost = cycles - u64::from(issued.get(i).copied().unwrap_or(false)).min(cycles);
+            let cause = if slot.warp.waiting {
+                Cause::Barrier
+            } else if slot.next > now {
+                if slot.waits_for_memory { Cause::Memory } else { Cause::Dependence }
+            } else {
+                Cause::Unit
+            };
+            let Stalls { dependence, memory, unit, barrier } = &mut self.timing.stalls;
+            *match cause {
+                Cause::Dependence => dependence,
+                Cause::Memory => memory,
+                Cause::Unit => unit,
+                Cause::Barrier => barrier,
+            } += lost;
+        }
+        sm.occupied += live * cycles;
+        sm.time = next;
+        Ok(ended)
+    }
+
+    /// Issues the next instruction of a warp. Returns 1 if its work-group ended.
+    fn issue(&mut self, sm: &mut Sm<'a, N>, s: usize, now: u64) -> Result<u32, Box<Fault>> {
+        let program = self.launch.program;
+        let slot = &mut sm.slots[s];
+        let index = slot.pc;
+        let st = &self.statics[index];
+        let inst = &program.insts[index];
+        let block = slot.warp.control.pc as usize;
+        let end_index = (program.blocks[block].first + program.blocks[block].body) as usize;
+        let end = program.blocks[block].end;
+        slot.warp.lanes.clock = now;
+        let group = &mut sm.groups[slot.group];
+        group.executed += 1;
+        if group.executed > self.limit {
+            let lane = slot.warp.control.mask.trailing_zeros();
+            slot.warp.lanes.fault = Some((FaultKind::Runaway { limit: self.limit }, index as u32, lane));
+        }
+        let place = group.place;
+        let mut latency = u64::from(st.latency);
+        if st.scalar {
+            self.timing.scalar_issued += 1;
+            sm.scalar_free = now + 1;
+        } else if !st.control {
+            self.timing.issued[st.cluster] += 1;
+        }
+        let at_end = index == end_index && end != End::Fall;
+        if !at_end {
+            slot.warp.lanes.refresh(program);
+            slot.warp.lanes.access = None;
+            let d = &self.code[index];
+            (d.run)(&mut slot.warp.lanes, d);
+            let mut busy = u64::from(st.interval);
+            if let Some(access) = slot.warp.lanes.access {
+                let extra = u64::from(access.units.saturating_sub(1));
+                let m = &self.machine.memory;
+                let each = if access.space == MemorySpace::Local { 1 } else { u64::from(m.sector_interval) };
+                busy += extra * each;
+                latency += extra * each;
+                if access.space != MemorySpace::Local {
+                    *self.sectors.entry(access.space).or_default() += u64::from(access.units);
+                }
+            }
+            if !st.scalar && !st.control {
+                sm.units[st.cluster][unit_index(st.unit)] = now + busy;
+            }
+            let from_memory = inst.is_memory();
+            for row in &st.writes {
+                slot.ready[usize::from(*row)] = (now + latency, from_memory);
+            }
+            slot.pc += 1;
+            if slot.pc == end_index && end == End::Fall {
+                slot.warp.end_block(End::Fall, index as u32, &mut self.counts.splits);
+                self.enter_block(slot);
+            }
+        } else {
+            let goes_on = slot.warp.end_block(end, index as u32, &mut self.counts.splits);
+            if goes_on || slot.warp.waiting {
+                slot.warp.lanes.mask = slot.warp.control.mask;
+                self.enter_block(slot);
+            }
+        }
+        // Empty blocks only fall through.
+        while !slot.warp.control.done() && program.blocks[slot.warp.control.pc as usize].is_empty() {
+            slot.warp.end_block(End::Fall, index as u32, &mut self.counts.splits);
+            self.enter_block(slot);
+        }
+        if let Some(fault) = slot.warp.fault(self.launch, place) {
+            return Err(Box::new(fault));
+        }
+        // A branch delays the warp's next instruction; everything else only who needs the result.
+        let next = now + if at_end { latency.max(1) } else { 1 };
+        self.prepare_next(&mut sm.slots[s], next);
+        let slot = &sm.slots[s];
+        let g = slot.group;
+        if slot.warp.control.done() {
+            sm.groups[g].live_warps -= 1;
+        } else if slot.warp.waiting {
+            sm.groups[g].waiting += 1;
+        }
+        let group = &mut sm.groups[g];
+        if group.live_warps == 0 {
+            group.used = false;
+            return Ok(1);
+        }
+        if group.waiting == group.live_warps {
+            group.waiting = 0;
+            for slot in sm.slots.iter_mut().filter(|s| s.group == g && s.warp.waiting) {
+                slot.warp.waiting = false;
+                slot.next = slot.next.max(now + 1);
+            }
+        }
+        Ok(0)
+    }
+}
