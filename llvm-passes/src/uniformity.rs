@@ -115,8 +115,7 @@ impl Uniformity {
 pub fn required_work_group_size(function: Value) -> Option<[u32; 3]> {
     // SAFETY: reads metadata of a live function.
     unsafe {
-        let kind = LLVMGetMDKindID(c"reqd_work_group_size".as_ptr(), 20);
-        let node = metadata_of_function(function, kind)?;
+        let node = metadata_of_function(function, "reqd_work_group_size")?;
         let values = operands_of_node(function, node);
         let sizes: Vec<u32> = values.iter().filter_map(|v| v.as_constant_int().map(|x| x as u32)).collect();
         sizes.try_into().ok()
@@ -127,8 +126,10 @@ pub fn required_work_group_size(function: Value) -> Option<[u32; 3]> {
 ///
 /// # Safety
 /// The function must belong to a live module.
-pub unsafe fn metadata_of_function(function: Value, kind: u32) -> Option<inkwell::llvm_sys::prelude::LLVMMetadataRef> {
+pub unsafe fn metadata_of_function(function: Value, name: &str) -> Option<inkwell::llvm_sys::prelude::LLVMMetadataRef> {
     unsafe {
+        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
+        let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
         let mut count = 0;
         let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);
         let mut found = None;
@@ -222,7 +223,8 @@ impl Analysis {
                 };
                 let pointer = i.operand(0);
                 let invariant = unsafe {
-                    let kind = LLVMGetMDKindID(c"invariant.load".as_ptr(), 14);
+                    let context = LLVMGetTypeContext(i.ty());
+                    let kind = LLVMGetMDKindIDInContext(context, c"invariant.load".as_ptr(), 14);
                     !LLVMGetMetadata(i.0, kind).is_null()
                 };
                 let read_only = match pointer.address_space() {

@@ -1,17 +1,94 @@
-//! SSA clean-up: copy propagation and dead code elimination.
+//! SSA clean-up: copy propagation, common subexpressions within a block, dead code elimination.
 //!
 //! A `mov` of a register within one bank, or of an immediate into operands that take one, is replaced at its uses; what nothing uses and has no
 //! effect goes away. One forward pass over blocks in layout order after a def table; dead code by a worklist. Linear.
 
 use cranelift_entity::SecondaryMap;
 
-use crate::isa::{Inst, Op, Operand, Role, VReg};
-use crate::mir::{Bank, Function, liveness};
+use crate::isa::{Inst, Op, Operand, VReg};
+use crate::mir::{Block, Function, liveness};
 
 /// Runs copy propagation and dead code elimination.
 pub fn run(function: &mut Function) {
     propagate_copies(function);
+    share_subexpressions(function);
     eliminate_dead_code(function);
+}
+
+/// What makes two instructions compute the same value.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    op: Op,
+    ty: crate::isa::Type,
+    mods: crate::isa::Mods,
+    class: crate::mir::RegClass,
+    srcs: smallvec::SmallVec<[Operand; 3]>,
+    neg: u8,
+    abs: u8,
+}
+
+/// Replaces an instruction by an earlier one of its block that computes the same. Only within a block, so that live ranges stay short.
+fn share_subexpressions(function: &mut Function) {
+    let mut replaced: SecondaryMap<VReg, Option<VReg>> = SecondaryMap::new();
+    replaced.resize(function.vregs.len());
+    let mut seen: rustc_hash::FxHashMap<Key, VReg> = rustc_hash::FxHashMap::default();
+    let mut any = false;
+    for block in function.layout.clone() {
+        seen.clear();
+        for inst in &mut function.blocks[block].insts {
+            redirect(inst, &replaced);
+            let flags = inst.info().flags;
+            let pure = !(flags.load || flags.store || flags.side_effect || flags.terminator || flags.convergent)
+                && !matches!(inst.op, Op::Phi | Op::Undef)
+                && inst.guard.is_none()
+                && !inst.srcs.contains(&Operand::Special(crate::isa::Special::ClockLow));
+            let Some((dst, 0)) = inst.dst.as_virt() else { continue };
+            if !pure {
+                continue;
+            }
+            let key = Key {
+                op: inst.op,
+                ty: inst.ty,
+                mods: inst.mods,
+                class: function.vregs[dst],
+                srcs: inst.srcs.clone(),
+                neg: inst.neg,
+                abs: inst.abs,
+            };
+            match seen.entry(key) {
+                std::collections::hash_map::Entry::Occupied(e) => {
+                    replaced[dst] = Some(*e.get());
+                    any = true;
+                }
+                std::collections::hash_map::Entry::Vacant(e) => {
+                    e.insert(dst);
+                }
+            }
+        }
+    }
+    if any {
+        for block in &function.layout {
+            for inst in &mut function.blocks[*block].insts {
+                redirect(inst, &replaced);
+            }
+        }
+    }
+}
+
+/// Replaces operands by the registers that stand for them.
+fn redirect(inst: &mut Inst, replaced: &SecondaryMap<VReg, Option<VReg>>) {
+    for s in &mut inst.srcs {
+        if let Some((r, word)) = s.as_virt() {
+            if let Some(other) = replaced[r] {
+                *s = Operand::virt_word(other, word);
+            }
+        }
+    }
+    if let Some(crate::isa::Guard { reg: crate::isa::Reg::Virtual { reg, .. }, .. }) = &mut inst.guard {
+        if let Some(other) = replaced[*reg] {
+            *reg = other;
+        }
+    }
 }
 
 /// For each virtual register that is a plain copy, what it copies.
@@ -68,57 +145,52 @@ fn aligned(inst: &Inst, i: usize, operand: Operand) -> bool {
     operand.as_virt().is_none_or(|(_, w)| w % words == 0)
 }
 
-/// Removes instructions whose result nothing reads and that have no effect.
+/// Removes instructions whose result nothing that has an effect depends on, cycles of phis included: marks from the effects, sweeps the rest.
 pub fn eliminate_dead_code(function: &mut Function) {
-    let mut uses: SecondaryMap<VReg, u32> = SecondaryMap::new();
-    uses.resize(function.vregs.len());
-    let count = |inst: &Inst, uses: &mut SecondaryMap<VReg, u32>, up: bool| {
-        let mut change = |r: VReg| {
-            let u = &mut uses[r];
-            *u = if up { *u + 1 } else { *u - 1 };
+    let mut needed: SecondaryMap<VReg, bool> = SecondaryMap::new();
+    needed.resize(function.vregs.len());
+    let mut definitions: SecondaryMap<VReg, Option<(Block, u32)>> = SecondaryMap::new();
+    definitions.resize(function.vregs.len());
+    let mut work: Vec<VReg> = Vec::new();
+    let mut need = |inst: &Inst, work: &mut Vec<VReg>| {
+        let mut mark = |r: VReg| {
+            if !std::mem::replace(&mut needed[r], true) {
+                work.push(r);
+            }
         };
-        liveness::for_each_use(inst, |r, _| change(r));
+        liveness::for_each_use(inst, |r, _| mark(r));
         if inst.op == Op::Phi {
-            inst.srcs.iter().filter_map(|s| s.as_virt()).for_each(|(r, _)| change(r));
+            inst.srcs.iter().filter_map(|s| s.as_virt()).for_each(|(r, _)| mark(r));
         }
     };
     for block in &function.layout {
-        for inst in &function.blocks[*block].insts {
-            count(inst, &mut uses, true);
-        }
-    }
-    // A removal may make the inputs of earlier instructions dead; phis around loops may need another round.
-    loop {
-        let mut removed = false;
-        for b in (0..function.layout.len()).rev() {
-            let insts = &mut function.blocks[function.layout[b]].insts;
-            let mut keep = vec![true; insts.len()];
-            for (i, inst) in insts.iter_mut().enumerate().rev() {
-                let flags = inst.info().flags;
-                let dead_result = inst.dst.as_virt().is_some_and(|(r, _)| uses[r] == 0);
-                if inst.op == Op::Atomic && dead_result {
-                    inst.dst = Operand::None;
-                } else if dead_result && !flags.side_effect && !flags.terminator && !flags.store {
-                    count(inst, &mut uses, false);
-                    keep[i] = false;
-                    removed = true;
-                }
+        for (i, inst) in function.blocks[*block].insts.iter().enumerate() {
+            if let Some((r, _)) = inst.dst.as_virt() {
+                definitions[r] = Some((*block, i as u32));
             }
-            let mut it = keep.iter();
-            insts.retain(|_| *it.next().unwrap_or(&true));
+            if has_effect(inst) {
+                need(inst, &mut work);
+            }
         }
-        if !removed {
-            break;
+    }
+    while let Some(r) = work.pop() {
+        if let Some((block, i)) = definitions[r] {
+            need(&function.blocks[block].insts[i as usize], &mut work);
         }
+    }
+    for block in &function.layout {
+        function.blocks[*block].insts.retain_mut(|inst| {
+            let unread = inst.dst.as_virt().is_some_and(|(r, _)| !needed[r]);
+            if inst.op == Op::Atomic && unread {
+                inst.dst = Operand::None;
+            }
+            has_effect(inst) || !unread
+        });
     }
 }
 
-/// Whether a source role takes a bare immediate.
-pub fn takes_immediate(role: Role) -> bool {
-    !matches!(role, Role::Base | Role::Offset | Role::ScalarCondition)
-}
-
-/// Whether a register is uniform by its bank.
-pub fn is_scalar(function: &Function, reg: VReg) -> bool {
-    function.vregs[reg].bank == Bank::Scalar
+/// Whether an instruction does more than write its destination.
+fn has_effect(inst: &Inst) -> bool {
+    let flags = inst.info().flags;
+    flags.side_effect || flags.terminator || flags.store
 }

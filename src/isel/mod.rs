@@ -234,11 +234,10 @@ impl<'a> Selector<'a> {
     }
 
     fn declare_arguments(&mut self) {
-        let metadata = |name: &std::ffi::CStr| -> Vec<String> {
+        let metadata = |name: &str| -> Vec<String> {
             // SAFETY: reads metadata strings of a live function; they are copied.
             unsafe {
-                let kind = LLVMGetMDKindID(name.as_ptr(), name.count_bytes() as u32);
-                let Some(node) = uniformity::metadata_of_function(self.value, kind) else { return Vec::new() };
+                let Some(node) = uniformity::metadata_of_function(self.value, name) else { return Vec::new() };
                 uniformity::operands_of_node(self.value, node)
                     .into_iter()
                     .map(|v| {
@@ -253,8 +252,8 @@ impl<'a> Selector<'a> {
                     .collect()
             }
         };
-        let names = metadata(c"kernel_arg_name");
-        let type_names = metadata(c"kernel_arg_type");
+        let names = metadata("kernel_arg_name");
+        let type_names = metadata("kernel_arg_type");
         let mut offset = ARGUMENTS_START;
         for (i, param) in ir::params(self.value).into_iter().enumerate() {
             let by_value = self.by_value_type(i as u32);

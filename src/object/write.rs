@@ -132,7 +132,7 @@ pub fn write(module: &Module, machine: &Machine) -> Result<Vec<u8>, WriteError> 
 /// The ELF or DWARF writer's message.
 pub fn write_image(image: &Image) -> Result<Vec<u8>, WriteError> {
     let fail = |e: &dyn std::fmt::Display| WriteError(e.to_string());
-    let mut elf = Elf::new(BinaryFormat::Elf, Architecture::Unknown, Endianness::Little);
+    let mut elf = Elf::new(BinaryFormat::Elf, Architecture::Bpf, Endianness::Little);
     let text = elf.section_id(StandardSection::Text);
     let bytes: Vec<u8> = image.text.iter().flat_map(|w| w.to_le_bytes()).collect();
     elf.append_section_data(text, &bytes, INSTRUCTION_BYTES as u64);
@@ -160,7 +160,7 @@ pub fn write_image(image: &Image) -> Result<Vec<u8>, WriteError> {
         elf.append_section_data(id, &bytes, 1);
     }
     let mut out = elf.write().map_err(|e| fail(&e))?;
-    // e_machine: the crate has no name for ours.
+    // e_machine: the crate has no name for ours, so it wrote another 64-bit little-endian one's.
     out[18..20].copy_from_slice(&MACHINE.to_le_bytes());
     Ok(out)
 }

@@ -209,7 +209,7 @@ fn choose_local(header: &KernelHeader, global: [u32; 3], machine: &Machine) -> [
 fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), String> {
     let program: &Program = launch.program;
     let items = launch.local.iter().try_fold(1u32, |a, n| a.checked_mul(*n)).unwrap_or(u32::MAX);
-    let most = machine.sm.max_work_group_size;
+    let most = machine.sm.max_work_group_size.min(machine.sm.max_warps * machine.warp_size);
     if items > most {
         return Err(format!("a work-group of {items} work-items; the machine allows {most}"));
     }

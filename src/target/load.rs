@@ -116,12 +116,11 @@ impl Machine {
         check((1..=1024).contains(&sm.count), "sm.count", &sm.count, "must be 1 to 1024")?;
         check((1..=256).contains(&sm.max_warps), "sm.max-warps", &sm.max_warps, "must be 1 to 256")?;
         check((1..=256).contains(&sm.max_work_groups), "sm.max-work-groups", &sm.max_work_groups, "must be 1 to 256")?;
-        let most = sm.max_warps * self.warp_size;
         check(
-            (1..=most).contains(&sm.max_work_group_size),
+            (1..=65536).contains(&sm.max_work_group_size),
             "sm.max-work-group-size",
             &sm.max_work_group_size,
-            &format!("must be 1 to {most}, the lanes of max-warps"),
+            "must be 1 to 65536 (work-groups are limited by the SM's warps too)",
         )?;
         check((4..=256).contains(&sm.max_main_registers), "sm.max-main-registers", &sm.max_main_registers, "must be 4 to 256")?;
         check(
