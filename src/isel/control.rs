@@ -10,7 +10,7 @@ use super::types::{self, leaves};
 use super::{Parts, Selector, constants};
 use crate::isa::{Cond, Guard, Inst, Op, Operand, Targets, Type};
 use crate::mir::cfg::Cfg;
-use crate::mir::{Bank, Block};
+use crate::mir::{Bank, Block, RegClass};
 
 /// A phi whose inputs are filled in when every block has been selected.
 pub(super) struct PendingPhi {
@@ -295,6 +295,7 @@ impl Selector<'_> {
                 let Some(preds) = self.edges.get(&(from, to)).cloned() else { continue };
                 for pred in preds {
                     let tail = self.open_tail(pred);
+                    let divergent = tail.iter().any(|i| i.op == Op::BraDivergent);
                     let parts: Parts = match pending.root {
                         Some(_) => {
                             let address = self.address(value);
@@ -305,7 +306,7 @@ impl Selector<'_> {
                     let parts: Parts = parts
                         .into_iter()
                         .zip(&pending.positions)
-                        .map(|(op, position)| self.phi_input(op, pending.block, *position))
+                        .map(|(op, position)| self.phi_input(op, pending.block, *position, divergent))
                         .collect();
                     self.f.blocks[pred].insts.extend(tail);
                     for (op, position) in parts.into_iter().zip(&pending.positions) {
@@ -321,7 +322,10 @@ impl Selector<'_> {
     }
 
     /// An input in the register file of its phi, where a plain copy would not do.
-    fn phi_input(&mut self, op: Operand, block: Block, position: usize) -> Operand {
+    ///
+    /// A copy on an edge of a divergent branch may run after the other side has run on, and changed scalar registers of a loop the lanes leave (S4).
+    /// So scalars are copied to the lanes before such a branch.
+    fn phi_input(&mut self, op: Operand, block: Block, position: usize, divergent: bool) -> Operand {
         let dst = self.f.blocks[block].insts[position].dst.as_virt();
         let bank = dst.map(|(r, _)| self.f.vregs[r].bank);
         match (bank, self.bank(op)) {
@@ -329,6 +333,11 @@ impl Selector<'_> {
                 let words = dst.map_or(1, |(r, _)| self.f.vregs[r].words);
                 self.to_scalar(op, words)
             }
+            (Some(Bank::Vector), Some(Bank::Scalar)) if divergent => {
+                let class = dst.map_or(RegClass::vector(1), |(r, _)| self.f.vregs[r]);
+                self.emit(Op::Mov, types::copy_type(class), class, [op])
+            }
+            (Some(Bank::Predicate), Some(Bank::Scalar)) if divergent => self.to_predicate(op),
             (Some(Bank::Predicate), Some(Bank::Vector)) => self.to_predicate(op),
             (Some(Bank::Predicate), None) if !matches!(op, Operand::Immediate(_)) => self.to_predicate(op),
             _ => op,
