@@ -1,0 +1,83 @@
+//! Every case of `test-kernels/` end to end: compiled, verified and proved by the checker, loaded from its object, run in both modes on four
+//! warp sizes, compared with goldens that Heddle did not make. One test a combination, named `kernel/warp/mode`.
+
+use std::path::{Path, PathBuf};
+
+use heddle::driver::{self, CompileOptions, Emit};
+use heddle::frontend::FrontendOptions;
+use heddle::frontend::args::parse_clang_style;
+use heddle::object::read;
+use heddle::runtime::case::Case;
+use heddle::runtime::run::{Mode, run_case};
+use heddle::sim::Options;
+use heddle::target::Machine;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn run(path: &Path, overrides: &[String], mode: Mode, adjust: fn(&mut CompileOptions)) -> Result<(), Failed> {
+    let machine = Machine::load(None, overrides)?;
+    let case = Case::read(path)?;
+    let mut words = case.options.clone();
+    words.push(case.source().display().to_string());
+    let line = parse_clang_style(&words)?;
+    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false };
+    let mut options = CompileOptions { frontend, ..Default::default() };
+    options.codegen.verify = true;
+    adjust(&mut options);
+    let object = driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output;
+    let image = read::parse(&object)?;
+    let options = Options { max_instructions: 100_000_000, ..Default::default() };
+    let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
+    match outcome.mismatches.first() {
+        Some((buffer, message)) => Err(format!("buffer `{buffer}`: {message}").into()),
+        None if outcome.checked == 0 => Err("the case expects nothing".into()),
+        None => Ok(()),
+    }
+}
+
+fn cases() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels");
+    let mut result: Vec<PathBuf> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.path().join("case.json"))
+        .filter(|p| p.is_file())
+        .collect();
+    result.sort();
+    result
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for path in cases() {
+        let name = path.parent().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        for warp in [8, 16, 32, 64] {
+            for (text, mode) in [("functional", Mode::Functional), ("timing", Mode::Timing)] {
+                let path = path.clone();
+                let set = vec![format!("warp-size={warp}")];
+                trials.push(Trial::test(format!("{name}/{warp}/{text}"), move || run(&path, &set, mode, |_| {})));
+            }
+        }
+        // Each technique off gives the same bytes.
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/no-scalarize"), move || {
+            run(&p, &[], Mode::Functional, |o| o.select.scalarize = false)
+        }));
+        // Register pressure: down to 18 main registers, and few scalar and predicate registers.
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/18-registers"), move || {
+            run(&p, &[], Mode::Functional, |o| o.codegen.max_main_registers = Some(18))
+        }));
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/few-scalars-and-predicates"), move || {
+            let set = ["sm.scalar-registers=12".to_string(), "sm.predicate-registers=3".to_string()];
+            run(&p, &set, Mode::Functional, |_| {})
+        }));
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/unoptimised"), move || {
+            run(&p, &[], Mode::Functional, |o| o.frontend.opt = heddle::frontend::OptLevel::O0)
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
