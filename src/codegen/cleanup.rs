@@ -38,8 +38,10 @@ fn share_subexpressions(function: &mut Function) {
         for inst in &mut function.blocks[block].insts {
             redirect(inst, &replaced);
             let flags = inst.info().flags;
-            let pure = !(flags.load || flags.store || flags.side_effect || flags.terminator || flags.convergent)
-                && !matches!(inst.op, Op::Phi | Op::Undef)
+            let acts = flags.load || flags.store || flags.side_effect || flags.terminator || flags.convergent;
+            let pure = !acts
+                && inst.op != Op::Phi
+                && inst.op != Op::Undef
                 && inst.guard.is_none()
                 && !inst.srcs.contains(&Operand::Special(crate::isa::Special::ClockLow));
             let Some((dst, 0)) = inst.dst.as_virt() else { continue };

@@ -50,7 +50,7 @@ pub enum CodegenError {
 }
 
 /// Options of code generation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CodegenOptions {
     /// Main registers a work-item may use, below the machine's own limit.
     pub max_main_registers: Option<u32>,
@@ -60,12 +60,6 @@ pub struct CodegenOptions {
     pub stop_after: Option<String>,
     /// Start with the stage of this name (the input has been through the earlier ones).
     pub start_before: Option<String>,
-}
-
-impl Default for CodegenOptions {
-    fn default() -> Self {
-        CodegenOptions { max_main_registers: None, verify: cfg!(debug_assertions), stop_after: None, start_before: None }
-    }
 }
 
 /// What code generation did to one kernel.

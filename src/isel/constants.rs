@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::types::{self, leaves};
 use super::{Diagnostic, Parts, Selector};
-use crate::isa::{Op, Operand};
-use crate::mir::{DataSection, RegClass};
+use crate::isa::Operand;
+use crate::mir::DataSection;
 
 /// The module's program-scope variables and their place in the data section.
 pub(super) struct Data {
@@ -193,11 +193,6 @@ impl Selector<'_> {
             return self.materialize(bits, 2);
         }
         Operand::Immediate(bits as u32)
-    }
-
-    /// An undefined value of a class, in the current block.
-    pub(super) fn undefined(&mut self, class: RegClass) -> Operand {
-        self.emit(Op::Undef, types::copy_type(class), class, [])
     }
 }
 

@@ -18,8 +18,6 @@ use crate::isa::{Inst, Op, Reg, VReg};
 
 /// Live sets at block boundaries, by words of registers.
 pub struct Liveness {
-    /// Dense number of the first word of each register that lives across a block boundary.
-    number: SecondaryMap<VReg, u32>,
     /// Register and word by dense number.
     units: Vec<(VReg, u8)>,
     live_in: Vec<FixedBitSet>,
@@ -135,7 +133,7 @@ impl Liveness {
                 }
             }
         }
-        let mut result = Liveness { number, units, live_in: uses, live_out: out_extra };
+        let mut result = Liveness { units, live_in: uses, live_out: out_extra };
         result.solve(cfg, &kill);
         let mut scalars = FixedBitSet::with_capacity(width);
         for (i, (r, _)) in result.units.iter().enumerate() {

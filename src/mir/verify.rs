@@ -119,7 +119,7 @@ pub fn instruction(inst: &Inst, function: Option<&Function>, machine: &Machine) 
     if inst.uniform && (scalar || !flags.scalar) {
         return Err("the u bit does not belong here".into());
     }
-    if inst.dst.is_some() != info.dst.is_some() && !(inst.op == Op::Atomic) {
+    if inst.dst.is_some() != info.dst.is_some() && inst.op != Op::Atomic {
         return Err("a destination is missing or does not belong here".into());
     }
     if inst.dst.is_some() {
@@ -160,12 +160,10 @@ pub fn instruction(inst: &Inst, function: Option<&Function>, machine: &Machine) 
 /// K6: policies that a load or store does not have.
 fn cache_policy(inst: &Inst) -> Result<(), String> {
     use crate::isa::CachePolicy as P;
-    let valid = match (inst.op, inst.mods.cache) {
-        (_, P::Default) => true,
-        (Op::Load, P::Cg | P::Cs | P::Cv) => true,
-        (Op::Store, P::Cg | P::Cs | P::Wt) => true,
-        _ => false,
-    };
+    let valid = matches!(
+        (inst.op, inst.mods.cache),
+        (_, P::Default) | (Op::Load, P::Cg | P::Cs | P::Cv) | (Op::Store, P::Cg | P::Cs | P::Wt)
+    );
     if valid { Ok(()) } else { Err(format!("`{}` has no cache policy `.{}` (K6)", inst.info().mnemonic, inst.mods.cache)) }
 }
 

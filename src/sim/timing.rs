@@ -45,7 +45,7 @@ pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_by
         (sm.max_warps / warps, "warps"),
         (sm.max_work_groups, "work-groups"),
         (sm.main_registers / registers, "main registers"),
-        (if local_bytes == 0 { u32::MAX } else { sm.local_memory / local_bytes }, "work-group memory"),
+        (sm.local_memory.checked_div(local_bytes).unwrap_or(u32::MAX), "work-group memory"),
     ];
     limits.into_iter().min_by_key(|l| l.0).unwrap_or((1, "warps"))
 }

@@ -1,1 +1,75 @@
-fn main() {}
+//! Heddle's developer tasks: `cargo xtask setup|demo|test|lint|bench`.
+//!
+//! This package builds without LLVM, so that it can install what the rest needs.
+
+mod bench;
+mod setup;
+mod shell;
+mod tests;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Heddle's developer tasks")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install the system packages that are missing (Debian and Ubuntu), or say which they are.
+    Setup,
+    /// Set up, build, and run a real kernel with its report.
+    Demo,
+    /// Everything that must pass: formatting, clippy, tests, the lit suite.
+    Test,
+    /// Formatting and clippy only.
+    Lint,
+    /// Run a benchmark: sim, compile. Prints a table and, with --json, writes the figures.
+    Bench {
+        /// Which.
+        name: String,
+        /// Where the figures go.
+        #[arg(long)]
+        json: Option<PathBuf>,
+    },
+}
+
+fn run() -> Result<bool> {
+    match Cli::parse().task {
+        Task::Setup => setup::run().map(|()| true),
+        Task::Demo => {
+            setup::run()?;
+            let binary = shell::build()?;
+            shell::run(&binary, &["run", "test-kernels/sgemm_tiled/case.json", "--verify"]).map(|()| true)
+        }
+        Task::Test => {
+            setup::run()?;
+            tests::run()
+        }
+        Task::Lint => {
+            setup::run()?;
+            tests::lint().map(|()| true)
+        }
+        Task::Bench { name, json } => {
+            setup::run()?;
+            bench::run(&name, json.as_deref()).map(|()| true)
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -244,8 +244,107 @@ fn consecutive<const N: usize>(a: &[u64; N], mask: u64, bytes: u64) -> bool {
     different == 0
 }
 
+/// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last, or work-group memory. Inactive lanes get the
+/// offset of an active one, so that every lane may be read. `None`: take the general path (which also reports faults).
+#[inline(always)]
+fn offsets<const MODE: u8, const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> Option<(*mut u8, [u32; N], u64)> {
+    if MODE != AddressMode::U32 as u8 || l.local_banks != 0 || d.scalar {
+        return None;
+    }
+    let mask = l.active(d);
+    let row = l.row(d.src[1]);
+    let imm = d.imm as u32;
+    let local = d.space == MemorySpace::Local;
+    let base_row = l.row(d.src[0])[0];
+    let add = if local { imm.wrapping_add(base_row) } else { imm };
+    let mut off = [0u32; N];
+    if mask == all_lanes(N) {
+        for i in 0..N {
+            off[i] = row[i].wrapping_add(add);
+        }
+    } else {
+        if mask == 0 {
+            return None;
+        }
+        let any = row[mask.trailing_zeros() as usize].wrapping_add(add);
+        for i in 0..N {
+            off[i] = if mask >> i & 1 == 1 { row[i].wrapping_add(add) } else { any };
+        }
+    }
+    let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
+    for &x in &off {
+        low = low.min(x);
+        high = high.max(x);
+        bits |= x;
+    }
+    if local {
+        let fits = u64::from(high) + u64::from(BYTES) <= u64::from(l.local_bytes) && bits & (BYTES - 1) == 0;
+        return fits.then_some((l.local, off, mask));
+    }
+    if !matches!(d.space, MemorySpace::Global | MemorySpace::Constant) {
+        return None;
+    }
+    let base = u64::from(base_row) | u64::from(l.row(d.src[0] + 1)[0]) << 32;
+    let (start, end) = l.range;
+    let fits = base >= start
+        && base.wrapping_add(u64::from(low)) >= start
+        && base.saturating_add(u64::from(high)).saturating_add(u64::from(BYTES)) <= end
+        && (bits | base as u32) & (BYTES - 1) == 0;
+    fits.then(|| (l.memory.host(base), off, mask))
+}
+
+/// Whether offsets follow each other.
+#[inline(always)]
+fn in_order<const BYTES: u32, const N: usize>(off: &[u32; N]) -> bool {
+    let mut different = 0;
+    for (i, x) in off.iter().enumerate() {
+        different |= x ^ off[0].wrapping_add(BYTES * i as u32);
+    }
+    different == 0
+}
+
+/// A load on the frequent path. False: take the general one.
+#[inline(always)]
+fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) -> bool {
+    if BYTES < 4 {
+        return false;
+    }
+    let Some((base, off, mask)) = offsets::<MODE, BYTES, N>(l, d) else { return false };
+    let words = BYTES as usize / 4;
+    let mut values = [[0u32; N]; 4];
+    let first = base.wrapping_add(off[0] as usize).cast::<u32>();
+    let mut spread = 0;
+    for x in &off {
+        spread |= x ^ off[0];
+    }
+    // SAFETY: `offsets` checked every lane's bytes.
+    unsafe {
+        if spread == 0 {
+            for k in 0..words {
+                values[k] = [first.add(k).read_unaligned(); N];
+            }
+        } else if BYTES == 4 && in_order::<BYTES, N>(&off) {
+            values[0] = first.cast::<[u32; N]>().read_unaligned();
+        } else {
+            for i in 0..N {
+                let p = base.add(off[i] as usize).cast::<u32>();
+                for k in 0..words {
+                    values[k][i] = p.add(k).read_unaligned();
+                }
+            }
+        }
+    }
+    for (k, v) in values.iter().enumerate().take(words) {
+        blend(l.row_mut(d.dst + k as u16), v, mask);
+    }
+    true
+}
+
 /// Loads `WORDS` words, or a narrow value of `BYTES` bytes extended to one.
 fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    if load_fast::<MODE, BYTES, N>(l, d) {
+        return;
+    }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, LOAD) else { return };
     let words = (BYTES as usize).div_ceil(4);
     // SAFETY (function): `resolve` checked that every active lane's bytes are inside one allocation.
@@ -319,6 +418,21 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
 }
 
 fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    if BYTES == 4 {
+        if let Some((base, off, mask)) = offsets::<MODE, BYTES, N>(l, d) {
+            // SAFETY: `offsets` checked every lane's bytes.
+            unsafe {
+                if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
+                    base.add(off[0] as usize).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2]));
+                } else {
+                    for i in lanes(mask) {
+                        base.add(off[i] as usize).cast::<u32>().write_unaligned(l.row(d.src[2])[i]);
+                    }
+                }
+            }
+            return;
+        }
+    }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, STORE) else { return };
     let words = (BYTES as usize).div_ceil(4);
     // SAFETY (function): as in `load`.

@@ -1,5 +1,8 @@
 //! Arithmetic, logic, comparison, conversion and movement.
 
+// Comparisons of floats are written so that each shows what it does on NaN.
+#![allow(clippy::nonminimal_bool, clippy::eq_op, clippy::double_comparisons)]
+
 use super::{Decoded, Execute, Lane, Lanes, access, all_lanes, is_signed};
 use crate::isa::semantics as sem;
 use crate::isa::{Cond, Inst, Op, Type};

@@ -1,0 +1,90 @@
+//! `bench sim`: the simulator against Oclgrind and PoCL (Debian's packages, both optional) on naive sgemm, mandelbrot and a reduction.
+//!
+//! All sides run the same source on the same sizes. Oclgrind and PoCL run through `oclgrind-kernel` and pyopencl; where they or their inputs
+//! are missing, their figures are left out and a line says why.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::{Report, median};
+use crate::shell::{build, find, root};
+
+const KERNELS: &[&str] = &["sgemm", "mandelbrot", "reduction"];
+
+pub fn run(report: &mut Report) -> Result<()> {
+    let heddle = build()?;
+    for name in KERNELS {
+        let folder = root().join("benches").join(name);
+        let seconds = |mode: &str, runs: usize| -> Result<(f64, f64)> {
+            let mut times = Vec::new();
+            let mut instructions = 0.0;
+            for _ in 0..runs {
+                let output = Command::new(&heddle)
+                    .args(["run", "--mode", mode, "--json", "-"])
+                    .arg(folder.join("case.json"))
+                    .output()
+                    .context("cannot run heddle")?;
+                anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+                times.push(json["host_seconds"]["simulate"].as_f64().unwrap_or(f64::NAN));
+                instructions = json["total"]["lane_instructions"].as_f64().unwrap_or(0.0);
+            }
+            Ok((median(times), instructions))
+        };
+        let (functional, lanes) = seconds("functional", 5)?;
+        let (timing, _) = seconds("timing", 1)?;
+        let entry = report.kernels.entry((*name).to_string()).or_default();
+        entry.insert("functional_seconds".into(), functional);
+        entry.insert("timing_seconds".into(), timing);
+        entry.insert("lane_instructions_per_second".into(), lanes / functional);
+        match oclgrind(&folder) {
+            Ok(t) => {
+                entry.insert("oclgrind_seconds".into(), t);
+                report.figures.insert(format!("functional_over_oclgrind.{name}"), t / functional);
+                report.figures.insert(format!("timing_over_oclgrind.{name}"), t / timing);
+            }
+            Err(e) => eprintln!("no comparison with Oclgrind on {name}: {e:#}"),
+        }
+        match pocl(&folder) {
+            Ok(t) => {
+                entry.insert("pocl_seconds".into(), t);
+                report.figures.insert(format!("functional_over_pocl.{name}"), t / functional);
+            }
+            Err(e) => eprintln!("no comparison with PoCL on {name}: {e:#}"),
+        }
+    }
+    Ok(())
+}
+
+/// Seconds Oclgrind takes for the kernel, scaled from the share of the range that `oclgrind.sim` runs (named in its first line, `# share N`).
+fn oclgrind(folder: &Path) -> Result<f64> {
+    let program = find("oclgrind-kernel").context("oclgrind-kernel is not installed (Debian: oclgrind)")?;
+    let text = std::fs::read_to_string(folder.join("oclgrind.sim"))?;
+    let share: f64 = text
+        .lines()
+        .next()
+        .and_then(|l| l.strip_prefix("# share "))
+        .and_then(|n| n.trim().parse().ok())
+        .context("oclgrind.sim does not start with `# share N`")?;
+    // Oclgrind compiles in well under the seconds it simulates; a run on one work-group gives that part.
+    let start = Instant::now();
+    let output = Command::new(program).current_dir(folder).arg("oclgrind.sim").output()?;
+    let seconds = start.elapsed().as_secs_f64();
+    anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(seconds * share)
+}
+
+/// Seconds PoCL takes for the kernel, without compilation (the second of two runs).
+fn pocl(folder: &Path) -> Result<f64> {
+    let script = root().join("benches").join("pocl.py");
+    let output = Command::new("python3").arg(script).arg(folder.join("case.json")).output()?;
+    anyhow::ensure!(
+        output.status.success(),
+        "pocl.py needs pyopencl and PoCL (Debian: pocl-opencl-icd): {}",
+        String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default()
+    );
+    String::from_utf8_lossy(&output.stdout).trim().parse().context("pocl.py printed no number")
+}

@@ -1,0 +1,54 @@
+//! Running programs from the root of the project.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// The root of the project.
+pub fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_path_buf()
+}
+
+/// Cargo's program.
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// Runs a program; its failure is an error.
+pub fn run(program: &Path, args: &[&str]) -> Result<()> {
+    let mut command = Command::new(program);
+    command.current_dir(root()).args(args);
+    check(&mut command)
+}
+
+/// Runs a command; its failure is an error.
+pub fn check(command: &mut Command) -> Result<()> {
+    let shown = format!(
+        "{} {}",
+        command.get_program().to_string_lossy(),
+        command.get_args().map(|a| a.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    );
+    eprintln!("$ {shown}");
+    let status = command.status().with_context(|| format!("cannot run {shown}"))?;
+    if !status.success() {
+        bail!("{shown} failed ({status})");
+    }
+    Ok(())
+}
+
+/// Builds the `heddle` binary in release mode and returns its path.
+pub fn build() -> Result<PathBuf> {
+    check(cargo().args(["build", "--release", "--package", "heddle"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("release").join("heddle"))
+}
+
+/// Whether a program is in the PATH.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|f| f.join(name)).find(|p| p.is_file())
+}

@@ -1,0 +1,102 @@
+//! `cargo xtask test`: lint, cargo's tests, the lit suite; ends with the totals.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell::{build, cargo, check, root};
+
+/// Formatting and clippy.
+pub fn lint() -> Result<()> {
+    check(cargo().args(["fmt", "--all", "--check"]))?;
+    check(cargo().args(["clippy", "--workspace", "--all-targets", "--release", "--quiet", "--", "-D", "warnings"]))
+}
+
+/// Everything. False if a test failed.
+pub fn run() -> Result<bool> {
+    lint()?;
+    let binary = build()?;
+    let mut totals = Totals::default();
+    totals.cargo()?;
+    totals.lit(&binary)?;
+    println!("{} passed, {} failed", totals.passed, totals.failed);
+    Ok(totals.failed == 0)
+}
+
+#[derive(Default)]
+struct Totals {
+    passed: u64,
+    failed: u64,
+}
+
+impl Totals {
+    /// cargo's tests; counts its summary lines.
+    fn cargo(&mut self) -> Result<()> {
+        let mut command = cargo();
+        command.args(["test", "--workspace", "--release", "--no-fail-fast"]);
+        command.stdout(Stdio::piped());
+        let mut child = command.spawn().context("cannot run cargo test")?;
+        let mut seen_failure = 0;
+        if let Some(out) = child.stdout.take() {
+            for line in BufReader::new(out).lines() {
+                let line = line?;
+                println!("{line}");
+                if let Some(rest) = line.strip_prefix("test result: ") {
+                    let number = |what: &str| -> u64 {
+                        let words: Vec<&str> = rest.split([' ', ';']).collect();
+                        words.windows(2).find(|w| w[1] == what).and_then(|w| w[0].parse().ok()).unwrap_or(0)
+                    };
+                    self.passed += number("passed");
+                    self.failed += number("failed");
+                    seen_failure += number("failed");
+                }
+            }
+        }
+        let status = child.wait()?;
+        if !status.success() && seen_failure == 0 {
+            bail!("cargo test failed before it could count its tests ({status})");
+        }
+        Ok(())
+    }
+
+    /// LLVM's lit over `tests/lit`.
+    fn lit(&mut self, heddle: &Path) -> Result<()> {
+        let lit = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "/usr/lib/llvm19/build/utils/lit/lit.py"]
+            .iter()
+            .map(Path::new)
+            .find(|p| p.is_file());
+        let mut command = match lit {
+            Some(path) => {
+                let mut c = Command::new("python3");
+                c.arg(path);
+                c
+            }
+            None => Command::new("lit"),
+        };
+        let suite = root().join("tests/lit");
+        let output = command
+            .args(["-v", "--no-progress-bar"])
+            .arg(&suite)
+            .env("HEDDLE_BIN", heddle)
+            .stderr(Stdio::inherit())
+            .output()
+            .context("cannot run lit (llvm-19-tools has it; python3 is needed)")?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        print!("{text}");
+        for line in text.lines() {
+            let Some((name, count)) = line.trim().split_once(':') else { continue };
+            let count: u64 = count.trim().split(' ').next().and_then(|c| c.parse().ok()).unwrap_or(0);
+            match name.trim() {
+                "Passed" | "Expectedly Failed" => self.passed += count,
+                "Failed" | "Unresolved" | "Timed Out" | "Unexpectedly Passed" => self.failed += count,
+                _ => {}
+            }
+        }
+        if !output.status.success() && self.failed == 0 {
+            bail!("lit failed ({})", output.status);
+        }
+        Ok(())
+    }
+}
