@@ -1,7 +1,7 @@
 //! SSA clean-up: copy propagation, common subexpressions within a block, dead code elimination.
 //!
 //! A `mov` of a register within one bank, or of an immediate into operands that take one, is replaced at its uses; what nothing uses and has no
-//! effect goes away. One forward pass over blocks in layout order after a def table; dead code by a worklist. Linear.
+//! effect goes away. One pass over the blocks for each; dead code by mark and sweep. Linear.
 
 use cranelift_entity::SecondaryMap;
 
@@ -195,4 +195,21 @@ pub fn eliminate_dead_code(function: &mut Function) {
 fn has_effect(inst: &Inst) -> bool {
     let flags = inst.info().flags;
     flags.side_effect || flags.terminator || flags.store
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mir::{parse, print};
+
+    #[test]
+    fn dead_phi_circles_and_copies_go() {
+        let text = "kernel @k stage ssa local 0 private 0 {\n registers v1 v1 v1 v1 v1 s1 v1\nbb0: frequency 1\n mov.b32 %0, gid.x\n \
+                    mov.b32 %4, %0\nbb1: frequency 1\n phi.b32 %1, [%0, bb0], [%2, bb1]\n phi.b32 %6, [%4, bb0], [%6, bb1]\n \
+                    add.b32 %2, %1, 1\n bras %5, bb1\nbb2: frequency 1\n add.b32 %3, %4, 3\n st.local.b32 [u32 %3], %6\n exit\n}\n";
+        let mut module = parse::parse_module(text).unwrap();
+        super::run(&mut module.functions[0]);
+        let out = print::print_module(&module);
+        assert!(!out.contains("%1") && !out.contains("%2") && !out.contains("%4"), "{out}");
+        assert!(out.contains("add.b32 %3, %0, 3"), "{out}");
+    }
 }

@@ -1,15 +1,18 @@
 //! Phi and tuple lowering: SSA to copies.
 //!
 //! The copies of a block's phis form one parallel copy on each incoming edge, sequentialised with a temporary for each cycle (hazard 5).
-//! They stand at the end of the predecessor, or, where the predecessor has several successors, in a block of their own on the edge.
-//! An edge into the reconvergence point of a divergent branch gets its own block too: lanes that leave a loop in different iterations must
-//! take their values on the way out, not after they have met again (S4).
-//! Copies into vector and predicate registers run under the EXEC of the lanes that take the edge (hazard 3).
+//! Where they stand is the business of [`super::edges`]: copies into vector and predicate registers run under the EXEC of exactly the lanes that
+//! take the edge (hazard 3); lanes that leave a loop in different iterations take their values on the way out, not after they have met
+//! again (S4). Copies into scalar registers run for the whole warp, as the branch that leads there does.
+//!
+//! An input that is `undef` needs no copy. Tuples become copies of their words.
 
+use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::isa::{Inst, Op, Operand, Targets, Type, VReg};
+use super::edges::EdgeCode;
+use crate::isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use crate::mir::cfg::Cfg;
 use crate::mir::{Block, Function, RegClass, Stage};
 
@@ -18,6 +21,7 @@ use crate::mir::{Block, Function, RegClass, Stage};
 struct Copy {
     dst: VReg,
     src: Operand,
+    loc: SourceLoc,
 }
 
 /// Lowers a function from [`Stage::Ssa`] to [`Stage::Lowered`].
@@ -29,87 +33,47 @@ pub fn run(function: &mut Function) {
 
 fn lower_phis(function: &mut Function) {
     let cfg = Cfg::new(function);
-    let mut undefined = rustc_hash::FxHashSet::default();
-    for block in &function.layout {
-        for inst in &function.blocks[*block].insts {
-            if inst.op == Op::Undef {
-                undefined.extend(inst.dst.as_virt().map(|d| d.0));
-            }
+    let mut undefined: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(function.vregs.len());
+    let mut any = false;
+    for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
+        any |= inst.op == Op::Phi;
+        if let (Op::Undef, Some((reg, _))) = (inst.op, inst.dst.as_virt()) {
+            undefined[reg] = true;
         }
     }
-    let blocks = function.layout.clone();
-    for block in blocks {
-        let phis: Vec<Inst> = function.blocks[block].insts.iter().take_while(|i| i.op == Op::Phi).cloned().collect();
-        if phis.is_empty() {
+    if !any {
+        return;
+    }
+    let mut edge_code = EdgeCode::new(function, &cfg);
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        let count = function.blocks[block].insts.iter().take_while(|i| i.op == Op::Phi).count();
+        if count == 0 {
             continue;
         }
-        function.blocks[block].insts.drain(..phis.len());
+        let phis: Vec<Inst> = function.blocks[block].insts.drain(..count).collect();
         // The copies of each predecessor's edge.
-        let mut edges: Vec<(Block, Vec<Copy>)> = Vec::new();
+        let mut edges: Vec<(Block, Vec<Copy>)> = phis[0].blocks().iter().map(|p| (*p, Vec::new())).collect();
         for phi in &phis {
             let Some((dst, _)) = phi.dst.as_virt() else { continue };
-            for (src, pred) in phi.srcs.iter().zip(phi.blocks()) {
-                let position = edges.iter().position(|(p, _)| p == pred).unwrap_or_else(|| {
-                    edges.push((*pred, Vec::new()));
-                    edges.len() - 1
-                });
-                let skip = src.as_virt().is_some_and(|(r, _)| r == dst || undefined.contains(&r));
-                if !skip {
-                    edges[position].1.push(Copy { dst, src: *src });
+            for (i, (src, pred)) in phi.srcs.iter().zip(phi.blocks()).enumerate() {
+                // The phis of a block nearly always list its predecessors in one order.
+                let position =
+                    if edges.get(i).is_some_and(|e| e.0 == *pred) { Some(i) } else { edges.iter().position(|(p, _)| p == pred) };
+                let skip = src.as_virt().is_some_and(|(r, _)| r == dst || undefined[r]);
+                if let (Some(position), false) = (position, skip) {
+                    edges[position].1.push(Copy { dst, src: *src, loc: phi.loc });
                 }
             }
         }
         for (pred, copies) in edges {
-            if copies.is_empty() {
-                continue;
-            }
-            let code = sequentialize(function, copies);
-            place(function, &cfg, pred, block, code);
-        }
-    }
-}
-
-/// Puts copies on the edge from `pred` to `block`.
-fn place(function: &mut Function, cfg: &Cfg, pred: Block, block: Block, mut code: Vec<Inst>) {
-    let conditional = cfg.edges[pred].succs.len() > 1;
-    if !conditional {
-        let insts = &mut function.blocks[pred].insts;
-        let at = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
-        insts.splice(at..at, code);
-        return;
-    }
-    let branch = function.blocks[pred].insts.iter().rev().take(2).find(|i| matches!(i.op, Op::BraDivergent | Op::BraScalar));
-    let meets_here = branch.is_some_and(|b| b.op == Op::BraDivergent && b.blocks().get(1) == Some(&block));
-    if cfg.edges[block].preds.len() == 1 && !meets_here {
-        function.blocks[block].insts.splice(0..0, code);
-        return;
-    }
-    // Split the edge.
-    let edge = function.blocks.push(crate::mir::BlockData {
-        insts: Vec::new(),
-        frequency: function.blocks[pred].frequency.min(function.blocks[block].frequency),
-    });
-    let mut jump = Inst::new(Op::Bra, Type::None, Operand::None, []);
-    jump.targets = Targets::Blocks(smallvec::smallvec![block]);
-    jump.loc = code.first().map(|c| c.loc).unwrap_or_default();
-    code.push(jump);
-    function.blocks[edge].insts = code;
-    let mut branches = false;
-    for inst in function.blocks[pred].insts.iter_mut().rev().take(2) {
-        if let Targets::Blocks(targets) = &mut inst.targets {
-            if matches!(inst.op, Op::Bra | Op::BraScalar | Op::BraDivergent) && targets[0] == block {
-                targets[0] = edge;
-                branches = true;
+            if !copies.is_empty() {
+                let code = sequentialize(function, copies);
+                edge_code.place(function, pred, block, code);
             }
         }
     }
-    let position = function.layout.iter().position(|b| *b == pred).unwrap_or(0);
-    if branches {
-        // Reached by a branch only: out of the way of every fall-through, but near.
-        function.layout.push(edge);
-    } else {
-        function.layout.insert(position + 1, edge);
-    }
+    edge_code.finish(function);
 }
 
 /// The type of a whole-register copy of a class.
@@ -158,7 +122,7 @@ fn sequentialize(function: &mut Function, mut pending: Vec<Copy>) -> Vec<Inst> {
                 }
                 let dst = pending[next_cycle].dst;
                 let temp = function.add_vreg(function.vregs[dst]);
-                code.push(copy(function, temp, Operand::virt(dst)));
+                code.push(copy(function, temp, Operand::virt(dst), pending[next_cycle].loc));
                 let mut moved = 0;
                 for (j, c) in pending.iter_mut().enumerate() {
                     if let (false, Some((r, word))) = (done[j], c.src.as_virt()) {
@@ -176,7 +140,7 @@ fn sequentialize(function: &mut Function, mut pending: Vec<Copy>) -> Vec<Inst> {
         done[i] = true;
         left -= 1;
         let c = pending[i];
-        code.push(copy(function, c.dst, c.src));
+        code.push(copy(function, c.dst, c.src, c.loc));
         if let Some((r, _)) = c.src.as_virt() {
             let count = readers.entry(r).or_default();
             *count -= 1;
@@ -190,8 +154,10 @@ fn sequentialize(function: &mut Function, mut pending: Vec<Copy>) -> Vec<Inst> {
     code
 }
 
-fn copy(function: &Function, dst: VReg, src: Operand) -> Inst {
-    Inst::new(Op::Mov, copy_type(function.vregs[dst]), Operand::virt(dst), [src])
+fn copy(function: &Function, dst: VReg, src: Operand, loc: SourceLoc) -> Inst {
+    let mut inst = Inst::new(Op::Mov, copy_type(function.vregs[dst]), Operand::virt(dst), [src]);
+    inst.loc = loc;
+    inst
 }
 
 /// `tuple` becomes a copy of each word, in pairs where two words come from an aligned pair; `undef` becomes zero.
@@ -211,7 +177,7 @@ fn lower_tuples(function: &mut Function) {
                             new.push(Inst::new(Op::Mov, Type::B32, Operand::virt_word(dst, word), [Operand::Immediate(0)]));
                         }
                     } else {
-                        new.push(copy(function, dst, Operand::Immediate(0)));
+                        new.push(copy(function, dst, Operand::Immediate(0), inst.loc));
                     }
                 }
                 (Op::Tuple, Some((dst, _))) => {

@@ -1,7 +1,7 @@
 //! Machine-layer stages from SSA MIR to allocated code (C2).
 //!
-//! The pipeline is a list: clean-up, lowering of phis and tuples, cluster assignment, allocation of the scalar, predicate and vector
-//! files, proof by the checker, final clean-up. Each stage transforms one function; functions are compiled in parallel.
+//! The pipeline is the list [`STAGES`]: clean-up, lowering of phis and tuples, cluster assignment, allocation of the scalar, predicate and
+//! main files with proof by the checker, final clean-up. Each stage transforms one function; functions are compiled in parallel.
 //!
 //! May touch: [`crate::isa`], [`crate::mir`], [`crate::target`]. Never the simulator or LLVM.
 
@@ -10,15 +10,25 @@ pub mod assign;
 pub mod checker;
 pub mod cleanup;
 pub mod color;
+pub mod edges;
 pub mod finish;
+pub mod loops;
 pub mod lower;
+pub mod main_file;
+pub mod main_spill;
+pub mod predicates;
+pub mod ranges;
+pub mod scalar_file;
 pub mod spill;
+#[cfg(test)]
+mod testing;
 
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
+use self::allocate::Session;
 use crate::mir::{Function, Module, Stage};
 use crate::target::Machine;
 
@@ -37,6 +47,9 @@ pub enum CodegenError {
         /// How many there are.
         available: u32,
     },
+    /// An option names a stage that does not exist.
+    #[error("there is no stage `{0}`; the stages are {list}", list = STAGES.join(", "))]
+    UnknownStage(String),
     /// The checker or the verifier found a defect of the compiler.
     #[error("internal error in {stage} of {kernel}: {message}")]
     Internal {
@@ -79,6 +92,8 @@ pub struct FunctionStats {
     pub predicate_spilled: usize,
     /// Copies left after coalescing.
     pub copies: usize,
+    /// Words live at the worst place before spilling: vector, scalar, predicate.
+    pub pressure: [u32; 3],
 }
 
 /// What code generation did.
@@ -92,13 +107,18 @@ pub struct CodegenStats {
 }
 
 /// Names of the stages, in order.
-pub const STAGES: &[&str] = &["cleanup", "lower", "assign", "allocate", "finish"];
+pub const STAGES: &[&str] = &["cleanup", "lower", "assign", "scalar-file", "predicates", "main-file", "finish"];
 
 /// Compiles every function of a module.
 ///
 /// # Errors
 /// The first function's error, in order of the functions.
 pub fn compile(module: &mut Module, machine: &Machine, options: &CodegenOptions) -> Result<CodegenStats, CodegenError> {
+    for name in [&options.stop_after, &options.start_before].into_iter().flatten() {
+        if !STAGES.contains(&name.as_str()) {
+            return Err(CodegenError::UnknownStage(name.clone()));
+        }
+    }
     let results: Vec<Result<_, CodegenError>> =
         module.functions.par_iter_mut().map(|f| compile_function(f, machine, options)).collect();
     let mut stats = CodegenStats { times: STAGES.iter().map(|s| (*s, Duration::ZERO)).collect(), ..Default::default() };
@@ -120,13 +140,21 @@ fn compile_function(
     let mut stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
     let mut times = vec![Duration::ZERO; STAGES.len()];
     let first = options.start_before.as_ref().and_then(|n| STAGES.iter().position(|s| s == n)).unwrap_or(0);
+    let mut session: Option<Session> = None;
     for (i, stage) in STAGES.iter().enumerate().skip(first) {
         let start = Instant::now();
         match *stage {
             "cleanup" if function.stage == Stage::Ssa => cleanup::run(function),
             "lower" if function.stage == Stage::Ssa => lower::run(function),
             "assign" if function.stage == Stage::Lowered => assign::run(function, machine),
-            "allocate" if function.stage == Stage::Lowered => allocate::run(function, machine, options, &mut stats)?,
+            "scalar-file" | "predicates" | "main-file" if function.stage == Stage::Lowered => {
+                let session = session.get_or_insert_with(|| Session::new(function, options.verify));
+                match *stage {
+                    "scalar-file" => scalar_file::run(function, machine, session, &mut stats)?,
+                    "predicates" => predicates::run(function, machine, session, &mut stats)?,
+                    _ => main_file::run(function, machine, options, session, &mut stats)?,
+                }
+            }
             "finish" if function.stage == Stage::Allocated => finish::run(function, &mut stats),
             _ => {}
         }

@@ -1,0 +1,172 @@
+//! Random functions through the whole of code generation, proved by the checker and executed before and after; and mutations that the checker must catch.
+
+use rand::prelude::*;
+use rand_pcg::Pcg32;
+
+use super::super::allocate::Session;
+use super::super::spill::{INSERTED, Origins};
+use super::super::testing::{generate, interpret, machine};
+use super::super::{CodegenOptions, FunctionStats, assign, cleanup, finish, lower, main_file, predicates, scalar_file};
+use crate::isa::{Op, Operand, PhysReg, Reg};
+use crate::mir::{Function, print, verify};
+use crate::target::Machine;
+
+fn text(f: &Function) -> String {
+    let mut out = String::new();
+    print::print_function(f, &mut out);
+    out
+}
+
+fn outcomes(f: &Function, noise: u32) -> Vec<interpret::Outcome> {
+    [1u32, 77].iter().map(|seed| interpret::run(f, *seed, noise)).collect()
+}
+
+struct Case {
+    before: Function,
+    after: Function,
+    origins: Origins,
+    stats: FunctionStats,
+}
+
+/// Compiles a random function; panics with the function's text if anything is wrong with it.
+fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
+    let mut f = generate::function(seed, size);
+    let fail = |f: &Function, stage: &str, m: String| -> ! { panic!("seed {seed}, {stage}: {m}\n{}", text(f)) };
+    let check = |f: &Function, stage: &str| verify::verify(f, machine).unwrap_or_else(|m| fail(f, stage, m));
+    check(&f, "generated");
+    let expected = outcomes(&f, 1);
+    let same = |f: &Function, stage: &str| {
+        if outcomes(f, 2) != expected {
+            fail(f, stage, "another result".into());
+        }
+    };
+    cleanup::run(&mut f);
+    check(&f, "cleanup");
+    same(&f, "cleanup");
+    lower::run(&mut f);
+    check(&f, "lower");
+    same(&f, "lower");
+    assign::run(&mut f, machine);
+    let before = f.clone();
+    let options = CodegenOptions { verify: true, ..Default::default() };
+    let mut session = Session::new(&f, true);
+    let mut stats = FunctionStats::default();
+    let r = scalar_file::run(&mut f, machine, &mut session, &mut stats)
+        .and_then(|()| predicates::run(&mut f, machine, &mut session, &mut stats))
+        .and_then(|()| main_file::run(&mut f, machine, &options, &mut session, &mut stats));
+    if let Err(e) = r {
+        fail(&before, "allocation", format!("{e}\n{}", text(&f)));
+    }
+    check(&f, "allocated");
+    same(&f, "allocated");
+    let after = f.clone();
+    finish::run(&mut f, &mut stats);
+    check(&f, "finish");
+    same(&f, "finish");
+    Case { before, after, origins: session.origins, stats }
+}
+
+fn random_machine(seed: u64) -> Machine {
+    let mut rng = Pcg32::seed_from_u64(seed ^ 0xabcdef);
+    let main = *[18, 19, 20, 24, 32, 48, 64].choose(&mut rng).unwrap();
+    machine(main, *[8, 9, 12, 16, 64].choose(&mut rng).unwrap(), *[3, 4, 5, 7].choose(&mut rng).unwrap())
+}
+
+/// Functions of the normal mode; `HEDDLE_NIGHTLY=n` for more.
+fn count(normal: u64) -> u64 {
+    std::env::var("HEDDLE_NIGHTLY").ok().and_then(|n| n.parse().ok()).unwrap_or(normal)
+}
+
+#[test]
+fn random_functions_compile_and_keep_their_results() {
+    let mut spilled = [0; 4];
+    for seed in 0..count(500) {
+        let case = compile(seed, 20 + (seed % 120) as i32, &random_machine(seed));
+        let s = case.stats;
+        for (sum, n) in spilled.iter_mut().zip([s.spilled_to_memory, s.rematerialized, s.scalar_spilled, s.predicate_spilled]) {
+            *sum += n;
+        }
+    }
+    // The test is worth its name only if every kind of spilling happened.
+    assert!(spilled.iter().all(|n| *n > 0), "{spilled:?}");
+}
+
+/// Changes allocated code at random; says what it did.
+fn mutate(f: &mut Function, origins: &mut Origins, rng: &mut Pcg32) -> Option<String> {
+    let block = *f.layout.choose(rng)?;
+    let insts = &mut f.blocks[block].insts;
+    if insts.is_empty() {
+        return None;
+    }
+    let at = rng.random_range(0..insts.len());
+    let ends = |i: usize, insts: &[crate::isa::Inst]| insts.get(i).is_none_or(|i| i.info().flags.terminator);
+    let movable = !ends(at, insts) && !ends(at + 1, insts);
+    let inst = &mut insts[at];
+    let name = crate::isa::text::print_inst(inst, &[]);
+    match rng.random_range(0..4) {
+        // An instruction that only moves values is lost.
+        0 if inst.op == Op::Mov || (origins[block][at] == INSERTED && inst.op != Op::Bra) => {
+            insts.remove(at);
+            origins[block].remove(at);
+            Some(format!("dropped `{name}`"))
+        }
+        1 if origins[block][at] == INSERTED && inst.is_memory() => {
+            inst.imm += if rng.random_bool(0.5) { 4 } else { -4 };
+            Some(format!("moved the slot of `{name}`"))
+        }
+        2 if movable => {
+            if origins[block][at] != INSERTED && origins[block][at + 1] != INSERTED {
+                return None;
+            }
+            insts.swap(at, at + 1);
+            origins[block].swap(at, at + 1);
+            Some(format!("moved `{name}` down"))
+        }
+        _ => {
+            let mut regs: Vec<&mut Reg> = inst
+                .srcs
+                .iter_mut()
+                .chain([&mut inst.dst])
+                .filter_map(|o| match o {
+                    Operand::Reg(r) => Some(r),
+                    _ => None,
+                })
+                .collect();
+            regs.extend(inst.guard.as_mut().map(|g| &mut g.reg));
+            let Some(Reg::Physical(PhysReg { index, .. })) = regs.into_iter().choose(rng) else { return None };
+            let new = rng.random_range(0..18);
+            if new == *index {
+                return None;
+            }
+            *index = new;
+            Some(format!("register {new} in `{name}`"))
+        }
+    }
+}
+
+#[test]
+fn the_checker_catches_mutations() {
+    let (mut wrong, mut missed) = (0u32, Vec::new());
+    for seed in 0..count(60) {
+        let machine = machine(if seed % 2 == 0 { 18 } else { 24 }, 9, 4);
+        let case = compile(seed + 10_000, 30 + (seed % 60) as i32, &machine);
+        let expected = outcomes(&case.after, 1);
+        let mut rng = Pcg32::seed_from_u64(seed);
+        for _ in 0..60 {
+            let (mut after, mut origins) = (case.after.clone(), case.origins.clone());
+            let Some(what) = mutate(&mut after, &mut origins, &mut rng) else { continue };
+            if verify::verify(&after, &machine).is_err() {
+                continue;
+            }
+            let changed = outcomes(&after, 3) != expected;
+            let accepted = super::check(&case.before, &after, &origins).is_ok();
+            wrong += u32::from(changed);
+            if changed && accepted {
+                missed.push(format!("seed {seed}: {what}"));
+            }
+        }
+    }
+    println!("{wrong} mutations changed a result, {} were missed", missed.len());
+    assert!(wrong > 300, "only {wrong} mutations changed a result");
+    assert!(missed.len() * 100 <= wrong as usize, "{} of {wrong} missed: {missed:#?}", missed.len());
+}

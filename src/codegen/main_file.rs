@@ -1,0 +1,63 @@
+//! Allocation of the main vector file M, first form: every vector register goes there (C2; local files come with partitioning).
+//!
+//! 1. If more words are live somewhere than there are registers, [`super::main_spill`] moves values to private memory and back, or
+//!    recomputes them, until the pressure fits, and the pieces become registers of their own.
+//! 2. [`super::color`] assigns registers. Alignment of tuples (C12) may still leave one without a place; it is then spilled around each use.
+//! 3. Reloads that are the last of their slot get the last-use policy (K7).
+//! 4. The checker proves the result, all three files at once.
+
+use super::allocate::{Session, color_bank};
+use super::color::FileSpec;
+use super::{CodegenError, CodegenOptions, FunctionStats, assign, checker, main_spill, ranges, spill};
+use crate::mir::cfg::Cfg;
+use crate::mir::{Bank, Function, Stage};
+use crate::target::Machine;
+
+/// Allocates the main file and finishes allocation.
+///
+/// # Errors
+/// [`CodegenError::TooFewRegisters`] if a single instruction's operands do not fit; [`CodegenError::Internal`] if the checker finds
+/// a defect.
+pub fn run(
+    function: &mut Function,
+    machine: &Machine,
+    options: &CodegenOptions,
+    session: &mut Session,
+    stats: &mut FunctionStats,
+) -> Result<(), CodegenError> {
+    let registers = machine.sm.max_main_registers.min(options.max_main_registers.unwrap_or(u32::MAX));
+    let internal = |function: &Function, message: String| CodegenError::Internal {
+        kernel: function.name.clone(),
+        stage: "main-file".into(),
+        message,
+    };
+    let view = session.view(function);
+    let pressure = ranges::pressure(function, view);
+    stats.pressure = pressure.worst;
+    if pressure.worst[Bank::Vector as usize] > registers {
+        let view = session.take_view(function);
+        main_spill::run(function, &view, &pressure, registers, &mut session.origins, stats);
+        let view = session.take_view(function);
+        ranges::split_webs(function, &view, Bank::Vector);
+        spill::drop_unused_moves(function, &mut session.origins);
+    }
+    color_bank(function, session, Bank::Vector, &FileSpec::new(registers), stats)?;
+    if function.private_bytes > session.first_slot {
+        let cfg = Cfg::new(function);
+        spill::mark_last_reloads(function, &cfg, session.first_slot);
+    }
+    assign::inserted(function, machine, &session.origins);
+    function.stage = Stage::Allocated;
+    let virtual_left = function.layout.iter().flat_map(|b| &function.blocks[*b].insts).any(|i| {
+        i.dst.as_virt().is_some()
+            || i.srcs.iter().any(|s| s.as_virt().is_some())
+            || matches!(i.guard, Some(crate::isa::Guard { reg: crate::isa::Reg::Virtual { .. }, .. }))
+    });
+    if virtual_left {
+        return Err(internal(function, "virtual registers are left; the scalar file and predicates come first".into()));
+    }
+    if let Some(before) = session.before.take() {
+        checker::check(&before, function, &session.origins).map_err(|m| internal(function, format!("checker: {m}")))?;
+    }
+    Ok(())
+}
