@@ -1,7 +1,7 @@
 //! Calls: work-item functions, barriers and LLVM's intrinsics.
 
 use heddle_llvm_passes::builtins::{self, Builtin, Query};
-use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::ir::{self, Value};
 
 use super::types::{Leaf, leaves};
 use super::{Parts, Selector, constants};
@@ -23,6 +23,10 @@ impl Selector<'_> {
         }
         match name.strip_prefix("llvm.") {
             Some(intrinsic) => self.intrinsic(i, intrinsic),
+            // A function that could not be inlined is reported once, for itself.
+            None if !ir::blocks(function).is_empty() => {
+                self.error(Some(i), format!("call of `{}`, which cannot be inlined", demangle(&name)));
+            }
             None => {
                 let readable = demangle(&name);
                 self.error(

@@ -104,7 +104,11 @@ pub fn select(module: &inkwell::module::Module, options: &SelectOptions) -> Resu
 
 /// A function that is left after inlining is recursive, or its address is taken.
 fn not_inlined(function: Value) -> Diagnostic {
-    let call = function.users().find(|u| u.is_instruction());
+    // A call of itself shows recursion best; else any call.
+    let calls: Vec<Value> = function.users().filter(|u| u.is_instruction()).collect();
+    // SAFETY: parents of live instructions.
+    let inside = |u: &Value| unsafe { LLVMGetBasicBlockParent(u.parent().0) == function.0 };
+    let call = calls.iter().copied().find(inside).or(calls.first().copied());
     let (file, line, column) = call.map(source_position).unwrap_or_default();
     let name = function.name();
     Diagnostic {

@@ -1,0 +1,245 @@
+//! The command line: every subcommand, exit statuses, and messages on bad input.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+fn heddle() -> Command {
+    let mut c = Command::cargo_bin("heddle").unwrap();
+    c.current_dir(env!("CARGO_MANIFEST_DIR"));
+    c
+}
+
+fn case_in(folder: &Path, kernel: &str, case: &str) -> std::path::PathBuf {
+    fs::write(folder.join("kernel.cl"), kernel).unwrap();
+    let path = folder.join("case.json");
+    fs::write(&path, case).unwrap();
+    path
+}
+
+const COPY: &str = "__kernel void k(__global int *a, int n) { int i = get_global_id(0); if (i < n) a[i] = i; }";
+
+#[test]
+fn a_case_passes_and_reports() {
+    heddle().args(["run", "test-kernels/saxpy/case.json"]).assert().success().stdout(contains("PASS").and(contains("cycles")));
+}
+
+#[test]
+fn statistics_are_json() {
+    let out = heddle().args(["run", "test-kernels/saxpy/case.json", "--json", "-"]).assert().success();
+    let json: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).unwrap();
+    assert_eq!(json["passed"], true);
+    assert!(json["total"]["timing"]["cycles"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_mismatch_is_status_1_with_both_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = r#"{"source":"kernel.cl","buffers":{"a":{"zeros":[4],"dtype":"int32","expect":"e.npy"}},
+        "launches":[{"kernel":"k","global":[4],"args":[{"buffer":"a"},{"i32":4}]}]}"#;
+    let path = case_in(folder.path(), COPY, wrong);
+    heddle::runtime::array::Array::zeros(heddle::runtime::array::DType::Int32, vec![4])
+        .write(&folder.path().join("e.npy"))
+        .unwrap();
+    heddle().arg("run").arg(path).assert().code(1).stderr(contains("[1]: 1 instead of 0"));
+}
+
+#[test]
+fn object_text_round_trip() {
+    let folder = tempfile::tempdir().unwrap();
+    let p = |n: &str| folder.path().join(n).display().to_string();
+    heddle().args(["build", "test-kernels/transpose/kernel.cl", "-o", &p("k.o")]).assert().success();
+    heddle().args(["objdump", &p("k.o"), "-o", &p("k.s")]).assert().success();
+    heddle().args(["as", &p("k.s"), "-o", &p("k2.o")]).assert().success();
+    assert_eq!(fs::read(p("k.o")).unwrap(), fs::read(p("k2.o")).unwrap());
+}
+
+#[test]
+fn build_stands_in_for_clang() {
+    let folder = tempfile::tempdir().unwrap();
+    let object = folder.path().join("k.o").display().to_string();
+    heddle()
+        .args(["build", "-c", "-O3", "-g", "-Wall", "-DX=1", "-MD", "test-kernels/saxpy/kernel.cl", "-o", &object])
+        .assert()
+        .success();
+    let rule = fs::read_to_string(folder.path().join("k.d")).unwrap();
+    assert!(rule.starts_with(&object) && rule.contains("kernel.cl"), "{rule}");
+    heddle()
+        .args(["build", "test-kernels/saxpy/kernel.cl", "-o", "-", "--emit", "asm"])
+        .assert()
+        .success()
+        .stdout(contains("fma.f32"));
+}
+
+#[test]
+fn several_sources_make_one_object() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.cl"), "float f(float x); __kernel void a(__global float *p) { *p = f(*p); }").unwrap();
+    fs::write(folder.path().join("b.cl"), "float f(float x) { return x + 1; } __kernel void b(__global float *p) { *p = 2; }")
+        .unwrap();
+    let out = heddle().current_dir(folder.path()).args(["build", "a.cl", "b.cl", "--emit", "asm", "-o", "-"]).assert().success();
+    let text = String::from_utf8_lossy(&out.get_output().stdout).into_owned();
+    assert!(text.contains("\"name\":\"a\"") && text.contains("\"name\":\"b\""), "{text}");
+}
+
+#[test]
+fn clang_diagnostics_are_shown_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = case_in(
+        folder.path(),
+        "__kernel void k() { undeclared = 1; }",
+        r#"{"source":"kernel.cl","launches":[{"kernel":"k","global":[1]}]}"#,
+    );
+    heddle()
+        .arg("run")
+        .arg(path)
+        .assert()
+        .code(2)
+        .stderr(contains("use of undeclared identifier 'undeclared'").and(contains("^")));
+}
+
+#[test]
+fn recursion_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let source =
+        "int f(int n) {\n  return n < 2 ? n : f(n - 1) + f(n - 2);\n}\n__kernel void k(__global int *a) { *a = f(*a); }\n";
+    fs::write(folder.path().join("k.cl"), source).unwrap();
+    heddle()
+        .current_dir(folder.path())
+        .args(["build", "k.cl", "-O1"])
+        .assert()
+        .code(2)
+        .stderr(contains("k.cl:2").and(contains("recursion")));
+}
+
+fn fault(kernel: &str, args: &str, extra: &[&str]) -> assert_cmd::assert::Assert {
+    let folder = tempfile::tempdir().unwrap();
+    let case = format!(
+        r#"{{"source":"kernel.cl","buffers":{{"a":{{"zeros":[64],"dtype":"int32"}}}},"launches":[{{"kernel":"k","global":[64],"local":[64],"args":[{{"buffer":"a"}}{args}]}}]}}"#
+    );
+    let path = case_in(folder.path(), kernel, &case);
+    heddle().arg("run").arg(path).args(extra).assert().code(1)
+}
+
+#[test]
+fn out_of_bounds_names_everything() {
+    let kernel = "__kernel void k(__global int *a) {\n  int i = get_global_id(0);\n  a[i + 8] = i;\n}";
+    for mode in ["functional", "timing"] {
+        fault(kernel, "", &["--mode", mode]).stderr(
+            contains("kernel.cl:3")
+                .and(contains("store of 4 bytes out of bounds in global memory"))
+                .and(contains("buffer `a`, which has 256 bytes"))
+                .and(contains("work-item global (56, 0, 0)")),
+        );
+    }
+}
+
+#[test]
+fn a_divergent_barrier_is_a_fault() {
+    let kernel =
+        "__kernel void k(__global int *a) {\n  if (get_local_id(0) < 5)\n    barrier(CLK_LOCAL_MEM_FENCE);\n  a[0] = 1;\n}";
+    fault(kernel, "", &[]).stderr(contains("divergent barrier: 5 of the warp's 32").and(contains("kernel.cl:3")));
+}
+
+#[test]
+fn a_kernel_that_never_ends_is_stopped() {
+    let kernel = "__kernel void k(__global volatile int *a) {\n  while (a[0] == 0)\n    ;\n}";
+    for mode in ["functional", "timing"] {
+        fault(kernel, "", &["--max-instructions", "10000", "--mode", mode]).stderr(contains("more than 10000 instructions"));
+    }
+}
+
+#[test]
+fn too_few_registers_is_a_clear_error() {
+    heddle()
+        .args(["build", "test-kernels/sgemm_tiled/kernel.cl", "-o", "-", "--max-registers", "2"])
+        .assert()
+        .code(2)
+        .stderr(contains("too few"));
+}
+
+#[test]
+fn bad_cases_are_refused_with_a_reason() {
+    let launch = r#""launches":[{"kernel":"k","global":[4],"args":[{"buffer":"a"},{"i32":4}]}]"#;
+    let buffers = r#""buffers":{"a":{"zeros":[4],"dtype":"int32"}}"#;
+    let with = |b: &str, l: &str| format!(r#"{{"source":"kernel.cl",{b},{l}}}"#);
+    let table = [
+        ("{".to_string(), "EOF"),
+        (r#"{"source":"kernel.cl"}"#.into(), "missing field `launches`"),
+        (r#"{"source":"kernel.cl","launches":[]}"#.into(), "there is none"),
+        (with(buffers, launch).replace("source", "sauce"), "unknown field `sauce`"),
+        (with(buffers, launch).replace("kernel.cl", "none.cl"), "no such file"),
+        (with(buffers, launch).replace("\"k\"", "\"q\""), "no kernel `q`; the source has: k"),
+        (with(buffers, launch).replace("[4],\"args\"", "[],\"args\""), "0 dimensions"),
+        (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[0],\"args\""), "local sizes must be 1 or more"),
+        (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[2,2],\"args\""), "as many dimensions"),
+        (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[4000],\"args\""), "the machine allows 1024"),
+        (with(buffers, launch).replace("[4],\"args\"", "[4294967297],\"args\""), "beyond 2^32"),
+        (with(buffers, launch).replace("{\"i32\":4}", "{\"i32\":4.5}"), "whole number"),
+        (with(buffers, launch).replace("{\"i32\":4}", "{\"i32\":9999999999}"), "does not fit i32"),
+        (with(buffers, launch).replace("{\"i32\":4}", "{\"i64\":4}"), "has 4 bytes, 8 are given"),
+        (with(buffers, launch).replace("{\"i32\":4}", "{\"int\":4}"), "unknown kind `int`"),
+        (with(buffers, launch).replace(",{\"i32\":4}", ""), "takes 2 arguments (int* a, int n), 1 are given"),
+        (with(buffers, launch).replace("{\"buffer\":\"a\"}", "{\"buffer\":\"b\"}"), "no buffer `b`; there are: a"),
+        (with(buffers, launch).replace("{\"buffer\":\"a\"}", "{\"i32\":1}"), "is a pointer"),
+        (with(buffers, launch).replace("int32", "int33"), "dtype `int33` is unknown"),
+        (with(buffers, launch).replace("\"zeros\":[4],", ""), "exactly one of npy, zeros and random"),
+        (with(buffers, launch).replace("\"zeros\":[4]", "\"npy\":\"none.npy\""), "none.npy"),
+        (with(buffers, launch).replace("\"dtype\":\"int32\"", "\"dtype\":\"int32\",\"rtol\":-1"), "rtol must be"),
+        (with(buffers, launch).replace("kernel.cl\"", "kernel.cl\",\"options\":[\"--nonsense\"]"), "unknown option"),
+    ];
+    for (case, message) in table {
+        let folder = tempfile::tempdir().unwrap();
+        let path = case_in(folder.path(), COPY, &case);
+        heddle().arg("run").arg(path).assert().code(2).stderr(contains(message));
+    }
+}
+
+#[test]
+fn machines_are_printed_changed_and_checked() {
+    heddle().arg("target").assert().success().stdout(contains("[[clusters]]"));
+    heddle().args(["target", "--set", "warp-size=16"]).assert().success().stdout(contains("warp-size = 16"));
+    heddle().args(["target", "--target", "machines/small.toml", "--check"]).assert().success();
+    heddle().args(["target", "--set", "warp-size=12"]).assert().code(2).stderr(contains("must be 8, 16, 32 or 64"));
+    heddle().args(["target", "--target", "none.toml"]).assert().code(2).stderr(contains("none.toml"));
+}
+
+#[test]
+fn reference_and_help() {
+    heddle().arg("isa").assert().success().stdout(contains("# Instruction set"));
+    heddle().arg("--help").assert().success().stdout(contains("objdump"));
+    heddle().arg("frobnicate").assert().code(2);
+    heddle().args(["objdump", "Cargo.toml"]).assert().code(2).stderr(contains("no ELF file"));
+}
+
+#[test]
+fn opt_prints_uniformity_and_names_unknown_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let ir = folder.path().join("k.ll");
+    fs::write(&ir, "define spir_kernel void @k(i32 %n) {\n  %x = add i32 %n, 1\n  ret void\n}\n").unwrap();
+    heddle()
+        .args(["opt", "--passes=print<uniformity>", "--disable-output"])
+        .arg(&ir)
+        .assert()
+        .success()
+        .stdout(contains("uniform: %x"));
+    heddle().args(["opt", "--passes=nonsense"]).arg(&ir).assert().code(2).stderr(contains("unknown pass `nonsense`"));
+}
+
+#[test]
+fn odd_sizes_and_empty_launches() {
+    for n in [0u32, 1, 31, 33, 1_000_003] {
+        let folder = tempfile::tempdir().unwrap();
+        let case = format!(
+            r#"{{"source":"kernel.cl","buffers":{{"a":{{"zeros":[{n}],"dtype":"int32","save":"out.npy"}}}},"launches":[{{"kernel":"k","global":[{n}],"args":[{{"buffer":"a"}},{{"i32":{n}}}]}}]}}"#
+        );
+        let path = case_in(folder.path(), COPY, &case);
+        heddle().args(["run", "--mode", "functional"]).arg(path).assert().success();
+        let out = heddle::runtime::array::Array::read(&folder.path().join("out.npy")).unwrap();
+        let right = out.data.chunks_exact(4).enumerate().all(|(i, c)| c == (i as i32).to_le_bytes());
+        assert!(right && out.len() == n as usize, "{n}");
+    }
+}
