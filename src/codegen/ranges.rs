@@ -201,7 +201,7 @@ pub fn interference(function: &Function, view: &LiveView, bank: Bank, pinned: im
                     mask[reg] |= new;
                 }
             });
-            if let Some(copy) = copy_of(inst, &mine) {
+            if let Some(copy) = copy_of(inst, mine) {
                 copies.push((copy.0, copy.1, copy.2, data.frequency * f32::from(inst.dst_words().max(1))));
             }
         }

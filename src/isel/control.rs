@@ -173,7 +173,60 @@ impl Selector<'_> {
         let index = self.uniformity.cfg().index[&here];
         let divergent = self.uniformity.branch_is_divergent(index);
         let frequency = self.f.blocks[self.current].frequency;
+        if divergent {
+            return self.divergent_switch(here, op, leaf.words() == 2, &cases, default, frequency);
+        }
         self.switch_tree(here, op, leaf.words() == 2, &cases, default, divergent, frequency);
+    }
+
+    /// A divergent switch: one branch a target, on the disjunction of its cases. Separate branches to one target would reconverge only after
+    /// the others, which may be outside a loop that the switch is in (see the uniformity analysis, "desynchronised loops").
+    fn divergent_switch(
+        &mut self,
+        here: BlockRef,
+        op: Operand,
+        wide: bool,
+        cases: &[(u64, BlockRef)],
+        default: BlockRef,
+        frequency: f32,
+    ) {
+        let words = if wide { 2 } else { 1 };
+        let ty = if wide { Type::B64 } else { Type::B32 };
+        let mut targets: Vec<BlockRef> = Vec::new();
+        for (_, t) in cases {
+            if !targets.contains(t) {
+                targets.push(*t);
+            }
+        }
+        if targets.is_empty() {
+            self.edge(here, default);
+            let target = self.blocks[&default];
+            return self.branch(Op::Bra, vec![], None, &[target], 0);
+        }
+        for (k, target) in targets.iter().enumerate() {
+            let mut hit: Option<Operand> = None;
+            for (c, _) in cases.iter().filter(|(_, t)| t == target) {
+                let c = self.constant_operand(*c, words);
+                let equal = self.compare(Cond::Eq, ty, Self::plain(op), Self::plain(c));
+                hit = Some(match hit {
+                    None => equal,
+                    Some(h) => self.logic(Op::Or, h, equal),
+                });
+            }
+            self.edge(here, *target);
+            let last = k + 1 == targets.len();
+            let next = if last {
+                self.edge(here, default);
+                self.blocks[&default]
+            } else {
+                self.new_block(frequency)
+            };
+            let block = self.blocks[target];
+            self.conditional(hit.unwrap_or(Operand::Immediate(0)), block, next, true);
+            if !last {
+                self.start(next);
+            }
+        }
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -59,22 +59,21 @@ pub fn run(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Seconds Oclgrind takes for the kernel, scaled from the share of the range that `oclgrind.sim` runs (named in its first line, `# share N`).
+/// Seconds Oclgrind takes for the kernel: `oclgrind.sim` runs one part of the range of `share`, less what a single work-item takes
+/// (`oclgrind-base.sim`: start and compilation), times `share`.
 fn oclgrind(folder: &Path) -> Result<f64> {
     let program = find("oclgrind-kernel").context("oclgrind-kernel is not installed (Debian: oclgrind)")?;
-    let text = std::fs::read_to_string(folder.join("oclgrind.sim"))?;
-    let share: f64 = text
-        .lines()
-        .next()
-        .and_then(|l| l.strip_prefix("# share "))
-        .and_then(|n| n.trim().parse().ok())
-        .context("oclgrind.sim does not start with `# share N`")?;
-    // Oclgrind compiles in well under the seconds it simulates; a run on one work-group gives that part.
-    let start = Instant::now();
-    let output = Command::new(program).current_dir(folder).arg("oclgrind.sim").output()?;
-    let seconds = start.elapsed().as_secs_f64();
-    anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(seconds * share)
+    let share: f64 = std::fs::read_to_string(folder.join("share"))?.trim().parse().context("benches/*/share")?;
+    let time = |file: &str| -> Result<f64> {
+        let start = Instant::now();
+        let output = Command::new(&program).current_dir(folder).arg(file).output()?;
+        let seconds = start.elapsed().as_secs_f64();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        anyhow::ensure!(output.status.success() && errors.trim().is_empty(), "{errors}");
+        Ok(seconds)
+    };
+    let base = time("oclgrind-base.sim")?;
+    Ok((time("oclgrind.sim")? - base).max(0.0) * share)
 }
 
 /// Seconds PoCL takes for the kernel, without compilation (the second of two runs).
