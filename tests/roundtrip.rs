@@ -169,7 +169,8 @@ fn printed_mir_parses_to_itself_after_every_stage() {
     for stage in ["select", "cleanup", "lower", "assign", "allocate", "finish"] {
         let mut options = heddle::driver::CompileOptions::default();
         options.codegen.stop_after = Some(stage.into());
-        let text = heddle::driver::compile(&[source.clone()], heddle::driver::Emit::Mir, &options, &machine).unwrap().output;
+        let text =
+            heddle::driver::compile(std::slice::from_ref(&source), heddle::driver::Emit::Mir, &options, &machine).unwrap().output;
         let text = String::from_utf8(text).unwrap();
         let module = parse::parse_module(&text).unwrap();
         assert_eq!(print::print_module(&module), text, "after {stage}");
