@@ -1,14 +1,19 @@
-//! Reading, overriding and validating machine descriptions.
+//! Reading and overriding machine descriptions. Messages name the field, its value, what is allowed, and the line or the `--set` it
+//! came from.
 
+use std::ops::Range;
 use std::path::Path;
 
-use strum::IntoEnumIterator;
+use toml::de::{DeTable, DeValue};
 
 use super::Machine;
-use crate::isa::OpClass;
+use super::validate::{Violation, validate};
 
 /// The default machine's description.
 pub const DEFAULT: &str = include_str!("../../heddle.toml");
+
+/// How messages name the default machine's description.
+const DEFAULT_NAME: &str = "heddle.toml (built in)";
 
 /// A description that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -22,26 +27,22 @@ pub enum TargetError {
         error: std::io::Error,
     },
     /// It is no TOML, or a field is missing, unknown or of the wrong type.
-    #[error("{path}: {message}")]
+    #[error("{place}: {message}")]
     Parse {
-        /// The file.
-        path: String,
-        /// The parser's message, with line and column.
+        /// File, line and column.
+        place: String,
+        /// The parser's message.
         message: String,
     },
     /// A value makes no machine.
-    #[error("{path}: {field} = {value}: {rule}")]
+    #[error("{place}: {} = {}: {}", .violation.field, .violation.value, .violation.rule)]
     Invalid {
-        /// The file.
-        path: String,
-        /// Dotted name.
-        field: String,
-        /// Its value.
-        value: String,
-        /// What it must satisfy.
-        rule: String,
+        /// File and line, or the `--set` that gave the value.
+        place: String,
+        /// What is wrong.
+        violation: Violation,
     },
-    /// `--set` names no field.
+    /// `--set` names no field, or gives a value of the wrong type.
     #[error("--set {text}: {reason}")]
     Override {
         /// The argument.
@@ -57,7 +58,7 @@ impl Machine {
     /// # Panics
     /// Never: a test loads the embedded description.
     pub fn default_machine() -> Machine {
-        Machine::from_text(DEFAULT, "heddle.toml", &[]).unwrap_or_else(|e| panic!("the built-in description is invalid: {e}"))
+        Machine::from_text(DEFAULT, DEFAULT_NAME, &[]).unwrap_or_else(|e| panic!("the built-in description is invalid: {e}"))
     }
 
     /// Loads a description (the default one without a path) with overrides `dotted.field=value`.
@@ -66,7 +67,7 @@ impl Machine {
     /// See [`TargetError`].
     pub fn load(path: Option<&Path>, overrides: &[String]) -> Result<Machine, TargetError> {
         match path {
-            None => Machine::from_text(DEFAULT, "heddle.toml", overrides),
+            None => Machine::from_text(DEFAULT, DEFAULT_NAME, overrides),
             Some(path) => {
                 let name = path.display().to_string();
                 let text = std::fs::read_to_string(path).map_err(|error| TargetError::Read { path: name.clone(), error })?;
@@ -80,138 +81,117 @@ impl Machine {
     /// # Errors
     /// See [`TargetError`].
     pub fn from_text(text: &str, name: &str, overrides: &[String]) -> Result<Machine, TargetError> {
-        let parse = |e: toml::de::Error| TargetError::Parse { path: name.into(), message: e.to_string() };
-        let machine: Machine = if overrides.is_empty() {
-            toml::from_str(text).map_err(parse)?
-        } else {
-            // Errors of the file itself come first, with their lines.
-            let _: Machine = toml::from_str(text).map_err(parse)?;
-            let mut value: toml::Table = text.parse().map_err(parse)?;
-            for o in overrides {
-                apply(&mut value, o)?;
-            }
-            value.try_into().map_err(|e: toml::de::Error| TargetError::Override {
-                text: overrides.join(" "),
-                reason: e.message().to_string(),
-            })?
-        };
-        machine.validate(name)?;
-        Ok(machine)
-    }
-
-    /// Checks that the description is a machine that compiler and simulator can work with.
-    ///
-    /// # Errors
-    /// The first field that is wrong.
-    pub fn validate(&self, name: &str) -> Result<(), TargetError> {
-        let check = |ok: bool, field: &str, value: &dyn std::fmt::Display, rule: &str| {
-            if ok {
-                return Ok(());
-            }
-            Err(TargetError::Invalid { path: name.into(), field: field.into(), value: value.to_string(), rule: rule.into() })
-        };
-        let sm = &self.sm;
-        check([8, 16, 32, 64].contains(&self.warp_size), "warp-size", &self.warp_size, "must be 8, 16, 32 or 64")?;
-        check(self.clock_mhz > 0.0 && self.clock_mhz.is_finite(), "clock-mhz", &self.clock_mhz, "must be positive")?;
-        check((1..=1024).contains(&sm.count), "sm.count", &sm.count, "must be 1 to 1024")?;
-        check((1..=256).contains(&sm.max_warps), "sm.max-warps", &sm.max_warps, "must be 1 to 256")?;
-        check((1..=256).contains(&sm.max_work_groups), "sm.max-work-groups", &sm.max_work_groups, "must be 1 to 256")?;
-        check(
-            (1..=65536).contains(&sm.max_work_group_size),
-            "sm.max-work-group-size",
-            &sm.max_work_group_size,
-            "must be 1 to 65536 (work-groups are limited by the SM's warps too)",
-        )?;
-        check((4..=256).contains(&sm.max_main_registers), "sm.max-main-registers", &sm.max_main_registers, "must be 4 to 256")?;
-        check(
-            (sm.max_main_registers * self.warp_size..=1 << 24).contains(&sm.main_registers),
-            "sm.main-registers",
-            &sm.main_registers,
-            "must hold at least one warp at max-main-registers",
-        )?;
-        check((8..=256).contains(&sm.scalar_registers), "sm.scalar-registers", &sm.scalar_registers, "must be 8 to 256")?;
-        check((2..=15).contains(&sm.predicate_registers), "sm.predicate-registers", &sm.predicate_registers, "must be 2 to 15")?;
-        check(sm.local_memory <= 1 << 24, "sm.local-memory", &sm.local_memory, "must be at most 16 MiB")?;
-        check(sm.scalar_issue <= 1, "sm.scalar-issue", &sm.scalar_issue, "must be 0 or 1")?;
-        check((1..=8).contains(&self.clusters.len()), "clusters", &self.clusters.len(), "must be 1 to 8 (the encoding's field)")?;
-        for (i, c) in self.clusters.iter().enumerate() {
-            let field = format!("clusters[{i}].local-registers");
-            check(c.local_registers <= 64, &field, &c.local_registers, "must be at most 64")?;
-            check(!c.units.is_empty(), &format!("clusters[{i}].units"), &"[]", "must name a unit")?;
+        let mut machine: Machine = toml::from_str(text).map_err(|e| TargetError::Parse {
+            place: e.span().map_or_else(|| name.to_string(), |span| place(name, text, &span)),
+            message: e.message().to_string(),
+        })?;
+        for o in overrides {
+            machine = overridden(&machine, o)?;
         }
-        for class in OpClass::iter() {
-            let field = format!("timing.{class}");
-            let Some(t) = self.timing.get(&class) else {
-                return check(false, &field, &"missing", "every unit class needs a line");
+        validate(&machine).map_err(|violation| {
+            // The last override of the field, or of something around or inside it, is to blame; else the file.
+            let blamed = overrides.iter().rev().find(|o| {
+                let path = o.split('=').next().unwrap_or_default().trim();
+                covers(path, &violation.field) || covers(&violation.field, path)
+            });
+            let place = match blamed {
+                Some(o) => format!("--set {o}"),
+                None => locate(text, &violation.field).map_or_else(|| name.to_string(), |span| place(name, text, &span)),
             };
-            let served = self.clusters.iter().any(|c| c.units.contains(&t.unit));
-            check(served, &format!("{field}.unit"), &t.unit, "no cluster has this unit")?;
-            check((1..=10_000).contains(&t.latency), &format!("{field}.latency"), &t.latency, "must be 1 to 10000")?;
-            check((1..=10_000).contains(&t.interval), &format!("{field}.interval"), &t.interval, "must be 1 to 10000")?;
-            check(t.scalar_latency <= 10_000, &format!("{field}.scalar-latency"), &t.scalar_latency, "must be at most 10000")?;
-            check(
-                t.energy_pj >= 0.0 && t.energy_pj.is_finite(),
-                &format!("{field}.energy-pj"),
-                &t.energy_pj,
-                "must be 0 or more",
-            )?;
-        }
-        let e = &self.energy;
-        check(!e.local_read_pj.is_empty(), "energy.local-read-pj", &"[]", "must have an entry")?;
-        check(!e.local_write_pj.is_empty(), "energy.local-write-pj", &"[]", "must have an entry")?;
-        let m = &self.memory;
-        check(
-            m.sector_bytes.is_power_of_two() && m.sector_bytes >= 4,
-            "memory.sector-bytes",
-            &m.sector_bytes,
-            "must be a power of two from 4",
-        )?;
-        check(
-            m.line_bytes.is_power_of_two() && m.line_bytes >= m.sector_bytes,
-            "memory.line-bytes",
-            &m.line_bytes,
-            "must be a power of two, at least sector-bytes",
-        )?;
-        check((1..=1024).contains(&m.local_banks), "memory.local-banks", &m.local_banks, "must be 1 to 1024")?;
-        check(m.device_bytes <= 1 << 40, "memory.device-bytes", &m.device_bytes, "must be at most 1 TiB")
+            TargetError::Invalid { place, violation }
+        })?;
+        Ok(machine)
     }
 }
 
-/// Applies `dotted.field=value` to a table; `clusters.0.local-registers=4` names array elements by number.
-fn apply(table: &mut toml::Table, text: &str) -> Result<(), TargetError> {
-    let fail = |reason: &str| TargetError::Override { text: text.into(), reason: reason.into() };
-    let (path, value) = text.split_once('=').ok_or_else(|| fail("expected field=value, for example warp-size=16"))?;
+/// `file:line:column` of a span.
+fn place(name: &str, text: &str, span: &Range<usize>) -> String {
+    let before = text.get(..span.start).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("{name}:{line}:{column}")
+}
+
+/// Whether a dotted path (with `*` for every element) is a prefix of another.
+fn covers(prefix: &str, path: &str) -> bool {
+    let mut parts = path.split('.');
+    prefix.split('.').all(|p| parts.next().is_some_and(|q| p == q || p == "*"))
+}
+
+/// Where a dotted field stands in a description; where its nearest enclosing table stands if it does not.
+fn locate(text: &str, field: &str) -> Option<Range<usize>> {
+    let table = DeTable::parse(text).ok()?;
+    let mut span = None;
+    let mut parts = field.split('.');
+    let mut at = table.get_ref().get(parts.next()?)?;
+    loop {
+        // Tables and arrays of tables have spans at their headers.
+        if at.span().start > 0 {
+            span = Some(at.span());
+        }
+        let Some(part) = parts.next() else { return span };
+        let next = match at.get_ref() {
+            DeValue::Table(t) => t.get(part),
+            DeValue::Array(a) => part.parse::<usize>().ok().and_then(|i| a.get(i)),
+            _ => None,
+        };
+        match next {
+            Some(n) => at = n,
+            None => return span,
+        }
+    }
+}
+
+/// A machine with `dotted.field=value` applied; `clusters.0.local-registers=4` names array elements by number, `clusters.*.…` all.
+fn overridden(machine: &Machine, text: &str) -> Result<Machine, TargetError> {
+    let fail = |reason: String| TargetError::Override { text: text.into(), reason };
+    let (path, value) = text.split_once('=').ok_or_else(|| fail("expected field=value, for example warp-size=16".to_string()))?;
     let value = format!("v = {value}")
         .parse::<toml::Table>()
         .or_else(|_| format!("v = \"{value}\"").parse::<toml::Table>())
         .ok()
         .and_then(|mut t| t.remove("v"))
-        .ok_or_else(|| fail("the value is no TOML value"))?;
-    let mut whole = toml::Value::Table(std::mem::take(table));
-    let parts: Vec<&str> = path.split('.').collect();
-    let found = replace(&mut whole, &parts, value);
-    if let toml::Value::Table(t) = whole {
-        *table = t;
-    }
-    if found { Ok(()) } else { Err(fail("the description has no such field; `heddle target` prints all of them")) }
+        .ok_or_else(|| fail("the value is no TOML value".into()))?;
+    let mut whole = toml::Value::try_from(machine).map_err(|e| fail(e.to_string()))?;
+    let parts: Vec<&str> = path.trim().split('.').collect();
+    replace(&mut whole, &parts, &value).map_err(|m| fail(format!("{m}; `heddle target` prints the description")))?;
+    whole.try_into().map_err(|e: toml::de::Error| fail(e.message().to_string()))
 }
 
 /// Replaces the value at a path that exists.
-fn replace(at: &mut toml::Value, path: &[&str], value: toml::Value) -> bool {
+fn replace(at: &mut toml::Value, path: &[&str], value: &toml::Value) -> Result<(), String> {
     let Some((first, rest)) = path.split_first() else {
         // An integer is fine where the description has a float.
         *at = match (&at, value) {
-            (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
-            (_, v) => v,
+            (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(*i as f64),
+            (_, v) => v.clone(),
         };
-        return true;
+        return Ok(());
     };
-    let next = match at {
-        toml::Value::Table(t) => t.get_mut(*first),
-        toml::Value::Array(a) => first.parse::<usize>().ok().and_then(|i| a.get_mut(i)),
-        _ => None,
-    };
-    next.is_some_and(|n| replace(n, rest, value))
+    match at {
+        toml::Value::Array(elements) if *first == "*" => elements.iter_mut().try_for_each(|e| replace(e, rest, value)),
+        toml::Value::Array(elements) => {
+            let count = elements.len();
+            match first.parse::<usize>().ok().and_then(|i| elements.get_mut(i)) {
+                Some(e) => replace(e, rest, value),
+                None => Err(format!("there is no element `{first}`; the {count} elements have the numbers 0 to {}", count - 1)),
+            }
+        }
+        toml::Value::Table(table) => {
+            if let Some(next) = table.get_mut(*first) {
+                return replace(next, rest, value);
+            }
+            let similar = table.keys().max_by(|a, b| strsim::jaro(a, first).total_cmp(&strsim::jaro(b, first)));
+            let similar = similar.filter(|s| strsim::jaro(s, first) > 0.7);
+            Err(match similar {
+                Some(s) => format!("there is no field `{first}`; is `{s}` meant?"),
+                None => {
+                    format!("there is no field `{first}`; there are {}", table.keys().cloned().collect::<Vec<_>>().join(", "))
+                }
+            })
+        }
+        _ => Err(format!("`{first}` is inside a field that has no fields")),
+    }
 }
 
 #[cfg(test)]
@@ -227,12 +207,58 @@ mod tests {
     }
 
     #[test]
-    fn overrides_are_checked() {
-        let with = |o: &str| Machine::load(None, &[o.to_string()]);
-        assert_eq!(with("warp-size=16").unwrap().warp_size, 16);
-        assert_eq!(with("clusters.1.local-registers=4").unwrap().clusters[1].local_registers, 4);
-        assert!(with("warp-size=33").unwrap_err().to_string().contains("must be 8, 16, 32 or 64"));
-        assert!(with("sm.nothing=1").unwrap_err().to_string().contains("no such field"));
-        assert!(with("sm.count=many").unwrap_err().to_string().contains("invalid type"));
+    fn a_printed_description_is_the_same_machine() {
+        let machine = Machine::default_machine();
+        let text = toml::to_string_pretty(&machine).unwrap();
+        assert_eq!(Machine::from_text(&text, "printed", &[]).unwrap(), machine);
+    }
+
+    #[test]
+    fn overrides_change_fields() {
+        let with = |o: &str| Machine::load(None, &[o.to_string()]).unwrap();
+        assert_eq!(with("warp-size=16").warp_size, 16);
+        assert_eq!(with("clusters.1.local-registers=4").clusters[1].local_registers, 4);
+        assert!(with("clusters.*.local-registers=4").clusters.iter().all(|c| c.local_registers == 4));
+        assert_eq!(with("clock-mhz=2000").clock_mhz, 2000.0);
+        // A field that the file leaves to its default.
+        assert!(with("clusters.0.shared-path=true").clusters[0].shared_path);
+        assert_eq!(with("name=mine").name, "mine");
+    }
+
+    #[test]
+    fn bad_overrides_are_refused_with_a_reason() {
+        for (set, message) in [
+            ("warp-size=33", "--set warp-size=33: warp-size = 33: must be 8, 16, 32 or 64"),
+            ("warp-size", "expected field=value"),
+            ("sm.max_warps=4", "there is no field `max_warps`; is `max-warps` meant?"),
+            ("sm.count=many", "invalid type: string \"many\", expected u32"),
+            ("sm.count=-1", "invalid value: integer `-1`, expected u32"),
+            ("clusters.9.local-registers=4", "there is no element `9`; the 4 elements have the numbers 0 to 3"),
+            ("warp-size.lanes=4", "has no fields"),
+            ("timing.int32.unit=fpu", "unknown variant `fpu`"),
+            ("clusters.*.units=[\"alu\"]", "timing.int-divide.unit = sfu: no cluster has this unit"),
+            ("clusters.1.name=a0", "is the name of another cluster"),
+            ("energy.issue-pj=nan", "energy.issue-pj = NaN: must be a finite number from 0"),
+            ("sm.main-registers=100", "must hold one warp at least (max-main-registers 256 x warp-size 32 = 8192)"),
+        ] {
+            let error = Machine::load(None, &[set.to_string()]).unwrap_err().to_string();
+            assert!(error.contains(message), "{set}: {error}");
+        }
+    }
+
+    #[test]
+    fn errors_in_a_file_name_the_line() {
+        let line = |needle: &str| DEFAULT.lines().position(|l| l.starts_with(needle)).unwrap() + 1;
+        for (from, to, message) in [
+            ("count = 8", "count = 0", format!("m.toml:{}:9: sm.count = 0: must be 1 to 1024", line("count"))),
+            ("count = 8", "count = 8\ncounts = 8", format!("m.toml:{}:1: unknown field `counts`", line("count") + 1)),
+            ("local-banks = 32\n", "", format!("m.toml:{}:1: missing field `local-banks`", line("[memory]"))),
+            ("special =", "#special =", format!("m.toml:{}:1: timing = no special", line("[timing]"))),
+            ("warp-size = 32", "warp-size = ", format!("m.toml:{}:13: ", line("warp-size"))),
+        ] {
+            assert!(DEFAULT.contains(from), "{from}");
+            let error = Machine::from_text(&DEFAULT.replacen(from, to, 1), "m.toml", &[]).unwrap_err().to_string();
+            assert!(error.starts_with(&message), "{error}\ninstead of\n{message}");
+        }
     }
 }

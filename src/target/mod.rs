@@ -4,8 +4,10 @@
 //! constant elsewhere.
 
 mod load;
+mod validate;
 
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
+pub use validate::Violation;
 
 use std::collections::BTreeMap;
 
