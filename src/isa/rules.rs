@@ -191,17 +191,20 @@ fn memory(inst: &Inst) -> Result<(), String> {
     } else if mods.atomic != AtomicOp::Add {
         return Err("an atomic operation does not belong here".into());
     }
-    // K6: policies that a load or store does not have.
-    let valid = match mods.cache {
-        CachePolicy::Default => true,
-        CachePolicy::Cg | CachePolicy::Cs => matches!(inst.op, Op::Load | Op::Store),
-        CachePolicy::Cv => inst.op == Op::Load,
-        CachePolicy::Wt => inst.op == Op::Store,
-    };
-    if !valid {
+    if !has_policy(inst.op, mods.cache) {
         return Err(format!("`{}` has no cache policy `.{}` (K6)", inst.info().mnemonic, mods.cache));
     }
     Ok(())
+}
+
+/// K3, K4, K6: whether a load or store has a cache policy.
+pub fn has_policy(op: Op, policy: CachePolicy) -> bool {
+    match policy {
+        CachePolicy::Default => true,
+        CachePolicy::Cg | CachePolicy::Cs => matches!(op, Op::Load | Op::Store),
+        CachePolicy::Cv => op == Op::Load,
+        CachePolicy::Wt => op == Op::Store,
+    }
 }
 
 /// Which types an atomic operation has.
