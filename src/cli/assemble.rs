@@ -24,7 +24,7 @@ impl As {
         let name = self.input.display();
         let bytes = read_input(&self.input)?;
         let text = String::from_utf8(bytes).map_err(|_| Failure::input(format!("{name}: not text")))?;
-        let image = asm::assemble(&text).map_err(|e| Failure::input(format!("{name}:{}: {}", e.line, e.message)))?;
+        let image = asm::assemble(&text).map_err(|e| Failure::input(format!("{name}:{}:{}: {}", e.line, e.column, e.message)))?;
         let object = write_image(&image).map_err(Failure::input)?;
         write_output(Some(&self.output), &object)
     }

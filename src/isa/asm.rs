@@ -18,6 +18,7 @@ use std::fmt::Write;
 use super::encode::{decode, encode};
 use super::inst::{Inst, Targets};
 use super::text::{TargetNames, parse_inst, print_with};
+use crate::mir::parse::column_of;
 use crate::object::INSTRUCTION_BYTES;
 use crate::object::metadata::{KernelHeader, ObjectMetadata};
 use crate::object::write::Image;
@@ -79,12 +80,14 @@ pub fn disassemble(image: &Image) -> Result<String, String> {
     Ok(out)
 }
 
-/// An error with its line.
+/// An error with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {message}")]
+#[error("line {line}, column {column}: {message}")]
 pub struct AsmError {
     /// Line, from 1.
     pub line: usize,
+    /// Column, from 1, in characters.
+    pub column: usize,
     /// What is wrong.
     pub message: String,
 }
@@ -104,6 +107,7 @@ struct Pending {
     inst: Inst,
     names: Vec<String>,
     line: usize,
+    column: usize,
 }
 
 /// Assembles the text of an object.
@@ -118,7 +122,9 @@ pub fn assemble(text: &str) -> Result<Image, AsmError> {
     let mut any_object = false;
     for (number, raw) in text.lines().enumerate() {
         let line = number + 1;
-        let fail = |message: String| AsmError { line, message };
+        let indent = raw.len() - raw.trim_start().len();
+        let at = |offset: usize, message: String| AsmError { line, column: column_of(raw, indent + offset), message };
+        let fail = |message: String| at(0, message);
         let stripped = if raw.trim_start().starts_with('.') { raw } else { raw.split(';').next().unwrap_or_default() };
         let stripped = stripped.trim();
         if stripped.is_empty() {
@@ -148,13 +154,13 @@ pub fn assemble(text: &str) -> Result<Image, AsmError> {
             }
         } else {
             let mut names = Labels(Vec::new());
-            let inst = parse_inst(stripped, &mut names).map_err(fail)?;
-            code.push(Pending { inst, names: names.0, line });
+            let inst = parse_inst(stripped, &mut names).map_err(|e| at(e.offset, e.message))?;
+            code.push(Pending { inst, names: names.0, line, column: indent + 1 });
         }
     }
     finish(&mut image, kernel, &mut code, &mut labels)?;
     if !any_object {
-        return Err(AsmError { line: 1, message: "the .object line is missing".into() });
+        return Err(AsmError { line: 1, column: 1, message: "the .object line is missing".into() });
     }
     Ok(image)
 }
@@ -170,7 +176,7 @@ fn finish(
     kernel.text_offset = (image.text.len() * INSTRUCTION_BYTES) as u64;
     kernel.text_size = (code.len() * INSTRUCTION_BYTES) as u64;
     for (i, pending) in code.drain(..).enumerate() {
-        let fail = |message: String| AsmError { line: pending.line, message };
+        let fail = |message: String| AsmError { line: pending.line, column: pending.column, message };
         let mut inst = pending.inst;
         let mut distances = Vec::new();
         for name in &pending.names {

@@ -1,9 +1,12 @@
 //! The 128-bit encoding: one field table, from which encoder, decoder and documentation derive.
 //!
 //! All instructions share one layout; branches reuse the source fields for the distance to the reconvergence point. Reserved bits are
-//! zero, and the decoder refuses every word that the encoder could not have made, so decoding and encoding are inverse.
+//! zero, [`super::rules`] holds on both sides, and the decoder refuses every word that the encoder could not have made, so decoding and
+//! encoding are inverse (property-tested over random words and random instructions). Limits of a particular machine are the
+//! verifier's to check.
 
-use super::inst::{Guard, Inst, Operand, PhysReg, Reg, SourceLoc, Targets};
+use super::inst::{Guard, Inst, Operand, PhysReg, Reg, Targets};
+use super::rules;
 use super::table::Op;
 use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
 
@@ -63,7 +66,7 @@ impl Field {
     }
 }
 
-/// What cannot be encoded: virtual registers, pseudo operations, two different immediates.
+/// What cannot be encoded: virtual registers, pseudo operations, whatever breaks the rules of [`super::rules`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot encode: {0}")]
 pub struct EncodeError(pub String);
@@ -81,31 +84,28 @@ const ALWAYS: u32 = 15;
 /// # Errors
 /// See [`EncodeError`].
 pub fn encode(inst: &Inst) -> Result<u128, EncodeError> {
-    let error = |m: &str| EncodeError(format!("{m} in {}", super::text::print_inst(inst, &[])));
-    let info = inst.info();
-    if info.flags.pseudo {
-        return Err(error("pseudo operation"));
+    let error = |m: &str| EncodeError(format!("{m}, in `{}`", super::text::print_inst(inst, &[])));
+    if inst.info().flags.pseudo {
+        return Err(error("a pseudo operation of machine IR"));
+    }
+    rules::check(inst, None).map_err(|m| error(&m))?;
+    if inst.cluster > 7 {
+        return Err(error("the encoding has clusters 0 to 7"));
     }
     let mut word = 0u128;
     OPCODE.set(&mut word, inst.op as u32);
     TYPE.set(&mut word, inst.ty as u32);
-    match inst.guard {
-        None => GUARD.set(&mut word, ALWAYS),
-        Some(Guard { reg: Reg::Physical(p), negate }) if p.space == Space::Predicate && u32::from(p.index) < ALWAYS => {
-            GUARD.set(&mut word, u32::from(p.index));
-            GUARD_NEGATE.set(&mut word, u32::from(negate));
-        }
-        Some(_) => return Err(error("the guard is no physical predicate register")),
+    GUARD.set(&mut word, ALWAYS);
+    if let Some(Guard { reg: Reg::Physical(p), negate }) = inst.guard {
+        GUARD.set(&mut word, u32::from(p.index));
+        GUARD_NEGATE.set(&mut word, u32::from(negate));
     }
     UNIFORM.set(&mut word, u32::from(inst.uniform));
     CLUSTER.set(&mut word, u32::from(inst.cluster));
-    if inst.cluster > 7 || inst.srcs.len() > 3 {
-        return Err(error("a field is too narrow"));
-    }
-    let mut immediate = (inst.imm != 0).then_some(inst.imm as u32);
-    DST.set(&mut word, operand(inst.dst, &mut immediate).map_err(|m| error(&m))?);
+    let mut immediate = inst.imm as u32;
+    DST.set(&mut word, operand(inst.dst, &mut immediate));
     for (s, field) in inst.srcs.iter().zip([SRC0, SRC1, SRC2]) {
-        field.set(&mut word, operand(*s, &mut immediate).map_err(|m| error(&m))?);
+        field.set(&mut word, operand(*s, &mut immediate));
     }
     RELEASE.set(&mut word, u32::from(inst.release));
     NEG.set(&mut word, u32::from(inst.neg));
@@ -124,28 +124,18 @@ pub fn encode(inst: &Inst) -> Result<u128, EncodeError> {
         (Targets::Offsets { target, reconverge }, true) => {
             if inst.op == Op::BraScalar {
                 // The condition's sense has no immediate left: it is the guard's negation bit, which scalar branches do not use.
-                if inst.guard.is_some() {
-                    return Err(error("a scalar branch takes no guard"));
-                }
-                GUARD_NEGATE.set(&mut word, u32::from(inst.imm != 0));
-                immediate = None;
-            }
-            if immediate.is_some() {
-                return Err(error("an immediate besides the target"));
+                GUARD_NEGATE.set(&mut word, inst.imm as u32);
             }
             IMMEDIATE.set(&mut word, *target as u32);
             if let Some(r) = reconverge {
-                if inst.op != Op::BraDivergent {
-                    return Err(error("only brad reconverges"));
-                }
                 let r = *r as u32;
                 SRC0.set(&mut word, r & 0x7ff);
                 SRC1.set(&mut word, r >> 11 & 0x7ff);
                 SRC2.set(&mut word, r >> 22 | 1 << 10);
             }
         }
-        (Targets::None, false) => IMMEDIATE.set(&mut word, immediate.unwrap_or(0)),
-        _ => return Err(error("branch targets are not distances")),
+        (_, false) => IMMEDIATE.set(&mut word, immediate),
+        _ => return Err(error("branch targets are not distances yet")),
     }
     Ok(word)
 }
@@ -154,22 +144,20 @@ const fn is_branch(op: Op) -> bool {
     matches!(op, Op::Bra | Op::BraScalar | Op::BraDivergent)
 }
 
-fn operand(op: Operand, immediate: &mut Option<u32>) -> Result<u32, String> {
+/// Space and index bits; the value of an immediate operand goes into the shared field.
+fn operand(op: Operand, immediate: &mut u32) -> u32 {
     let (space, index) = match op {
-        Operand::None => (Space::None, 0),
+        // `rules::check` has refused virtual registers.
+        Operand::None | Operand::Reg(Reg::Virtual { .. }) => (Space::None, 0),
         Operand::Reg(Reg::Physical(PhysReg { space, index })) => (space, index),
-        Operand::Reg(Reg::Virtual { .. }) => return Err("virtual register".into()),
         Operand::Special(s) => (Space::Special, s as u8),
         Operand::Constant(c) => (Space::Constant, c),
         Operand::Immediate(v) => {
-            if immediate.is_some_and(|i| i != v) {
-                return Err("two immediates".into());
-            }
-            *immediate = Some(v);
+            *immediate = v;
             (Space::Immediate, 0)
         }
     };
-    Ok(space as u32 | u32::from(index) << 3)
+    space as u32 | u32::from(index) << 3
 }
 
 fn decode_operand(bits: u32, immediate: u32) -> Result<Operand, String> {
@@ -188,91 +176,76 @@ fn decode_operand(bits: u32, immediate: u32) -> Result<Operand, String> {
 /// Decodes a word.
 ///
 /// # Errors
-/// Says which field is invalid. Operand rules beyond the encoding (roles, limits of the machine) are the loader's to check.
+/// Says which field is invalid, or which rule of [`super::rules`] the instruction breaks. Limits of the machine are the loader's to check.
 pub fn decode(word: u128) -> Result<Inst, DecodeError> {
-    let bad = |m: String| DecodeError(format!("{m} (word {word:#034x})"));
+    fields_of(word).map_err(|m| DecodeError(format!("{m} (word {word:#034x})")))
+}
+
+fn fields_of(word: u128) -> Result<Inst, String> {
     let number = OPCODE.get(word);
-    let op = u16::try_from(number).ok().and_then(Op::from_repr).ok_or_else(|| bad(format!("opcode {number}")))?;
+    let op = u16::try_from(number).ok().and_then(Op::from_repr).ok_or_else(|| format!("there is no opcode {number}"))?;
     let info = op.info();
-    let ty = Type::from_repr(TYPE.get(word) as u8).ok_or_else(|| bad("type".into()))?;
-    if info.flags.pseudo || !info.types.contains(&ty) {
-        return Err(bad(format!("`{}` has no type `{ty}`", info.mnemonic)));
+    let ty = Type::from_repr(TYPE.get(word) as u8).ok_or("type")?;
+    if info.flags.pseudo {
+        return Err(format!("`{}` exists only in machine IR", info.mnemonic));
+    }
+    if RESERVED.get(word) != 0 {
+        return Err("reserved bits are set".into());
     }
     let immediate = IMMEDIATE.get(word);
     let mut inst = Inst::new(op, ty, Operand::None, []);
-    inst.loc = SourceLoc::default();
     let guard = GUARD.get(word);
     let negate = GUARD_NEGATE.get(word) == 1;
     if guard != ALWAYS {
         inst.guard = Some(Guard { reg: Reg::Physical(PhysReg { space: Space::Predicate, index: guard as u8 }), negate });
     } else if negate && op != Op::BraScalar {
-        return Err(bad("negation without a guard".into()));
+        return Err("negation without a guard".into());
     }
     inst.uniform = UNIFORM.get(word) == 1;
     inst.cluster = CLUSTER.get(word) as u8;
-    inst.dst = decode_operand(DST.get(word), 0).map_err(bad)?;
-    if matches!(inst.dst, Operand::Immediate(_) | Operand::Constant(_) | Operand::Special(_)) {
-        return Err(bad("the destination is no register".into()));
-    }
-    let sources = [SRC0, SRC1, SRC2];
-    let has_distance = op == Op::BraDivergent;
-    for (i, field) in sources.iter().enumerate() {
+    inst.dst = decode_operand(DST.get(word), 0)?;
+    for (i, field) in [SRC0, SRC1, SRC2].iter().enumerate() {
         if i < info.srcs.len() {
-            inst.srcs.push(decode_operand(field.get(word), immediate).map_err(bad)?);
-        } else if field.get(word) != 0 && !has_distance {
-            return Err(bad(format!("operand {} where none belongs", field.name)));
+            inst.srcs.push(decode_operand(field.get(word), immediate)?);
+        } else if field.get(word) != 0 && op != Op::BraDivergent {
+            return Err(format!("operand {} where none belongs", field.name));
         }
     }
     inst.release = RELEASE.get(word) as u8;
     inst.neg = NEG.get(word) as u8;
     inst.abs = ABS.get(word) as u8;
-    if (inst.release | inst.neg | inst.abs) >> info.srcs.len() != 0 {
-        return Err(bad("a modifier of an absent operand".into()));
-    }
     let second = SECOND.get(word) as u8;
     if op == Op::Atomic {
-        inst.mods.atomic = AtomicOp::from_repr(second).ok_or_else(|| bad("atomic operation".into()))?;
+        inst.mods.atomic = AtomicOp::from_repr(second).ok_or_else(|| format!("there is no atomic operation {second}"))?;
     } else if info.flags.from {
-        inst.mods.from = Some(Type::from_repr(second).ok_or_else(|| bad("source type".into()))?);
+        inst.mods.from = Some(Type::from_repr(second).ok_or("source type")?);
     } else if second != 0 {
-        return Err(bad("a second type where none belongs".into()));
+        return Err("a second type where none belongs".into());
     }
     let condition = COND.get(word) as u8;
     if inst.is_memory() {
-        inst.mods.space = Some(MemorySpace::from_repr(condition & 7).ok_or_else(|| bad("memory space".into()))?);
-        inst.mods.address = AddressMode::from_repr(condition >> 3).ok_or_else(|| bad("address mode".into()))?;
+        inst.mods.space =
+            Some(MemorySpace::from_repr(condition & 7).ok_or_else(|| format!("there is no memory space {}", condition & 7))?);
+        inst.mods.address = AddressMode::from_repr(condition >> 3).ok_or("there is no address mode 3")?;
     } else if info.flags.cond {
-        inst.mods.cond = Some(Cond::from_repr(condition).ok_or_else(|| bad("condition".into()))?);
+        inst.mods.cond = Some(Cond::from_repr(condition).ok_or_else(|| format!("there is no condition {condition}"))?);
     } else if condition != 0 {
-        return Err(bad("a condition where none belongs".into()));
+        return Err("a condition where none belongs".into());
     }
-    inst.mods.cache = CachePolicy::from_repr(CACHE.get(word) as u8).ok_or_else(|| bad("cache policy".into()))?;
-    inst.mods.rounding = Rounding::from_repr(ROUNDING.get(word) as u8).ok_or_else(|| bad("rounding".into()))?;
+    let cache = CACHE.get(word) as u8;
+    inst.mods.cache = CachePolicy::from_repr(cache).ok_or_else(|| format!("there is no cache policy {cache} (K6)"))?;
+    inst.mods.rounding = Rounding::from_repr(ROUNDING.get(word) as u8).ok_or("rounding")?;
     inst.mods.saturate = SATURATE.get(word) == 1;
-    if inst.mods.rounding != Rounding::Rn && !info.flags.rounding {
-        return Err(bad("rounding where none belongs".into()));
-    }
-    if inst.mods.saturate && !info.flags.saturate {
-        return Err(bad("saturation where none belongs".into()));
-    }
-    if inst.mods.cache != CachePolicy::Default && !matches!(op, Op::Load | Op::Store) {
-        return Err(bad("a cache policy where none belongs (K6)".into()));
-    }
-    if RESERVED.get(word) != 0 {
-        return Err(bad("reserved bits are set".into()));
-    }
     let immediate_operand = inst.srcs.iter().any(|s| matches!(s, Operand::Immediate(_)));
     if is_branch(op) {
         let mut reconverge = None;
-        if has_distance {
+        if op == Op::BraDivergent {
             let high = SRC2.get(word);
             if high >> 10 == 1 {
                 reconverge = Some((SRC0.get(word) | SRC1.get(word) << 11 | (high & 0x3ff) << 22) as i32);
             } else if SRC0.get(word) | SRC1.get(word) | high != 0 {
-                return Err(bad("a reconvergence distance that is not marked".into()));
+                return Err("a reconvergence distance that is not marked".into());
             }
-        } else if immediate_operand {
-            return Err(bad("a branch on an immediate".into()));
         }
         inst.targets = Targets::Offsets { target: immediate as i32, reconverge };
         if op == Op::BraScalar {
@@ -280,9 +253,7 @@ pub fn decode(word: u128) -> Result<Inst, DecodeError> {
         }
     } else if !immediate_operand {
         inst.imm = immediate as i32;
-        if inst.imm != 0 && !inst.is_memory() && !info.flags.imm {
-            return Err(bad("an immediate where none belongs".into()));
-        }
     }
+    rules::check(&inst, None)?;
     Ok(inst)
 }

@@ -11,6 +11,8 @@ pub mod asm;
 pub mod docs;
 pub mod encode;
 pub mod inst;
+pub mod rules;
+pub mod sample;
 pub mod semantics;
 pub mod table;
 pub mod text;

@@ -1,19 +1,38 @@
 //! The parser of MIR text, inverse to [`super::print`]. Lines that are empty or start with `;` or `//` are skipped, so that tests can
-//! carry their RUN and CHECK lines.
+//! carry their RUN and CHECK lines; instructions may end in a `;` comment. Nothing in the text is trusted: whatever it holds, the result is a
+//! module or an error with its place.
+
+use cranelift_entity::EntityRef;
 
 use crate::isa::text::{BlockNames, parse_block, parse_inst};
 
 use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
 use crate::object::metadata::KernelArgument;
 
-/// An error with its line.
+/// An error with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {message}")]
+#[error("line {line}, column {column}: {message}")]
 pub struct ParseError {
     /// Line, from 1.
     pub line: usize,
+    /// Column, from 1, in characters.
+    pub column: usize,
     /// What is wrong.
     pub message: String,
+}
+
+/// Column of a byte offset in a line, from 1, in characters.
+pub fn column_of(line: &str, offset: usize) -> usize {
+    line.char_indices().take_while(|(i, _)| *i < offset).count() + 1
+}
+
+/// Where names were used before it is known whether they exist.
+#[derive(Default)]
+struct Uses {
+    /// Lines of the instructions, in order.
+    lines: Vec<usize>,
+    /// Which blocks stand in the text.
+    blocks: fixedbitset::FixedBitSet,
 }
 
 /// Parses a module.
@@ -23,13 +42,17 @@ pub struct ParseError {
 pub fn parse_module(text: &str) -> Result<Module, ParseError> {
     let mut module = Module::default();
     let mut current: Option<Function> = None;
+    let mut uses = Uses::default();
     let mut block = None;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
+    for (number, raw) in text.lines().enumerate() {
+        let line = raw.trim();
         if line.is_empty() || line.starts_with(';') || line.starts_with("//") {
             continue;
         }
-        let fail = |message: String| ParseError { line: number + 1, message };
+        let indent = raw.len() - raw.trim_start().len();
+        let at =
+            |offset: usize, message: String| ParseError { line: number + 1, column: column_of(raw, indent + offset), message };
+        let fail = |message: String| at(0, message);
         match &mut current {
             None => {
                 let words = words(line).map_err(fail)?;
@@ -39,62 +62,62 @@ pub fn parse_module(text: &str) -> Result<Module, ParseError> {
                     _ => return Err(fail(format!("expected `kernel @name … {{` or `data …`, found `{line}`"))),
                 }
                 block = None;
+                uses = Uses::default();
             }
             Some(f) => {
                 if line == "}" {
+                    names_exist(f, &uses).map_err(|(line, message)| ParseError { line, column: 1, message })?;
+                    if f.layout.is_empty() {
+                        return Err(fail(format!("kernel @{} has no block", f.name)));
+                    }
                     module.functions.extend(current.take());
-                } else if block.is_none() && !line.starts_with("bb") {
-                    declaration(f, line).map_err(fail)?;
                 } else if let Some((name, rest)) = line.split_once(':').filter(|(n, _)| n.starts_with("bb") && !n.contains(' ')) {
                     let b = parse_block(name).map_err(fail)?;
                     while !f.blocks.is_valid(b) {
                         f.blocks.push(BlockData { insts: Vec::new(), frequency: 1.0 });
                     }
-                    if f.layout.contains(&b) {
+                    uses.blocks.grow(f.blocks.len());
+                    if uses.blocks.put(b.index()) {
                         return Err(fail(format!("{b} is there twice")));
                     }
-                    if let Some(v) = rest.trim().strip_prefix("frequency ") {
+                    let rest = rest.split(';').next().unwrap_or_default().trim();
+                    if let Some(v) = rest.strip_prefix("frequency ") {
                         let v = v.trim().parse::<f32>().ok().filter(|v| v.is_finite() && *v >= 0.0);
                         f.blocks[b].frequency = v.ok_or_else(|| fail("a frequency is a number from 0".into()))?;
+                    } else if !rest.is_empty() {
+                        return Err(at(name.len() + 1, format!("unexpected `{rest}`; a block is `{b}: frequency N`")));
                     }
                     f.layout.push(b);
                     block = Some(b);
                 } else if let Some(b) = block {
-                    let inst = parse_inst(line, &mut BlockNames).map_err(fail)?;
+                    let inst = parse_inst(line, &mut BlockNames).map_err(|e| at(e.offset, e.message))?;
                     f.blocks[b].insts.push(inst);
+                    uses.lines.push(number + 1);
+                } else {
+                    declaration(f, line).map_err(fail)?;
                 }
             }
         }
     }
     if let Some(f) = current {
-        return Err(ParseError { line: text.lines().count(), message: format!("kernel @{} is not closed by `}}`", f.name) });
-    }
-    for f in &module.functions {
-        names_exist(f).map_err(|message| ParseError { line: 0, message: format!("kernel @{}: {message}", f.name) })?;
+        let message = format!("kernel @{} is not closed by `}}`", f.name);
+        return Err(ParseError { line: text.lines().count(), column: 1, message });
     }
     Ok(module)
 }
 
-/// Registers and blocks that instructions name must be declared.
-fn names_exist(f: &Function) -> Result<(), String> {
-    if f.layout.is_empty() {
-        return Err("it has no block".into());
-    }
-    for b in &f.layout {
-        for inst in &f.blocks[*b].insts {
-            let guard = inst.guard.map(|g| crate::isa::Operand::Reg(g.reg));
-            for op in inst.srcs.iter().chain([&inst.dst]).copied().chain(guard) {
-                if let Some((r, _)) = op.as_virt() {
-                    if !f.vregs.is_valid(r) {
-                        return Err(format!("{r} is not in the `registers` line"));
-                    }
-                }
+/// Registers and blocks that instructions name must be declared. The error has the line of the instruction.
+fn names_exist(f: &Function, uses: &Uses) -> Result<(), (usize, String)> {
+    let insts = f.layout.iter().flat_map(|b| &f.blocks[*b].insts);
+    for (inst, &line) in insts.zip(&uses.lines) {
+        let guard = inst.guard.map(|g| crate::isa::Operand::Reg(g.reg));
+        for op in inst.srcs.iter().chain([&inst.dst]).copied().chain(guard) {
+            if let Some((r, _)) = op.as_virt().filter(|(r, _)| !f.vregs.is_valid(*r)) {
+                return Err((line, format!("{r} is not in the `registers` line, which has {}", f.vregs.len())));
             }
-            for t in inst.blocks() {
-                if !f.layout.contains(t) {
-                    return Err(format!("{t} does not exist"));
-                }
-            }
+        }
+        if let Some(t) = inst.blocks().iter().find(|t| !uses.blocks.contains(t.index())) {
+            return Err((line, format!("block {t} does not exist")));
         }
     }
     Ok(())

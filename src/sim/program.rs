@@ -142,7 +142,6 @@ impl Program {
         }
         for (i, inst) in insts.iter().enumerate() {
             crate::mir::verify::instruction(inst, None, machine).map_err(|m| fail(i, m))?;
-            rules(inst).map_err(|m| fail(i, m))?;
             limits(inst, header).map_err(|m| fail(i, m))?;
         }
         let blocks = blocks(&insts).map_err(|(i, m)| fail(i, m))?;
@@ -163,56 +162,6 @@ impl Program {
         let SourceLoc { file, line, .. } = self.insts.get(index)?.loc;
         let file = self.files.get(file as usize)?;
         (line != 0).then(|| format!("{file}:{line}"))
-    }
-}
-
-/// Rules beyond the verifier's that keep execution simple.
-fn rules(inst: &Inst) -> Result<(), String> {
-    if inst.guard.is_some() && matches!(inst.op, Op::Bra | Op::BraScalar | Op::Barrier | Op::Exit | Op::Trap) {
-        return Err(format!("`{}` takes no guard", inst.info().mnemonic));
-    }
-    if inst.op == Op::BraDivergent && inst.guard.is_none() {
-        return Err("`brad` needs a guard".into());
-    }
-    let scalar = inst.writes_scalar_register();
-    if scalar && inst.guard.is_some() {
-        return Err("a scalar instruction takes no guard".into());
-    }
-    if matches!(inst.op, Op::First | Op::Ballot) && !scalar {
-        return Err(format!("`{}` writes scalar registers only", inst.info().mnemonic));
-    }
-    if inst.is_memory() {
-        use crate::isa::{AddressMode, MemorySpace as M};
-        let narrow = matches!(inst.mods.space, Some(M::Local | M::Private | M::Argument));
-        if narrow && inst.mods.address != AddressMode::U32 {
-            return Err("32-bit memory spaces have the address mode u32 only".into());
-        }
-        if inst.op != Op::Load && matches!(inst.mods.space, Some(M::Constant | M::Argument)) {
-            return Err("constant memory is read-only".into());
-        }
-        if inst.op == Op::Atomic && inst.mods.space == Some(M::Private) {
-            return Err("atomics are on global and local memory".into());
-        }
-        if inst.op == Op::Atomic && !atomic_exists(inst) {
-            return Err(format!("`atom.{}` has no type `{}`", inst.mods.atomic, inst.ty));
-        }
-        if inst.mods.address == AddressMode::A64 && (inst.srcs[0].is_some() || !matches!(inst.srcs[1], Operand::Reg(_))) {
-            return Err("mode a64 takes a 64-bit address in registers and no base".into());
-        }
-    }
-    if inst.info().dst == Some(Role::Value) && inst.ty == Type::Pred && scalar {
-        return Err("a predicate operation writes predicate registers".into());
-    }
-    Ok(())
-}
-
-fn atomic_exists(inst: &Inst) -> bool {
-    use crate::isa::AtomicOp as A;
-    match inst.mods.atomic {
-        A::Add | A::Sub => !matches!(inst.ty, Type::S32 | Type::U32 | Type::S64 | Type::U64),
-        A::Xchg | A::And | A::Or | A::Xor | A::CmpXchg => matches!(inst.ty, Type::B32 | Type::B64),
-        A::Min | A::Max => !matches!(inst.ty, Type::B32 | Type::B64),
-        A::Inc | A::Dec => matches!(inst.ty, Type::U32 | Type::U64),
     }
 }
 
