@@ -1,4 +1,4 @@
-// Nested divergent loops with breaks, continues, a goto and a return. Golden: golden.py, Python integers.
+// Golden: Python integers; nested divergent loops with breaks, continues, a goto and a return.
 __kernel void k(__global const int *a, __global int *out, int n, int m) {
   int g = get_global_id(0);
   int acc = 0;
