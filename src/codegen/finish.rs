@@ -43,6 +43,16 @@ fn thread_jumps(function: &mut Function) {
             }
         }
     }
+    // A reconvergence block stays: lanes that jumped past it would not meet the others there.
+    for block in &function.layout {
+        for inst in &function.blocks[*block].insts {
+            if inst.op == Op::BraDivergent {
+                if let Some(j) = inst.blocks().get(1) {
+                    onward[*j] = None;
+                }
+            }
+        }
+    }
     // Chains are short; a cycle of empty blocks is an endless loop and stays one.
     let end = |mut b: Block| {
         for _ in 0..16 {
