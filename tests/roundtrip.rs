@@ -2,94 +2,20 @@
 
 use heddle::isa::encode::{decode, encode};
 use heddle::isa::text::{BlockNames, parse_inst, print_inst};
-use heddle::isa::{
-    AddressMode, AtomicOp, CachePolicy, Cond, Guard, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Rounding, SourceLoc, Space,
-    Special, Targets, Type,
-};
+use heddle::isa::{Inst, SourceLoc, Targets, sample};
 use heddle::mir::{parse, print};
 use heddle::object::{read, write};
 use heddle::target::Machine;
 use proptest::prelude::*;
-use strum::IntoEnumIterator;
 
-fn operations() -> Vec<Op> {
-    Op::iter().filter(|o| !o.info().flags.pseudo).collect()
-}
-
-/// A random instruction that the encoding can hold: every field of the table's row drawn at random.
+/// A random valid instruction of any row of the table.
 fn instruction() -> impl Strategy<Value = Inst> {
-    (prop::sample::select(operations()), any::<[u32; 12]>()).prop_map(|(op, r)| {
-        let info = op.info();
-        let pick = |n: u32, of: usize| n as usize % of;
-        let ty = info.types[pick(r[0], info.types.len())];
-        let register = |n: u32| {
-            let space = [Space::Local, Space::Main, Space::Scalar, Space::Predicate][pick(n, 4)];
-            Operand::Reg(Reg::Physical(PhysReg { space, index: (n >> 8) as u8 }))
-        };
-        let mut inst = Inst::new(op, ty, Operand::None, []);
-        inst.cluster = (r[1] % 8) as u8;
-        inst.uniform = r[1] & 64 != 0;
-        if info.dst.is_some() {
-            inst.dst = register(r[2]);
-        }
-        let mut immediate = false;
-        for i in 0..info.srcs.len() {
-            let n = r[3 + i];
-            inst.srcs.push(match n % 5 {
-                0 => Operand::None,
-                1 => Operand::Special(Special::from_repr((n >> 8) as u8 % 33).unwrap_or(Special::LaneId)),
-                2 => Operand::Constant((n >> 8) as u8),
-                3 if !inst.is_memory() && op != Op::BraScalar => {
-                    immediate = true;
-                    Operand::Immediate(r[6])
-                }
-                _ => register(n >> 3),
-            });
-        }
-        let sources = (1u8 << info.srcs.len()) - 1;
-        // Only registers are released, and only values that are there carry marks in the text.
-        let registers = inst.srcs.iter().enumerate().fold(0, |m, (i, s)| m | u8::from(matches!(s, Operand::Reg(_))) << i);
-        inst.release = (r[7] as u8) & registers;
-        if info.flags.float_mods && ty.is_float() {
-            inst.neg = (r[7] >> 8) as u8 & sources;
-            inst.abs = (r[7] >> 16) as u8 & sources;
-        }
-        if r[8] % 3 == 0 && op != Op::BraScalar || op == Op::BraDivergent {
-            let reg = Reg::Physical(PhysReg { space: Space::Predicate, index: (r[8] >> 4) as u8 % 15 });
-            inst.guard = Some(Guard { reg, negate: r[8] & 8 != 0 });
-        }
-        if info.flags.cond {
-            inst.mods.cond = Cond::from_repr(r[9] as u8 % 20);
-        }
-        if info.flags.from {
-            inst.mods.from = Type::from_repr(1 + r[9] as u8 % 13);
-        }
-        if info.flags.rounding {
-            inst.mods.rounding = Rounding::from_repr(r[9] as u8 >> 6).unwrap_or_default();
-        }
-        if info.flags.saturate {
-            inst.mods.saturate = r[9] & 1 << 20 != 0;
-        }
-        if inst.is_memory() {
-            inst.mods.space = MemorySpace::from_repr(r[10] as u8 % 5);
-            inst.mods.address = AddressMode::from_repr((r[10] >> 8) as u8 % 3).unwrap_or_default();
-            inst.imm = r[6] as i32;
-            if op != Op::Atomic {
-                inst.mods.cache = CachePolicy::from_repr((r[10] >> 16) as u8 % 5).unwrap_or_default();
-            } else {
-                inst.mods.atomic = AtomicOp::from_repr((r[10] >> 16) as u8 % 11).unwrap_or_default();
-            }
-        } else if info.flags.imm && op != Op::BraScalar && !immediate {
-            inst.imm = r[6] as i32;
-        }
-        if matches!(op, Op::Bra | Op::BraScalar | Op::BraDivergent) {
-            let reconverge = (op == Op::BraDivergent && r[11] & 1 == 1).then_some(r[11] as i32);
-            inst.targets = Targets::Offsets { target: r[6] as i32, reconverge };
-            if op == Op::BraScalar {
-                inst.imm = (r[11] & 1) as i32;
-            }
-        }
-        inst
+    any::<u64>().prop_map(|seed| {
+        use rand::{Rng, SeedableRng};
+        let mut rng = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
+        let operations = sample::operations();
+        let (op, ty) = operations[rng.random_range(0..operations.len())];
+        sample::instruction(op, ty, &mut rng)
     })
 }
 
