@@ -88,7 +88,7 @@ impl Run {
             super::write_output(Some(path), json.as_bytes())?;
         }
         if !self.quiet && self.json.as_ref().is_none_or(|p| p.as_os_str() != "-") {
-            print!("{}", report::summary(&outcome, &machine, self.mode, &times));
+            super::write_output(None, report::summary(&outcome, &machine, self.mode, &times).as_bytes())?;
         }
         if outcome.mismatches.is_empty() {
             return Ok(());

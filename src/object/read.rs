@@ -74,6 +74,9 @@ fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
         {
             return Err(format!("kernel `{}` declares more registers than the encoding can name", k.name));
         }
+        if k.required_work_group.is_some_and(|r| r.contains(&0)) {
+            return Err(format!("kernel `{}` requires an empty work-group", k.name));
+        }
         if k.private_bytes > 1 << 24 || k.local_bytes > 1 << 28 {
             return Err(format!(
                 "kernel `{}` declares {} bytes of private and {} of local memory",

@@ -171,8 +171,9 @@ pub fn constant_bank(
                 None => return Err(format!("{what}: no buffer `{b}`")),
             },
             (ArgumentKind::Local, Argument::Local(n)) => {
-                let at = local.next_multiple_of(spec.align.max(16));
-                local = at.checked_add(*n).ok_or_else(|| format!("{what}: {n} bytes of work-group memory"))?;
+                let too_much = || format!("{what}: {n} bytes of work-group memory are more than an address can reach");
+                let at = local.checked_next_multiple_of(spec.align.max(16)).ok_or_else(too_much)?;
+                local = at.checked_add(*n).ok_or_else(too_much)?;
                 at.to_le_bytes().to_vec()
             }
             (ArgumentKind::Value, Argument::Value(v)) => v.clone(),
