@@ -29,6 +29,8 @@ pub struct EdgeCode<'a> {
     /// Blocks reached by branches only.
     apart: Vec<Block>,
     next: SecondaryMap<Block, Option<Block>>,
+    /// Position of each block in reverse post-order.
+    number: SecondaryMap<Block, u32>,
 }
 
 impl<'a> EdgeCode<'a> {
@@ -38,21 +40,39 @@ impl<'a> EdgeCode<'a> {
         for pair in function.layout.windows(2) {
             next[pair[0]] = Some(pair[1]);
         }
-        EdgeCode { cfg, after: SecondaryMap::new(), apart: Vec::new(), next }
+        let mut number = SecondaryMap::with_default(u32::MAX);
+        cfg.rpo.iter().zip(0..).for_each(|(b, i)| number[*b] = i);
+        EdgeCode { cfg, after: SecondaryMap::new(), apart: Vec::new(), next, number }
+    }
+
+    /// Puts phi copies on the edge from `pred` to `block`: as [`EdgeCode::place`], but copies that would need a block of their own may run
+    /// before the branch, also for the lanes that do not take the edge. That is right on an edge forward in reverse post-order: `block` then does
+    /// not dominate `pred`, so no phi of `block` has a value yet on the other side, and whatever reads one later passes `block`
+    /// first. It pays if the edge is about as frequent as its start.
+    pub fn place_copies(&mut self, function: &mut Function, pred: Block, block: Block, code: Vec<Inst>) -> Placed {
+        const MOST: usize = 3;
+        let forward = self.number[pred] < self.number[block];
+        let often = 2.0 * function.blocks[block].frequency >= function.blocks[pred].frequency;
+        if forward && often && code.len() <= MOST && self.needs_block(function, pred, block) {
+            return before_terminators(function, pred, code);
+        }
+        self.place(function, pred, block, code)
+    }
+
+    /// Whether code on an edge needs a block of its own.
+    fn needs_block(&self, function: &Function, pred: Block, block: Block) -> bool {
+        let branch = function.blocks[pred].insts.iter().rev().take(2).find(|i| i.op == Op::BraDivergent);
+        let meets_here = branch.is_some_and(|b| b.blocks().get(1) == Some(&block));
+        let alone = self.cfg.edges[block].preds.len() == 1 && block != function.entry() && !meets_here;
+        self.cfg.edges[pred].succs.len() > 1 && !alone
     }
 
     /// Puts code on the edge from `pred` to `block`. At most once for each edge.
     pub fn place(&mut self, function: &mut Function, pred: Block, block: Block, mut code: Vec<Inst>) -> Placed {
-        let conditional = self.cfg.edges[pred].succs.len() > 1;
-        if !conditional {
-            let insts = &mut function.blocks[pred].insts;
-            let at = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
-            insts.splice(at..at, code);
-            return Placed { block: pred, at };
+        if self.cfg.edges[pred].succs.len() < 2 {
+            return before_terminators(function, pred, code);
         }
-        let branch = function.blocks[pred].insts.iter().rev().take(2).find(|i| i.op == Op::BraDivergent);
-        let meets_here = branch.is_some_and(|b| b.blocks().get(1) == Some(&block));
-        if self.cfg.edges[block].preds.len() == 1 && block != function.entry() && !meets_here {
+        if !self.needs_block(function, pred, block) {
             function.blocks[block].insts.splice(0..0, code);
             return Placed { block, at: 0 };
         }
@@ -92,6 +112,14 @@ impl<'a> EdgeCode<'a> {
         layout.extend(self.apart);
         function.layout = layout;
     }
+}
+
+/// Puts code at the end of a block, before what leaves it.
+fn before_terminators(function: &mut Function, block: Block, code: Vec<Inst>) -> Placed {
+    let insts = &mut function.blocks[block].insts;
+    let at = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
+    insts.splice(at..at, code);
+    Placed { block, at }
 }
 
 fn bra(target: Block, loc: crate::isa::SourceLoc) -> Inst {

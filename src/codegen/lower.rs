@@ -69,7 +69,7 @@ fn lower_phis(function: &mut Function) {
         for (pred, copies) in edges {
             if !copies.is_empty() {
                 let code = sequentialize(function, copies);
-                edge_code.place(function, pred, block, code);
+                edge_code.place_copies(function, pred, block, code);
             }
         }
     }

@@ -33,7 +33,7 @@ pub fn run(
     };
     let view = session.view(function);
     let pressure = ranges::pressure(function, view);
-    stats.pressure = pressure.worst;
+    stats.pressure[Bank::Vector as usize] = pressure.worst[Bank::Vector as usize];
     if pressure.worst[Bank::Vector as usize] > registers {
         let view = session.take_view(function);
         main_spill::run(function, &view, &pressure, registers, &mut session.origins, stats);

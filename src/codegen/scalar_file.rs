@@ -6,7 +6,7 @@
 
 use super::allocate::{Session, color_bank};
 use super::color::FileSpec;
-use super::{CodegenError, FunctionStats};
+use super::{CodegenError, FunctionStats, ranges};
 use crate::mir::{Bank, Function};
 use crate::target::Machine;
 
@@ -20,5 +20,6 @@ pub fn run(
     session: &mut Session,
     stats: &mut FunctionStats,
 ) -> Result<(), CodegenError> {
+    stats.pressure = ranges::pressure(function, session.view(function)).worst;
     color_bank(function, session, Bank::Scalar, &FileSpec::new(machine.sm.scalar_registers), stats)
 }

@@ -170,3 +170,23 @@ fn the_checker_catches_mutations() {
     assert!(wrong > 300, "only {wrong} mutations changed a result");
     assert!(missed.len() * 100 <= wrong as usize, "{} of {wrong} missed: {missed:#?}", missed.len());
 }
+
+/// Time of each stage on a function of 100,000 instructions and one of 10,000 blocks: `cargo test --release -- --ignored large`.
+#[test]
+#[ignore = "a measurement"]
+fn large_functions() {
+    use super::super::{CodegenOptions, compile};
+    for (name, registers, f) in [
+        ("100,000 instructions", 64, generate::straight_line(100_000)),
+        ("100,000 instructions, spilling", 18, generate::straight_line(100_000)),
+        ("200,000 instructions", 64, generate::straight_line(200_000)),
+        ("10,000 blocks", 64, generate::many_blocks(10_000)),
+        ("10,000 blocks, spilling", 18, generate::many_blocks(10_000)),
+        ("20,000 blocks", 64, generate::many_blocks(20_000)),
+    ] {
+        let mut module = crate::mir::Module { functions: vec![f], ..Default::default() };
+        let start = std::time::Instant::now();
+        let stats = compile(&mut module, &machine(registers, 32, 7), &CodegenOptions::default()).unwrap();
+        println!("{name}: {:?} {:?} {:?}", start.elapsed(), stats.times, stats.functions);
+    }
+}

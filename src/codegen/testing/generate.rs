@@ -36,27 +36,8 @@ struct Generator {
 
 /// A random function of about `size` instructions.
 pub fn function(seed: u64, size: i32) -> Function {
-    let mut f = Function::new(format!("random{seed}"));
-    let block = f.add_block();
-    let mut g = Generator {
-        f,
-        rng: Pcg32::seed_from_u64(seed),
-        block,
-        scope: Scope::default(),
-        budget: size,
-        depth: 0,
-        breaks: None,
-        frequency: 1.0,
-    };
-    for s in [Special::LaneId, Special::GlobalIdX, Special::LocalIdX] {
-        g.define(Op::Mov, Type::B32, V1, [Operand::Special(s)]);
-    }
-    for i in 0..3 {
-        g.define(Op::Mov, Type::B32, S1, [Operand::Constant(2 + i)]);
-    }
-    g.define(Op::Mov, Type::B64, S2, [Operand::Constant(6)]);
-    g.define(Op::Mov, Type::B64, V2, [Operand::Immediate(0xffff_fff0)]);
-    g.compare();
+    let mut g = Generator::new(format!("random{seed}"), seed, size);
+    g.prologue();
     g.statements();
     // Everything in scope is part of the result.
     let all = g.scope.values.clone();
@@ -68,6 +49,26 @@ pub fn function(seed: u64, size: i32) -> Function {
 }
 
 impl Generator {
+    fn new(name: String, seed: u64, budget: i32) -> Self {
+        let mut f = Function::new(name);
+        let block = f.add_block();
+        let rng = Pcg32::seed_from_u64(seed);
+        Generator { f, rng, block, scope: Scope::default(), budget, depth: 0, breaks: None, frequency: 1.0 }
+    }
+
+    /// A few values of every class.
+    fn prologue(&mut self) {
+        for s in [Special::LaneId, Special::GlobalIdX, Special::LocalIdX] {
+            self.define(Op::Mov, Type::B32, V1, [Operand::Special(s)]);
+        }
+        for i in 0..3 {
+            self.define(Op::Mov, Type::B32, S1, [Operand::Constant(2 + i)]);
+        }
+        self.define(Op::Mov, Type::B64, S2, [Operand::Constant(6)]);
+        self.define(Op::Mov, Type::B64, V2, [Operand::Immediate(0xffff_fff0)]);
+        self.compare();
+    }
+
     fn push(&mut self, inst: Inst) {
         self.f.blocks[self.block].insts.push(inst);
     }
@@ -550,4 +551,38 @@ impl Generator {
             }
         }
     }
+}
+
+/// A block of `size` instructions.
+pub fn straight_line(size: i32) -> Function {
+    let mut g = Generator::new("straight".into(), 1, size);
+    g.prologue();
+    while g.budget > 0 {
+        g.simple();
+        // Only recent values stay in use, or the pressure would grow with the size.
+        if g.scope.values.len() > 80 {
+            g.scope.values.drain(8..40);
+        }
+    }
+    g.push(Inst::new(Op::Exit, Type::None, Operand::None, []));
+    g.f
+}
+
+/// A function of about `blocks` blocks: branches and loops one after another.
+pub fn many_blocks(blocks: usize) -> Function {
+    let mut g = Generator::new("blocks".into(), 1, i32::MAX);
+    g.prologue();
+    while g.f.layout.len() < blocks {
+        g.budget = 20;
+        if g.rng.random_bool(0.7) {
+            g.branch()
+        } else {
+            g.natural_loop()
+        }
+        if g.scope.values.len() > 60 {
+            g.scope.values.drain(8..30);
+        }
+    }
+    g.push(Inst::new(Op::Exit, Type::None, Operand::None, []));
+    g.f
 }
