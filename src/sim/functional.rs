@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::exec::{Decoded, Lanes, Row, all_lanes, prepare};
+use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare};
 use super::fault::{Fault, FaultKind};
 use super::memory::DeviceMemory;
 use super::program::{End, Program};
@@ -114,7 +114,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 private: vec![0; private_bytes as usize * N],
                 private_bytes,
                 constants: &launch.constants,
-                range: (0, 0),
+                ranges: [(0, 0); RANGES],
                 fault: None,
                 sector_bytes: 0,
                 local_banks: 0,

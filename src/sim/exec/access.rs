@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::alu::blend;
-use super::{AccessRecord, Decoded, Execute, Lanes, all_lanes, atomic_of};
+use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of};
 use crate::isa::semantics as sem;
 use crate::isa::{AddressMode, AtomicOp, Inst, MemorySpace, Type};
 use crate::sim::fault::FaultKind;
@@ -122,13 +122,13 @@ fn resolve<const MODE: u8, const N: usize>(
     }
     let (base, origin, lane_stride) = match d.space {
         MemorySpace::Global | MemorySpace::Constant => {
-            let (start, end) = l.range;
+            let (start, end) = l.ranges[d.index as usize % RANGES];
             if low < start || high > end || end - high < size {
                 // Not all in the allocation hit last: each lane on its own.
                 let memory = l.memory;
                 for i in lanes(mask) {
                     match memory.find(a[i], size) {
-                        Some(found) => l.range = (found.address, found.end()),
+                        Some(found) => l.ranges[d.index as usize % RANGES] = (found.address, found.end()),
                         None => {
                             out_of_bounds(l, d, a[i], bytes, access, i);
                             return None;
@@ -285,7 +285,7 @@ fn offsets<const MODE: u8, const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &D
         return None;
     }
     let base = u64::from(base_row) | u64::from(l.row(d.src[0] + 1)[0]) << 32;
-    let (start, end) = l.range;
+    let (start, end) = l.ranges[d.index as usize % RANGES];
     let fits = base >= start
         && base.wrapping_add(u64::from(low)) >= start
         && base.saturating_add(u64::from(high)).saturating_add(u64::from(BYTES)) <= end

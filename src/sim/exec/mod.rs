@@ -82,8 +82,8 @@ pub struct Lanes<'a, const N: usize> {
     pub private_bytes: u32,
     /// The constant bank.
     pub constants: &'a [u8],
-    /// Last allocation hit: start and end address.
-    pub range: (u64, u64),
+    /// Last allocation hit by an instruction of this number modulo [`RANGES`]: start and end address.
+    pub ranges: [(u64, u64); RANGES],
     /// The first fault, with the instruction and lane.
     pub fault: Option<(FaultKind, u32, u32)>,
     /// Record accesses for timing.
@@ -95,6 +95,9 @@ pub struct Lanes<'a, const N: usize> {
     /// Instructions executed, for the clock register.
     pub clock: u64,
 }
+
+/// Remembered allocations. An instruction nearly always stays in one, neighbours in the code often use different ones.
+pub const RANGES: usize = 16;
 
 /// All N lanes.
 pub const fn all_lanes(n: usize) -> u64 {
