@@ -189,6 +189,7 @@ fn bad_cases_are_refused_with_a_reason() {
         (with(buffers, launch).replace("\"zeros\":[4],", ""), "exactly one of npy, zeros and random"),
         (with(buffers, launch).replace("\"zeros\":[4]", "\"npy\":\"none.npy\""), "none.npy"),
         (with(buffers, launch).replace("\"dtype\":\"int32\"", "\"dtype\":\"int32\",\"rtol\":-1"), "rtol must be"),
+        (with(buffers, launch).replace("[4],\"dtype\"", "4,\"dtype\""), "buffers.a.zeros: invalid type"),
         (with(buffers, launch).replace("kernel.cl\"", "kernel.cl\",\"options\":[\"--nonsense\"]"), "unknown option"),
     ];
     for (case, message) in table {
@@ -196,6 +197,25 @@ fn bad_cases_are_refused_with_a_reason() {
         let path = case_in(folder.path(), COPY, &case);
         heddle().arg("run").arg(path).assert().code(2).stderr(contains(message));
     }
+}
+
+#[test]
+fn a_launch_fits_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("k.cl");
+    std::fs::write(&source, "kernel void k(global float *a, float f) { a[get_global_id(0)] += f; }").unwrap();
+    let save = folder.path().join("out.npy");
+    let run = |args: &[&str]| heddle().arg("run").arg(&source).args(args).assert();
+    let buffer = format!("a=zeros:float32:100,save={}", save.display());
+    run(&["--kernel", "k", "--global", "100", "--arg", &buffer, "--arg", "f32=2.5"]).success();
+    let written = std::fs::read(&save).unwrap();
+    assert!(written[written.len() - 400..].chunks(4).all(|c| c == 2.5f32.to_le_bytes()));
+    run(&["--global", "100"]).code(2).stderr(contains("a source needs --kernel NAME"));
+    run(&["--kernel", "k", "--global", "1o0"]).code(2).stderr(contains("`1o0` is no size"));
+    let wrong = ["--kernel", "k", "--global", "100", "--arg", &buffer, "--arg", "i32=2"];
+    run(&wrong).code(2).stderr(contains("gets integer bits"));
+    let case = ["run", "test-kernels/saxpy/case.json", "--kernel", "k"];
+    heddle().args(case).assert().code(2).stderr(contains("go with a source"));
 }
 
 #[test]

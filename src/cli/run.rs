@@ -14,21 +14,44 @@ use crate::frontend::args::parse_clang_style;
 use crate::object::read;
 use crate::report;
 use crate::runtime::case::Case;
+use crate::runtime::quick::Quick;
 use crate::runtime::run::{Mode, RunError, run_case};
 use crate::sim::Options;
 
 /// Compile and run a case on the simulator, and compare the results with the expected ones.
 ///
-/// A case file names the source, the buffers, the launches and what is expected (README, "Case files").
+/// A case file names the source, the buffers, the launches and what is expected (README, "Case files"). For quick use, give a
+/// source and describe one launch: each --arg is a buffer, a value or work-group memory.
 ///
 ///   heddle run test-kernels/saxpy/case.json
+///   heddle run scale.cl --kernel scale --global 4096 --arg a=random:float32:4096,save=out.npy --arg f32=2.5
 ///   heddle run case.json --mode functional          # results only, as fast as possible
 ///   heddle run case.json --set warp-size=16 --json stats.json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Run {
-    /// The case file.
+    /// The case file (.json), or a source (.cl, .ll, .bc) with --kernel and --global.
+    #[arg(value_name = "CASE OR SOURCE")]
     case: PathBuf,
+    /// Kernel to launch (sources only).
+    #[arg(long, value_name = "NAME", help_heading = "A launch without a case file")]
+    kernel: Option<String>,
+    /// Global size, up to three dimensions: 1024 or 64,64.
+    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
+    global: Option<String>,
+    /// Work-group size; chosen if missing.
+    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
+    local: Option<String>,
+    /// Global offset.
+    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
+    offset: Option<String>,
+    /// An argument: A=zeros:float32:1024, A=random:int32:64x64,seed=1,low=0,high=9, A=in.npy, A (again); with ,save=F ,expect=F ,rtol=R
+    /// ,atol=R; i32=5, f32=1,2,3,4, local=256, bytes=BASE64.
+    #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "A launch without a case file")]
+    args: Vec<String>,
+    /// An option for the compiler, as --option=-DN=4.
+    #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true, help_heading = "A launch without a case file")]
+    source_options: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -54,10 +77,40 @@ pub struct Run {
 }
 
 impl Run {
+    /// The case of the file, or of the words on the command line.
+    fn read_case(&self) -> Result<Case, Failure> {
+        let quick = self.kernel.is_some() || self.global.is_some() || !self.args.is_empty() || !self.source_options.is_empty();
+        let quick = quick || self.local.is_some() || self.offset.is_some();
+        let is_source = self.case.extension().is_some_and(|e| e == "cl" || e == "ll" || e == "bc");
+        if !quick && !is_source {
+            return Case::read(&self.case).map_err(Failure::input);
+        }
+        if !is_source {
+            let name = self.case.display();
+            return Err(Failure::input(format!(
+                "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc), not with a case file"
+            )));
+        }
+        let (Some(kernel), Some(global)) = (&self.kernel, &self.global) else {
+            return Err(Failure::input("a source needs --kernel NAME and --global SIZES (and an --arg for each argument)"));
+        };
+        let words = Quick {
+            source: self.case.display().to_string(),
+            options: self.source_options.clone(),
+            kernel: kernel.clone(),
+            global: global.clone(),
+            local: self.local.clone(),
+            offset: self.offset.clone(),
+            args: self.args.clone(),
+        };
+        let text = words.case_text().map_err(Failure::input)?;
+        Case::parse(&text, "command line", PathBuf::new()).map_err(Failure::input)
+    }
+
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = self.machine.load()?;
-        let case = Case::read(&self.case).map_err(Failure::input)?;
+        let case = self.read_case()?;
         let started = Instant::now();
         let bytes = match &self.object {
             Some(path) => super::read_input(path)?,
@@ -76,13 +129,12 @@ impl Run {
         // The simulator loads the object's bytes, as it would from a file.
         let image = read::parse(&bytes).map_err(Failure::input)?;
         let options = Options { max_instructions: self.max_instructions, threads: self.threads };
-        let started = Instant::now();
         let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
         let outcome = run_case(&case, &image, &machine, self.mode, &options, &mut progress).map_err(|e| match e {
             RunError::Input(m) => Failure::input(format!("{}: {m}", self.case.display())),
             RunError::Fault(f) => Failure::check(f),
         })?;
-        let times = report::HostTimes { compile: compiled, simulate: started.elapsed() };
+        let times = report::HostTimes { compile: compiled, simulate: outcome.simulated };
         if let Some(path) = &self.json {
             let json = report::json(&outcome, &machine, self.mode, &times);
             super::write_output(Some(path), json.as_bytes())?;

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::target::Machine;
+
 use super::{Failure, MachineArgs, Outcome, write_output};
 
 /// Print a machine description, or check one.
@@ -26,8 +28,9 @@ impl Target {
     pub fn run(self) -> Outcome {
         let machine = self.machine.load()?;
         if self.check {
-            println!("{}: a valid machine of {} SMs with warps of {} lanes", machine.name, machine.sm.count, machine.warp_size);
-            return Ok(());
+            let Machine { name, sm, warp_size, .. } = &machine;
+            let text = format!("{name}: a valid machine of {} SMs with warps of {warp_size} lanes\n", sm.count);
+            return write_output(None, text.as_bytes());
         }
         if self.machine.target.is_none() && self.machine.set.is_empty() {
             // The commented original says more than a serialised copy.

@@ -112,20 +112,26 @@ pub fn compile_to_module<'ctx>(
     Ok(module)
 }
 
+fn llvm(what: &str, reason: &str) -> FrontendError {
+    FrontendError::Llvm { what: what.into(), reason: reason.trim_end().into() }
+}
+
 fn load<'ctx>(context: &'ctx Context, input: &Path, options: &FrontendOptions) -> Result<Module<'ctx>, FrontendError> {
     let name = input.display().to_string();
     if !input.is_file() {
         return Err(FrontendError::Input { input: name, reason: "no such file".into() });
     }
     let bitcode = match input.extension().and_then(OsStr::to_str) {
-        Some("ll" | "bc") => MemoryBuffer::create_from_file(input)
-            .map_err(|e| FrontendError::Llvm { what: name.clone(), reason: e.to_string() })?,
+        Some("ll" | "bc") => MemoryBuffer::create_from_file(input).map_err(|e| llvm(&name, &e.to_string()))?,
         _ => {
             let output = run_clang(input, options)?;
             MemoryBuffer::create_from_memory_range_copy(&output, &name)
         }
     };
-    context.create_module_from_ir(bitcode).map_err(|e| FrontendError::Llvm { what: name, reason: e.to_string() })
+    let module = context.create_module_from_ir(bitcode).map_err(|e| llvm(&name, &e.to_string()))?;
+    // What clang wrote is valid; what a user wrote may parse without being so.
+    module.verify().map_err(|e| llvm(&name, &e.to_string()))?;
+    Ok(module)
 }
 
 /// The clang that compiles sources: `HEDDLE_CLANG`, or the one found when Heddle was built.

@@ -14,7 +14,7 @@ use crate::target::Machine;
 pub struct HostTimes {
     /// Compilation.
     pub compile: Duration,
-    /// Simulation, comparison included.
+    /// Simulation of the launches, without making, reading and comparing buffers.
     pub simulate: Duration,
 }
 

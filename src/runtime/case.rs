@@ -87,8 +87,13 @@ pub enum Argument {
     Buffer(String),
     /// Bytes of work-group memory.
     Local(u32),
-    /// A value's bytes.
-    Value(Vec<u8>),
+    /// A value passed as it is.
+    Value {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Whether its numbers are floating-point; `None` for bytes of any type.
+        float: Option<bool>,
+    },
 }
 
 /// A case that cannot be used.
@@ -104,8 +109,23 @@ impl Case {
     pub fn read(path: &Path) -> Result<Case, CaseError> {
         let name = path.display();
         let text = std::fs::read_to_string(path).map_err(|e| CaseError(format!("{name}: {e}")))?;
-        let mut case: Case = serde_json::from_str(&text).map_err(|e| CaseError(format!("{name}: {e}")))?;
-        case.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        Case::parse(&text, &name.to_string(), folder)
+    }
+
+    /// Parses and checks the text of a case. `name` stands in messages, paths are relative to `folder`.
+    ///
+    /// # Errors
+    /// What is wrong, with the field's path, line and column.
+    pub fn parse(text: &str, name: &str, folder: PathBuf) -> Result<Case, CaseError> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let mut case: Case = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
+            let path = e.path().to_string();
+            let at = if path == "." { String::new() } else { format!("{path}: ") };
+            CaseError(format!("{name}: {at}{}", e.inner()))
+        })?;
+        reader.end().map_err(|e| CaseError(format!("{name}: {e}")))?;
+        case.folder = folder;
         for (i, l) in case.launches.iter().enumerate() {
             l.validate(&case.buffers).map_err(|m| CaseError(format!("{name}: launches[{i}]: {m}")))?;
         }
@@ -149,6 +169,12 @@ impl Buffer {
             }
         }
         Ok(())
+    }
+
+    /// Bytes of a buffer of zeros or random numbers; `None` for files.
+    pub fn described_bytes(&self) -> Option<u64> {
+        let size = self.element_type().ok()?.bytes() as u64;
+        self.zeros.as_ref().or(self.random.as_ref())?.iter().try_fold(size, |a, n| a.checked_mul(*n))
     }
 
     fn element_type(&self) -> Result<DType, String> {
@@ -242,9 +268,9 @@ fn argument(map: &BTreeMap<String, Value>) -> Result<Argument, String> {
         "bytes" => {
             let text = value.as_str().ok_or("bytes takes a base64 string")?;
             let bytes = base64::engine::general_purpose::STANDARD.decode(text);
-            bytes.map(Argument::Value).map_err(|e| format!("bytes is no base64: {e}"))
+            bytes.map(|bytes| Argument::Value { bytes, float: None }).map_err(|e| format!("bytes is no base64: {e}"))
         }
-        scalar => scalar_bytes(scalar, value).map(Argument::Value),
+        scalar => scalar_bytes(scalar, value).map(|bytes| Argument::Value { bytes, float: Some(scalar.starts_with('f')) }),
     }
 }
 

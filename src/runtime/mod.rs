@@ -5,4 +5,5 @@
 
 pub mod array;
 pub mod case;
+pub mod quick;
 pub mod run;

@@ -1,6 +1,7 @@
 //! Running launches on the simulator: memory, arguments, comparison.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use super::array::Array;
 use super::case::{Argument, Case};
@@ -38,6 +39,8 @@ pub struct Outcome {
     pub launches: Vec<(String, Statistics)>,
     /// Expectations that do not hold: buffer and explanation.
     pub mismatches: Vec<(String, String)>,
+    /// Host time of the launches.
+    pub simulated: Duration,
     /// Expectations checked.
     pub checked: usize,
 }
@@ -58,6 +61,11 @@ pub fn run_case(
     let mut memory = DeviceMemory::new(machine.memory.device_bytes);
     let mut buffers: BTreeMap<&str, (u64, Array)> = BTreeMap::new();
     for (name, buffer) in &case.buffers {
+        // Before the host makes room for it.
+        let limit = machine.memory.device_bytes;
+        if let Some(bytes) = buffer.described_bytes().filter(|b| *b > limit) {
+            return Err(input(format!("buffer `{name}` needs {bytes} bytes, the machine's memory has {limit}")));
+        }
         let array = buffer.contents(&case.folder).map_err(|m| input(format!("buffer `{name}`: {m}")))?;
         let address = memory.allocate(name, array.data.len() as u64).map_err(|e| input(e.to_string()))?;
         let _fits = memory.write(address, &array.data);
@@ -92,10 +100,12 @@ pub fn run_case(
             }
             let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
             let advance = progress(&header.name, groups);
+            let started = Instant::now();
             let s = match mode {
                 Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance)?,
                 Mode::Timing => sim::timing::launch(&launch, &memory, machine, options, &*advance)?,
             };
+            outcome.simulated += started.elapsed();
             sum.add(&s);
         }
         outcome.total.add(&sum);
@@ -176,7 +186,13 @@ pub fn constant_bank(
                 local = at.checked_add(*n).ok_or_else(too_much)?;
                 at.to_le_bytes().to_vec()
             }
-            (ArgumentKind::Value, Argument::Value(v)) => v.clone(),
+            (ArgumentKind::Value, Argument::Value { bytes, float }) => {
+                if float.is_some_and(|f| is_float_type(&spec.type_name).is_some_and(|wanted| f != wanted)) {
+                    let given = if *float == Some(true) { "floating-point" } else { "integer" };
+                    return Err(format!("{what} gets {given} bits; give the value as the kernel's type (or as \"bytes\")"));
+                }
+                bytes.clone()
+            }
             (ArgumentKind::Global | ArgumentKind::Constant, _) => {
                 return Err(format!("{what} is a pointer; give {{\"buffer\": …}}"));
             }
@@ -192,18 +208,33 @@ pub fn constant_bank(
     Ok((bank, local))
 }
 
-/// A work-group size for a launch that gives none: the required one, or a divisor of the global size that fills whole warps.
+/// Whether OpenCL C's built-in scalar or vector type of this name is floating-point; `None` for other names.
+fn is_float_type(name: &str) -> Option<bool> {
+    match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "float" | "double" | "half" => Some(true),
+        "char" | "uchar" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" => Some(false),
+        _ => None,
+    }
+}
+
+/// A work-group size for a launch that gives none: the required one, or divisors of the global size that fill whole warps.
 fn choose_local(header: &KernelHeader, global: [u32; 3], machine: &Machine) -> [u32; 3] {
     if let Some(required) = header.required_work_group {
         return required;
     }
     let wanted = machine.sm.max_work_group_size.min(8 * machine.warp_size).max(1);
-    let best = (1..=wanted.min(global[0].max(1)))
+    let divisor = |n: u32, most: u32| (1..=most.min(n.max(1))).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1);
+    let mut x = (1..=wanted.min(global[0].max(1)))
         .rev()
         .find(|n| global[0].is_multiple_of(*n) && (n.is_multiple_of(machine.warp_size) || *n == global[0]))
-        .or_else(|| (1..=wanted.min(global[0].max(1))).rev().find(|n| global[0].is_multiple_of(*n)))
-        .unwrap_or(1);
-    [best, 1, 1]
+        .unwrap_or_else(|| divisor(global[0], wanted));
+    let y = divisor(global[1], wanted / x);
+    let z = divisor(global[2], wanted / (x * y));
+    // Sizes with no useful divisor (primes): the last work-group is smaller, as OpenCL 2.0 allows.
+    if x * y * z < machine.warp_size && global[0] > wanted {
+        x = wanted / (y * z);
+    }
+    [x, y, z]
 }
 
 /// Limits of the machine.
