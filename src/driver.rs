@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use heddle_llvm_passes::uniformity::Facts;
 use inkwell::context::Context;
 
 use crate::codegen::{self, CodegenError, CodegenOptions, CodegenStats};
@@ -17,6 +18,8 @@ use crate::target::Machine;
 pub enum Emit {
     /// Optimised LLVM IR as selection sees it.
     Ir,
+    /// The same with the results of Heddle's analyses as metadata.
+    AnnotatedIr,
     /// Machine IR after the last stage run.
     Mir,
     /// Assembly.
@@ -90,13 +93,20 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
         module
     } else {
         let context = Context::create();
-        let ir = frontend::compile_to_module(&context, inputs, &options.frontend)?;
+        let facts = Facts { warp_size: machine.warp_size };
+        let ir = frontend::compile_to_module(&context, inputs, &options.frontend, facts)?;
         lap("front end", &mut result.times);
         if emit == Emit::Ir {
             result.output = ir.print_to_string().to_bytes().to_vec();
             return Ok(result);
         }
-        isel::select(&ir, &options.select).map_err(CompileError::Unsupported)?
+        if emit == Emit::AnnotatedIr {
+            heddle_llvm_passes::pipeline::run_text_pipeline(&ir, "uniformity", facts, &mut std::io::sink())
+                .map_err(|e| CompileError::Input(e.to_string()))?;
+            result.output = ir.print_to_string().to_bytes().to_vec();
+            return Ok(result);
+        }
+        isel::select(&ir, &options.select, facts).map_err(CompileError::Unsupported)?
     };
     lap("selection", &mut result.times);
     if options.codegen.verify {

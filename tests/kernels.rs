@@ -25,7 +25,7 @@ fn run(path: &Path, overrides: &[String], mode: Mode, adjust: fn(&mut CompileOpt
     adjust(&mut options);
     let object = driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output;
     let image = read::parse(&object)?;
-    let options = Options { max_instructions: 100_000_000, ..Default::default() };
+    let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
     let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
     match outcome.mismatches.first() {
         Some((buffer, message)) => Err(format!("buffer `{buffer}`: {message}").into()),
@@ -62,7 +62,10 @@ fn main() {
         // Each technique off gives the same bytes.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/no-scalarize"), move || {
-            run(&p, &[], Mode::Functional, |o| o.select.scalarize = false)
+            run(&p, &[], Mode::Functional, |o| {
+                o.select.scalarize = false;
+                o.codegen.no_marks = true;
+            })
         }));
         // Register pressure: down to 18 main registers, and few scalar and predicate registers.
         let p = path.clone();

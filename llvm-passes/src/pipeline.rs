@@ -10,20 +10,28 @@ use inkwell::passes::PassBuilderOptions;
 
 use crate::PassError;
 use crate::ir::Value;
-use crate::uniformity;
+use crate::uniformity::{self, Facts};
 
 /// What a pass does to a module: changes it or prints about it.
-type Run = fn(&Module, &mut dyn Write) -> Result<(), PassError>;
+type Run = fn(&Module, Facts, &mut dyn Write) -> Result<(), PassError>;
 
 /// Heddle's passes: name, what it does, the function.
 pub const PASSES: &[(&str, &str, Run)] = &[
     ("print<uniformity>", "print the uniformity of every value and branch (S2-S4)", print_uniformity),
-    ("heddle-prepare", "inline everything and put loops into the form selection expects", |m, _| prepare(m, false)),
+    ("uniformity", "attach the uniformity of every value and branch as metadata (S2-S4)", annotate_uniformity),
+    ("heddle-prepare", "inline everything and put loops into the form selection expects", |m, f, _| prepare(m, f, false)),
 ];
 
-fn print_uniformity(module: &Module, out: &mut dyn Write) -> Result<(), PassError> {
+fn print_uniformity(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
-        uniformity::print(Value::of(function), out)?;
+        uniformity::print(Value::of(function), facts, out)?;
+    }
+    Ok(())
+}
+
+fn annotate_uniformity(module: &Module, facts: Facts, _: &mut dyn Write) -> Result<(), PassError> {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        uniformity::annotate(Value::of(function), facts);
     }
     Ok(())
 }
@@ -58,7 +66,7 @@ pub fn run_llvm(module: &Module, pipeline: &str) -> Result<(), PassError> {
 ///
 /// # Errors
 /// LLVM's message.
-pub fn prepare(module: &Module, unoptimised: bool) -> Result<(), PassError> {
+pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), PassError> {
     let has_calls = module.get_functions().any(|f| f.count_basic_blocks() > 0 && !kernel_like(f));
     let mut pipeline = String::new();
     if has_calls {
@@ -69,7 +77,7 @@ pub fn prepare(module: &Module, unoptimised: bool) -> Result<(), PassError> {
     }
     pipeline.push_str("function(loop-simplify,lcssa)");
     run_llvm(module, &pipeline)?;
-    structurize_desynchronised(module)
+    structurize_desynchronised(module, facts)
 }
 
 fn kernel_like(function: inkwell::values::FunctionValue) -> bool {
@@ -78,9 +86,9 @@ fn kernel_like(function: inkwell::values::FunctionValue) -> bool {
 
 /// Kernels whose loops the machine's reconvergence would desynchronise (see [`uniformity`]) are structurized by LLVM's own
 /// passes, so that every divergent branch in a loop reconverges within the iteration.
-fn structurize_desynchronised(module: &Module) -> Result<(), PassError> {
+fn structurize_desynchronised(module: &Module, facts: Facts) -> Result<(), PassError> {
     let needs = |f: &inkwell::values::FunctionValue| {
-        f.count_basic_blocks() > 1 && uniformity::analyze(Value::of(*f)).has_desynchronised_loop()
+        f.count_basic_blocks() > 1 && uniformity::analyze(Value::of(*f), facts).has_desynchronised_loop()
     };
     if module.get_functions().any(|f| needs(&f)) {
         run_llvm(module, "function(lower-switch,fix-irreducible,unify-loop-exits,structurizecfg,lcssa)")?;
@@ -92,10 +100,10 @@ fn structurize_desynchronised(module: &Module) -> Result<(), PassError> {
 ///
 /// # Errors
 /// An unknown pass, or what a pass reports.
-pub fn run_text_pipeline(module: &Module, text: &str, out: &mut dyn Write) -> Result<(), PassError> {
+pub fn run_text_pipeline(module: &Module, text: &str, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
     for name in split(text) {
         match PASSES.iter().find(|(n, ..)| *n == name) {
-            Some((_, _, run)) => run(module, out)?,
+            Some((_, _, run)) => run(module, facts, out)?,
             None => run_llvm(module, &name).map_err(|e| PassError::UnknownPass {
                 name: name.clone(),
                 known: PASSES.iter().map(|(n, ..)| *n).collect::<Vec<_>>().join(", "),

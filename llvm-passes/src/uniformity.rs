@@ -17,9 +17,17 @@
 //!   another iteration, lanes of one warp run different iterations one after the other, and scalar state of an iteration is not shared: everything defined in the loop is varying.
 //! - Irreducible regions are treated as desynchronised as soon as a branch in them diverges.
 //!
-//! Private memory is interleaved by the hardware: an address in it is the same number in all lanes, what it holds is not.
+//! # Memory
+//! A plain load from one address for all lanes happens once and gives all active lanes the same. From memory that nothing writes during the
+//! kernel every such load gives the same, so it is uniform; from other global or local memory the value is that of the moment, so it is
+//! conditionally uniform, with what is computed from it. Volatile and atomic loads are per lane. Private memory is interleaved by the hardware: an address in
+//! it is the same number in all lanes, what it holds is not.
 //!
-//! The analysis needs LCSSA form. It reads LLVM IR and changes nothing.
+//! # Facts
+//! Warps are consecutive work-items, x fastest. With `reqd_work_group_size` a dimension 1 wide has one id, an id is uniform if the dimensions before it fill
+//! whole warps, and so is `get_local_id(0) / k` if k and the x size are multiples of the warp.
+//!
+//! The analysis needs LCSSA form. It reads LLVM IR; [`annotate`] writes its result as metadata.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -48,7 +56,7 @@ pub enum Verdict {
 pub enum Reason {
     /// A work-item id.
     Id,
-    /// The result of a load that is per lane or from memory the kernel may write.
+    /// The result of a load that is per lane: from private memory, or volatile or atomic.
     Memory,
     /// An atomic's result.
     Atomic,
@@ -68,6 +76,10 @@ pub enum Reason {
 pub struct Uniformity {
     cfg: Cfg,
     varying: FxHashMap<Value, Reason>,
+    /// Loads of memory that is written, and what depends on them.
+    momentary: FxHashSet<Value>,
+    /// A verdict rests on all work-groups having the required size.
+    whole_groups: std::cell::Cell<bool>,
     divergent_branches: FxHashSet<Index>,
     /// Blocks that may run with idle lanes.
     partial: fixedbitset::FixedBitSet,
@@ -79,7 +91,8 @@ impl Uniformity {
         if self.varying.contains_key(&value) {
             return Verdict::Varying;
         }
-        if value.is_instruction() && self.cfg.index.get(&value.parent()).is_some_and(|b| self.partial.contains(*b)) {
+        let partial = |b: &Index| self.partial.contains(*b);
+        if self.momentary.contains(&value) || value.is_instruction() && self.cfg.index.get(&value.parent()).is_some_and(partial) {
             return Verdict::ConditionallyUniform;
         }
         Verdict::Uniform
@@ -103,6 +116,12 @@ impl Uniformity {
     /// Whether some loop is desynchronised.
     pub fn has_desynchronised_loop(&self) -> bool {
         self.varying.values().any(|r| matches!(r, Reason::Desynchronised(_)))
+    }
+
+    /// Whether a verdict rests on every work-group having the size of `reqd_work_group_size`; a launch whose range is no multiple of it must
+    /// then be refused.
+    pub fn assumes_whole_groups(&self) -> bool {
+        self.whole_groups.get()
     }
 
     /// The graph the analysis ran on.
@@ -158,8 +177,16 @@ pub unsafe fn operands_of_node(function: Value, node: inkwell::llvm_sys::prelude
     }
 }
 
+/// What the analysis may assume about the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Lanes a warp.
+    pub warp_size: u32,
+}
+
 struct Analysis {
     result: Uniformity,
+    facts: Facts,
     worklist: VecDeque<Value>,
     required: Option<[u32; 3]>,
     /// The kernel may write global memory (through anything but provably other objects).
@@ -167,17 +194,20 @@ struct Analysis {
 }
 
 /// Analyses a function with a body, in LCSSA form.
-pub fn analyze(function: Value) -> Uniformity {
+pub fn analyze(function: Value, facts: Facts) -> Uniformity {
     let cfg = Cfg::new(function);
     let n = cfg.blocks.len();
     let mut analysis = Analysis {
         result: Uniformity {
             cfg,
             varying: FxHashMap::default(),
+            momentary: FxHashSet::default(),
+            whole_groups: Default::default(),
             divergent_branches: FxHashSet::default(),
             partial: fixedbitset::FixedBitSet::with_capacity(n),
         },
         worklist: VecDeque::new(),
+        facts,
         required: required_work_group_size(function),
         writes_global: false,
     };
@@ -185,6 +215,7 @@ pub fn analyze(function: Value) -> Uniformity {
     while let Some(value) = analysis.worklist.pop_front() {
         analysis.propagate(value);
     }
+    analysis.find_momentary();
     analysis.result
 }
 
@@ -215,40 +246,20 @@ impl Analysis {
         match i.opcode() {
             Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => Some(Reason::Atomic),
             Op::LLVMLoad => {
-                // A uniform address gives a uniform value only if no lane's timing can change it: constant memory, or global memory that
-                // this kernel does not write. Local memory is written by other warps; volatile and atomic loads are per lane.
                 let plain = unsafe {
                     LLVMGetVolatile(i.0) == 0
                         && LLVMGetOrdering(i.0) == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
                 };
                 let pointer = i.operand(0);
-                let invariant = unsafe {
-                    let context = LLVMGetTypeContext(i.ty());
-                    let kind = LLVMGetMDKindIDInContext(context, c"invariant.load".as_ptr(), 14);
-                    !LLVMGetMetadata(i.0, kind).is_null()
-                };
-                let read_only = match pointer.address_space() {
-                    4 => true,
-                    1 => invariant || !self.writes_global || restrict_read_only(pointer),
-                    0 => by_value_argument(pointer),
-                    _ => false,
-                };
-                (!(plain && read_only)).then_some(Reason::Memory)
+                let shared = pointer.address_space() != 0 || by_value_argument(pointer);
+                (!(plain && shared)).then_some(Reason::Memory)
             }
             Op::LLVMCall => match builtins::of_call(i) {
                 Some(Builtin::Query(q)) => {
                     if q.is_uniform() {
                         return None;
                     }
-                    // S3 with reqd_work_group_size: a dimension that is 1 wide has one id.
-                    if q == Query::LocalId {
-                        if let (Some(required), Some(d)) = (self.required, i.operand(0).as_constant_int()) {
-                            if required.get(d as usize).is_none_or(|size| *size == 1) {
-                                return None;
-                            }
-                        }
-                    }
-                    Some(Reason::Id)
+                    (!self.one_id(q, i)).then_some(Reason::Id)
                 }
                 Some(Builtin::Barrier | Builtin::Fence) => None,
                 None => {
@@ -261,6 +272,82 @@ impl Analysis {
         }
     }
 
+    /// Whether an id has one value in a warp, by the work-group size that the kernel requires.
+    fn one_id(&self, q: Query, call: Value) -> bool {
+        if !matches!(q, Query::LocalId | Query::GlobalId) {
+            return false;
+        }
+        let (Some(required), Some(d)) = (self.required, call.operand(0).as_constant_int()) else { return false };
+        let d = d as usize;
+        let before: u32 = required.iter().take(d).product();
+        if required.get(d).is_none_or(|size| *size == 1) {
+            return true;
+        }
+        let fills = d > 0 && before.is_multiple_of(self.facts.warp_size);
+        self.result.whole_groups.set(self.result.whole_groups.get() || fills);
+        fills
+    }
+
+    /// Whether an instruction divides a local id by so much that a warp has one result: `get_local_id(0) / k` and shifts.
+    fn warp_number(&self, i: Value) -> bool {
+        let divisor = match (i.opcode(), i.operand(1).as_constant_int()) {
+            (Op::LLVMLShr | Op::LLVMAShr, Some(s)) if s < 32 => 1u64 << s,
+            (Op::LLVMUDiv | Op::LLVMSDiv, Some(k)) => k,
+            _ => return false,
+        };
+        let warp = u64::from(self.facts.warp_size);
+        let mut id = i.operand(0);
+        while id.is_instruction() && matches!(id.opcode(), Op::LLVMZExt | Op::LLVMSExt | Op::LLVMTrunc) {
+            // Local ids are below 2^16 on any machine: sign and upper bits do not matter down to 32 bits.
+            // SAFETY: integer type of a live value.
+            if unsafe { LLVMGetIntTypeWidth(id.ty()) } < 32 {
+                return false;
+            }
+            id = id.operand(0);
+        }
+        if divisor == 0 || divisor % warp != 0 || !id.is_instruction() || id.opcode() != Op::LLVMCall {
+            return false;
+        }
+        match builtins::of_call(id) {
+            Some(Builtin::Query(Query::LocalLinearId)) => true,
+            Some(Builtin::Query(Query::LocalId)) => {
+                let Some([x, y, z]) = self.required else { return false };
+                let fills = id.operand(0).as_constant_int() == Some(0) && u64::from(x) % warp == 0;
+                // A row cut short shifts the rows after it.
+                self.result.whole_groups.set(self.result.whole_groups.get() || fills && y * z > 1);
+                fills
+            }
+            _ => false,
+        }
+    }
+
+    /// Loads of memory that may be written, and everything not varying that depends on them.
+    fn find_momentary(&mut self) {
+        let loads = self.result.cfg.blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.opcode() == Op::LLVMLoad);
+        let mut stack: Vec<Value> = loads.filter(|i| !self.reads_constant(*i)).collect();
+        while let Some(v) = stack.pop() {
+            if !self.result.varying.contains_key(&v) && self.result.momentary.insert(v) {
+                stack.extend(v.users().filter(|u| u.is_instruction()));
+            }
+        }
+    }
+
+    /// Whether nothing writes what a load reads while the kernel runs.
+    fn reads_constant(&self, load: Value) -> bool {
+        let pointer = load.operand(0);
+        let invariant = || unsafe {
+            // SAFETY: reads metadata of a live instruction.
+            let kind = LLVMGetMDKindIDInContext(LLVMGetTypeContext(load.ty()), c"invariant.load".as_ptr(), 14);
+            !LLVMGetMetadata(load.0, kind).is_null()
+        };
+        match pointer.address_space() {
+            4 => true,
+            1 => !self.writes_global || restrict_read_only(pointer) || invariant(),
+            0 => by_value_argument(pointer),
+            _ => false,
+        }
+    }
+
     fn propagate(&mut self, value: Value) {
         let users: Vec<Value> = value.users().collect();
         for user in users {
@@ -269,7 +356,7 @@ impl Analysis {
             }
             if user.is_terminator() {
                 self.divergent_branch(user.parent());
-            } else {
+            } else if user.operand_count() != 2 || !self.warp_number(user) {
                 self.mark(user, Reason::Operand(value));
             }
         }
@@ -282,20 +369,32 @@ impl Analysis {
         }
         let joins = self.joins(b);
         for j in joins {
-            self.mark_phis(j, Reason::Join(b));
+            self.mark_phis(j, Reason::Join(b), None);
         }
         self.temporal(b);
     }
 
-    fn mark_phis(&mut self, block: Index, reason: Reason) {
+    /// Marks the phis of a block. `left`: the loop that lanes leave here at different times.
+    fn mark_phis(&mut self, block: Index, reason: Reason, left: Option<usize>) {
+        let cfg = &self.result.cfg;
+        let mut marked = Vec::new();
         let phis: Vec<Value> = self.result.cfg.blocks[block].instructions().take_while(|i| i.opcode() == Op::LLVMPHI).collect();
         for phi in phis {
             // The same value on every path is no choice. (Undefined inputs may be taken as that value.)
             let mut values = phi.incoming().map(|(v, _)| v).filter(|v| *v != phi);
             let first = values.next();
-            if matches!(reason, Reason::Join(_)) && values.all(|v| Some(v) == first) {
+            let same = values.all(|v| Some(v) == first);
+            // What is defined outside the loop is the same in whatever iteration a lane leaves.
+            let no_choice = |v: Value| match left {
+                Some(l) => !v.is_instruction() || !cfg.index.get(&v.parent()).is_some_and(|b| cfg.loops[l].members.contains(*b)),
+                None => true,
+            };
+            if same && first.is_some_and(no_choice) {
                 continue;
             }
+            marked.push(phi);
+        }
+        for phi in marked {
             self.mark(phi, reason);
         }
     }
@@ -358,7 +457,7 @@ impl Analysis {
                 l.members.ones().flat_map(|m| cfg.succs[m].iter().copied()).filter(|s| !l.members.contains(*s)).collect();
             let staying = cfg.succs[b].iter().filter(|s| reaches_header(cfg, &l, **s)).count();
             for exit in exits {
-                self.mark_phis(exit, Reason::Temporal(b));
+                self.mark_phis(exit, Reason::Temporal(b), Some(id));
             }
             if staying >= 2 || l.irreducible {
                 let members: Vec<Value> =
@@ -482,8 +581,8 @@ impl fmt::Display for Verdict {
 ///
 /// # Errors
 /// What the writer reports.
-pub fn print(function: Value, out: &mut dyn Write) -> std::io::Result<()> {
-    let result = analyze(function);
+pub fn print(function: Value, facts: Facts, out: &mut dyn Write) -> std::io::Result<()> {
+    let result = analyze(function, facts);
     let block_name = |b: Index| {
         let name = result.cfg.blocks[b].name();
         if name.is_empty() { format!("#{b}") } else { name }
@@ -522,4 +621,40 @@ pub fn print(function: Value, out: &mut dyn Write) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Name of the metadata that [`annotate`] attaches.
+pub const METADATA: &str = "heddle.uniformity";
+
+/// Attaches the verdict to every instruction of a function that has a value, as `!heddle.uniformity !{!"uniform"}`, and to its
+/// conditional branches (`uniform` or `varying`). The metadata survives a round trip through text and bitcode.
+pub fn annotate(function: Value, facts: Facts) {
+    let result = analyze(function, facts);
+    // SAFETY: the function is live, and metadata is all that changes.
+    unsafe {
+        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
+        let kind = LLVMGetMDKindIDInContext(context, METADATA.as_ptr().cast(), METADATA.len() as u32);
+        let node = |v: Verdict| {
+            let text = v.to_string();
+            let string = LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+            let mut operands = [string];
+            LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, operands.as_mut_ptr(), 1))
+        };
+        for (index, block) in result.cfg.blocks.iter().enumerate() {
+            for i in block.instructions() {
+                let verdict = if i.is_terminator() {
+                    match (result.cfg.succs[index].len() > 1, result.branch_is_divergent(index)) {
+                        (false, _) => continue,
+                        (true, true) => Verdict::Varying,
+                        (true, false) => Verdict::Uniform,
+                    }
+                } else if i.is_void() {
+                    continue;
+                } else {
+                    result.verdict(i)
+                };
+                LLVMSetMetadata(i.0, kind, node(verdict));
+            }
+        }
+    }
 }

@@ -27,7 +27,7 @@ pub struct Build {
     /// What to write.
     #[arg(long, value_enum)]
     emit: Option<Emit>,
-    /// Stop after a stage and write machine IR: select, cleanup, lower, assign, scalar-file, predicates, main-file, finish.
+    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, scalar-file, predicates, main-file, finish.
     #[arg(long, value_name = "STAGE")]
     stop_after: Option<String>,
     /// Start with a stage (the input is machine IR that has been through the earlier ones).

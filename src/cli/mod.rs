@@ -97,6 +97,7 @@ impl CodegenArgs {
     pub fn options(&self, frontend: crate::frontend::FrontendOptions) -> crate::driver::CompileOptions {
         let mut options = crate::driver::CompileOptions { frontend, ..Default::default() };
         options.select.scalarize = !self.no_scalarize;
+        options.codegen.no_marks = self.no_scalarize;
         options.codegen.max_main_registers = self.max_registers;
         options.codegen.verify |= self.verify;
         options

@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use heddle_llvm_passes::uniformity::Facts;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
-use super::{Failure, Outcome, write_output};
+use super::{Failure, MachineArgs, Outcome, write_output};
 
-/// Run passes on LLVM IR: LLVM's by name, and Heddle's.
+/// Run passes on LLVM IR: LLVM's by name, and Heddle's (print<uniformity>, uniformity, heddle-prepare).
 ///
 ///   heddle opt --passes='print<uniformity>' --disable-output kernel.ll
 ///   heddle opt --passes='instcombine,loop-simplify,lcssa' kernel.ll -o out.ll
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Opt {
+    #[command(flatten)]
+    machine: MachineArgs,
     /// Passes, comma-separated.
     #[arg(long, value_name = "PASSES")]
     passes: String,
@@ -34,13 +37,14 @@ pub struct Opt {
 impl Opt {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
+        let facts = Facts { warp_size: self.machine.load()?.warp_size };
         let bytes = super::read_input(&self.input)?;
         let context = Context::create();
         let name = self.input.display().to_string();
         let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);
         let module = context.create_module_from_ir(buffer).map_err(|e| Failure::input(format!("{name}: {}", e.to_string())))?;
         let mut printed = Vec::new();
-        heddle_llvm_passes::pipeline::run_text_pipeline(&module, &self.passes, &mut printed).map_err(Failure::input)?;
+        heddle_llvm_passes::pipeline::run_text_pipeline(&module, &self.passes, facts, &mut printed).map_err(Failure::input)?;
         write_output(None, &printed)?;
         if self.disable_output {
             return Ok(());

@@ -68,12 +68,28 @@ pub struct Run {
     /// Host threads of functional mode; 0: all cores.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+    /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar unit;
+    /// 0 turns it off. Without it as the machine description says (sm.scalar-threshold).
+    #[arg(long, value_name = "LANES")]
+    scalar_threshold: Option<u32>,
+    /// Check while running, comma-separated: marks (the operands of u-marked instructions are the same in all active lanes), all.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
+    check: Vec<Check>,
     /// Write statistics as JSON to a file (`-`: standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Print only what failed.
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// What `--check` watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Check {
+    /// Wrong u bits (S8).
+    Marks,
+    /// Everything.
+    All,
 }
 
 impl Run {
@@ -128,7 +144,15 @@ impl Run {
         let compiled = started.elapsed();
         // The simulator loads the object's bytes, as it would from a file.
         let image = read::parse(&bytes).map_err(Failure::input)?;
-        let options = Options { max_instructions: self.max_instructions, threads: self.threads };
+        if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
+            return Err(Failure::input(format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size)));
+        }
+        let options = Options {
+            max_instructions: self.max_instructions,
+            threads: self.threads,
+            check_marks: self.check.iter().any(|c| matches!(c, Check::Marks | Check::All)),
+            scalar_threshold: self.scalar_threshold,
+        };
         let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
         let outcome = run_case(&case, &image, &machine, self.mode, &options, &mut progress).map_err(|e| match e {
             RunError::Input(m) => Failure::input(format!("{}: {m}", self.case.display())),

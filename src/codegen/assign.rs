@@ -30,7 +30,7 @@ impl Candidates {
     fn assign(&self, inst: &mut Inst, scalar: bool, load: &mut [u64]) {
         inst.cluster = 0;
         let class = inst.class();
-        if scalar || class == OpClass::Control {
+        if scalar || inst.uniform || class == OpClass::Control {
             return;
         }
         let (clusters, interval) = &self.0[class as usize];

@@ -1,6 +1,6 @@
 //! Machine-layer stages from SSA MIR to allocated code (C2).
 //!
-//! The pipeline is the list [`STAGES`]: clean-up, lowering of phis and tuples, cluster assignment, allocation of the scalar, predicate and
+//! The pipeline is the list [`STAGES`]: clean-up, lowering of phis and tuples, u marks, cluster assignment, allocation of the scalar, predicate and
 //! main files with proof by the checker, final clean-up. Each stage transforms one function; functions are compiled in parallel.
 //!
 //! May touch: [`crate::isa`], [`crate::mir`], [`crate::target`]. Never the simulator or LLVM.
@@ -16,6 +16,7 @@ pub mod loops;
 pub mod lower;
 pub mod main_file;
 pub mod main_spill;
+pub mod marks;
 pub mod predicates;
 pub mod ranges;
 pub mod scalar_file;
@@ -67,6 +68,8 @@ pub enum CodegenError {
 pub struct CodegenOptions {
     /// Main registers a work-item may use, below the machine's own limit.
     pub max_main_registers: Option<u32>,
+    /// Leave out the u marks (S5).
+    pub no_marks: bool,
     /// Verify between stages and check the allocation.
     pub verify: bool,
     /// Stop after the stage of this name.
@@ -107,7 +110,7 @@ pub struct CodegenStats {
 }
 
 /// Names of the stages, in order.
-pub const STAGES: &[&str] = &["cleanup", "lower", "assign", "scalar-file", "predicates", "main-file", "finish"];
+pub const STAGES: &[&str] = &["cleanup", "lower", "marks", "assign", "scalar-file", "predicates", "main-file", "finish"];
 
 /// Compiles every function of a module.
 ///
@@ -146,6 +149,7 @@ fn compile_function(
         match *stage {
             "cleanup" if function.stage == Stage::Ssa => cleanup::run(function),
             "lower" if function.stage == Stage::Ssa => lower::run(function),
+            "marks" if function.stage == Stage::Lowered && !options.no_marks => marks::run(function),
             "assign" if function.stage == Stage::Lowered => assign::run(function, machine),
             "scalar-file" | "predicates" | "main-file" if function.stage == Stage::Lowered => {
                 let session = session.get_or_insert_with(|| Session::new(function, options.verify));
@@ -155,7 +159,13 @@ fn compile_function(
                     _ => main_file::run(function, machine, options, session, &mut stats)?,
                 }
             }
-            "finish" if function.stage == Stage::Allocated => finish::run(function, &mut stats),
+            "finish" if function.stage == Stage::Allocated => {
+                finish::run(function, &mut stats);
+                if !options.no_marks {
+                    // Spilled scalars and recomputed constants are uniform too.
+                    marks::mark(function);
+                }
+            }
             _ => {}
         }
         times[i] = start.elapsed();

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use heddle_llvm_passes::uniformity::Facts;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -92,6 +93,7 @@ pub fn compile_to_module<'ctx>(
     context: &'ctx Context,
     inputs: &[PathBuf],
     options: &FrontendOptions,
+    facts: Facts,
 ) -> Result<Module<'ctx>, FrontendError> {
     let mut linked: Option<Module<'ctx>> = None;
     for input in inputs {
@@ -108,7 +110,7 @@ pub fn compile_to_module<'ctx>(
     }
     let module =
         linked.ok_or_else(|| FrontendError::Input { input: "no input".into(), reason: "give at least one source".into() })?;
-    prepare(&module, options)?;
+    prepare(&module, options, facts)?;
     Ok(module)
 }
 
@@ -212,7 +214,7 @@ pub fn is_kernel(function: inkwell::values::FunctionValue) -> bool {
 }
 
 /// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
-fn prepare(module: &Module, options: &FrontendOptions) -> Result<(), FrontendError> {
+fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
     let context = module.get_context();
     let always = context.create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
     let drop: Vec<u32> = ["noinline", "optnone"].iter().map(|n| Attribute::get_named_enum_kind_id(n)).collect();
@@ -235,6 +237,6 @@ fn prepare(module: &Module, options: &FrontendOptions) -> Result<(), FrontendErr
         let what = module.get_name().to_string_lossy().into_owned();
         return Err(FrontendError::Input { input: what, reason: "no kernel function (mark one with __kernel)".into() });
     }
-    heddle_llvm_passes::pipeline::prepare(module, options.opt == OptLevel::O0)
+    heddle_llvm_passes::pipeline::prepare(module, facts, options.opt == OptLevel::O0)
         .map_err(|e| FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() })
 }

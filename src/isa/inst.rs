@@ -51,6 +51,15 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// Whether all lanes read the same from this operand of allocated code: scalar registers, constants, immediates, uniform specials.
+    pub fn is_uniform_physical(self) -> bool {
+        match self {
+            Operand::Reg(Reg::Physical(p)) => p.space == Space::Scalar,
+            Operand::Reg(Reg::Virtual { .. }) => false,
+            Operand::Special(s) => s.is_uniform(),
+            Operand::None | Operand::Constant(_) | Operand::Immediate(_) => true,
+        }
+    }
     /// The whole of a virtual register.
     pub const fn virt(reg: VReg) -> Self {
         Operand::Reg(Reg::Virtual { reg, word: 0 })
@@ -204,6 +213,11 @@ impl Inst {
             Targets::Blocks(b) => b,
             _ => &[],
         }
+    }
+
+    /// Whether the scalar unit executes the instruction of allocated code, in either of the forms of S5.
+    pub fn runs_on_scalar_unit(&self) -> bool {
+        self.uniform || self.writes_scalar_register()
     }
 
     /// Whether the instruction runs on the scalar unit because its destination is a physical scalar register (S5). Over virtual

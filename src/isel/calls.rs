@@ -67,6 +67,8 @@ impl Selector<'_> {
                 }
             }
         };
+        // An id that is one for the whole warp (`reqd_work_group_size`) still comes in lanes.
+        let word = if self.is_scalar(i) && !self.is_uniform_operand(word) { self.to_scalar(word, 1) } else { word };
         let leaf = self.leaf(i);
         if leaf.words() == 2 {
             self.low.insert(i, word);

@@ -26,7 +26,7 @@ mod types;
 use std::fmt;
 
 use heddle_llvm_passes::ir::{self, BlockRef, Value};
-use heddle_llvm_passes::uniformity::{self, Uniformity};
+use heddle_llvm_passes::uniformity::{self, Facts, Uniformity};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
@@ -79,7 +79,7 @@ impl Default for SelectOptions {
 ///
 /// # Errors
 /// All constructs found that cannot be compiled.
-pub fn select(module: &inkwell::module::Module, options: &SelectOptions) -> Result<Module, Vec<Diagnostic>> {
+pub fn select(module: &inkwell::module::Module, options: &SelectOptions, facts: Facts) -> Result<Module, Vec<Diagnostic>> {
     let mut result = Module::default();
     let mut errors = Vec::new();
     let mut data = Data::new(module);
@@ -92,7 +92,7 @@ pub fn select(module: &inkwell::module::Module, options: &SelectOptions) -> Resu
             errors.push(not_inlined(value));
             continue;
         }
-        match Selector::run(value, &mut data, options) {
+        match Selector::run(value, &mut data, options, facts) {
             Ok(f) => result.functions.push(f),
             Err(e) => errors.extend(e),
         }
@@ -153,6 +153,8 @@ struct Selector<'a> {
     value: Value,
     uniformity: Uniformity,
     scalarize: bool,
+    /// A uniform value that is computed from varying ones, while it is selected.
+    in_lanes: Option<Value>,
     data: &'a mut Data,
     errors: Vec<Diagnostic>,
     blocks: FxHashMap<BlockRef, Block>,
@@ -180,13 +182,14 @@ struct Selector<'a> {
 }
 
 impl<'a> Selector<'a> {
-    fn run(value: Value, data: &'a mut Data, options: &SelectOptions) -> Result<Function, Vec<Diagnostic>> {
-        let uniformity = uniformity::analyze(value);
+    fn run(value: Value, data: &'a mut Data, options: &SelectOptions, facts: Facts) -> Result<Function, Vec<Diagnostic>> {
+        let uniformity = uniformity::analyze(value, facts);
         let mut s = Selector {
             f: Function::new(value.name()),
             value,
             uniformity,
             scalarize: options.scalarize,
+            in_lanes: None,
             data,
             errors: Vec::new(),
             blocks: FxHashMap::default(),
@@ -207,6 +210,7 @@ impl<'a> Selector<'a> {
             local_offsets: FxHashMap::default(),
             reported: FxHashSet::default(),
         };
+        s.f.whole_work_groups = s.uniformity.assumes_whole_groups();
         s.f.required_work_group = uniformity::required_work_group_size(value);
         s.declare_arguments();
         s.create_blocks();
@@ -318,7 +322,7 @@ impl<'a> Selector<'a> {
 
     /// Whether a value is computed on the scalar unit.
     fn is_scalar(&self, v: Value) -> bool {
-        self.scalarize && self.uniformity.is_uniform(v)
+        self.scalarize && self.in_lanes != Some(v) && self.uniformity.is_uniform(v)
     }
 
     /// The register class of a leaf of a value.
@@ -606,12 +610,32 @@ impl<'a> Selector<'a> {
     }
 
     fn select_block(&mut self, block: BlockRef) {
+        use LLVMOpcode::{LLVMAShr, LLVMLShr, LLVMSDiv, LLVMUDiv};
         self.current = self.blocks[&block];
         self.materialized.clear();
         for i in block.instructions() {
             self.locate(i);
-            self.instruction(i);
+            if self.is_scalar(i)
+                && matches!(i.opcode(), LLVMLShr | LLVMAShr | LLVMUDiv | LLVMSDiv)
+                && !self.uniformity.is_uniform(i.operand(0))
+            {
+                self.uniform_of_varying(i);
+            } else {
+                self.instruction(i);
+            }
         }
+    }
+
+    /// A uniform result of varying operands (a quotient that is the number of the warp): computed in lanes, taken from the first.
+    fn uniform_of_varying(&mut self, i: Value) {
+        self.in_lanes = Some(i);
+        self.instruction(i);
+        self.in_lanes = None;
+        let leaves = leaves(i.ty());
+        let parts = self.parts(i);
+        let parts = parts.iter().zip(leaves.iter()).map(|(op, leaf)| self.to_scalar(*op, leaf.words())).collect();
+        self.low.remove(&i);
+        self.set(i, parts);
     }
 
     fn instruction(&mut self, i: Value) {

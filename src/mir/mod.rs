@@ -106,6 +106,8 @@ pub struct Function {
     pub private_bytes: u32,
     /// `reqd_work_group_size`, if given.
     pub required_work_group: Option<[u32; 3]>,
+    /// The code rests on every work-group having that size, the last one of the range included.
+    pub whole_work_groups: bool,
 }
 
 impl Function {
@@ -122,6 +124,7 @@ impl Function {
             local_bytes: 0,
             private_bytes: 0,
             required_work_group: None,
+            whole_work_groups: false,
         }
     }
 

@@ -198,6 +198,10 @@ fn header(words: &[String]) -> Result<Function, String> {
                 f.required_work_group = Some([number(words, i + 1)?, number(words, i + 2)?, number(words, i + 3)?]);
                 i += 4;
             }
+            "whole" => {
+                f.whole_work_groups = true;
+                i += 1;
+            }
             "{" => i += 1,
             w => return Err(format!("unexpected `{w}`")),
         }

@@ -54,6 +54,9 @@ pub fn print_function(f: &Function, out: &mut String) {
     if let Some([x, y, z]) = f.required_work_group {
         let _ = write!(out, " required {x} {y} {z}");
     }
+    if f.whole_work_groups {
+        out.push_str(" whole");
+    }
     out.push_str(" {\n");
     for file in &f.files {
         let _ = writeln!(out, "  file {file:?}");

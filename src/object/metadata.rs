@@ -73,6 +73,9 @@ pub struct KernelHeader {
     pub predicate_registers: u32,
     /// `reqd_work_group_size`.
     pub required_work_group: Option<[u32; 3]>,
+    /// The code rests on work-groups being whole (of the required size): the global size must be a multiple of it.
+    #[serde(default)]
+    pub whole_work_groups: bool,
     /// Warp size the code was compiled for.
     pub warp_size: u32,
 }

@@ -87,6 +87,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             scalar_registers: usage.scalar,
             predicate_registers: usage.predicate,
             required_work_group: function.required_work_group,
+            whole_work_groups: function.whole_work_groups,
             warp_size: machine.warp_size,
         });
     }

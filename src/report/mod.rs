@@ -93,6 +93,24 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
             t.resident_warps,
             t.residency_limit
         );
+        let f = &t.forms;
+        let share = |n: u64| percent(n as f64, f.total() as f64);
+        let _ = writeln!(out, "  redundant work (one result for all active lanes)   {:>5.1}% of instructions", share(f.oracle()));
+        for (name, n) in [
+            ("scalar instructions", f.scalar),
+            ("u-marked", f.marked),
+            ("scalarised, one lane", f.one_lane),
+            ("scalarised, few lanes", f.few_lanes),
+            ("missed", f.missed),
+        ] {
+            let _ = writeln!(out, "    {name:<22}{:>14} {:>5.1}% {}", grouped(n), share(n), bar(share(n)));
+        }
+        let _ = writeln!(
+            out,
+            "    of which run once    {:>14.1}%   by the compiler alone {:.1}%",
+            percent(f.caught() as f64, f.oracle() as f64),
+            percent(f.caught_by_compiler() as f64, f.oracle() as f64)
+        );
         let stalls = &t.stalls;
         let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier) as f64;
         let _ = writeln!(out, "  stalled warp cycles");

@@ -253,6 +253,12 @@ fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), String> {
             ));
         }
     }
+    if program.header.whole_work_groups && launch.global.iter().zip(&launch.local).any(|(g, l)| !g.is_multiple_of(*l)) {
+        return Err(format!(
+            "it was compiled for whole work-groups of {:?} (reqd_work_group_size); the global size {:?} is no multiple",
+            launch.local, launch.global
+        ));
+    }
     if launch.local_bytes > machine.sm.local_memory {
         return Err(format!("{} bytes of work-group memory; an SM has {}", launch.local_bytes, machine.sm.local_memory));
     }

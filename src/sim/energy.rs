@@ -107,14 +107,15 @@ pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u
     put("issue", s.instructions as f64 * e.issue_pj);
     for (b, block) in program.blocks.iter().enumerate() {
         let first = block.first as usize;
-        for inst in &program.insts[first..first + block.len() as usize] {
+        for (index, inst) in (first..).zip(&program.insts[first..first + block.len() as usize]) {
             if let Some(t) = machine.timing.get(&inst.class()) {
-                let scalar = inst.writes_scalar_register() || inst.uniform;
-                let times = if scalar { counts.executions[b] } else { counts.lanes[b] };
+                let saved = counts.saved_lanes.get(index).copied().unwrap_or(0);
+                let times = if inst.runs_on_scalar_unit() { counts.executions[b] } else { counts.lanes[b] - saved };
                 put("units", times as f64 * t.energy_pj);
             }
         }
     }
+    put("scalarizer", counts.compared as f64 * e.scalar_compare_pj);
     let m = &machine.memory;
     for (space, t) in &s.memory {
         match space.parse::<MemorySpace>() {

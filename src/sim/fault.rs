@@ -36,6 +36,11 @@ pub enum FaultKind {
         /// Work-items of the warp that have not exited.
         live: u32,
     },
+    /// A u-marked instruction whose operands differ between active lanes (S8): a defect of the compiler.
+    WrongMark {
+        /// The first active lane, whose operands would have been used.
+        first: u32,
+    },
     /// `trap`: undefined behaviour was reached.
     Trap,
     /// The instruction budget ran out.
@@ -82,6 +87,10 @@ impl fmt::Display for Fault {
             FaultKind::DivergentBarrier { arrived, live } => write!(
                 f,
                 "divergent barrier: {arrived} of the warp's {live} live work-items reached it; every work-item of a work-group must reach each barrier"
+            )?,
+            FaultKind::WrongMark { first } => write!(
+                f,
+                "wrong u bit: the operands of this work-item differ from those of the warp's first active lane ({first}); this is a defect of the compiler (S8)"
             )?,
             FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
             FaultKind::Runaway { limit } => write!(

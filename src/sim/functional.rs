@@ -48,13 +48,17 @@ pub struct BlockCounts {
     pub lanes: Vec<u64>,
     /// Branches that split a warp.
     pub splits: u64,
+    /// Lanes that the run-time scalarizer (S7) saved, per instruction; empty where it does not run.
+    pub saved_lanes: Vec<u64>,
+    /// Words of lane operands it compared.
+    pub compared: u64,
 }
 
 impl BlockCounts {
     /// Zeros for a program.
     pub fn new(program: &Program) -> Self {
         let n = program.blocks.len();
-        BlockCounts { executions: vec![0; n], lanes: vec![0; n], splits: 0 }
+        BlockCounts { executions: vec![0; n], lanes: vec![0; n], splits: 0, saved_lanes: Vec::new(), compared: 0 }
     }
 
     fn add(&mut self, other: &BlockCounts) {
@@ -91,7 +95,7 @@ pub struct GroupPlace {
 
 impl<'a, const N: usize> Warp<'a, N> {
     /// A warp whose registers hold nothing yet.
-    pub fn new(launch: &'a Launch, memory: &'a DeviceMemory) -> Self {
+    pub fn new(launch: &'a Launch, memory: &'a DeviceMemory, options: &Options) -> Self {
         let program = launch.program;
         let rows = &program.rows;
         let mut file = vec![Row([0; N]); usize::from(rows.total)];
@@ -119,6 +123,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 sector_bytes: 0,
                 local_banks: 0,
                 access: None,
+                check_marks: options.check_marks,
                 clock: 0,
             },
             control: Control::new(0),
@@ -275,7 +280,7 @@ fn run<const N: usize>(
     let step = (groups / (threads as u64 * 64)).clamp(1, 64);
     let work = || {
         let mut worker: Worker<N> = Worker {
-            warps: (0..warps).map(|_| Warp::new(launch, memory)).collect(),
+            warps: (0..warps).map(|_| Warp::new(launch, memory, options)).collect(),
             local: local_memory(launch.local_bytes),
             counts: BlockCounts::new(program),
         };

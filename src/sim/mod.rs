@@ -68,10 +68,15 @@ pub struct Options {
     pub max_instructions: u64,
     /// Host threads of functional mode; 0: all cores.
     pub threads: usize,
+    /// Compare the operands of all active lanes of every u-marked instruction; a difference is a fault (S8).
+    pub check_marks: bool,
+    /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar
+    /// unit. 0: off. `None`: as the machine description says. Timing mode only; results do not depend on it.
+    pub scalar_threshold: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_instructions: 10_000_000_000, threads: 0 }
+        Options { max_instructions: 10_000_000_000, threads: 0, check_marks: false, scalar_threshold: None }
     }
 }

@@ -71,6 +71,58 @@ pub struct TimingStatistics {
     pub scalar_issued: u64,
     /// Stalls.
     pub stalls: Stalls,
+    /// Instructions by how scalar they are.
+    pub forms: Forms,
+}
+
+/// Warp instructions (branches, barriers and exits aside) by where redundant work of their lanes went (S5–S7).
+///
+/// The *oracle* is everything whose active lanes all have the same operands and that the scalar unit could run: all but `vector`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forms {
+    /// With a destination in S.
+    pub scalar: u64,
+    /// With the u bit.
+    pub marked: u64,
+    /// Scalarised at run time: one active lane.
+    pub one_lane: u64,
+    /// Scalarised at run time: several active lanes with the same operands.
+    pub few_lanes: u64,
+    /// Executed in all lanes although they have the same operands.
+    pub missed: u64,
+    /// With operands that differ between lanes, or that the scalar unit cannot run.
+    pub vector: u64,
+}
+
+impl Forms {
+    /// Instructions that an oracle would execute once a warp.
+    pub fn oracle(&self) -> u64 {
+        self.scalar + self.marked + self.one_lane + self.few_lanes + self.missed
+    }
+
+    /// Of these, executed once because of the compiler.
+    pub fn caught_by_compiler(&self) -> u64 {
+        self.scalar + self.marked
+    }
+
+    /// Of these, executed once.
+    pub fn caught(&self) -> u64 {
+        self.oracle() - self.missed
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.oracle() + self.vector
+    }
+
+    fn add(&mut self, o: &Forms) {
+        self.scalar += o.scalar;
+        self.marked += o.marked;
+        self.one_lane += o.one_lane;
+        self.few_lanes += o.few_lanes;
+        self.missed += o.missed;
+        self.vector += o.vector;
+    }
 }
 
 /// Statistics of a launch (or of several added up).
@@ -150,6 +202,7 @@ impl Statistics {
                 *a += b;
             }
             mine.scalar_issued += t.scalar_issued;
+            mine.forms.add(&t.forms);
             mine.stalls.dependence += t.stalls.dependence;
             mine.stalls.memory += t.stalls.memory;
             mine.stalls.unit += t.stalls.unit;

@@ -7,6 +7,7 @@
 //! Memory has a flat latency per space; coalesced sectors and bank conflicts keep the load-store unit busy. SMs advance in order of their own
 //! clocks, ties by number, so a run is reproducible; cycles without an issue are skipped.
 
+use super::exec::uniform::differing_lane;
 use super::exec::{Decoded, prepare};
 use super::fault::{Fault, FaultKind};
 use super::functional::{BlockCounts, GroupPlace, Progress, Warp, local_memory};
@@ -62,6 +63,12 @@ struct Static {
     interval: u32,
     scalar: bool,
     control: bool,
+    /// The scalar unit could run it if all active lanes had the same operands.
+    eligible: bool,
+    /// Cycles to the result on the scalar unit.
+    scalar_latency: u32,
+    /// Lane operands that the run-time scalarizer compares, in words a lane.
+    compared: u32,
 }
 
 /// Scoreboard rows of the predicates come after all register rows.
@@ -88,21 +95,29 @@ fn statics(program: &Program, machine: &Machine) -> Vec<Static> {
             row(inst.dst, rows[0], inst.dst_words(), &mut writes);
             let class = inst.class();
             let control = class == crate::isa::OpClass::Control;
-            let scalar = inst.writes_scalar_register();
+            let scalar = inst.runs_on_scalar_unit();
             let t = machine.timing.get(&class).copied();
             let (unit, mut latency, interval) = t.map_or((Unit::Alu, 1, 1), |t| (t.unit, t.latency, t.interval));
+            let mut scalar_latency = t.map_or(1, |t| if t.scalar_latency == 0 { t.latency } else { t.scalar_latency });
+            scalar_latency += memory_latency(inst, machine);
+            latency += memory_latency(inst, machine);
             if scalar {
-                latency = t.map_or(1, |t| if t.scalar_latency == 0 { t.latency } else { t.scalar_latency });
+                latency = scalar_latency;
             }
+            let lane_words =
+                |i: usize, s: &Operand| if s.is_uniform_physical() { 0 } else { u32::from(inst.src_words(i).max(1)) };
             Static {
                 reads,
                 writes,
                 cluster: usize::from(inst.cluster),
                 unit,
-                latency: latency + memory_latency(inst, machine),
+                latency,
                 interval,
                 scalar,
                 control,
+                eligible: inst.info().flags.scalar && !scalar && !control && inst.dst.is_some(),
+                scalar_latency,
+                compared: inst.srcs.iter().enumerate().map(|(i, s)| lane_words(i, s)).sum(),
             }
         })
         .collect()
@@ -134,6 +149,7 @@ struct Slot<'a, const N: usize> {
     waits_for_memory: bool,
     age: u64,
     issued_last: bool,
+    form: Form,
 }
 
 /// A resident work-group.
@@ -152,7 +168,6 @@ struct Sm<'a, const N: usize> {
     groups: Vec<Group>,
     /// When each unit of each cluster is free.
     units: Vec<[u64; 5]>,
-    scalar_free: u64,
     done: bool,
     occupied: u64,
 }
@@ -168,6 +183,9 @@ struct Machinery<'a, const N: usize> {
     sectors: std::collections::BTreeMap<MemorySpace, u64>,
     limit: u64,
     ages: u64,
+    /// Of the run-time scalarizer (S7).
+    threshold: u32,
+    options: &'a Options,
 }
 
 fn run<const N: usize>(
@@ -193,7 +211,10 @@ fn run<const N: usize>(
         sectors: Default::default(),
         limit: options.max_instructions,
         ages: 0,
+        threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
+        options,
     };
+    m.counts.saved_lanes = vec![0; program.insts.len()];
     m.timing.resident_warps = (resident * warps) as u64;
     m.timing.residency_limit = limit.into();
     let mut sms: Vec<Sm<N>> = (0..machine.sm.count)
@@ -202,7 +223,6 @@ fn run<const N: usize>(
             slots: Vec::new(),
             groups: Vec::new(),
             units: vec![[0; 5]; machine.clusters.len()],
-            scalar_free: 0,
             done: false,
             occupied: 0,
         })
@@ -261,6 +281,28 @@ fn unit_index(unit: Unit) -> usize {
     }
 }
 
+/// On which unit an instruction runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Form {
+    /// Decided by the compiler (or control).
+    #[default]
+    Static,
+    /// Run-time scalarizer: one active lane.
+    OneLane,
+    /// Run-time scalarizer: few active lanes with the same operands.
+    FewLanes,
+    /// All active lanes have the same operands, but nothing makes use of it.
+    Missed,
+    /// One result a lane.
+    Vector,
+}
+
+impl Form {
+    fn is_scalarised(self) -> bool {
+        matches!(self, Form::OneLane | Form::FewLanes)
+    }
+}
+
 /// Why a warp did not issue.
 #[derive(Clone, Copy, PartialEq)]
 enum Cause {
@@ -291,7 +333,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
         let mut free: Vec<usize> = (0..sm.slots.len()).filter(|s| sm.slots[*s].warp.control.done()).collect();
         for w in 0..live.min(warps as u32) {
             let s = free.pop().unwrap_or_else(|| {
-                let mut warp = Warp::new(self.launch, self.memory);
+                let mut warp = Warp::new(self.launch, self.memory, self.options);
                 warp.lanes.sector_bytes = self.machine.memory.sector_bytes;
                 warp.lanes.local_banks = self.machine.memory.local_banks;
                 let rows = usize::from(self.launch.program.rows.total) + 16;
@@ -304,6 +346,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
                     waits_for_memory: false,
                     age: 0,
                     issued_last: false,
+                    form: Form::Static,
                 });
                 sm.slots.len() - 1
             });
@@ -345,13 +388,61 @@ impl<'a, const N: usize> Machinery<'a, N> {
         }
         slot.next = next;
         slot.waits_for_memory = memory;
+        slot.form = self.form(slot, s);
+    }
+
+    /// On which unit the warp's next instruction runs, and why. Registers hold their values already: execution is in order.
+    fn form(&self, slot: &Slot<'a, N>, s: &Static) -> Form {
+        if s.scalar || s.control {
+            return Form::Static;
+        }
+        let lanes = &slot.warp.lanes;
+        let d = &self.code[slot.pc];
+        let mask = lanes.active(d);
+        if !s.eligible || mask == 0 {
+            return Form::Vector;
+        }
+        let active = mask.count_ones();
+        if active == 1 && self.threshold >= 1 {
+            return Form::OneLane;
+        }
+        if differing_lane(lanes, d, mask).is_some() {
+            Form::Vector
+        } else if active <= self.threshold && active < N as u32 {
+            Form::FewLanes
+        } else {
+            Form::Missed
+        }
+    }
+
+    /// Counts an issued instruction by its form (issue statistics), and what the run-time scalarizer did for it.
+    fn count_form(&mut self, index: usize, form: Form, exec: u64) {
+        let st = &self.statics[index];
+        let forms = &mut self.timing.forms;
+        match form {
+            Form::Static if st.control => {}
+            Form::Static if self.code[index].scalar => forms.scalar += 1,
+            Form::Static => forms.marked += 1,
+            Form::OneLane => forms.one_lane += 1,
+            Form::FewLanes => forms.few_lanes += 1,
+            Form::Missed => forms.missed += 1,
+            Form::Vector => forms.vector += 1,
+        }
+        // EXEC, not the guard, is what the comparators see.
+        let active = exec.count_ones();
+        if form.is_scalarised() {
+            self.counts.saved_lanes[index] += u64::from(active - 1);
+        }
+        if st.eligible && active > 1 && active <= self.threshold && active < N as u32 {
+            self.counts.compared += u64::from(active * st.compared);
+        }
     }
 
     /// One cycle of an SM, and the skip to the next one in which something can happen. Returns how many work-groups ended.
     fn cycle(&mut self, sm: &mut Sm<'a, N>) -> Result<u32, Box<Fault>> {
         let now = sm.time;
         let mut cluster_used = [false; 16];
-        let mut scalar_used = self.machine.sm.scalar_issue == 0;
+        let mut scalar_slots = self.machine.sm.scalar_issue;
         let mut control_used = false;
         let mut ended = 0;
         // Greedy then oldest.
@@ -363,8 +454,9 @@ impl<'a, const N: usize> Machinery<'a, N> {
         let mut blocked_until = u64::MAX;
         for s in order {
             let Some(st) = self.statics.get(sm.slots[s].pc) else { continue };
-            let free = if st.scalar {
-                if scalar_used { now + 1 } else { sm.scalar_free }
+            let on_scalar_unit = st.scalar || sm.slots[s].form.is_scalarised();
+            let free = if on_scalar_unit {
+                if scalar_slots == 0 { now + 1 } else { 0 }
             } else if st.control {
                 if control_used { now + 1 } else { 0 }
             } else if cluster_used[st.cluster & 15] {
@@ -376,8 +468,8 @@ impl<'a, const N: usize> Machinery<'a, N> {
                 blocked_until = blocked_until.min(free);
                 continue;
             }
-            if st.scalar {
-                scalar_used = true;
+            if on_scalar_unit {
+                scalar_slots -= 1;
             } else if st.control {
                 control_used = true;
             } else {
@@ -452,10 +544,13 @@ impl<'a, const N: usize> Machinery<'a, N> {
             slot.warp.lanes.fault = Some((FaultKind::Runaway { limit: self.limit }, index as u32, lane));
         }
         let place = group.place;
-        let mut latency = u64::from(st.latency);
-        if st.scalar {
+        let form = slot.form;
+        let on_scalar_unit = st.scalar || form.is_scalarised();
+        let mut latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
+        self.count_form(index, form, slot.warp.control.mask);
+        let st = &self.statics[index];
+        if on_scalar_unit {
             self.timing.scalar_issued += 1;
-            sm.scalar_free = now + 1;
         } else if !st.control {
             self.timing.issued[st.cluster] += 1;
         }
@@ -476,7 +571,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
                     *self.sectors.entry(access.space).or_default() += u64::from(access.units);
                 }
             }
-            if !st.scalar && !st.control {
+            if !on_scalar_unit && !st.control {
                 sm.units[st.cluster][unit_index(st.unit)] = now + busy;
             }
             let from_memory = inst.is_memory();

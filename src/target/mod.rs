@@ -62,8 +62,10 @@ pub struct Sm {
     pub predicate_registers: u32,
     /// Work-group memory, bytes.
     pub local_memory: u32,
-    /// Scalar instructions issued a cycle (0 or 1): the scalar unit's own slot (S1, S6).
+    /// Scalar instructions issued a cycle: the scalar unit's own slots (S1, S6).
     pub scalar_issue: u32,
+    /// Run-time scalarizer (S7): most active lanes with the same operands that make an unmarked instruction scalar; 0: none.
+    pub scalar_threshold: u32,
 }
 
 /// A cluster: a private local register file and the units it serves (C1).

@@ -70,7 +70,8 @@ fn sm(machine: &Machine) -> Result<(), Violation> {
     range(sm.scalar_registers, 8, 256, "sm.scalar-registers")?;
     range(sm.predicate_registers, 2, 15, "sm.predicate-registers")?;
     range(sm.local_memory, 0, 1 << 24, "sm.local-memory")?;
-    range(sm.scalar_issue, 0, 1, "sm.scalar-issue")
+    range(sm.scalar_issue, 1, 4, "sm.scalar-issue")?;
+    range(sm.scalar_threshold, 0, machine.warp_size - 1, "sm.scalar-threshold")
 }
 
 fn clusters(machine: &Machine) -> Result<(), Violation> {

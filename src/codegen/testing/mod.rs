@@ -49,6 +49,7 @@ pub fn machine(main: u32, scalar: u32, predicate: u32) -> Machine {
             predicate_registers: predicate,
             local_memory: 65536,
             scalar_issue: 1,
+            scalar_threshold: 0,
         },
         clusters: vec![
             cluster("alu0", &[Unit::Alu]),

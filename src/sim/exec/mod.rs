@@ -6,6 +6,7 @@
 
 mod access;
 mod alu;
+pub mod uniform;
 
 use super::fault::FaultKind;
 use super::memory::DeviceMemory;
@@ -25,6 +26,12 @@ pub type Execute<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>);
 pub struct Decoded<const N: usize> {
     /// What runs it.
     pub run: Execute<N>,
+    /// What the operation does; differs from `run` for u-marked instructions.
+    pub inner: Execute<N>,
+    /// Words of the destination; 0 for predicates and none.
+    pub dst_words: u8,
+    /// Words of each source that may differ between lanes; 0 for the others.
+    pub lane_words: [u8; 3],
     /// Destination row, or predicate number.
     pub dst: u16,
     /// Source rows, or predicate numbers.
@@ -92,6 +99,8 @@ pub struct Lanes<'a, const N: usize> {
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,
+    /// Compare the operands of u-marked instructions (S8).
+    pub check_marks: bool,
     /// Instructions executed, for the clock register.
     pub clock: u64,
 }
@@ -229,9 +238,12 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
         .map(|(index, inst)| {
             let rows = program.operands[index];
             let mut predicate_sources = 0;
+            let mut lane_words = [0; 3];
             for (i, s) in inst.srcs.iter().enumerate() {
                 if matches!(s, Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate) {
                     predicate_sources |= 1 << i;
+                } else if !s.is_uniform_physical() {
+                    lane_words[i] = inst.src_words(i);
                 }
             }
             let (guard, guard_negate) = match inst.guard {
@@ -242,8 +254,13 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 Op::Atomic => inst.mods.atomic as u8,
                 _ => inst.mods.rounding as u8,
             };
+            let inner = alu::select::<N>(inst);
+            let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
             Decoded {
-                run: alu::select::<N>(inst),
+                run: if inst.uniform { uniform::marked::<N> } else { inner },
+                inner,
+                dst_words: if predicate || !inst.dst.is_some() { 0 } else { inst.dst_words() },
+                lane_words,
                 dst: rows[0],
                 src: [rows[1], rows[2], rows[3]],
                 predicate_sources,
