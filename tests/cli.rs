@@ -218,6 +218,36 @@ fn a_launch_fits_on_the_command_line() {
     heddle().args(case).assert().code(2).stderr(contains("go with a source"));
 }
 
+/// S8: a mark that is wrong is found when checking is on, and named.
+#[test]
+fn a_wrong_u_bit_is_a_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"kernel @k stage lowered local 0 private 0 {
+  arg global "a" "int*" offset 8 size 8 align 8
+  registers v1 v1
+bb0: frequency 1
+  shl.b32 %0, gid.x, 2
+  add.b32.u %1, lid.x, 1
+  st.global.b32 [c[0x8] + u32 %0], %1
+  exit
+}
+"#;
+    std::fs::write(folder.path().join("k.mir"), text).unwrap();
+    let case = r#"{"source":"k.mir","buffers":{"a":{"zeros":[64],"dtype":"int32"}},
+        "launches":[{"kernel":"k","global":[64],"local":[32],"args":[{"buffer":"a"}]}]}"#;
+    let path = folder.path().join("case.json");
+    std::fs::write(&path, case).unwrap();
+    for mode in ["functional", "timing"] {
+        heddle().args(["run", "--mode", mode]).arg(&path).assert().success();
+        heddle()
+            .args(["run", "--check=marks", "--mode", mode])
+            .arg(&path)
+            .assert()
+            .code(1)
+            .stderr(contains("wrong u bit").and(contains("first active lane (0)")).and(contains("local (1, 0, 0)")));
+    }
+}
+
 #[test]
 fn machines_are_printed_changed_and_checked() {
     heddle().arg("target").assert().success().stdout(contains("[[clusters]]"));

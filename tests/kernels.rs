@@ -67,6 +67,15 @@ fn main() {
                 o.codegen.no_marks = true;
             })
         }));
+        // The run-time scalarizer changes costs, not results.
+        for threshold in [0, 1, 7] {
+            let p = path.clone();
+            trials.push(Trial::test(format!("{name}/scalar-threshold-{threshold}"), move || {
+                run(&p, &[format!("sm.scalar-threshold={threshold}")], Mode::Timing, |_| {})
+            }));
+        }
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/no-marks"), move || run(&p, &[], Mode::Timing, |o| o.codegen.no_marks = true)));
         // Register pressure: down to 18 main registers, and few scalar and predicate registers.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/18-registers"), move || {

@@ -30,12 +30,13 @@ impl Candidates {
     fn assign(&self, inst: &mut Inst, scalar: bool, load: &mut [u64]) {
         inst.cluster = 0;
         let class = inst.class();
-        if scalar || inst.uniform || class == OpClass::Control {
+        if scalar || class == OpClass::Control {
             return;
         }
         let (clusters, interval) = &self.0[class as usize];
         if let Some(&best) = clusters.iter().min_by_key(|c| load[**c as usize]) {
-            load[best as usize] += u64::from(*interval);
+            // A u-marked instruction runs on the scalar unit; its cluster only says whose local registers it may name.
+            load[best as usize] += if inst.uniform { 0 } else { u64::from(*interval) };
             inst.cluster = best;
         }
     }

@@ -43,7 +43,7 @@ pub fn mark(function: &mut Function) {
                 _ => false,
             };
             if flags.scalar && writes_lanes && !flags.pseudo && !flags.convergent {
-                inst.uniform = inst.srcs.iter().all(|s| is_uniform(function, *s));
+                inst.uniform |= inst.srcs.iter().all(|s| is_uniform(function, *s));
             }
         }
         function.blocks[block].insts = insts;

@@ -232,6 +232,25 @@ impl Selector<'_> {
         let ext = |s: &mut Self, o: Operand, signed: bool| s.extend_wide(o, bits, signed);
         let amount = |s: &mut Self, o: Operand| s.halves(o).0;
         let class = |bank| RegClass { bank, words: 2 };
+        // Moving and masking whole words costs no arithmetic.
+        if bits == 64 {
+            let zero = Operand::Immediate(0);
+            match (i.opcode(), constants::sign_extended(i.operand(1))) {
+                (LLVMAnd, Some(0xffff_ffff)) => {
+                    let low = self.halves(a).0;
+                    return self.pair(low, zero);
+                }
+                (LLVMLShr, Some(32)) => {
+                    let high = self.halves(a).1;
+                    return self.pair(high, zero);
+                }
+                (LLVMShl, Some(32)) => {
+                    let low = self.halves(a).0;
+                    return self.pair(zero, low);
+                }
+                _ => {}
+            }
+        }
         let (op, ty, a, b) = match i.opcode() {
             LLVMAdd => (Op::Add, Type::B64, a, b),
             LLVMSub => (Op::Sub, Type::B64, a, b),

@@ -173,6 +173,10 @@ struct Selector<'a> {
     phis: Vec<control::PendingPhi>,
     /// Constants materialised in the current block, by bits and width in words.
     materialized: FxHashMap<(u64, u8), Operand>,
+    /// Constants materialised on entry, for use in loops.
+    on_entry: FxHashMap<(u64, u8), Operand>,
+    /// The current block is in a loop.
+    in_loop: bool,
     /// By-value structure arguments: byte offset in the constant bank, and their copy in private memory if they are written.
     by_value: FxHashMap<Value, address::ByValue>,
     /// Byte offset of each kernel argument in the constant bank.
@@ -205,6 +209,8 @@ impl<'a> Selector<'a> {
             roots: FxHashMap::default(),
             phis: Vec::new(),
             materialized: FxHashMap::default(),
+            on_entry: FxHashMap::default(),
+            in_loop: false,
             by_value: FxHashMap::default(),
             arguments: FxHashMap::default(),
             local_offsets: FxHashMap::default(),
@@ -388,8 +394,17 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// A scalar register that holds a constant of 1 or 2 words, once a block.
+    /// A scalar register that holds a constant of 1 or 2 words: once a block, or on entry for all blocks in loops.
     fn materialize(&mut self, bits: u64, words: u8) -> Operand {
+        if self.in_loop {
+            if let Some(op) = self.on_entry.get(&(bits, words)) {
+                return *op;
+            }
+            let dst = Operand::virt(self.f.add_vreg(RegClass::scalar(words)));
+            self.insert_at_entry(constant_code(dst, bits, words));
+            self.on_entry.insert((bits, words), dst);
+            return dst;
+        }
         if let Some(op) = self.materialized.get(&(bits, words)) {
             return *op;
         }
@@ -613,6 +628,9 @@ impl<'a> Selector<'a> {
         use LLVMOpcode::{LLVMAShr, LLVMLShr, LLVMSDiv, LLVMUDiv};
         self.current = self.blocks[&block];
         self.materialized.clear();
+        let cfg = self.uniformity.cfg();
+        // The entry block itself may be a loop's header only if it has predecessors, which LLVM forbids.
+        self.in_loop = cfg.index.get(&block).is_some_and(|b| cfg.loops.iter().any(|l| l.members.contains(*b)));
         for i in block.instructions() {
             self.locate(i);
             if self.is_scalar(i)

@@ -1,6 +1,7 @@
 //! Benchmarks with a contract: `{"bench": NAME, "figures": {"dotted.name": number}, "kernels": {…}}`.
 
 mod compile;
+mod scalar;
 mod sim;
 
 use std::collections::BTreeMap;
@@ -21,9 +22,10 @@ pub struct Report {
 pub fn run(name: &str, json: Option<&Path>) -> Result<()> {
     let mut report = Report { bench: name.into(), ..Default::default() };
     match name {
+        "scalar" => scalar::run(&mut report)?,
         "sim" => sim::run(&mut report)?,
         "compile" => compile::run(&mut report)?,
-        other => bail!("no benchmark `{other}`; there are: sim, compile"),
+        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar"),
     }
     for (kernel, values) in &report.kernels {
         let values: Vec<String> = values.iter().map(|(k, v)| format!("{k} {v:.4}")).collect();
@@ -48,6 +50,11 @@ pub fn median(mut values: Vec<f64>) -> f64 {
         n if n % 2 == 1 => values[n / 2],
         n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
     }
+}
+
+/// The geometric mean; 1 of nothing.
+pub fn geomean(values: &[f64]) -> f64 {
+    (values.iter().map(|v| v.ln()).sum::<f64>() / values.len().max(1) as f64).exp()
 }
 
 /// The test kernels: name and folder.
