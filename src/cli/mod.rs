@@ -14,6 +14,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::codegen::RegisterFile;
+use crate::codegen::partition::Ownership;
 use crate::target::Machine;
 
 /// An error with its exit status.
@@ -84,6 +86,12 @@ pub struct CodegenArgs {
     /// Keep uniform values in vector registers instead of using the scalar unit.
     #[arg(long)]
     pub no_scalarize: bool,
+    /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
+    #[arg(long, value_enum)]
+    pub regfile: Option<RegisterFile>,
+    /// How live ranges get the cluster that owns them: by energy, or by the publication's count of accesses.
+    #[arg(long, value_enum)]
+    pub ownership: Option<Ownership>,
     /// Main registers a work-item may use, below the machine's limit.
     #[arg(long, value_name = "N")]
     pub max_registers: Option<u32>,
@@ -97,6 +105,8 @@ impl CodegenArgs {
     pub fn options(&self, frontend: crate::frontend::FrontendOptions) -> crate::driver::CompileOptions {
         let mut options = crate::driver::CompileOptions { frontend, ..Default::default() };
         options.select.scalarize = !self.no_scalarize;
+        options.codegen.regfile = self.regfile.unwrap_or_default();
+        options.codegen.ownership = self.ownership.unwrap_or_default();
         options.codegen.no_marks = self.no_scalarize;
         options.codegen.max_main_registers = self.max_registers;
         options.codegen.verify |= self.verify;

@@ -22,6 +22,8 @@ pub struct Session {
     pub origins: Origins,
     /// Address of the first spill slot.
     pub first_slot: u32,
+    /// The main register MVR of each local register that has one (C10).
+    pub main_of: SecondaryMap<VReg, Option<VReg>>,
     /// Liveness, while it holds.
     view: Option<LiveView>,
 }
@@ -33,6 +35,7 @@ impl Session {
             before: verify.then(|| Box::new(function.clone())),
             origins: spill::origins_of(function),
             first_slot: function.private_bytes.next_multiple_of(4),
+            main_of: SecondaryMap::new(),
             view: None,
         }
     }
@@ -40,6 +43,11 @@ impl Session {
     /// Liveness of the function as it is.
     pub fn view(&mut self, function: &Function) -> &LiveView {
         self.view.get_or_insert_with(|| LiveView::new(function))
+    }
+
+    /// The function has changed.
+    pub fn forget_view(&mut self) {
+        self.view = None;
     }
 
     /// Takes the liveness out; the function is about to change.
@@ -101,7 +109,7 @@ pub fn color_bank(
 }
 
 /// Replaces the virtual registers for which `color` knows the file.
-fn to_physical(inst: &mut Inst, color: impl Fn(VReg) -> Option<Option<u16>>, space: Space) {
+pub fn to_physical(inst: &mut Inst, color: impl Fn(VReg) -> Option<Option<u16>>, space: Space) {
     let map = |reg: Reg| match reg {
         Reg::Virtual { reg: v, word } => match color(v) {
             // A register without colour is never live: its reads are of undefined values.

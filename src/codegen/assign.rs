@@ -1,14 +1,26 @@
-//! Cluster assignment, first form: every vector instruction goes to a cluster that has the unit its class needs (C1).
+//! Cluster assignment (C2): every vector instruction goes to a cluster that has the unit its class needs (C1). Scalar and control instructions
+//! are in no cluster.
 //!
-//! Among several candidates the one with the least work so far in the block is taken, the lowest number on ties; work is counted in
-//! cycles of the unit (the description's intervals). Scalar and control instructions are in no cluster.
+//! # With local files
+//! Bottom-up greedy, after Ellis' BUG ("Bulldog: a compiler for VLIW architectures", 1986): blocks in order of frequency, instructions from the last to the
+//! first, so that users pull what they use; values that live across blocks pull through the accesses already placed there. The measure is the one of
+//! [`super::partition`]: what the register accesses of the values involved will cost, copies between clusters included, plus the work the
+//! cluster has already, because clusters issue side by side. Afterwards instructions move singly, in the order of the code, as long as that
+//! lowers the sum (Kernighan and Lin's idea without its look-ahead).
+//!
+//! # Without
+//! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles of the unit (the description's
+//! intervals).
 
+use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use strum::IntoEnumIterator;
 
+use super::RegisterFile;
 use super::spill::{INSERTED, Origins};
-use crate::isa::{Inst, OpClass, Operand, PhysReg, Reg, Space};
-use crate::mir::{Bank, Function};
+use super::webs::{self, Accesses, Costs};
+use crate::isa::{Inst, OpClass, Operand, PhysReg, Reg, Space, VReg};
+use crate::mir::{Bank, Block, Function};
 use crate::target::Machine;
 
 /// For each unit class the clusters that have its unit, and the cycles an instruction keeps the unit busy.
@@ -52,8 +64,11 @@ fn is_scalar(function: &crate::mir::Function, dst: Operand) -> bool {
 }
 
 /// Assigns clusters.
-pub fn run(function: &mut Function, machine: &Machine) {
+pub fn run(function: &mut Function, machine: &Machine, files: RegisterFile) {
     let candidates = Candidates::new(machine);
+    if files == RegisterFile::Multilevel && machine.clusters.iter().any(|c| c.local_registers > 0) {
+        return Greedy::new(function, machine, &candidates).run();
+    }
     let mut load = vec![0u64; machine.clusters.len()];
     for position in 0..function.layout.len() {
         let block = function.layout[position];
@@ -78,12 +93,152 @@ pub fn inserted(function: &mut Function, machine: &Machine, origins: &Origins) {
         load.iter_mut().for_each(|l| *l = 0);
         let mut insts = std::mem::take(&mut function.blocks[block].insts);
         for (inst, origin) in insts.iter_mut().zip(&origins[block]) {
-            if *origin == INSERTED {
+            let local = |o: &Operand| matches!(o.as_phys(), Some(PhysReg { space: Space::Local, .. }));
+            if *origin == INSERTED && !inst.srcs.iter().chain([&inst.dst]).any(local) {
                 candidates.assign(inst, is_scalar(function, inst.dst), &mut load);
             } else if let Some(l) = load.get_mut(usize::from(inst.cluster)) {
                 *l += u64::from(candidates.0[inst.class() as usize].1);
             }
         }
         function.blocks[block].insts = insts;
+    }
+}
+
+/// Passes of single moves after the greedy assignment; each lowers the cost, and later ones find little.
+const PASSES: usize = 4;
+
+/// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one cluster from doing everything.
+const BALANCE: f32 = 1.0;
+
+/// State of the greedy assignment.
+struct Greedy<'a> {
+    function: &'a mut Function,
+    candidates: &'a Candidates,
+    costs: Costs,
+    /// Accesses of the instructions placed so far.
+    table: SecondaryMap<VReg, Accesses>,
+    /// Weighted work of each cluster.
+    load: Vec<f32>,
+    /// All work there is.
+    total: f32,
+}
+
+/// The accesses of one instruction, each register once a role.
+type Mentions = SmallVec<[(VReg, f32, bool); 4]>;
+
+impl<'a> Greedy<'a> {
+    fn new(function: &'a mut Function, machine: &Machine, candidates: &'a Candidates) -> Self {
+        let costs = Costs::new(machine);
+        let mut table = SecondaryMap::with_capacity(function.vregs.len());
+        table.resize(function.vregs.len());
+        let load = vec![0.0; machine.clusters.len()];
+        Greedy { function, candidates, costs, table, load, total: 0.0 }
+    }
+
+    fn run(mut self) {
+        let mut order = self.function.layout.clone();
+        order.sort_by(|a, b| self.function.blocks[*b].frequency.total_cmp(&self.function.blocks[*a].frequency));
+        for block in &order {
+            let data = &self.function.blocks[*block];
+            for inst in &data.insts {
+                if let Some((choices, interval)) = self.choices(inst) {
+                    if !choices.is_empty() {
+                        self.total += data.frequency * interval as f32;
+                    }
+                } else {
+                    // The scalar unit's reads of lane registers.
+                    let mentions = self.mentions(inst, data.frequency);
+                    mentions.iter().filter(|m| !m.2).for_each(|m| self.table[m.0].read(None, m.1, 1.0));
+                }
+            }
+        }
+        for &block in &order {
+            for i in (0..self.function.blocks[block].insts.len()).rev() {
+                self.place(block, i, None);
+            }
+        }
+        let layout = self.function.layout.clone();
+        for _ in 0..PASSES {
+            let mut moved = false;
+            for &block in &layout {
+                for i in 0..self.function.blocks[block].insts.len() {
+                    let now = self.function.blocks[block].insts[i].cluster;
+                    moved |= self.place(block, i, Some(now));
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+    }
+
+    /// Clusters an instruction may go to, and its work; `None` for scalar and control instructions.
+    fn choices(&self, inst: &Inst) -> Option<(SmallVec<[u8; 8]>, u32)> {
+        let class = inst.class();
+        if is_scalar(self.function, inst.dst) || class == OpClass::Control {
+            return None;
+        }
+        let (clusters, interval) = &self.candidates.0[class as usize];
+        // The scalar unit delivers u-marked results to any cluster's registers; copies need only register ports.
+        if inst.uniform || class == OpClass::Move {
+            let work = if inst.uniform { 0 } else { *interval };
+            return Some(((0..self.load.len() as u8).collect(), work));
+        }
+        Some((clusters.iter().copied().collect(), *interval))
+    }
+
+    fn mentions(&self, inst: &Inst, frequency: f32) -> Mentions {
+        let mut result = Mentions::new();
+        webs::for_each_vector(self.function, inst, |reg, words, write| result.push((reg, frequency * f32::from(words), write)));
+        result
+    }
+
+    fn account(&mut self, mentions: &Mentions, cluster: u8, sign: f32) {
+        for (reg, weight, write) in mentions {
+            if *write {
+                self.table[*reg].write(cluster, *weight, sign);
+            } else {
+                self.table[*reg].read(Some(cluster), *weight, sign);
+            }
+        }
+    }
+
+    /// Places an instruction where it costs least; `from` is where it is. Says whether it moved.
+    fn place(&mut self, block: Block, i: usize, from: Option<u8>) -> bool {
+        let data = &self.function.blocks[block];
+        let inst = &data.insts[i];
+        let frequency = data.frequency;
+        let Some((choices, interval)) = self.choices(inst) else { return false };
+        let mentions = self.mentions(inst, frequency);
+        let work = frequency * interval as f32;
+        if let Some(now) = from {
+            self.account(&mentions, now, -1.0);
+            self.load[usize::from(now)] -= work;
+        }
+        let mut best = (f32::INFINITY, from.unwrap_or(0));
+        let mean = (self.total / self.load.len() as f32).max(1e-6);
+        if choices.len() == 1 {
+            best = (0.0, choices[0]);
+        } else {
+            for &c in &choices {
+                self.account(&mentions, c, 1.0);
+                let mut cost = BALANCE * work * self.load[usize::from(c)] / mean;
+                for (k, (reg, ..)) in mentions.iter().enumerate() {
+                    if !mentions[..k].iter().any(|m| m.0 == *reg) {
+                        cost += self.table[*reg].best(&self.costs).1;
+                    }
+                }
+                self.account(&mentions, c, -1.0);
+                // Staying is worth a little, so that ties do not swing.
+                let stay = if from == Some(c) { 1e-3 * frequency } else { 0.0 };
+                if cost - stay < best.0 - 1e-4 {
+                    best = (cost - stay, c);
+                }
+            }
+        }
+        self.account(&mentions, best.1, 1.0);
+        self.load[usize::from(best.1)] += work;
+        self.function.blocks[block].insts[i].cluster = best.1;
+        from.is_some_and(|f| f != best.1)
     }
 }

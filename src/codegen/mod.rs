@@ -12,17 +12,20 @@ pub mod cleanup;
 pub mod color;
 pub mod edges;
 pub mod finish;
+pub mod local_file;
 pub mod loops;
 pub mod lower;
 pub mod main_file;
 pub mod main_spill;
 pub mod marks;
+pub mod partition;
 pub mod predicates;
 pub mod ranges;
 pub mod scalar_file;
 pub mod spill;
 #[cfg(test)]
 mod testing;
+pub mod webs;
 
 use std::time::{Duration, Instant};
 
@@ -63,11 +66,25 @@ pub enum CodegenError {
     },
 }
 
+/// Which vector register files the compiler uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum RegisterFile {
+    /// Local files of the clusters and the main file (C1).
+    #[default]
+    Multilevel,
+    /// The main file only.
+    Single,
+}
+
 /// Options of code generation.
 #[derive(Clone, Debug, Default)]
 pub struct CodegenOptions {
     /// Main registers a work-item may use, below the machine's own limit.
     pub max_main_registers: Option<u32>,
+    /// Which register files there are.
+    pub regfile: RegisterFile,
+    /// How owners of live ranges are chosen (C4).
+    pub ownership: partition::Ownership,
     /// Leave out the u marks (S5).
     pub no_marks: bool,
     /// Verify between stages and check the allocation.
@@ -93,6 +110,8 @@ pub struct FunctionStats {
     pub scalar_spilled: usize,
     /// Predicates moved to vector registers.
     pub predicate_spilled: usize,
+    /// Live ranges that found no room in their cluster's local file.
+    pub local_overflow: usize,
     /// Copies left after coalescing.
     pub copies: usize,
     /// Words live at the worst place before spilling: vector, scalar, predicate.
@@ -110,7 +129,8 @@ pub struct CodegenStats {
 }
 
 /// Names of the stages, in order.
-pub const STAGES: &[&str] = &["cleanup", "lower", "marks", "assign", "scalar-file", "predicates", "main-file", "finish"];
+pub const STAGES: &[&str] =
+    &["cleanup", "lower", "marks", "assign", "partition", "scalar-file", "predicates", "local-file", "main-file", "finish"];
 
 /// Compiles every function of a module.
 ///
@@ -150,10 +170,19 @@ fn compile_function(
             "cleanup" if function.stage == Stage::Ssa => cleanup::run(function),
             "lower" if function.stage == Stage::Ssa => lower::run(function),
             "marks" if function.stage == Stage::Lowered && !options.no_marks => marks::run(function),
-            "assign" if function.stage == Stage::Lowered => assign::run(function, machine),
-            "scalar-file" | "predicates" | "main-file" if function.stage == Stage::Lowered => {
+            "assign" if function.stage == Stage::Lowered => {
+                let view = ranges::LiveView::new(function);
+                ranges::split_webs(function, &view, crate::mir::Bank::Vector);
+                assign::run(function, machine, options.regfile);
+            }
+            "partition" | "scalar-file" | "predicates" | "local-file" | "main-file" if function.stage == Stage::Lowered => {
                 let session = session.get_or_insert_with(|| Session::new(function, options.verify));
                 match *stage {
+                    "partition" if options.regfile == RegisterFile::Multilevel => {
+                        partition::run(function, machine, options.ownership, session);
+                    }
+                    "partition" => {}
+                    "local-file" => local_file::run(function, machine, options.ownership, session, &mut stats),
                     "scalar-file" => scalar_file::run(function, machine, session, &mut stats)?,
                     "predicates" => predicates::run(function, machine, session, &mut stats)?,
                     _ => main_file::run(function, machine, options, session, &mut stats)?,

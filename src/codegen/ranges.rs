@@ -152,8 +152,17 @@ pub fn pressure(function: &Function, view: &LiveView) -> Pressure {
 
 /// The colouring problem of one bank. `pinned` registers must not be given up.
 pub fn interference(function: &Function, view: &LiveView, bank: Bank, pinned: impl Fn(VReg) -> bool) -> Graph {
+    interference_where(function, view, |reg: VReg| function.vregs[reg].bank == bank, pinned)
+}
+
+/// The colouring problem of the registers for which `mine` holds.
+pub fn interference_where(
+    function: &Function,
+    view: &LiveView,
+    mine: impl Fn(VReg) -> bool + Copy,
+    pinned: impl Fn(VReg) -> bool,
+) -> Graph {
     let n = function.vregs.len();
-    let mine = |reg: VReg| function.vregs[reg].bank == bank;
     let mut raw: Vec<(u32, u32, u32)> = Vec::new();
     let unit = |reg: VReg, word: usize| (reg.index() * 4 + word) as u32;
     let mut mask: SecondaryMap<VReg, u8> = SecondaryMap::with_capacity(n);
@@ -300,6 +309,13 @@ pub fn for_each_operand_mut(inst: &mut Inst, mut f: impl FnMut(&mut VReg, bool))
 
 /// Gives each web of the registers of a bank that have several definitions a register of its own. Returns how many registers it added.
 pub fn split_webs(function: &mut Function, view: &LiveView, bank: Bank) -> usize {
+    let wanted: Vec<bool> = function.vregs.values().map(|class| class.bank == bank).collect();
+    split_webs_where(function, view, |reg| wanted[reg.index()]).len()
+}
+
+/// The same for the registers for which `mine` holds. Returns the new registers, each with the one it was split from.
+pub fn split_webs_where(function: &mut Function, view: &LiveView, mine: impl Fn(VReg) -> bool) -> Vec<(VReg, VReg)> {
+    let mut added = Vec::new();
     let Function { blocks, layout, vregs, .. } = function;
     let n = vregs.len();
     let mut definitions: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(n);
@@ -309,7 +325,7 @@ pub fn split_webs(function: &mut Function, view: &LiveView, bank: Bank) -> usize
     }
     let mut several: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(n);
     several.resize(n);
-    vregs.iter().for_each(|(reg, class)| several[reg] = class.bank == bank && definitions[reg] > 1);
+    vregs.keys().for_each(|reg| several[reg] = definitions[reg] > 1 && mine(reg));
     // Web candidates: one for each block a register is live into, and one for each definition that starts anew.
     let mut webs = Webs::default();
     let mut at_entry: FxHashMap<(Block, VReg), u32> = FxHashMap::default();
@@ -391,12 +407,17 @@ pub fn split_webs(function: &mut Function, view: &LiveView, bank: Bank) -> usize
                 let original = webs.register[root];
                 *reg = *name[root].get_or_insert_with(|| {
                     let first = !std::mem::replace(&mut taken[original], true);
-                    if first { original } else { vregs.push(vregs[original]) }
+                    if first {
+                        return original;
+                    }
+                    let new = vregs.push(vregs[original]);
+                    added.push((new, original));
+                    new
                 });
             });
         }
     }
-    vregs.len() - n
+    added
 }
 
 /// Union-find over web candidates.

@@ -12,7 +12,7 @@ pub mod parse;
 pub mod print;
 pub mod verify;
 
-use cranelift_entity::{PrimaryMap, entity_impl};
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use serde::{Deserialize, Serialize};
 
 use crate::isa::{Inst, VReg};
@@ -96,6 +96,8 @@ pub struct Function {
     pub layout: Vec<Block>,
     /// Classes of the virtual registers.
     pub vregs: PrimaryMap<VReg, RegClass>,
+    /// Vector registers that live in a cluster's local file; all others in the main file.
+    pub local: SecondaryMap<VReg, Option<u8>>,
     /// Source files that instructions' [`crate::isa::SourceLoc`]s name.
     pub files: Vec<String>,
     /// Kernel arguments with their place in the constant bank.
@@ -119,6 +121,7 @@ impl Function {
             blocks: PrimaryMap::new(),
             layout: Vec::new(),
             vregs: PrimaryMap::new(),
+            local: SecondaryMap::new(),
             files: Vec::new(),
             args: Vec::new(),
             local_bytes: 0,

@@ -228,7 +228,17 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
             });
         }
         "registers" => {
-            for w in &words[1..] {
+            for whole in &words[1..] {
+                let (w, cluster) = match whole.split_once(".c") {
+                    Some((w, c)) => {
+                        let c: u8 = c.parse().map_err(|_| format!("`{whole}`: a cluster is a number, as in v1.c0"))?;
+                        (w, Some(c))
+                    }
+                    None => (whole.as_str(), None),
+                };
+                if cluster.is_some() && !w.starts_with('v') {
+                    return Err(format!("`{whole}`: only vector registers live in local files"));
+                }
                 let bank = match w.as_bytes().first() {
                     Some(b'v') => Bank::Vector,
                     Some(b's') => Bank::Scalar,
@@ -242,7 +252,10 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                     (Bank::Vector | Bank::Scalar, "4") => 4,
                     _ => return Err(format!("`{w}` is no register class (v1 v2 v4 s1 s2 s4 p)")),
                 };
-                f.vregs.push(RegClass { bank, words: count });
+                let reg = f.vregs.push(RegClass { bank, words: count });
+                if cluster.is_some() {
+                    f.local[reg] = cluster;
+                }
             }
         }
         w => return Err(format!("unexpected `{w}`")),

@@ -68,8 +68,11 @@ pub fn print_function(f: &Function, out: &mut String) {
     }
     if !f.vregs.is_empty() {
         out.push_str("  registers");
-        for class in f.vregs.values() {
+        for (reg, class) in f.vregs.iter() {
             let _ = write!(out, " {}", class_name(*class));
+            if let Some(cluster) = f.local[reg] {
+                let _ = write!(out, ".c{cluster}");
+            }
         }
         out.push('\n');
     }

@@ -107,7 +107,9 @@ pub fn instruction(inst: &Inst, function: Option<&Function>, machine: &Machine) 
         let unit = machine.timing.get(&class).map(|t| t.unit);
         let cluster = machine.clusters.get(usize::from(inst.cluster));
         match (unit, cluster) {
-            (Some(unit), Some(cluster)) if cluster.units.contains(&unit) => {}
+            // Copies need only the register ports, and u-marked instructions run on the scalar unit: their cluster says whose registers they name.
+            (Some(unit), Some(cluster))
+                if cluster.units.contains(&unit) || inst.uniform || class == crate::isa::OpClass::Move => {}
             (_, None) => {
                 return Err(format!("cluster {} does not exist: the machine has {}", inst.cluster, machine.clusters.len()));
             }
@@ -136,7 +138,13 @@ fn stage(inst: &Inst, function: &Function) -> Result<(), String> {
             return Err(format!("`{}` after lowering", inst.info().mnemonic));
         }
         Stage::Allocated if pseudo => return Err(format!("`{}` after allocation", inst.info().mnemonic)),
-        Stage::Lowered => {}
+        Stage::Lowered => {
+            for (reg, _) in registers.filter_map(Operand::as_virt) {
+                if let Some(home) = function.local[reg].filter(|c| *c != inst.cluster) {
+                    return Err(format!("cluster {} names {reg}, a local register of cluster {home} (C1)", inst.cluster));
+                }
+            }
+        }
         Stage::Allocated => {
             if let Some((reg, _)) = registers.filter_map(Operand::as_virt).next() {
                 return Err(format!("virtual register {reg} after allocation"));
