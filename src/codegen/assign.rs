@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 use strum::IntoEnumIterator;
 
 use super::RegisterFile;
+use super::ranges::LiveView;
 use super::spill::{INSERTED, Origins};
 use super::webs::{self, Accesses, Costs};
 use crate::isa::{Inst, OpClass, Operand, PhysReg, Reg, Space, VReg};
@@ -108,13 +109,15 @@ pub fn inserted(function: &mut Function, machine: &Machine, origins: &Origins) {
 const PASSES: usize = 4;
 
 /// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one cluster from doing everything.
-const BALANCE: f32 = 1.0;
+const BALANCE: f32 = 2.0;
 
 /// State of the greedy assignment.
 struct Greedy<'a> {
     function: &'a mut Function,
     candidates: &'a Candidates,
     costs: Costs,
+    /// The register that stands for each web.
+    web: SecondaryMap<VReg, Option<VReg>>,
     /// Accesses of the instructions placed so far.
     table: SecondaryMap<VReg, Accesses>,
     /// Weighted work of each cluster.
@@ -123,8 +126,8 @@ struct Greedy<'a> {
     total: f32,
 }
 
-/// The accesses of one instruction, each register once a role.
-type Mentions = SmallVec<[(VReg, f32, bool); 4]>;
+/// The accesses of one instruction: register, weight, and for a write the cycles to its result.
+type Mentions = SmallVec<[(VReg, f32, Option<f32>); 4]>;
 
 impl<'a> Greedy<'a> {
     fn new(function: &'a mut Function, machine: &Machine, candidates: &'a Candidates) -> Self {
@@ -132,7 +135,8 @@ impl<'a> Greedy<'a> {
         let mut table = SecondaryMap::with_capacity(function.vregs.len());
         table.resize(function.vregs.len());
         let load = vec![0.0; machine.clusters.len()];
-        Greedy { function, candidates, costs, table, load, total: 0.0 }
+        let web = webs::representatives(function, &LiveView::new(function));
+        Greedy { web, function, candidates, costs, table, load, total: 0.0 }
     }
 
     fn run(mut self) {
@@ -148,7 +152,7 @@ impl<'a> Greedy<'a> {
                 } else {
                     // The scalar unit's reads of lane registers.
                     let mentions = self.mentions(inst, data.frequency);
-                    mentions.iter().filter(|m| !m.2).for_each(|m| self.table[m.0].read(None, m.1, 1.0));
+                    mentions.iter().filter(|m| m.2.is_none()).for_each(|m| self.table[m.0].read(None, m.1, 1.0));
                 }
             }
         }
@@ -189,16 +193,25 @@ impl<'a> Greedy<'a> {
 
     fn mentions(&self, inst: &Inst, frequency: f32) -> Mentions {
         let mut result = Mentions::new();
-        webs::for_each_vector(self.function, inst, |reg, words, write| result.push((reg, frequency * f32::from(words), write)));
+        let wait = frequency * self.costs.latency[inst.class() as usize];
+        webs::for_each_vector(self.function, inst, |reg, words, write| {
+            let reg = self.web[reg].unwrap_or(reg);
+            result.push((reg, frequency * f32::from(words), write.then_some(wait)));
+        });
+        // A copy within a web is none.
+        if let (crate::isa::Op::Mov, [a, b]) = (inst.op, &result[..]) {
+            if a.0 == b.0 {
+                result.clear();
+            }
+        }
         result
     }
 
     fn account(&mut self, mentions: &Mentions, cluster: u8, sign: f32) {
         for (reg, weight, write) in mentions {
-            if *write {
-                self.table[*reg].write(cluster, *weight, sign);
-            } else {
-                self.table[*reg].read(Some(cluster), *weight, sign);
+            match write {
+                Some(wait) => self.table[*reg].write(cluster, *weight, *wait, sign),
+                None => self.table[*reg].read(Some(cluster), *weight, sign),
             }
         }
     }
@@ -222,7 +235,8 @@ impl<'a> Greedy<'a> {
         } else {
             for &c in &choices {
                 self.account(&mentions, c, 1.0);
-                let mut cost = BALANCE * work * self.load[usize::from(c)] / mean;
+                let ratio = self.load[usize::from(c)] / mean;
+                let mut cost = BALANCE * work * ratio * ratio;
                 for (k, (reg, ..)) in mentions.iter().enumerate() {
                     if !mentions[..k].iter().any(|m| m.0 == *reg) {
                         cost += self.table[*reg].best(&self.costs).1;

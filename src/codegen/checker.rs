@@ -304,8 +304,9 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// An original move that is not there any more: nothing holds its result.
+    /// An original move that is not there any more: its result is where its source is.
     fn undefine(&self, lost: &Inst, state: &mut State) {
+        let same = self.places_of_source(lost, state);
         if let Some((reg, word)) = lost.dst.as_virt() {
             for w in 0..lost.dst_words().max(1) {
                 let symbol = self.symbols[reg] + Symbol::from(word + w);
@@ -313,6 +314,28 @@ impl<'a> Checker<'a> {
                 state.define(symbol);
             }
         }
+        same.into_iter().for_each(|(symbol, location)| state.add(location, symbol));
+    }
+
+    /// Where the value of an unguarded move between vector registers already is: for the lanes that execute it, every place that holds the source holds the
+    /// result. Pairs of a symbol of the result and a location.
+    fn places_of_source(&self, original: &Inst, state: &State) -> SmallVec<[(Symbol, u32); 4]> {
+        let mut result = SmallVec::new();
+        let source = original.srcs.first().and_then(|s| s.as_virt());
+        let (Op::Mov, None, Some((to, to_word)), Some((from, from_word))) =
+            (original.op, original.guard, original.dst.as_virt(), source)
+        else {
+            return result;
+        };
+        if self.before.vregs[to].bank != Bank::Vector || self.before.vregs[from].bank != Bank::Vector {
+            return result;
+        }
+        for w in 0..original.dst_words() {
+            let symbol = self.symbols[to] + Symbol::from(to_word + w);
+            let holders = state.holders(self.symbols[from] + Symbol::from(from_word + w));
+            result.extend(holders.into_iter().map(|l| (symbol, l)));
+        }
+        result
     }
 
     fn original(&self, original: &Inst, inst: &Inst, state: &mut State, judge: bool) -> Result<(), String> {
@@ -361,6 +384,7 @@ impl<'a> Checker<'a> {
             }
             _ => SmallVec::<[_; 4]>::new(),
         };
+        let same = self.places_of_source(original, state);
         let first = self.symbols[reg] + Symbol::from(word);
         let defined = first..first + Symbol::from(words.max(1));
         let mut partial: Pending = Pending { guard: inst.guard, entries: SmallVec::new() };
@@ -381,6 +405,9 @@ impl<'a> Checker<'a> {
                 state.add(location, symbol);
             }
         }
+        // Places other than the destination still hold what they held.
+        let written: SmallVec<[u32; 4]> = self.locations.of(place, words, inst.cluster).collect();
+        same.into_iter().filter(|(_, l)| !written.contains(l)).for_each(|(symbol, location)| state.add(location, symbol));
         let changes_guard = matches!(inst.guard, Some(Guard { reg: Reg::Physical(g), .. }) if g == place);
         state.pending = (!partial.entries.is_empty() && !changes_guard).then_some(partial);
         Ok(())

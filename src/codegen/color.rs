@@ -172,6 +172,22 @@ pub fn color(graph: &Graph, file: &FileSpec) -> Result<Coloring, OutOfRegisters>
     Ok(result)
 }
 
+/// Merges the ends of copies between nodes of the same width that do not interfere, heaviest copies first, whatever that does to colourability. Returns
+/// for each node the first node of its bundle.
+pub fn coalesced(graph: &Graph) -> Vec<u32> {
+    let mut same = graph.clone();
+    same.affinities.retain(|a| a.offset == 0 && graph.nodes[a.a as usize].words == graph.nodes[a.b as usize].words);
+    let mut colorer = Colorer::new(&same, &FileSpec::new(0));
+    colorer.coalesce();
+    let mut result: Vec<u32> = (0..graph.nodes.len() as u32).collect();
+    for bundle in &colorer.bundles {
+        if let Some(first) = bundle.members.iter().map(|m| m.0).min() {
+            bundle.members.iter().for_each(|m| result[m.0 as usize] = first);
+        }
+    }
+    result
+}
+
 struct Colorer<'a> {
     graph: &'a Graph,
     bundles: Vec<Bundle>,

@@ -68,8 +68,9 @@ type Hoisted = FxHashMap<Block, Vec<(VReg, u8)>>;
 
 /// Partitions the vector registers of a function whose instructions have their clusters.
 pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, session: &mut Session) {
+    coalesce(function, session);
     let costs = Costs::new(machine);
-    let table = webs::accesses(function);
+    let table = webs::accesses(function, &costs);
     let mut plans: SecondaryMap<VReg, Option<Box<Plan>>> = SecondaryMap::with_capacity(function.vregs.len());
     let registers: Vec<VReg> = function.vregs.keys().filter(|r| function.vregs[*r].bank == Bank::Vector).collect();
     for reg in registers {
@@ -94,6 +95,25 @@ pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, ses
         let main = session.main_of.get(original).copied().flatten();
         session.main_of[new] = main;
     }
+}
+
+/// Makes one register of what copies connect, and drops those copies.
+fn coalesce(function: &mut Function, session: &mut Session) {
+    let web = webs::representatives(function, session.view(function));
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        let insts = &mut function.blocks[block].insts;
+        let mut keep = Vec::with_capacity(insts.len());
+        for inst in insts.iter_mut() {
+            ranges::for_each_operand_mut(inst, |reg, _| *reg = web.get(*reg).copied().flatten().unwrap_or(*reg));
+            keep.push(inst.op != Op::Mov || inst.dst != inst.srcs[0] || inst.guard.is_some());
+        }
+        let mut k = keep.iter();
+        insts.retain(|_| *k.next().unwrap_or(&true));
+        let mut k = keep.iter();
+        session.origins[block].retain(|_| *k.next().unwrap_or(&true));
+    }
+    session.forget_view();
 }
 
 fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Costs, ownership: Ownership) -> Plan {

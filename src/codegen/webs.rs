@@ -9,12 +9,23 @@
 
 use cranelift_entity::SecondaryMap;
 
+use strum::IntoEnumIterator;
+
+use super::color;
+use super::ranges::{self, LiveView};
 use crate::isa::{Inst, OpClass, VReg};
 use crate::mir::{Bank, Function};
 use crate::target::Machine;
 
 /// Most clusters a machine has (the encoding's field).
 pub const MAX_CLUSTERS: usize = 8;
+
+/// Price of a cycle that a warp cannot issue in, in picojoules of a lane: what static power and the rest of the machine spend on it. Chosen by measurement
+/// (`cargo xtask bench regfile`): lower ones buy register energy with cycles.
+const CYCLE: f32 = 0.1;
+
+/// Price of the issue slot that a copy takes, likewise.
+const SLOT: f32 = 1.0;
 
 /// Energies of register accesses.
 #[derive(Clone, Debug)]
@@ -27,6 +38,8 @@ pub struct Costs {
     pub local: Vec<(f32, f32)>,
     /// A copy beyond its register accesses: issue and the unit, for a lane.
     pub copy: f32,
+    /// Cycles to the result of each class of operation.
+    pub latency: Vec<f32>,
     /// Whether a cluster has local registers.
     pub usable: Vec<bool>,
 }
@@ -49,7 +62,8 @@ impl Costs {
             clusters: machine.clusters.len().min(MAX_CLUSTERS),
             main: ((e.main_read_pj + main) as f32, (e.main_write_pj + main) as f32),
             local: machine.clusters.iter().map(local).collect(),
-            copy: (unit + e.issue_pj / f64::from(machine.warp_size)) as f32,
+            copy: (unit + e.issue_pj / f64::from(machine.warp_size)) as f32 + SLOT,
+            latency: OpClass::iter().map(|c| machine.latency(c) as f32).collect(),
             usable: machine.clusters.iter().map(|c| c.local_registers > 0).collect(),
         }
     }
@@ -62,6 +76,8 @@ pub struct Accesses {
     pub reads: [f32; MAX_CLUSTERS],
     /// Writes likewise.
     pub writes: [f32; MAX_CLUSTERS],
+    /// Cycles that a copy right behind each write would wait for its result, times frequency.
+    pub waits: [f32; MAX_CLUSTERS],
     /// Reading instructions, counted statically.
     pub read_count: [u16; MAX_CLUSTERS],
     /// Writing instructions, counted statically.
@@ -97,7 +113,8 @@ impl Accesses {
     }
 
     /// Adds or takes away a write.
-    pub fn write(&mut self, cluster: u8, weight: f32, sign: f32) {
+    pub fn write(&mut self, cluster: u8, weight: f32, wait: f32, sign: f32) {
+        self.waits[usize::from(cluster)] += sign * wait;
         self.writes[usize::from(cluster)] += sign * weight;
         let n = &mut self.write_count[usize::from(cluster)];
         *n = if sign > 0.0 { n.saturating_add(1) } else { n.saturating_sub(1) };
@@ -134,7 +151,7 @@ impl Accesses {
                 sum += local_read * reads + local_write * writes;
                 if read_elsewhere {
                     // C5
-                    sum += writes * (local_read + main_write + costs.copy);
+                    sum += writes * (local_read + main_write + costs.copy) + self.waits[c] * CYCLE;
                 }
                 continue;
             }
@@ -147,6 +164,7 @@ impl Accesses {
             if owner != usize::MAX && writes > 0.0 {
                 let back = if owner_reads { main_read + costs.local[owner].1 + costs.copy } else { 0.0 };
                 // C8 or C9, then the owner's copy.
+                sum += if owner_reads || n > 0.0 { self.waits[c] * CYCLE } else { 0.0 };
                 sum += if n > 0.0 && costs.usable[c] {
                     writes * (local_write + local_read + main_write + costs.copy + back) + (local_read * reads).min(read_cost)
                 } else {
@@ -196,6 +214,17 @@ impl Accesses {
     }
 }
 
+/// For each vector register the one that stands for it: copies between registers that never hold different values at a time are no accesses,
+/// and what they connect is one web (phis and their inputs).
+pub fn representatives(function: &Function, view: &LiveView) -> SecondaryMap<VReg, Option<VReg>> {
+    let graph = ranges::interference(function, view, Bank::Vector, |_| false);
+    let mut result = SecondaryMap::with_capacity(function.vregs.len());
+    for (node, first) in graph.nodes.iter().zip(color::coalesced(&graph)) {
+        result[node.reg] = Some(graph.nodes[first as usize].reg);
+    }
+    result
+}
+
 /// The cluster whose registers an instruction names: none on the scalar unit and for control.
 pub fn cluster_of(function: &Function, inst: &Inst) -> Option<u8> {
     let scalar =
@@ -217,7 +246,7 @@ pub fn for_each_vector(function: &Function, inst: &Inst, mut f: impl FnMut(VReg,
 }
 
 /// Accesses to every vector register.
-pub fn accesses(function: &Function) -> SecondaryMap<VReg, Accesses> {
+pub fn accesses(function: &Function, costs: &Costs) -> SecondaryMap<VReg, Accesses> {
     let mut table: SecondaryMap<VReg, Accesses> = SecondaryMap::with_capacity(function.vregs.len());
     table.resize(function.vregs.len());
     for &block in &function.layout {
@@ -229,7 +258,7 @@ pub fn accesses(function: &Function) -> SecondaryMap<VReg, Accesses> {
                 if !write {
                     table[reg].read(cluster, weight, 1.0);
                 } else if let Some(c) = cluster {
-                    table[reg].write(c, weight, 1.0);
+                    table[reg].write(c, weight, data.frequency * costs.latency[inst.class() as usize], 1.0);
                     table[reg].guarded |= inst.guard.is_some();
                 }
             });

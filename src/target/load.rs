@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::Machine;
 use super::validate::{Violation, validate};
+use crate::isa::OpClass;
 
 /// The default machine's description.
 pub const DEFAULT: &str = include_str!("../../heddle.toml");
@@ -53,6 +54,19 @@ pub enum TargetError {
 }
 
 impl Machine {
+    /// Cycles from issue to the result of an operation of a class on a vector unit, memory included (atomics: in device memory).
+    pub fn latency(&self, class: OpClass) -> u32 {
+        let m = &self.memory;
+        let memory = match class {
+            OpClass::LoadGlobal | OpClass::Atomic => m.global_latency,
+            OpClass::LoadLocal => m.local_latency,
+            OpClass::LoadPrivate => m.private_latency,
+            OpClass::LoadArgument => m.argument_latency,
+            _ => 0,
+        };
+        self.timing.get(&class).map_or(1, |t| t.latency) + memory
+    }
+
     /// The default machine.
     ///
     /// # Panics
