@@ -27,7 +27,7 @@ pub struct Build {
     /// What to write.
     #[arg(long, value_enum)]
     emit: Option<Emit>,
-    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, partition, scalar-file, predicates, local-file, main-file, finish.
+    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition, scalar-file, predicates, local-file, main-file, finish.
     #[arg(long, value_name = "STAGE")]
     stop_after: Option<String>,
     /// Start with a stage (the input is machine IR that has been through the earlier ones).
@@ -50,6 +50,7 @@ const OWN: &[(&str, bool)] = &[
     ("--set", true),
     ("--no-scalarize", false),
     ("--regfile", true),
+    ("--no-schedule", false),
     ("--ownership", true),
     ("--max-registers", true),
     ("--verify", false),
@@ -91,6 +92,7 @@ impl Build {
             machine: MachineArgs { target: late.machine.target.or(self.machine.target), set },
             codegen: CodegenArgs {
                 no_scalarize: self.codegen.no_scalarize || late.codegen.no_scalarize,
+                no_schedule: self.codegen.no_schedule || late.codegen.no_schedule,
                 regfile: late.codegen.regfile.or(self.codegen.regfile),
                 ownership: late.codegen.ownership.or(self.codegen.ownership),
                 max_registers: late.codegen.max_registers.or(self.codegen.max_registers),

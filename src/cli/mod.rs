@@ -89,6 +89,9 @@ pub struct CodegenArgs {
     /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
     #[arg(long, value_enum)]
     pub regfile: Option<RegisterFile>,
+    /// Keep the order in which instructions were selected.
+    #[arg(long)]
+    pub no_schedule: bool,
     /// How live ranges get the cluster that owns them: by energy, or by the publication's count of accesses.
     #[arg(long, value_enum)]
     pub ownership: Option<Ownership>,
@@ -107,6 +110,7 @@ impl CodegenArgs {
         options.select.scalarize = !self.no_scalarize;
         options.codegen.regfile = self.regfile.unwrap_or_default();
         options.codegen.ownership = self.ownership.unwrap_or_default();
+        options.codegen.no_schedule = self.no_schedule;
         options.codegen.no_marks = self.no_scalarize;
         options.codegen.max_main_registers = self.max_registers;
         options.codegen.verify |= self.verify;

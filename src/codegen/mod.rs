@@ -22,6 +22,7 @@ pub mod partition;
 pub mod predicates;
 pub mod ranges;
 pub mod scalar_file;
+pub mod schedule;
 pub mod spill;
 #[cfg(test)]
 mod testing;
@@ -85,6 +86,8 @@ pub struct CodegenOptions {
     pub regfile: RegisterFile,
     /// How owners of live ranges are chosen (C4).
     pub ownership: partition::Ownership,
+    /// Keep the order of instructions.
+    pub no_schedule: bool,
     /// Leave out the u marks (S5).
     pub no_marks: bool,
     /// Verify between stages and check the allocation.
@@ -129,8 +132,19 @@ pub struct CodegenStats {
 }
 
 /// Names of the stages, in order.
-pub const STAGES: &[&str] =
-    &["cleanup", "lower", "marks", "assign", "partition", "scalar-file", "predicates", "local-file", "main-file", "finish"];
+pub const STAGES: &[&str] = &[
+    "cleanup",
+    "lower",
+    "marks",
+    "assign",
+    "schedule",
+    "partition",
+    "scalar-file",
+    "predicates",
+    "local-file",
+    "main-file",
+    "finish",
+];
 
 /// Compiles every function of a module.
 ///
@@ -175,6 +189,7 @@ fn compile_function(
                 ranges::split_webs(function, &view, crate::mir::Bank::Vector);
                 assign::run(function, machine, options.regfile);
             }
+            "schedule" if function.stage == Stage::Lowered && !options.no_schedule => schedule::run(function, machine),
             "partition" | "scalar-file" | "predicates" | "local-file" | "main-file" if function.stage == Stage::Lowered => {
                 let session = session.get_or_insert_with(|| Session::new(function, options.verify));
                 match *stage {
