@@ -68,7 +68,7 @@ fn is_scalar(function: &crate::mir::Function, dst: Operand) -> bool {
 pub fn run(function: &mut Function, machine: &Machine, files: RegisterFile) {
     let candidates = Candidates::new(machine);
     if files == RegisterFile::Multilevel && machine.clusters.iter().any(|c| c.local_registers > 0) {
-        return Greedy::new(function, machine, &candidates).run();
+        return Greedy::new(function, machine, &candidates).run(machine);
     }
     let mut load = vec![0u64; machine.clusters.len()];
     for position in 0..function.layout.len() {
@@ -105,11 +105,14 @@ pub fn inserted(function: &mut Function, machine: &Machine, origins: &Origins) {
     }
 }
 
-/// Passes of single moves after the greedy assignment; each lowers the cost, and later ones find little.
-const PASSES: usize = 4;
+/// Passes of single moves after the greedy assignment, with their factors on [`BALANCE`].
+const HEAT: [f32; 5] = [4.0, 2.0, 1.0, 1.0, 1.0];
+
+/// Warps that an SM is expected to have, which decides how much work a cluster does unnoticed while warps wait for memory.
+const EXPECTED_WARPS: f32 = 32.0;
 
 /// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one cluster from doing everything.
-const BALANCE: f32 = 2.0;
+const BALANCE: f32 = 1.0;
 
 /// State of the greedy assignment.
 struct Greedy<'a> {
@@ -124,6 +127,10 @@ struct Greedy<'a> {
     load: Vec<f32>,
     /// All work there is.
     total: f32,
+    /// Work that a cluster can take without holding up a warp: the time of one warp alone, shared by the warps expected on an SM.
+    idle: f32,
+    /// Factor on [`BALANCE`], which falls from pass to pass: chains of instructions first spread, then join.
+    temperature: f32,
 }
 
 /// The accesses of one instruction: register, weight, and for a write the cycles to its result.
@@ -136,14 +143,15 @@ impl<'a> Greedy<'a> {
         table.resize(function.vregs.len());
         let load = vec![0.0; machine.clusters.len()];
         let web = webs::representatives(function, &LiveView::new(function));
-        Greedy { web, function, candidates, costs, table, load, total: 0.0 }
+        Greedy { web, function, candidates, costs, table, load, total: 0.0, idle: 0.0, temperature: HEAT[0] }
     }
 
-    fn run(mut self) {
+    fn run(mut self, machine: &Machine) {
         let mut order = self.function.layout.clone();
         order.sort_by(|a, b| self.function.blocks[*b].frequency.total_cmp(&self.function.blocks[*a].frequency));
         for block in &order {
             let data = &self.function.blocks[*block];
+            self.idle += data.frequency * path(machine, &data.insts) / EXPECTED_WARPS;
             for inst in &data.insts {
                 if let Some((choices, interval)) = self.choices(inst) {
                     if !choices.is_empty() {
@@ -162,7 +170,8 @@ impl<'a> Greedy<'a> {
             }
         }
         let layout = self.function.layout.clone();
-        for _ in 0..PASSES {
+        for heat in HEAT {
+            self.temperature = heat;
             let mut moved = false;
             for &block in &layout {
                 for i in 0..self.function.blocks[block].insts.len() {
@@ -170,7 +179,7 @@ impl<'a> Greedy<'a> {
                     moved |= self.place(block, i, Some(now));
                 }
             }
-            if !moved {
+            if !moved && heat == 1.0 {
                 break;
             }
         }
@@ -229,14 +238,14 @@ impl<'a> Greedy<'a> {
             self.load[usize::from(now)] -= work;
         }
         let mut best = (f32::INFINITY, from.unwrap_or(0));
-        let mean = (self.total / self.load.len() as f32).max(1e-6);
+        let mean = (self.total / self.load.len() as f32).max(self.idle).max(1e-6);
         if choices.len() == 1 {
             best = (0.0, choices[0]);
         } else {
             for &c in &choices {
                 self.account(&mentions, c, 1.0);
                 let ratio = self.load[usize::from(c)] / mean;
-                let mut cost = BALANCE * work * ratio * ratio;
+                let mut cost = BALANCE * self.temperature * work * ratio * ratio;
                 for (k, (reg, ..)) in mentions.iter().enumerate() {
                     if !mentions[..k].iter().any(|m| m.0 == *reg) {
                         cost += self.table[*reg].best(&self.costs).1;
@@ -255,4 +264,18 @@ impl<'a> Greedy<'a> {
         self.function.blocks[block].insts[i].cluster = best.1;
         from.is_some_and(|f| f != best.1)
     }
+}
+
+/// Cycles that a warp alone takes for a block: issue in order, operands by their latencies.
+fn path(machine: &Machine, insts: &[Inst]) -> f32 {
+    let mut ready: rustc_hash::FxHashMap<VReg, u32> = Default::default();
+    let mut cycle = 0;
+    for inst in insts {
+        crate::mir::liveness::for_each_use(inst, |r, _| cycle = cycle.max(ready.get(&r).copied().unwrap_or(0)));
+        if let Some((r, _)) = inst.dst.as_virt() {
+            ready.insert(r, cycle + machine.latency(inst.class()));
+        }
+        cycle += 1;
+    }
+    cycle as f32
 }

@@ -85,6 +85,9 @@ pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, ses
     read_words(function, &mut plans);
     let hoisted = place_copies(function, &mut plans, &costs, ownership, session);
     rewrite(function, &plans, &hoisted, session);
+    if ownership == Ownership::Energy {
+        sink(function, machine, session);
+    }
     session.forget_view();
     // Copies of different stretches are ranges of their own.
     let view = session.take_view(function);
@@ -289,6 +292,63 @@ fn copy(class: RegClass, to: VReg, from: VReg, mask: u8, cluster: u8, loc: Sourc
         }
     }
 }
+
+/// Moves copies down to where their result is first needed, so that a warp does not wait for an operand earlier than without local files: issue is in order.
+fn sink(function: &mut Function, machine: &Machine, session: &mut Session) {
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        let insts = std::mem::take(&mut function.blocks[block].insts);
+        let origins = std::mem::take(&mut session.origins[block]);
+        let mut new: Vec<Inst> = Vec::with_capacity(insts.len());
+        let mut new_origins = Vec::with_capacity(insts.len());
+        // Copies on their way down, in order.
+        let mut waiting: Vec<Inst> = Vec::new();
+        // Results that take long, with the instruction's number.
+        let mut slow: FxHashMap<VReg, usize> = FxHashMap::default();
+        for (i, (inst, origin)) in insts.into_iter().zip(origins).enumerate() {
+            let source = inst.srcs.first().and_then(|s| s.as_virt()).map(|s| s.0);
+            let late = |r: VReg| slow.get(&r).is_some_and(|at| i - at < NEAR);
+            let held = source.is_some_and(|s| waiting.iter().any(|w| w.dst.as_virt().is_some_and(|d| d.0 == s)));
+            if origin == INSERTED && inst.op == Op::Mov && (source.is_some_and(late) || held) {
+                waiting.push(inst);
+                continue;
+            }
+            let mut touched: Vec<VReg> = Vec::new();
+            liveness::for_each_use(&inst, |r, _| touched.push(r));
+            let written = inst.dst.as_virt().map(|d| d.0);
+            let needed = |w: &Inst| {
+                let (to, from) = (w.dst.as_virt().map(|d| d.0), w.srcs[0].as_virt().map(|s| s.0));
+                to.is_some_and(|t| touched.contains(&t)) || written.is_some() && (written == to || written == from)
+            };
+            // The last copy needed, and all before it: they may build on each other.
+            let count =
+                if inst.info().flags.terminator { waiting.len() } else { waiting.iter().rposition(needed).map_or(0, |p| p + 1) };
+            for w in waiting.drain(..count) {
+                new.push(w);
+                new_origins.push(INSERTED);
+            }
+            if let Some(r) = written {
+                if machine.latency(inst.class()) >= SLOW {
+                    slow.insert(r, i);
+                } else {
+                    slow.remove(&r);
+                }
+            }
+            new.push(inst);
+            new_origins.push(origin);
+        }
+        new_origins.resize(new_origins.len() + waiting.len(), INSERTED);
+        new.append(&mut waiting);
+        function.blocks[block].insts = new;
+        session.origins[block] = new_origins;
+    }
+}
+
+/// Results of this latency and more make a copy right behind them wait long enough to move it.
+const SLOW: u32 = 4;
+
+/// Beyond so many instructions a result is there.
+const NEAR: usize = 64;
 
 fn rewrite(function: &mut Function, plans: &SecondaryMap<VReg, Option<Box<Plan>>>, hoisted: &Hoisted, session: &mut Session) {
     for (reg, plan) in plans.iter() {
