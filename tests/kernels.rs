@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use heddle::codegen::RegisterFile;
+use heddle::codegen::partition::Ownership;
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle::frontend::FrontendOptions;
 use heddle::frontend::args::parse_clang_style;
@@ -10,7 +12,7 @@ use heddle::object::read;
 use heddle::runtime::case::Case;
 use heddle::runtime::run::{Mode, run_case};
 use heddle::sim::Options;
-use heddle::target::Machine;
+use heddle::target::{Machine, Unit};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn run(path: &Path, overrides: &[String], mode: Mode, adjust: fn(&mut CompileOptions)) -> Result<(), Failed> {
@@ -32,6 +34,53 @@ fn run(path: &Path, overrides: &[String], mode: Mode, adjust: fn(&mut CompileOpt
         None if outcome.checked == 0 => Err("the case expects nothing".into()),
         None => Ok(()),
     }
+}
+
+/// A kernel on machines of other shapes: clusters, local registers and main registers. The same bytes on all (C1, C2). The front end runs once.
+fn shapes(path: &Path) -> Result<(), Failed> {
+    let case = Case::read(path)?;
+    let folder = tempfile::tempdir()?;
+    let mut words = case.options.clone();
+    words.push(case.source().display().to_string());
+    let line = parse_clang_style(&words)?;
+    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false };
+    let options = CompileOptions { frontend, ..Default::default() };
+    let ir = driver::compile(&line.inputs, Emit::Ir, &options, &Machine::default_machine())?.output;
+    let source = folder.path().join("kernel.ll");
+    std::fs::write(&source, ir)?;
+    let main = [16, 32, 64, 128];
+    let mut number = path.as_os_str().len();
+    for clusters in [1, 2, 4, 8] {
+        for local in [0, 2, 4, 8, 16] {
+            let mut machine = Machine::default_machine();
+            let template = machine.clusters[2].clone();
+            machine.clusters = (0..clusters)
+                .map(|i| {
+                    let mut c = template.clone();
+                    c.name = format!("c{i}");
+                    c.local_registers = local;
+                    c.units.extend((i + 1 == clusters).then_some(Unit::LoadStore));
+                    c
+                })
+                .collect();
+            // Every kernel meets every pair of clusters and local registers; main registers take turns.
+            number += 1;
+            let mut options = CompileOptions::default();
+            options.codegen.verify = true;
+            options.codegen.max_main_registers = Some(main[number % main.len()]);
+            let shape = format!("{clusters} clusters, {local} local, {} main registers", main[number % main.len()]);
+            let object = driver::compile(std::slice::from_ref(&source), Emit::Obj, &options, &machine)
+                .map_err(|e| format!("{shape}: {e}"))?
+                .output;
+            let image = read::parse(&object)?;
+            let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
+            let outcome = run_case(&case, &image, &machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {}))?;
+            if let Some((buffer, message)) = outcome.mismatches.first() {
+                return Err(format!("{shape}: buffer `{buffer}`: {message}").into());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn cases() -> Vec<PathBuf> {
@@ -76,6 +125,21 @@ fn main() {
         }
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/no-marks"), move || run(&p, &[], Mode::Timing, |o| o.codegen.no_marks = true)));
+        // Register files.
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/shapes"), move || shapes(&p)));
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/single-file"), move || {
+            run(&p, &[], Mode::Timing, |o| o.codegen.regfile = RegisterFile::Single)
+        }));
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/publication"), move || {
+            run(&p, &[], Mode::Timing, |o| o.codegen.ownership = Ownership::Publication)
+        }));
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/no-schedule"), move || {
+            run(&p, &[], Mode::Functional, |o| o.codegen.no_schedule = true)
+        }));
         // Register pressure: down to 18 main registers, and few scalar and predicate registers.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/18-registers"), move || {

@@ -127,8 +127,7 @@ fn verdicts_agree_with_llvm() {
         let (ours, divergent) = (ours(&ir), llvm(&ir));
         assert!(!ours.is_empty(), "no verdicts for {}", source.display());
         let required = ir.contains("reqd_work_group_size");
-        let lines: BTreeMap<&str, &str> =
-            ir.lines().filter_map(|l| l.trim().strip_prefix('%')?.split_once(" = ").map(|(n, t)| (n, t))).collect();
+        let lines: BTreeMap<&str, &str> = ir.lines().filter_map(|l| l.trim().strip_prefix('%')?.split_once(" = ")).collect();
         for ((function, name), verdict) in &ours {
             compared += 1;
             let key = (function.clone(), name.clone());

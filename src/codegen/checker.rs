@@ -157,6 +157,36 @@ fn fixed_word(inst: &Inst, word: u8) -> Option<Fixed> {
     }
 }
 
+/// Registers that hold one constant wherever they are defined: every definition moves it, or copies a register that holds it.
+fn fixed_registers(before: &Function) -> FxHashMap<VReg, SmallVec<[Fixed; 2]>> {
+    let mut definitions: FxHashMap<VReg, SmallVec<[&Inst; 2]>> = FxHashMap::default();
+    for inst in before.layout.iter().flat_map(|b| &before.blocks[*b].insts) {
+        if let Some((reg, _)) = inst.dst.as_virt() {
+            definitions.entry(reg).or_default().push(inst);
+        }
+    }
+    let whole = |i: &Inst, reg: VReg| i.op == Op::Mov && i.guard.is_none() && i.dst_words() == before.vregs[reg].words;
+    definitions.retain(|reg, insts| insts.iter().all(|i| whole(i, *reg)));
+    let mut known: FxHashMap<VReg, SmallVec<[Fixed; 2]>> = FxHashMap::default();
+    loop {
+        let value = |i: &Inst, word: u8| match i.srcs[0].as_virt() {
+            Some((from, at)) => known.get(&from).and_then(|v| v.get(usize::from(at + word)).copied()),
+            None => fixed_word(i, word),
+        };
+        let same = |insts: &[&Inst]| -> Option<SmallVec<[Fixed; 2]>> {
+            let words = |i: &Inst| (0..i.dst_words()).map(|w| value(i, w)).collect::<Option<SmallVec<[Fixed; 2]>>>();
+            let first = words(insts[0])?;
+            insts.iter().all(|i| words(i).as_ref() == Some(&first)).then_some(first)
+        };
+        let new: Vec<_> =
+            definitions.iter().filter(|(r, _)| !known.contains_key(r)).filter_map(|(r, i)| Some((*r, same(i)?))).collect();
+        if new.is_empty() {
+            return known;
+        }
+        known.extend(new);
+    }
+}
+
 impl<'a> Checker<'a> {
     fn new(before: &'a Function, after: &'a Function, origins: &'a Origins) -> Self {
         let mut symbols = SecondaryMap::with_capacity(before.vregs.len());
@@ -174,18 +204,9 @@ impl<'a> Checker<'a> {
             registers,
             constants: FxHashMap::default(),
         };
-        let mut single: FxHashMap<VReg, Option<&Inst>> = FxHashMap::default();
-        for inst in before.layout.iter().flat_map(|b| &before.blocks[*b].insts) {
-            if let Some((reg, _)) = inst.dst.as_virt() {
-                let whole = inst.op == Op::Mov && inst.guard.is_none() && inst.dst_words() == before.vregs[reg].words;
-                single.entry(reg).and_modify(|e| *e = None).or_insert(whole.then_some(inst));
-            }
-        }
-        for (reg, inst) in single.into_iter().filter_map(|(r, i)| Some((r, i?))) {
-            for word in 0..inst.dst_words() {
-                if let Some(value) = fixed_word(inst, word) {
-                    checker.constants.entry(value).or_default().push(checker.symbols[reg] + Symbol::from(word));
-                }
+        for (reg, values) in fixed_registers(before) {
+            for (word, value) in values.into_iter().enumerate() {
+                checker.constants.entry(value).or_default().push(checker.symbols[reg] + word as Symbol);
             }
         }
         checker.constants.values_mut().for_each(|s| s.sort_unstable());

@@ -13,7 +13,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::isa::{Guard, Inst, Op, Operand, Reg, Space, VReg};
+use crate::isa::{CachePolicy, Guard, Inst, MemorySpace, Op, Operand, Reg, Space, VReg};
 use crate::mir::{Bank, Function, Stage};
 
 /// Folds copies and marks instructions over virtual registers, before clusters are assigned.
@@ -42,7 +42,10 @@ pub fn mark(function: &mut Function) {
                 Operand::Reg(Reg::Physical(p)) => p.space != Space::Scalar,
                 _ => false,
             };
-            if flags.scalar && writes_lanes && !flags.pseudo && !flags.convergent {
+            // One address of private memory is another place in every lane; volatile accesses happen once a lane.
+            let per_lane =
+                inst.op == Op::Load && (inst.mods.space == Some(MemorySpace::Private) || inst.mods.cache == CachePolicy::Cv);
+            if flags.scalar && writes_lanes && !flags.pseudo && !flags.convergent && !per_lane {
                 inst.uniform |= inst.srcs.iter().all(|s| is_uniform(function, *s));
             }
         }

@@ -69,6 +69,9 @@ type Hoisted = FxHashMap<Block, Vec<(VReg, u8)>>;
 /// Partitions the vector registers of a function whose instructions have their clusters.
 pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, session: &mut Session) {
     coalesce(function, session);
+    // One register may have several live ranges, with different owners (C3).
+    let view = session.take_view(function);
+    ranges::split_webs(function, &view, Bank::Vector);
     let costs = Costs::new(machine);
     let table = webs::accesses(function, &costs);
     let mut plans: SecondaryMap<VReg, Option<Box<Plan>>> = SecondaryMap::with_capacity(function.vregs.len());

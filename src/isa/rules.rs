@@ -73,6 +73,9 @@ pub fn check(inst: &Inst, classes: Classes) -> Result<(), String> {
     if scalar && !flags.scalar && !flags.pseudo {
         return Err(format!("the scalar unit does not have `{}`", info.mnemonic));
     }
+    if inst.op == Op::Load && inst.mods.space == Some(MemorySpace::Private) && (scalar || inst.uniform) {
+        return Err("private memory holds another value in each lane: no load of it runs once".into());
+    }
     if matches!(inst.op, Op::First | Op::Ballot) && !scalar {
         return Err(format!("`{}` writes scalar registers only", info.mnemonic));
     }

@@ -4,9 +4,13 @@ use rand::prelude::*;
 use rand_pcg::Pcg32;
 
 use super::super::allocate::Session;
+use super::super::partition::{self, Ownership};
 use super::super::spill::{INSERTED, Origins};
-use super::super::testing::{generate, interpret, machine};
-use super::super::{CodegenOptions, FunctionStats, assign, cleanup, finish, lower, main_file, predicates, scalar_file};
+use super::super::testing::{clustered, generate, interpret, machine};
+use super::super::{
+    CodegenOptions, FunctionStats, RegisterFile, assign, cleanup, finish, local_file, lower, main_file, marks, predicates,
+    scalar_file, schedule,
+};
 use crate::isa::{Op, Operand, PhysReg, Reg};
 use crate::mir::{Function, print, verify};
 use crate::target::Machine;
@@ -46,13 +50,27 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     lower::run(&mut f);
     check(&f, "lower");
     same(&f, "lower");
-    assign::run(&mut f, machine);
+    marks::run(&mut f);
+    check(&f, "marks");
+    same(&f, "marks");
+    let files = if seed % 7 == 0 { RegisterFile::Single } else { RegisterFile::Multilevel };
+    let ownership = if seed % 3 == 0 { Ownership::Publication } else { Ownership::Energy };
+    assign::run(&mut f, machine, files);
+    schedule::run(&mut f, machine);
+    check(&f, "schedule");
+    same(&f, "schedule");
     let before = f.clone();
     let options = CodegenOptions { verify: true, ..Default::default() };
     let mut session = Session::new(&f, true);
     let mut stats = FunctionStats::default();
+    if files == RegisterFile::Multilevel {
+        partition::run(&mut f, machine, ownership, &mut session);
+        check(&f, "partition");
+        same(&f, "partition");
+    }
     let r = scalar_file::run(&mut f, machine, &mut session, &mut stats)
         .and_then(|()| predicates::run(&mut f, machine, &mut session, &mut stats))
+        .map(|()| local_file::run(&mut f, machine, ownership, &mut session, &mut stats))
         .and_then(|()| main_file::run(&mut f, machine, &options, &mut session, &mut stats));
     if let Err(e) = r {
         fail(&before, "allocation", format!("{e}\n{}", text(&f)));
@@ -69,7 +87,9 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
 fn random_machine(seed: u64) -> Machine {
     let mut rng = Pcg32::seed_from_u64(seed ^ 0xabcdef);
     let main = *[18, 19, 20, 24, 32, 48, 64].choose(&mut rng).unwrap();
-    machine(main, *[8, 9, 12, 16, 64].choose(&mut rng).unwrap(), *[3, 4, 5, 7].choose(&mut rng).unwrap())
+    let (scalar, predicate) = (*[8, 9, 12, 16, 64].choose(&mut rng).unwrap(), *[3, 4, 5, 7].choose(&mut rng).unwrap());
+    let locals: Vec<u32> = (0..3).map(|_| *[0, 1, 2, 3, 4, 6, 8, 16, 64].choose(&mut rng).unwrap()).collect();
+    clustered(main, scalar, predicate, rng.random_range(1..=8), &locals)
 }
 
 /// Functions of the normal mode; `HEDDLE_NIGHTLY=n` for more.
@@ -79,11 +99,17 @@ fn count(normal: u64) -> u64 {
 
 #[test]
 fn random_functions_compile_and_keep_their_results() {
-    let mut spilled = [0; 4];
+    let mut spilled = [0; 5];
     for seed in 0..count(500) {
         let case = compile(seed, 20 + (seed % 120) as i32, &random_machine(seed));
         let s = case.stats;
-        for (sum, n) in spilled.iter_mut().zip([s.spilled_to_memory, s.rematerialized, s.scalar_spilled, s.predicate_spilled]) {
+        for (sum, n) in spilled.iter_mut().zip([
+            s.spilled_to_memory,
+            s.rematerialized,
+            s.scalar_spilled,
+            s.predicate_spilled,
+            s.local_overflow,
+        ]) {
             *sum += n;
         }
     }

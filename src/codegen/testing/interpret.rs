@@ -28,6 +28,8 @@ struct Warp<'a> {
     local: std::collections::BTreeMap<u32, u32>,
     private: FxHashMap<(u32, usize), u32>,
     came_from: [Option<Block>; LANES],
+    /// Cluster of the instruction in execution: whose local registers it names.
+    cluster: u8,
 }
 
 /// The register that holds word `word` of an operand.
@@ -46,11 +48,20 @@ impl Warp<'_> {
         }
     }
 
+    /// Number of a lane's copy of a register: scalars have one, local registers one in each cluster.
+    fn lane_of(&self, reg: Reg, lane: usize) -> u8 {
+        match reg {
+            _ if self.is_scalar(reg) => 0,
+            Reg::Physical(PhysReg { space: Space::Local, .. }) => lane as u8 + LANES as u8 * self.cluster,
+            _ => lane as u8,
+        }
+    }
+
     fn word(&self, op: Operand, word: u8, lane: usize, ty: Type) -> u32 {
         match op {
             Operand::None => 0,
             Operand::Reg(reg) => {
-                let lane = if self.is_scalar(reg) { 0 } else { lane as u8 };
+                let lane = self.lane_of(reg, lane);
                 let (reg, word) = part(reg, word);
                 // Noise is the same in whatever place it is read.
                 self.words.get(&(reg, word, lane)).copied().unwrap_or(self.noise)
@@ -90,7 +101,7 @@ impl Warp<'_> {
 
     fn write(&mut self, dst: Operand, word: u8, lane: usize, value: u32) {
         let Operand::Reg(reg) = dst else { return };
-        let lane = if self.is_scalar(reg) { 0 } else { lane as u8 };
+        let lane = self.lane_of(reg, lane);
         let (reg, word) = part(reg, word);
         self.words.insert((reg, word, lane), value);
     }
@@ -135,6 +146,7 @@ impl Warp<'_> {
     }
 
     fn execute(&mut self, inst: &Inst, mask: u64) {
+        self.cluster = inst.cluster;
         let mask = self.guarded(inst, mask);
         let scalar = matches!(inst.dst, Operand::Reg(r) if self.is_scalar(r));
         let lanes: Vec<usize> = Self::lanes(mask).take(if scalar { 1 } else { LANES }).collect();
@@ -243,6 +255,7 @@ pub fn run(f: &Function, seed: u32, noise: u32) -> Outcome {
         local: Default::default(),
         private: FxHashMap::default(),
         came_from: [None; LANES],
+        cluster: 0,
     };
     let next_of: FxHashMap<Block, Block> = f.layout.windows(2).map(|w| (w[0], w[1])).collect();
     let mut stack = vec![Entry { mask: (1 << LANES) - 1, block: f.entry(), reconverge: None }];

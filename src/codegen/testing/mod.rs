@@ -28,11 +28,21 @@ fn unit(class: OpClass) -> Unit {
     }
 }
 
-/// A machine with given register files: main, scalar, predicate.
+/// A machine with given register files (main, scalar, predicate) and the four clusters of the default machine.
 pub fn machine(main: u32, scalar: u32, predicate: u32) -> Machine {
+    clustered(main, scalar, predicate, 4, &[8])
+}
+
+/// A machine of `clusters` clusters with local files of the sizes given (in turn). The last cluster has the load-store unit, all have the others.
+pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local: &[u32]) -> Machine {
     let timing = |class| Timing { unit: unit(class), latency: 4, interval: 1, scalar_latency: 4, energy_pj: 1.0 };
-    let cluster =
-        |name: &str, units: &[Unit]| Cluster { name: name.into(), units: units.to_vec(), local_registers: 8, shared_path: false };
+    let cluster = |i: usize| {
+        let mut units = vec![Unit::Alu, Unit::Sfu, Unit::Double];
+        if i + 1 == clusters {
+            units.push(Unit::LoadStore);
+        }
+        Cluster { name: format!("c{i}"), units, local_registers: local[i % local.len()], shared_path: i % 2 == 1 }
+    };
     Machine {
         name: "test".into(),
         description: String::new(),
@@ -51,18 +61,13 @@ pub fn machine(main: u32, scalar: u32, predicate: u32) -> Machine {
             scalar_issue: 1,
             scalar_threshold: 0,
         },
-        clusters: vec![
-            cluster("alu0", &[Unit::Alu]),
-            cluster("alu1", &[Unit::Alu]),
-            cluster("sfu", &[Unit::Alu, Unit::Sfu, Unit::Double]),
-            cluster("mem", &[Unit::LoadStore]),
-        ],
+        clusters: (0..clusters).map(cluster).collect(),
         timing: OpClass::iter().map(|c| (c, timing(c))).collect::<BTreeMap<_, _>>(),
         energy: Energy {
             main_read_pj: 1.0,
             main_write_pj: 1.0,
-            local_read_pj: vec![0.1],
-            local_write_pj: vec![0.1],
+            local_read_pj: vec![0.1, 0.2, 0.4],
+            local_write_pj: vec![0.1, 0.2, 0.4],
             scalar_read_pj: 0.1,
             scalar_write_pj: 0.1,
             predicate_pj: 0.01,

@@ -1,6 +1,6 @@
 // Main overflow: values live in private memory between their uses.
-// RUN: %heddle build %s --emit asm -o - --max-registers 8 --verify | FileCheck %s
-// RUN: %heddle build %s --emit asm -o - --verify | FileCheck %s --check-prefix=ROOM
+// RUN: %heddle build %s --regfile=single --no-schedule --emit asm -o - --max-registers 8 --verify | FileCheck %s
+// RUN: %heddle build %s --regfile=single --no-schedule --emit asm -o - --verify | FileCheck %s --check-prefix=ROOM
 // CHECK: st.private
 // CHECK: ld.private
 // ROOM-NOT: private.b
