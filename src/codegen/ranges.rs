@@ -224,8 +224,11 @@ pub fn interference_where(
                 if defined >> w & 1 == 1 {
                     raw.push((unit(reg, w), 2 * first, ends[reg][w]));
                 } else if let Some(i) = first_write(&data.insts, reg, w) {
-                    // Undefined until a guarded write.
-                    raw.push((unit(reg, w), 2 * (first + i as u32) + 1, ends[reg][w]));
+                    // Undefined until a guarded write; reads before it need no register.
+                    let start = 2 * (first + i as u32) + 1;
+                    if start < ends[reg][w] {
+                        raw.push((unit(reg, w), start, ends[reg][w]));
+                    }
                 }
             }
         }

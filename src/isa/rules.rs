@@ -309,7 +309,7 @@ fn operand(inst: &Inst, op: Operand, role: Role, scalar: bool, is_dst: bool, cla
             if predicate || words > 1 || matches!(role, Role::Base | Role::ScalarCondition) || inst.op == Op::Release {
                 return Err(format!("special register `{s}` does not fit here"));
             }
-            if scalar && !s.is_uniform() {
+            if scalar && !s.is_uniform() && inst.op != Op::First {
                 return Err(format!("a scalar instruction reads `{s}`, which differs between lanes"));
             }
         }

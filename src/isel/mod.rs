@@ -484,11 +484,6 @@ impl<'a> Selector<'a> {
             // Uniform, but computed where it lives in lanes: the first active lane has it.
             Some(Bank::Vector) => {
                 let ty = if words == 2 { Type::B64 } else { Type::B32 };
-                // `first` reads registers.
-                let op = match op {
-                    Operand::Special(_) => self.emit(Op::Mov, ty, RegClass::vector(words), [op]),
-                    _ => op,
-                };
                 self.emit(Op::First, ty, RegClass::scalar(words), [op])
             }
             Some(Bank::Predicate) => {

@@ -167,8 +167,21 @@ fn counts(out: &mut String, s: &Statistics) {
     for (i, a) in s.registers.local.iter().enumerate() {
         line(&format!("local of cluster {i}"), a);
     }
+    let local: Vec<_> = s.registers.local.iter().collect();
+    let sums = |f: fn(&crate::sim::statistics::Accesses) -> u64, main: u64| {
+        let n: u64 = local.iter().map(|a| f(a)).sum();
+        percent(n as f64, (n + main) as f64)
+    };
+    let (reads, writes) = (sums(|a| a.reads, s.registers.main.reads), sums(|a| a.writes, s.registers.main.writes));
     line("scalar", &s.registers.scalar);
     line("predicate", &s.registers.predicate);
+    if reads + writes > 0.0 {
+        let _ = writeln!(
+            out,
+            "  served by local files {reads:>15.1}% {writes:>15.1}%   {} copies between registers",
+            grouped(s.copies)
+        );
+    }
     if !s.memory.is_empty() {
         let _ = writeln!(out, "\nmemory                   loads      stores     atomics            bytes          sectors");
         for (space, t) in &s.memory {

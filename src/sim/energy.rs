@@ -37,6 +37,10 @@ fn count_instruction(inst: &Inst, executions: u64, lanes: u64, s: &mut Statistic
         s.lane_instructions += lanes;
         s.uniform_instructions += if inst.uniform { executions } else { 0 };
     }
+    let vector = |o: &Operand| matches!(o.as_phys(), Some(p) if matches!(p.space, Space::Main | Space::Local));
+    if inst.op == Op::Mov && vector(&inst.dst) && inst.srcs.first().is_some_and(vector) {
+        s.copies += executions;
+    }
     *s.classes.entry(inst.class().to_string()).or_default() += executions;
     for_each_access(inst, |space, cluster, words, write| {
         let times = if space == Space::Scalar { executions } else { lanes };

@@ -142,6 +142,8 @@ pub struct Statistics {
     pub uniform_instructions: u64,
     /// Lane instructions: active lanes summed over vector instructions.
     pub lane_instructions: u64,
+    /// Warp instructions that copy one vector register to another.
+    pub copies: u64,
     /// Branches at which a warp split.
     pub divergent_branches: u64,
     /// Warp instructions by unit class.
@@ -166,6 +168,7 @@ impl Statistics {
         self.scalar_instructions += other.scalar_instructions;
         self.uniform_instructions += other.uniform_instructions;
         self.lane_instructions += other.lane_instructions;
+        self.copies += other.copies;
         self.divergent_branches += other.divergent_branches;
         for (class, n) in &other.classes {
             *self.classes.entry(class.clone()).or_default() += n;

@@ -30,7 +30,7 @@ enum Task {
     Test,
     /// Formatting and clippy only.
     Lint,
-    /// Run a benchmark: sim, compile, scalar. Prints a table and, with --json, writes the figures.
+    /// Run a benchmark: sim, compile, scalar, regfile. Prints a table and, with --json, writes the figures.
     Bench {
         /// Which.
         name: String,

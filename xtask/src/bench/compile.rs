@@ -30,7 +30,7 @@ fn median_time(make: impl Fn() -> Command) -> Result<f64> {
 }
 
 /// IR for another target: its triple, no data layout, its kernel calling convention.
-fn for_amdgpu(ir: &str) -> String {
+pub fn for_amdgpu(ir: &str) -> String {
     ir.lines()
         .filter(|l| !l.starts_with("target "))
         .map(|l| l.replace("spir_kernel", "amdgpu_kernel"))
@@ -107,7 +107,7 @@ pub fn run(report: &mut Report) -> Result<()> {
 }
 
 /// Generated functions: 100,000 instructions in one block, and 10,000 blocks.
-fn large(report: &mut Report, heddle: &Path, folder: &Path) -> Result<()> {
+pub fn large(report: &mut Report, heddle: &Path, folder: &Path) -> Result<()> {
     let mut straight = String::from(
         "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n  %a0 = load i32, ptr addrspace(1) %p\n  %a1 = xor i32 %a0, %n\n",
     );

@@ -1,6 +1,7 @@
 //! Benchmarks with a contract: `{"bench": NAME, "figures": {"dotted.name": number}, "kernels": {…}}`.
 
 mod compile;
+mod regfile;
 mod scalar;
 mod sim;
 
@@ -22,10 +23,11 @@ pub struct Report {
 pub fn run(name: &str, json: Option<&Path>) -> Result<()> {
     let mut report = Report { bench: name.into(), ..Default::default() };
     match name {
+        "regfile" => regfile::run(&mut report)?,
         "scalar" => scalar::run(&mut report)?,
         "sim" => sim::run(&mut report)?,
         "compile" => compile::run(&mut report)?,
-        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar"),
+        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar, regfile"),
     }
     for (kernel, values) in &report.kernels {
         let values: Vec<String> = values.iter().map(|(k, v)| format!("{k} {v:.4}")).collect();
