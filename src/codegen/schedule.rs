@@ -23,7 +23,7 @@ use crate::mir::{Bank, Function, liveness};
 use crate::target::Machine;
 
 /// Latencies from here on are worth moving instructions for; shorter ones other warps hide.
-const LONG: u32 = 12;
+const LONG: u32 = 40;
 
 /// Blocks beyond this are scheduled in pieces of this many instructions, so that time stays linear.
 const PIECE: usize = 1024;
