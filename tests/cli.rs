@@ -155,7 +155,7 @@ fn a_kernel_that_never_ends_is_stopped() {
 #[test]
 fn too_few_registers_is_a_clear_error() {
     heddle()
-        .args(["build", "test-kernels/sgemm_tiled/kernel.cl", "-o", "-", "--max-registers", "2"])
+        .args(["build", "test-kernels/sgemm_tiled/kernel.cl", "-o", "-", "--regfile=single", "--max-registers", "2"])
         .assert()
         .code(2)
         .stderr(contains("too few"));
