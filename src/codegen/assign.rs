@@ -267,7 +267,7 @@ impl<'a> Greedy<'a> {
 }
 
 /// Cycles that a warp alone takes for a block: issue in order, operands by their latencies.
-fn path(machine: &Machine, insts: &[Inst]) -> f32 {
+pub fn path(machine: &Machine, insts: &[Inst]) -> f32 {
     let mut ready: rustc_hash::FxHashMap<VReg, u32> = Default::default();
     let mut cycle = 0;
     for inst in insts {

@@ -13,6 +13,49 @@ use crate::mir::cfg::Cfg;
 use crate::mir::{Bank, Function, Stage};
 use crate::target::Machine;
 
+/// Fewest registers that a limit for the sake of occupancy leaves a work-item.
+const LEAST: u32 = 18;
+
+/// How many registers a work-item should have: all it needs, or fewer, with spills, where the warps that then fit hide more latency than the spills cost.
+///
+/// The prediction for w resident warps is the larger of what they take to issue and of the time of one warp alone, each a warp: max(I, T / w), with
+/// instructions I and latency T weighted by block frequencies. A word over the limit costs a store and a reload in its block.
+fn best_limit(function: &Function, pressure: &ranges::Pressure, machine: &Machine, most: u32) -> u32 {
+    let needed = pressure.worst[Bank::Vector as usize];
+    let warps =
+        |registers: u32| (machine.sm.main_registers / (registers.max(1) * machine.warp_size)).clamp(1, machine.sm.max_warps);
+    if needed > most || warps(needed) == machine.sm.max_warps {
+        return most;
+    }
+    let (mut issue, mut alone) = (0.0, 0.0);
+    for &block in &function.layout {
+        let data = &function.blocks[block];
+        issue += f64::from(data.frequency) * data.insts.len() as f64;
+        alone += f64::from(data.frequency * assign::path(machine, &data.insts));
+    }
+    let reload = f64::from(machine.latency(crate::isa::OpClass::LoadPrivate));
+    let predict = |registers: u32| {
+        let words: f64 = function
+            .layout
+            .iter()
+            .map(|b| f64::from(function.blocks[*b].frequency) * f64::from(pressure.vector[*b].saturating_sub(registers)))
+            .sum();
+        (issue + 2.0 * words).max((alone + reload * words) / f64::from(warps(registers)))
+    };
+    let candidates = (warps(needed) + 1..=machine.sm.max_warps)
+        .map(|w| machine.sm.main_registers / (w * machine.warp_size))
+        .filter(|r| (LEAST..needed).contains(r));
+    // Only a clear gain is worth spilling for.
+    let mut best = (predict(needed) * 0.95, most);
+    for limit in candidates {
+        let time = predict(limit);
+        if time < best.0 {
+            best = (time, limit);
+        }
+    }
+    best.1
+}
+
 /// Allocates the main file and finishes allocation.
 ///
 /// # Errors
@@ -33,6 +76,7 @@ pub fn run(
     };
     let view = session.view(function);
     let pressure = ranges::pressure(function, view);
+    let registers = best_limit(function, &pressure, machine, registers);
     stats.pressure[Bank::Vector as usize] = pressure.worst[Bank::Vector as usize];
     if pressure.worst[Bank::Vector as usize] > registers {
         let view = session.take_view(function);

@@ -7,7 +7,7 @@
 //!
 //! # Algorithm
 //! The block's dependence graph: registers by word (true, anti and output dependences, guards included), memory (accesses of different spaces, or to
-//! different bytes from one address, are independent; loads do not order loads), side effects and volatile accesses in order. Cycle by cycle,
+//! different bytes from one address, or through different arguments of which one is `restrict`, are independent; loads do not order loads), side effects and volatile accesses in order. Cycle by cycle,
 //! among the instructions whose operands are ready, the one is taken that starts the longest path of long latencies (memory, divides); on ties the first
 //! of the original order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps can have each, only
 //! instructions that do not add to them are moved up.
@@ -91,7 +91,7 @@ fn schedule(
         return out.extend(insts);
     }
     let mut nodes: Vec<Node> = (0..n).map(|_| Node::default()).collect();
-    dependences(machine, &insts, &mut nodes);
+    dependences(function, machine, &insts, &mut nodes);
     for i in (0..n).rev() {
         let height = nodes[i].successors.iter().map(|(s, _)| nodes[*s as usize].height).max().unwrap_or(0);
         let own = latency(machine, &insts[i]);
@@ -163,7 +163,7 @@ fn latency(machine: &Machine, inst: &Inst) -> u32 {
     machine.latency(inst.class())
 }
 
-fn dependences(machine: &Machine, insts: &[Inst], nodes: &mut [Node]) {
+fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &mut [Node]) {
     let mut last_write: FxHashMap<(VReg, u8), u32> = FxHashMap::default();
     let mut readers: FxHashMap<(VReg, u8), SmallVec<[u32; 4]>> = FxHashMap::default();
     let mut version: FxHashMap<VReg, u32> = FxHashMap::default();
@@ -208,7 +208,7 @@ fn dependences(machine: &Machine, insts: &[Inst], nodes: &mut [Node]) {
         } else if flags.load || flags.store {
             let here = access(inst, i, &version);
             for other in &accesses {
-                if (here.store || other.store) && may_overlap(&here, other) {
+                if (here.store || other.store) && may_overlap(function, &here, other) {
                     edge(other.index, i, 1);
                 }
             }
@@ -250,10 +250,22 @@ fn access(inst: &Inst, index: u32, version: &FxHashMap<VReg, u32>) -> Access {
     }
 }
 
-fn may_overlap(a: &Access, b: &Access) -> bool {
+/// Whether a base is a `restrict` argument of the kernel.
+fn is_restrict(function: &Function, base: Operand) -> bool {
+    let Operand::Constant(word) = base else { return false };
+    function.args.iter().any(|a| a.restrict && a.offset == 4 * u32::from(word))
+}
+
+fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
     // Constant memory and arguments are never written; global and constant addresses may name the same bytes only through a kernel's own error.
     let kind = |s: MemorySpace| if s == MemorySpace::Constant { MemorySpace::Global } else { s };
     if kind(a.space) != kind(b.space) {
+        return false;
+    }
+    // What is reached through a `restrict` argument is reached through no other.
+    let (x, y) = (a.address[0].0, b.address[0].0);
+    let known = |o: Operand| matches!(o, Operand::Constant(_));
+    if x != y && known(x) && known(y) && (is_restrict(function, x) || is_restrict(function, y)) {
         return false;
     }
     if a.address == b.address {

@@ -294,6 +294,7 @@ impl<'a> Selector<'a> {
                 offset,
                 size,
                 align: if kind == ArgumentKind::Local { 16 } else { align },
+                restrict: self.has_attribute(i as u32, c"noalias"),
             });
             self.arguments.insert(param, offset);
             if by_value.is_some() {
@@ -311,6 +312,15 @@ impl<'a> Selector<'a> {
                     CONSTANT_BANK_BYTES - ARGUMENTS_START
                 ),
             );
+        }
+    }
+
+    /// Whether a parameter has an attribute.
+    fn has_attribute(&self, i: u32, name: &std::ffi::CStr) -> bool {
+        // SAFETY: reads an attribute of a live function.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+            !LLVMGetEnumAttributeAtIndex(self.value.0, i + 1, kind).is_null()
         }
     }
 

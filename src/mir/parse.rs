@@ -225,6 +225,7 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 offset: number(&words, 5)?,
                 size: number(&words, 7)?,
                 align: number(&words, 9)?,
+                restrict: words.get(10).is_some_and(|w| w == "restrict"),
             });
         }
         "registers" => {

@@ -63,8 +63,8 @@ pub fn print_function(f: &Function, out: &mut String) {
     }
     for a in &f.args {
         let kind = serde_json::to_value(a.kind).ok().and_then(|k| k.as_str().map(String::from)).unwrap_or_default();
-        let _ =
-            writeln!(out, "  arg {kind} {:?} {:?} offset {} size {} align {}", a.name, a.type_name, a.offset, a.size, a.align);
+        let _ = write!(out, "  arg {kind} {:?} {:?} offset {} size {} align {}", a.name, a.type_name, a.offset, a.size, a.align);
+        out.push_str(if a.restrict { " restrict\n" } else { "\n" });
     }
     if !f.vregs.is_empty() {
         out.push_str("  registers");

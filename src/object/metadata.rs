@@ -42,6 +42,9 @@ pub struct KernelArgument {
     pub size: u32,
     /// For `Local`: alignment in bytes that the pointee wants.
     pub align: u32,
+    /// `restrict`: what the kernel accesses through it, it accesses through nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restrict: bool,
 }
 
 /// A kernel's header: where its code is, what it needs, how it was compiled.
