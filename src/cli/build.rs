@@ -27,7 +27,7 @@ pub struct Build {
     /// What to write.
     #[arg(long, value_enum)]
     emit: Option<Emit>,
-    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition, scalar-file, predicates, local-file, main-file, finish.
+    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition, scalar-file, predicates, local-file, main-file, finish, release.
     #[arg(long, value_name = "STAGE")]
     stop_after: Option<String>,
     /// Start with a stage (the input is machine IR that has been through the earlier ones).
@@ -51,6 +51,9 @@ const OWN: &[(&str, bool)] = &[
     ("--no-scalarize", false),
     ("--regfile", true),
     ("--no-schedule", false),
+    ("--no-rename", false),
+    ("--always-rename", false),
+    ("--release", true),
     ("--ownership", true),
     ("--max-registers", true),
     ("--verify", false),
@@ -92,6 +95,9 @@ impl Build {
             machine: MachineArgs { target: late.machine.target.or(self.machine.target), set },
             codegen: CodegenArgs {
                 no_scalarize: self.codegen.no_scalarize || late.codegen.no_scalarize,
+                no_rename: self.codegen.no_rename || late.codegen.no_rename,
+                always_rename: self.codegen.always_rename || late.codegen.always_rename,
+                release: late.codegen.release.or(self.codegen.release),
                 no_schedule: self.codegen.no_schedule || late.codegen.no_schedule,
                 regfile: late.codegen.regfile.or(self.codegen.regfile),
                 ownership: late.codegen.ownership.or(self.codegen.ownership),

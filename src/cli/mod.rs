@@ -16,6 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::codegen::RegisterFile;
 use crate::codegen::partition::Ownership;
+use crate::codegen::release::Release;
 use crate::target::Machine;
 
 /// An error with its exit status.
@@ -89,6 +90,15 @@ pub struct CodegenArgs {
     /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
     #[arg(long, value_enum)]
     pub regfile: Option<RegisterFile>,
+    /// Keep all main registers fixed: no renaming.
+    #[arg(long)]
+    pub no_rename: bool,
+    /// Rename even where the register file holds all warps anyway.
+    #[arg(long)]
+    pub always_rename: bool,
+    /// When shared registers are released: after each value's last read, or after the last mention of the register's name.
+    #[arg(long, value_enum)]
+    pub release: Option<Release>,
     /// Keep the order in which instructions were selected.
     #[arg(long)]
     pub no_schedule: bool,
@@ -110,6 +120,9 @@ impl CodegenArgs {
         options.select.scalarize = !self.no_scalarize;
         options.codegen.regfile = self.regfile.unwrap_or_default();
         options.codegen.ownership = self.ownership.unwrap_or_default();
+        options.codegen.no_rename = self.no_rename;
+        options.codegen.always_rename = self.always_rename;
+        options.codegen.release = self.release.unwrap_or_default();
         options.codegen.no_schedule = self.no_schedule;
         options.codegen.no_marks = self.no_scalarize;
         options.codegen.max_main_registers = self.max_registers;

@@ -21,6 +21,7 @@ pub mod marks;
 pub mod partition;
 pub mod predicates;
 pub mod ranges;
+pub mod release;
 pub mod scalar_file;
 pub mod schedule;
 pub mod spill;
@@ -86,6 +87,12 @@ pub struct CodegenOptions {
     pub regfile: RegisterFile,
     /// How owners of live ranges are chosen (C4).
     pub ownership: partition::Ownership,
+    /// Keep all main registers fixed (REN-1 with F = M).
+    pub no_rename: bool,
+    /// Rename even where the whole register file holds all warps (for tests and measurements).
+    pub always_rename: bool,
+    /// When shared registers are released.
+    pub release: release::Release,
     /// Keep the order of instructions.
     pub no_schedule: bool,
     /// Leave out the u marks (S5).
@@ -144,6 +151,7 @@ pub const STAGES: &[&str] = &[
     "local-file",
     "main-file",
     "finish",
+    "release",
 ];
 
 /// Compiles every function of a module.
@@ -208,6 +216,16 @@ fn compile_function(
                 if !options.no_marks {
                     // Spilled scalars and recomputed constants are uniform too.
                     marks::mark(function);
+                }
+            }
+            "release" if function.stage == Stage::Allocated => {
+                release::run(function, options.release);
+                if options.verify {
+                    release::check(function).map_err(|message| CodegenError::Internal {
+                        kernel: function.name.clone(),
+                        stage: (*stage).into(),
+                        message,
+                    })?;
                 }
             }
             _ => {}

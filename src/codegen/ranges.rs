@@ -77,6 +77,11 @@ impl LiveView {
         self.reached = reached;
     }
 
+    /// Registers that some way reads before any definition.
+    pub fn maybe_undefined(&self) -> impl Iterator<Item = VReg> + '_ {
+        self.reached.keys().copied()
+    }
+
     fn at_start(&self, block: Block, reg: VReg) -> u8 {
         if self.reached.is_empty() { u8::MAX } else { self.reached.get(&reg).map_or(u8::MAX, |m| m[block].0) }
     }

@@ -199,7 +199,7 @@ table! {
     Exit "exit" [None] () <- () CONTROL, "Ends the active lanes' work-items: they leave every mask of the reconvergence stack.";
     Trap "trap" [None] () <- () CONTROL, "Reached only by undefined behaviour: a fault.";
     Nop "nop" [None] () <- () F, "Nothing.";
-    Release "release" [B32 B64 B128] () <- (Value) Flags { side_effect: true, ..F }, "The shared main register (tuple) a is free from here on (REN-5, REN-6).";
+    Release "release" [B32 B64 B128] () <- (Value) Flags { side_effect: true, imm: true, ..F }, "The shared main register (tuple) a is free from here on (REN-5, REN-6); with imm 1 only if no lane of the warp waits (REN-7).";
     // MIR only.
     Phi "phi" [B32 B64 B128 Pred] (Value) <- () Flags { pseudo: true, ..F }, "SSA phi; the targets are the incoming blocks.";
     Tuple "tuple" [B64 B128] (Value) <- () Flags { pseudo: true, ..F }, "d = the concatenation of 32-bit sources (2 for b64, 4 for b128; an absent source leaves its word undefined).";

@@ -110,6 +110,10 @@ pub struct Function {
     pub required_work_group: Option<[u32; 3]>,
     /// The code rests on every work-group having that size, the last one of the range included.
     pub whole_work_groups: bool,
+    /// First shared main register (F of REN-1); `None` without renaming.
+    pub fixed_registers: Option<u32>,
+    /// Shared registers that a warp needs at once at most (REN-8).
+    pub shared_demand: u32,
 }
 
 impl Function {
@@ -128,6 +132,8 @@ impl Function {
             private_bytes: 0,
             required_work_group: None,
             whole_work_groups: false,
+            fixed_registers: None,
+            shared_demand: 0,
         }
     }
 

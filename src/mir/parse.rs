@@ -198,6 +198,14 @@ fn header(words: &[String]) -> Result<Function, String> {
                 f.required_work_group = Some([number(words, i + 1)?, number(words, i + 2)?, number(words, i + 3)?]);
                 i += 4;
             }
+            "fixed" => {
+                f.fixed_registers = Some(number(words, i + 1)?);
+                i += 2;
+            }
+            "demand" => {
+                f.shared_demand = number(words, i + 1)?;
+                i += 2;
+            }
             "whole" => {
                 f.whole_work_groups = true;
                 i += 1;

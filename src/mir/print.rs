@@ -57,6 +57,9 @@ pub fn print_function(f: &Function, out: &mut String) {
     if f.whole_work_groups {
         out.push_str(" whole");
     }
+    if let Some(fixed) = f.fixed_registers {
+        let _ = write!(out, " fixed {fixed} demand {}", f.shared_demand);
+    }
     out.push_str(" {\n");
     for file in &f.files {
         let _ = writeln!(out, "  file {file:?}");

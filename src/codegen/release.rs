@@ -1,0 +1,304 @@
+//! Register renaming, the compiler's side (REN-1, REN-4 … REN-7): which shared main register is free when.
+//!
+//! Registers `F..M` of the main file are shared: a write maps the name to a physical register, a release gives it back. This stage places the
+//! releases in allocated code and measures the kernel's greatest simultaneous demand.
+//!
+//! # Where a name is free
+//! A warp's lanes may wait on one side of a divergent branch while others run, so a register is free only when no lane of the warp, active or waiting, will
+//! read it: liveness in the *linear* view of [`crate::mir::liveness`], the same as for scalar registers (REN-7). On it:
+//! - the last read releases its operand (a mark, REN-5);
+//! - a result that nothing reads is released behind its instruction;
+//! - a register that is live out of a predecessor but not into a block is released at the block's start. If last reads lie in both arms of a branch this is their
+//!   nearest common post-dominator (REN-6), whichever arms ran;
+//! - before an `exit`, what waiting lanes might still need is released on the condition that none wait (`release` with 1): the warp ends.
+//!
+//! Releasing a name that is not mapped does nothing.
+//!
+//! # Ablation
+//! [`Release::Value`] releases after every value's last read; [`Release::Name`] only where nothing mentions the register any more.
+//!
+//! # Proof
+//! [`check`] follows the warp's linear control flow on its own and proves that every read finds its register mapped and nothing stays mapped at the end.
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+
+use crate::isa::{Inst, Op, Operand, PhysReg, Space, Type, VReg};
+use crate::mir::cfg::Cfg;
+use crate::mir::liveness::Liveness;
+use crate::mir::{Block, Function, RegClass};
+
+/// When a name is given back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Release {
+    /// After the last read of each value.
+    #[default]
+    Value,
+    /// After the last mention of the register's name.
+    Name,
+}
+
+/// Sets of main registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Names([u64; 4]);
+
+impl Names {
+    fn of(reg: PhysReg, words: u8) -> Names {
+        let mut names = Names::default();
+        if reg.space == Space::Main {
+            for i in usize::from(reg.index)..(usize::from(reg.index) + usize::from(words.max(1))).min(256) {
+                names.0[i / 64] |= 1 << (i % 64);
+            }
+        }
+        names
+    }
+    /// All from `first` on.
+    fn from(first: u32) -> Names {
+        let mut names = Names([u64::MAX; 4]);
+        for i in 0..first.min(256) as usize {
+            names.0[i / 64] &= !(1 << (i % 64));
+        }
+        names
+    }
+    fn zip(self, o: Names, f: impl Fn(u64, u64) -> u64) -> Names {
+        Names(std::array::from_fn(|i| f(self.0[i], o.0[i])))
+    }
+    fn and(self, o: Names) -> Names {
+        self.zip(o, |a, b| a & b)
+    }
+    fn or(self, o: Names) -> Names {
+        self.zip(o, |a, b| a | b)
+    }
+    fn without(self, o: Names) -> Names {
+        self.zip(o, |a, b| a & !b)
+    }
+    fn is_empty(self) -> bool {
+        self.0 == [0; 4]
+    }
+    fn count(self) -> u32 {
+        self.0.iter().map(|w| w.count_ones()).sum()
+    }
+    fn has(self, i: u32) -> bool {
+        self.0[i as usize / 64] >> (i % 64) & 1 == 1
+    }
+    fn first(self) -> Option<u32> {
+        (0..256).find(|i| self.has(*i))
+    }
+}
+
+fn reads(inst: &Inst, i: usize) -> Names {
+    inst.srcs[i].as_phys().map_or(Names::default(), |r| Names::of(r, inst.src_words(i)))
+}
+
+fn writes(inst: &Inst) -> Names {
+    inst.dst.as_phys().map_or(Names::default(), |r| Names::of(r, inst.dst_words()))
+}
+
+/// Live main registers at the boundaries of blocks, in the linear view.
+struct Live {
+    start: SecondaryMap<Block, Names>,
+    end: SecondaryMap<Block, Names>,
+}
+
+/// Linear liveness of main registers: of a copy of the function in which each aligned quad of main registers is a scalar register.
+fn linear(function: &Function, cfg: &Cfg, mode: Release) -> Live {
+    let mut shadow = function.clone();
+    shadow.vregs.clear();
+    shadow.local = SecondaryMap::new();
+    for _ in 0..64 {
+        shadow.vregs.push(RegClass::scalar(4));
+    }
+    let quad = |op: &mut Operand| {
+        if let Some(PhysReg { space: Space::Main, index }) = op.as_phys() {
+            *op = Operand::virt_word(VReg::new(usize::from(index / 4)), index % 4);
+        }
+    };
+    for block in function.layout.clone() {
+        let insts = std::mem::take(&mut shadow.blocks[block].insts);
+        for mut inst in insts {
+            inst.srcs.iter_mut().for_each(quad);
+            quad(&mut inst.dst);
+            if mode == Release::Name && inst.dst.as_virt().is_some() {
+                // Every mention counts as a read, and no write ends anything.
+                let ty = match inst.dst_words() {
+                    2 => Type::B64,
+                    4 => Type::B128,
+                    _ => Type::B32,
+                };
+                shadow.blocks[block].insts.push(Inst::new(Op::Release, ty, Operand::None, [inst.dst]));
+                inst.dst = Operand::None;
+            }
+            shadow.blocks[block].insts.push(inst);
+        }
+    }
+    let live = Liveness::new(&shadow, cfg);
+    let mut result = Live { start: SecondaryMap::new(), end: SecondaryMap::new() };
+    let names = |list: &mut dyn Iterator<Item = (VReg, u8)>| {
+        list.fold(Names::default(), |mut names, (quad, mask)| {
+            for w in (0..4).filter(|w| mask >> w & 1 == 1) {
+                let i = quad.index() * 4 + w;
+                names.0[i / 64] |= 1 << (i % 64);
+            }
+            names
+        })
+    };
+    for &block in &function.layout {
+        result.start[block] = names(&mut live.live_in(block));
+        result.end[block] = names(&mut live.live_out(block));
+    }
+    result
+}
+
+/// Instructions that release a set; `condition`: only if no lane waits.
+fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
+    let mut code = Vec::new();
+    while let Some(first) = names.first() {
+        let run = (0..4).take_while(|w| names.has((first + w).min(255))).count() as u32;
+        let (ty, words) = match run {
+            4 if first % 4 == 0 => (Type::B128, 4),
+            2..=4 if first % 2 == 0 => (Type::B64, 2),
+            _ => (Type::B32, 1),
+        };
+        let reg = Operand::phys(Space::Main, first as u8);
+        let mut inst = Inst::new(Op::Release, ty, Operand::None, [reg]);
+        inst.imm = i32::from(condition);
+        inst.loc = like.loc;
+        names = names.without(inst.srcs[0].as_phys().map_or(Names::default(), |r| Names::of(r, words)));
+        code.push(inst);
+    }
+    code
+}
+
+/// Places the releases of a function whose registers from [`Function::fixed_registers`] on are shared, and notes its demand.
+pub fn run(function: &mut Function, mode: Release) {
+    let Some(fixed) = function.fixed_registers else { return };
+    let shared = Names::from(fixed);
+    let cfg = Cfg::new(function);
+    let live = linear(function, &cfg, mode);
+    let mut demand = 0;
+    for block in function.layout.clone() {
+        let insts = std::mem::take(&mut function.blocks[block].insts);
+        let mut after = live.end[block].and(shared);
+        let mut reversed: Vec<Inst> = Vec::with_capacity(insts.len() + 4);
+        for mut inst in insts.into_iter().rev() {
+            let written = writes(&inst).and(shared);
+            let mut behind = written.without(after);
+            let mut read = Names::default();
+            for i in (0..inst.srcs.len()).rev() {
+                let names = reads(&inst, i).and(shared);
+                let dead = names.without(after).without(written).without(read);
+                if !dead.is_empty() && dead == names {
+                    inst.release |= 1 << i;
+                } else {
+                    behind = behind.or(dead);
+                }
+                read = read.or(names);
+            }
+            if inst.op == Op::Exit && !after.is_empty() {
+                // The waiting lanes' registers, if there are none.
+                reversed.push(inst.clone());
+                let like = inst.clone();
+                reversed.extend(releases(after, true, &like).into_iter().rev());
+            } else {
+                reversed.extend(releases(behind, false, &inst).into_iter().rev());
+                reversed.push(inst.clone());
+            }
+            let guarded = inst.guard.is_some() || mode == Release::Name;
+            demand = demand.max(after.or(read).or(written).count());
+            after = if guarded { after.or(written) } else { after.without(written) }.or(read);
+        }
+        let arriving = cfg.edges[block].preds.iter().fold(Names::default(), |n, p| n.or(live.end[*p])).and(shared);
+        demand = demand.max(arriving.count());
+        let like = reversed.last().cloned().unwrap_or_else(|| Inst::new(Op::Nop, Type::None, Operand::None, []));
+        reversed.extend(releases(arriving.without(live.start[block]), false, &like).into_iter().rev());
+        reversed.reverse();
+        function.blocks[block].insts = reversed;
+    }
+    function.shared_demand = demand;
+}
+
+/// Which names are mapped: surely, and possibly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mapped {
+    surely: Names,
+    possibly: Names,
+}
+
+/// Proves that every shared register is mapped when it is read, on every way a warp can take, and that none stays mapped at the end (REN-9).
+///
+/// # Errors
+/// The first read that may find its register unmapped, or the first exit that may leave one mapped.
+pub fn check(function: &Function) -> Result<(), String> {
+    let Some(fixed) = function.fixed_registers else { return Ok(()) };
+    let shared = Names::from(fixed);
+    let cfg = Cfg::new(function);
+    // A warp goes on with the waiting side when the first one reaches the reconvergence block or ends.
+    let mut onward: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for d in cfg.divergent_branches(function) {
+        for b in cfg.region(d.fall_through, d.reconverge).ones().map(Block::new) {
+            let succs = &cfg.edges[b].succs;
+            if succs.is_empty() || d.reconverge.is_some_and(|j| succs.contains(&j)) {
+                onward[b].push(d.taken);
+            }
+        }
+    }
+    let mut entries: SecondaryMap<Block, Option<Mapped>> = SecondaryMap::new();
+    entries[function.entry()] = Some(Mapped { surely: Names::default(), possibly: Names::default() });
+    let mut queue = vec![function.entry()];
+    while let Some(block) = queue.pop() {
+        let Some(entry) = entries[block] else { continue };
+        let (end, waiting) = walk(function, block, entry, shared, false)?;
+        let targets = cfg.edges[block].succs.iter().map(|s| (*s, end)).chain(onward[block].iter().map(|s| (*s, waiting)));
+        for (target, state) in targets {
+            let new = match entries[target] {
+                None => state,
+                Some(old) => Mapped { surely: old.surely.and(state.surely), possibly: old.possibly.or(state.possibly) },
+            };
+            if entries[target] != Some(new) {
+                entries[target] = Some(new);
+                queue.push(target);
+            }
+        }
+    }
+    for &block in &cfg.rpo {
+        if let Some(entry) = entries[block] {
+            walk(function, block, entry, shared, true)?;
+        }
+    }
+    Ok(())
+}
+
+/// States at the end of a block: for lanes that go on, and for those that wait (conditional releases did not happen). With `judge`, the first defect.
+fn walk(function: &Function, block: Block, entry: Mapped, shared: Names, judge: bool) -> Result<(Mapped, Mapped), String> {
+    let (mut now, mut waiting) = (entry, entry);
+    for inst in &function.blocks[block].insts {
+        let complain = |what: &str, names: Names| {
+            let name = names.first().unwrap_or(0);
+            Err(format!("{block}: m{name} {what}\n  in: {}", crate::isa::text::print_inst(inst, &[])))
+        };
+        let mut give_back = Names::default();
+        for i in 0..inst.srcs.len() {
+            let names = reads(inst, i).and(shared);
+            let missing = names.without(now.surely);
+            if judge && inst.op != Op::Release && !missing.is_empty() {
+                return complain("may be unmapped when it is read (REN-9)", missing);
+            }
+            if inst.release >> i & 1 == 1 || inst.op == Op::Release {
+                give_back = give_back.or(names);
+            }
+        }
+        if judge && inst.op == Op::Exit && !now.surely.is_empty() {
+            return complain("stays mapped at the end (REN-9)", now.surely);
+        }
+        let written = writes(inst).and(shared);
+        for state in [&mut now, &mut waiting] {
+            state.surely = state.surely.or(written);
+            state.possibly = state.possibly.or(written);
+        }
+        let conditional = inst.op == Op::Release && inst.imm != 0;
+        now = Mapped { surely: now.surely.without(give_back), possibly: now.possibly.without(give_back) };
+        if !conditional {
+            waiting = Mapped { surely: waiting.surely.without(give_back), possibly: waiting.possibly.without(give_back) };
+        }
+    }
+    Ok((now, waiting))
+}
