@@ -72,7 +72,8 @@ pub struct Run {
     /// 0 turns it off. Without it as the machine description says (sm.scalar-threshold).
     #[arg(long, value_name = "LANES")]
     scalar_threshold: Option<u32>,
-    /// Check while running, comma-separated: marks (the operands of u-marked instructions are the same in all active lanes), all.
+    /// Check while running, comma-separated: marks (the operands of u-marked instructions are the same in all active lanes), renames (shared registers are mapped when read, and
+    /// released), all.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     check: Vec<Check>,
     /// Write statistics as JSON to a file (`-`: standard output).
@@ -88,6 +89,8 @@ pub struct Run {
 enum Check {
     /// Wrong u bits (S8).
     Marks,
+    /// Reads of unmapped shared registers, and leaks (REN-9; timing mode).
+    Renames,
     /// Everything.
     All,
 }
@@ -151,6 +154,7 @@ impl Run {
             max_instructions: self.max_instructions,
             threads: self.threads,
             check_marks: self.check.iter().any(|c| matches!(c, Check::Marks | Check::All)),
+            check_renames: self.check.iter().any(|c| matches!(c, Check::Renames | Check::All)),
             scalar_threshold: self.scalar_threshold,
         };
         let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);

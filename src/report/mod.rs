@@ -111,14 +111,26 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
             percent(f.caught() as f64, f.oracle() as f64),
             percent(f.caught_by_compiler() as f64, f.oracle() as f64)
         );
+        if t.pool.size > 0 {
+            let p = &t.pool;
+            let cycles: u64 = p.histogram.iter().sum();
+            let mean: f64 =
+                p.histogram.iter().enumerate().map(|(i, n)| i as f64 * *n as f64).sum::<f64>() * 10.0 / cycles.max(1) as f64;
+            let _ = writeln!(
+                out,
+                "  shared registers      {:>16}   a pool for {} fixed and up to {} shared registers a warp ({} named); at most {} in use, {mean:.0}% on average",
+                p.size, p.fixed, p.demand, p.named, p.peak
+            );
+        }
         let stalls = &t.stalls;
-        let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier) as f64;
+        let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier + stalls.rename) as f64;
         let _ = writeln!(out, "  stalled warp cycles");
         for (name, n) in [
             ("memory", stalls.memory),
             ("dependence", stalls.dependence),
             ("unit taken", stalls.unit),
             ("barrier", stalls.barrier),
+            ("shared registers", stalls.rename),
         ] {
             let share = percent(n as f64, all);
             let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));

@@ -7,6 +7,7 @@ use super::array::Array;
 use super::case::{Argument, Case};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
 use crate::object::write::Image;
+use crate::sim::timing::Residency;
 use crate::sim::{self, DeviceMemory, Fault, Launch, Options, Program, Statistics};
 use crate::target::Machine;
 
@@ -262,8 +263,18 @@ fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), String> {
     if launch.local_bytes > machine.sm.local_memory {
         return Err(format!("{} bytes of work-group memory; an SM has {}", launch.local_bytes, machine.sm.local_memory));
     }
-    let (groups, limit) = sim::timing::residency(program, machine, launch.local, launch.local_bytes);
+    let Residency { groups, limit, .. } = sim::timing::residency(program, machine, launch.local, launch.local_bytes);
     if groups == 0 {
+        let header = &program.header;
+        if header.fixed_registers < header.main_registers {
+            return Err(format!(
+                "not one work-group of {items} work-items fits an SM: too little of {limit} (a warp needs {} fixed and up to {} shared registers at once, {} warps; the SM has {}) (REN-8)",
+                header.fixed_registers,
+                header.shared_demand,
+                items.div_ceil(machine.warp_size),
+                machine.sm.main_registers / machine.warp_size
+            ));
+        }
         return Err(format!(
             "not one work-group of {items} work-items fits an SM: too little of {limit} ({} main registers a work-item, {} in the SM)",
             program.header.main_registers, machine.sm.main_registers

@@ -41,6 +41,16 @@ pub enum FaultKind {
         /// The first active lane, whose operands would have been used.
         first: u32,
     },
+    /// A read of a shared register that is not mapped (REN-9).
+    UnmappedRegister {
+        /// Its number.
+        register: u32,
+    },
+    /// A shared register that is still mapped when the warp ends (REN-9).
+    RegisterLeak {
+        /// Its number.
+        register: u32,
+    },
     /// `trap`: undefined behaviour was reached.
     Trap,
     /// The instruction budget ran out.
@@ -92,6 +102,15 @@ impl fmt::Display for Fault {
                 f,
                 "wrong u bit: the operands of this work-item differ from those of the warp's first active lane ({first}); this is a defect of the compiler (S8)"
             )?,
+            FaultKind::UnmappedRegister { register } => {
+                write!(
+                    f,
+                    "read of shared register m{register}, which is not mapped: released too early, or never written (REN-9)"
+                )?;
+            }
+            FaultKind::RegisterLeak { register } => {
+                write!(f, "shared register m{register} is still mapped when the warp ends: a release is missing (REN-9)")?;
+            }
             FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
             FaultKind::Runaway { limit } => write!(
                 f,

@@ -5,6 +5,7 @@
 //! - [`warp`]: EXEC, program counter and reconvergence stack.
 //! - [`memory`]: device memory with its allocations.
 //! - [`functional`]: work-groups in parallel on all host cores, no timing.
+//! - [`rename`]: shared registers, counted and checked.
 //! - [`timing`]: deterministic cycles, stalls, energy.
 //!
 //! Shares [`crate::isa`] and [`crate::target`] with the compiler, and nothing else.
@@ -15,6 +16,7 @@ pub mod fault;
 pub mod functional;
 pub mod memory;
 pub mod program;
+pub mod rename;
 pub mod statistics;
 pub mod timing;
 pub mod warp;
@@ -70,6 +72,8 @@ pub struct Options {
     pub threads: usize,
     /// Compare the operands of all active lanes of every u-marked instruction; a difference is a fault (S8).
     pub check_marks: bool,
+    /// A read of an unmapped shared register, or one left mapped at a warp's end, is a fault (REN-9). Timing mode only.
+    pub check_renames: bool,
     /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar
     /// unit. 0: off. `None`: as the machine description says. Timing mode only; results do not depend on it.
     pub scalar_threshold: Option<u32>,
@@ -77,6 +81,6 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_instructions: 10_000_000_000, threads: 0, check_marks: false, scalar_threshold: None }
+        Options { max_instructions: 10_000_000_000, threads: 0, check_marks: false, check_renames: false, scalar_threshold: None }
     }
 }

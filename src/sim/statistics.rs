@@ -52,6 +52,26 @@ pub struct Stalls {
     pub unit: u64,
     /// Waiting at a barrier.
     pub barrier: u64,
+    /// Waiting for a shared register (REN-3).
+    #[serde(default)]
+    pub rename: u64,
+}
+
+/// Use of the pools of shared registers (REN-2), all SMs together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolStatistics {
+    /// Registers (of a warp) in an SM's pool.
+    pub size: u64,
+    /// Most in use at once on an SM.
+    pub peak: u64,
+    /// SM cycles by share of the pool in use: tenths, the last with the full pool.
+    pub histogram: [u64; 11],
+    /// Fixed registers of a warp (F).
+    pub fixed: u64,
+    /// Registers a warp names (M).
+    pub named: u64,
+    /// Shared registers a warp needs at once at most.
+    pub demand: u64,
 }
 
 /// Timing of a launch.
@@ -71,6 +91,9 @@ pub struct TimingStatistics {
     pub scalar_issued: u64,
     /// Stalls.
     pub stalls: Stalls,
+    /// The pool of shared registers; all zero without renaming.
+    #[serde(default)]
+    pub pool: PoolStatistics,
     /// Instructions by how scalar they are.
     pub forms: Forms,
 }
@@ -210,6 +233,13 @@ impl Statistics {
             mine.stalls.memory += t.stalls.memory;
             mine.stalls.unit += t.stalls.unit;
             mine.stalls.barrier += t.stalls.barrier;
+            mine.stalls.rename += t.stalls.rename;
+            if t.pool.size > 0 {
+                let (peak, histogram) = (mine.pool.peak, mine.pool.histogram);
+                mine.pool = t.pool.clone();
+                mine.pool.peak = mine.pool.peak.max(peak);
+                mine.pool.histogram.iter_mut().zip(histogram).for_each(|(a, b)| *a += b);
+            }
         }
     }
 }

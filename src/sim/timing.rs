@@ -13,6 +13,7 @@ use super::fault::{Fault, FaultKind};
 use super::functional::{BlockCounts, GroupPlace, Progress, Warp, local_memory};
 use super::memory::DeviceMemory;
 use super::program::{End, Program};
+use super::rename::{Table, Uses, is_safe};
 use super::statistics::{Stalls, Statistics, TimingStatistics};
 use super::{Launch, Options, energy};
 use crate::isa::{Inst, MemorySpace, Op, Operand, Reg, Space};
@@ -37,18 +38,48 @@ pub fn launch(
     }
 }
 
+/// What an SM holds of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residency {
+    /// Work-groups.
+    pub groups: u32,
+    /// What limits them.
+    pub limit: &'static str,
+    /// Whether registers are renamed: only if that makes room for more work-groups. Otherwise all registers of a warp are fixed (REN-1).
+    pub renames: bool,
+}
+
 /// How many work-groups an SM holds, and what limits it.
-pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> (u32, &'static str) {
+///
+/// With renaming a group needs F registers a warp, and the pool must serve the first group's full demand (REN-8) and half of it for each other one: demand peaks
+/// do not coincide.
+pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
     let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
     let sm = &machine.sm;
-    let registers = program.header.main_registers.max(1) * machine.warp_size * warps;
-    let limits = [
+    let header = &program.header;
+    let all = sm.main_registers / machine.warp_size;
+    let others = [
         (sm.max_warps / warps, "warps"),
         (sm.max_work_groups, "work-groups"),
-        (sm.main_registers / registers, "main registers"),
         (sm.local_memory.checked_div(local_bytes).unwrap_or(u32::MAX), "work-group memory"),
     ];
-    limits.into_iter().min_by_key(|l| l.0).unwrap_or((1, "warps"))
+    let least = |registers: u32| {
+        let limits = others.into_iter().chain([(registers, "main registers")]);
+        limits.min_by_key(|l| l.0).unwrap_or((1, "warps"))
+    };
+    let (groups, limit) = least(all / (header.main_registers.max(1) * warps));
+    if header.fixed_registers < header.main_registers {
+        let (fixed, demand) = (header.fixed_registers * warps, header.shared_demand * warps);
+        let by_registers = match (2 * all).checked_sub(2 * fixed + 2 * demand) {
+            Some(rest) => 1 + rest / (2 * fixed + demand).max(1),
+            None => 0,
+        };
+        let (more, limit) = least(by_registers);
+        if more > groups {
+            return Residency { groups: more, limit, renames: true };
+        }
+    }
+    Residency { groups, limit, renames: false }
 }
 
 /// What the timing model needs to know of an instruction, worked out once.
@@ -69,6 +100,8 @@ struct Static {
     scalar_latency: u32,
     /// Lane operands that the run-time scalarizer compares, in words a lane.
     compared: u32,
+    /// Shared registers (REN-3).
+    shared: Uses,
 }
 
 /// Scoreboard rows of the predicates come after all register rows.
@@ -117,6 +150,7 @@ fn statics(program: &Program, machine: &Machine) -> Vec<Static> {
                 control,
                 eligible: inst.info().flags.scalar && !scalar && !control && inst.dst.is_some(),
                 scalar_latency,
+                shared: Uses::new(inst, program.header.fixed_registers),
                 compared: inst.srcs.iter().enumerate().map(|(i, s)| lane_words(i, s)).sum(),
             }
         })
@@ -150,6 +184,10 @@ struct Slot<'a, const N: usize> {
     age: u64,
     issued_last: bool,
     form: Form,
+    /// Mapped shared registers.
+    table: Table,
+    /// The next instruction waits for shared registers.
+    starved: bool,
 }
 
 /// A resident work-group.
@@ -170,6 +208,8 @@ struct Sm<'a, const N: usize> {
     units: Vec<[u64; 5]>,
     done: bool,
     occupied: u64,
+    /// Shared registers free in the pool.
+    free: u32,
 }
 
 struct Machinery<'a, const N: usize> {
@@ -185,6 +225,9 @@ struct Machinery<'a, const N: usize> {
     ages: u64,
     /// Of the run-time scalarizer (S7).
     threshold: u32,
+    /// Shared registers that a work-group needs at once at most, and those of an SM.
+    group_demand: u32,
+    pool: u32,
     options: &'a Options,
 }
 
@@ -197,7 +240,7 @@ fn run<const N: usize>(
 ) -> Result<Statistics, Box<Fault>> {
     let program = launch.program;
     let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
-    let (resident, limit) = residency(program, machine, launch.local, launch.local_bytes);
+    let Residency { groups: resident, limit, renames } = residency(program, machine, launch.local, launch.local_bytes);
     let resident = resident.max(1) as usize;
     let warps = launch.local.iter().product::<u32>().div_ceil(N as u32) as usize;
     let mut m: Machinery<N> = Machinery {
@@ -212,11 +255,24 @@ fn run<const N: usize>(
         limit: options.max_instructions,
         ages: 0,
         threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
+        group_demand: 0,
+        pool: 0,
         options,
     };
     m.counts.saved_lanes = vec![0; program.insts.len()];
     m.timing.resident_warps = (resident * warps) as u64;
     m.timing.residency_limit = limit.into();
+    let header = &program.header;
+    let fixed = header.fixed_registers * warps as u32 * resident as u32;
+    let pool = if renames { (machine.sm.main_registers / machine.warp_size).saturating_sub(fixed) } else { 0 };
+    if renames {
+        m.timing.pool.size = u64::from(pool);
+        m.timing.pool.fixed = u64::from(header.fixed_registers);
+        m.timing.pool.named = u64::from(header.main_registers);
+        m.timing.pool.demand = u64::from(header.shared_demand);
+    }
+    m.group_demand = header.shared_demand * warps as u32;
+    m.pool = pool;
     let mut sms: Vec<Sm<N>> = (0..machine.sm.count)
         .map(|_| Sm {
             time: 0,
@@ -225,6 +281,7 @@ fn run<const N: usize>(
             units: vec![[0; 5]; machine.clusters.len()],
             done: false,
             occupied: 0,
+            free: pool,
         })
         .collect();
     let mut next_group = 0u64;
@@ -310,6 +367,7 @@ enum Cause {
     Memory,
     Unit,
     Barrier,
+    Rename,
 }
 
 impl<'a, const N: usize> Machinery<'a, N> {
@@ -347,6 +405,8 @@ impl<'a, const N: usize> Machinery<'a, N> {
                     age: 0,
                     issued_last: false,
                     form: Form::Static,
+                    table: Table::default(),
+                    starved: false,
                 });
                 sm.slots.len() - 1
             });
@@ -359,6 +419,8 @@ impl<'a, const N: usize> Machinery<'a, N> {
             slot.waits_for_memory = false;
             slot.age = self.ages;
             slot.issued_last = false;
+            slot.table = Table::default();
+            slot.starved = false;
             self.ages += 1;
             self.enter_block(slot);
             self.prepare_next(slot, sm.time);
@@ -452,6 +514,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
         order.sort_by_key(|s| (!sm.slots[*s].issued_last, sm.slots[*s].age));
         let mut issued = vec![false; sm.slots.len()];
         let mut blocked_until = u64::MAX;
+        let mut starving = false;
         for s in order {
             let Some(st) = self.statics.get(sm.slots[s].pc) else { continue };
             let on_scalar_unit = st.scalar || sm.slots[s].form.is_scalarised();
@@ -468,6 +531,12 @@ impl<'a, const N: usize> Machinery<'a, N> {
                 blocked_until = blocked_until.min(free);
                 continue;
             }
+            if !self.registers_free(sm, s) {
+                sm.slots[s].starved = true;
+                starving = true;
+                continue;
+            }
+            sm.slots[s].starved = false;
             if on_scalar_unit {
                 scalar_slots -= 1;
             } else if st.control {
@@ -494,7 +563,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
             }
         }
         let any_ready = sm.slots.iter().any(|s| !s.warp.control.done() && !s.warp.waiting && s.next <= now);
-        if !any_ready || blocked_until == u64::MAX {
+        if !any_ready || blocked_until == u64::MAX || starving {
             // Nothing was held back by a unit.
         } else if issued.iter().all(|i| !i) {
             next = next.max(now + 1).min(blocked_until.max(now + 1));
@@ -510,20 +579,89 @@ impl<'a, const N: usize> Machinery<'a, N> {
                 Cause::Barrier
             } else if slot.next > now {
                 if slot.waits_for_memory { Cause::Memory } else { Cause::Dependence }
+            } else if slot.starved {
+                Cause::Rename
             } else {
                 Cause::Unit
             };
-            let Stalls { dependence, memory, unit, barrier } = &mut self.timing.stalls;
+            let Stalls { dependence, memory, unit, barrier, rename } = &mut self.timing.stalls;
             *match cause {
                 Cause::Dependence => dependence,
                 Cause::Memory => memory,
                 Cause::Unit => unit,
                 Cause::Barrier => barrier,
+                Cause::Rename => rename,
             } += lost;
+        }
+        if self.pool > 0 {
+            let used = u64::from(self.pool - sm.free);
+            self.timing.pool.peak = self.timing.pool.peak.max(used);
+            self.timing.pool.histogram[(used * 10 / u64::from(self.pool)) as usize] += cycles;
         }
         sm.occupied += live * cycles;
         sm.time = next;
         Ok(ended)
+    }
+
+    /// Whether the warp's next instruction can have the shared registers that it maps (REN-3, REN-8).
+    fn registers_free(&self, sm: &Sm<'a, N>, s: usize) -> bool {
+        let slot = &sm.slots[s];
+        let Some(st) = self.statics.get(slot.pc) else { return true };
+        let needed = st.shared.writes.iter().filter(|n| !slot.table.is_mapped(**n)).count() as u32;
+        if needed == 0 {
+            return true;
+        }
+        // Resident groups, oldest first, with what their warps hold.
+        let mut groups: Vec<(u64, usize, u32)> = Vec::new();
+        for slot in sm.slots.iter().filter(|s| !s.warp.control.done()) {
+            match groups.iter_mut().find(|g| g.1 == slot.group) {
+                Some(g) => {
+                    g.0 = g.0.min(slot.age);
+                    g.2 += slot.table.count();
+                }
+                None => groups.push((slot.age, slot.group, slot.table.count())),
+            }
+        }
+        groups.sort_unstable();
+        let held: Vec<u32> = groups.iter().map(|g| g.2).collect();
+        let at = groups.iter().position(|g| g.1 == slot.group).unwrap_or(0);
+        is_safe(sm.free, &held, at, needed, self.group_demand)
+    }
+
+    /// Maps what an instruction writes, and releases what it releases. A defect of the code is a fault if checking is on.
+    fn rename(&self, sm: &mut Sm<'a, N>, s: usize, index: usize) {
+        let uses = &self.statics[index].shared;
+        if uses.reads.is_empty() && uses.writes.is_empty() && uses.releases.is_empty() {
+            return;
+        }
+        let slot = &mut sm.slots[s];
+        let fixed = self.launch.program.header.fixed_registers;
+        let lane = slot.warp.control.mask.trailing_zeros();
+        if self.options.check_renames {
+            if let Some(name) = uses.reads.iter().find(|n| !slot.table.is_mapped(**n)) {
+                let kind = FaultKind::UnmappedRegister { register: fixed + u32::from(*name) };
+                slot.warp.lanes.fault.get_or_insert((kind, index as u32, lane));
+            }
+        }
+        for name in &uses.writes {
+            sm.free -= u32::from(slot.table.map(*name));
+        }
+        if !uses.conditional || slot.warp.control.mask == slot.warp.control.live {
+            for name in &uses.releases {
+                sm.free += u32::from(slot.table.release(*name));
+            }
+        }
+    }
+
+    /// A warp's end gives back all its registers.
+    fn give_back(&self, sm: &mut Sm<'a, N>, s: usize, index: usize) {
+        let slot = &mut sm.slots[s];
+        if let (true, Some(name)) = (self.options.check_renames, slot.table.first()) {
+            let register = self.launch.program.header.fixed_registers + u32::from(name);
+            slot.warp.lanes.fault.get_or_insert((FaultKind::RegisterLeak { register }, index as u32, 0));
+        }
+        sm.free += slot.table.count();
+        slot.table = Table::default();
     }
 
     /// Issues the next instruction of a warp. Returns 1 if its work-group ended.
@@ -595,6 +733,13 @@ impl<'a, const N: usize> Machinery<'a, N> {
             slot.warp.end_block(End::Fall, index as u32, &mut self.counts.splits);
             self.enter_block(slot);
         }
+        if self.pool > 0 {
+            self.rename(sm, s, index);
+            if sm.slots[s].warp.control.done() {
+                self.give_back(sm, s, index);
+            }
+        }
+        let slot = &mut sm.slots[s];
         if let Some(fault) = slot.warp.fault(self.launch, place) {
             return Err(Box::new(fault));
         }
