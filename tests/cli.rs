@@ -248,6 +248,75 @@ bb0: frequency 1
     }
 }
 
+/// A kernel over hand-made allocated code with four fixed registers and four shared names, of which a warp needs two at once; work-groups of two warps.
+const SHARED: &str = r#"kernel @k stage allocated local 256 private 0 fixed 4 demand 0 {
+  arg global "a" "int*" offset 8 size 8 align 8
+bb0: frequency 1
+  shl.b32 m0, lid.x, 2
+  shl.b32 m1, gid.x, 2
+  mov.b32 m4, lid.x
+  c3 st.local.b32 [u32 m0], m4
+  bar 1
+  c3 ld.local.b32 m5, [u32 m0]
+  add.b32 m6, m5, 1
+  mov.b32 m7, m6
+  c3 st.global.b32 [c[0x8] + u32 m1], m7
+  exit
+}
+"#;
+
+/// Assembles [`SHARED`] after a change to its text, and runs it with `registers` main registers of a warp in the one SM.
+fn run_shared(change: impl Fn(String) -> String, registers: u32) -> assert_cmd::assert::Assert {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("k.mir"), SHARED).unwrap();
+    let text = heddle().args(["build", "--emit", "asm", "-o", "-"]).arg(path("k.mir")).assert().success();
+    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    std::fs::write(path("k.s"), change(text)).unwrap();
+    heddle().arg("as").arg(path("k.s")).arg("-o").arg(path("k.o")).assert().success();
+    let expect = r#"{"source":"k.mir","buffers":{"a":{"zeros":[512],"dtype":"int32","save":"out.npy"}},
+        "launches":[{"kernel":"k","global":[512],"local":[64],"args":[{"buffer":"a"}]}]}"#;
+    std::fs::write(path("case.json"), expect).unwrap();
+    let machine = ["--set", "sm.count=1", "--set", "sm.max-main-registers=8"];
+    let result = heddle()
+        .arg("run")
+        .arg(path("case.json"))
+        .arg("--object")
+        .arg(path("k.o"))
+        .args(machine)
+        .args(["--set", &format!("sm.main-registers={}", 32 * registers), "--check=renames", "--json", "-"])
+        .assert();
+    if result.get_output().status.success() {
+        let bytes = std::fs::read(path("out.npy")).unwrap();
+        let values: Vec<i32> = bytes[bytes.len() - 2048..].chunks(4).map(|c| i32::from_le_bytes(c.try_into().unwrap())).collect();
+        assert!((0..512).all(|i| values[i] == i as i32 % 64 + 1));
+    }
+    result
+}
+
+/// REN-2, REN-3, REN-8: with the pool at its minimum the barrier kernel runs, and stalls; with one register fewer the launch is refused with the numbers.
+#[test]
+fn the_smallest_pool_works_and_a_smaller_one_is_refused() {
+    // Two warps need 4 fixed registers each and 2 shared ones at once, although they name 8.
+    let run = run_shared(|t| t, 12).success();
+    let json: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    let pool = &json["total"]["timing"]["pool"];
+    assert_eq!((&pool["size"], &pool["fixed"], &pool["demand"]), (&4.into(), &4.into(), &2.into()), "{pool}");
+    run_shared(|t| t, 11).code(2).stderr(contains("needs 4 fixed and up to 2 shared registers at once, 2 warps; the SM has 11"));
+    // Where the names of all warps fit, nothing is renamed.
+    let run = run_shared(|t| t, 16).success();
+    let json: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    assert_eq!(json["total"]["timing"]["pool"]["size"], 0);
+}
+
+/// REN-9: bad releases in hand-assembled code are faults in checking mode.
+#[test]
+fn bad_releases_are_faults() {
+    run_shared(|t| t.replace("m7!", "m7"), 12).code(1).stderr(contains("m7 is still mapped when the warp ends"));
+    let early = |t: String| t.replace("mov.b32 m4, lid.x", "mov.b32 m4, lid.x\n  release.b32 m4, 0");
+    run_shared(early, 12).code(1).stderr(contains("m4, which is not mapped"));
+}
+
 #[test]
 fn machines_are_printed_changed_and_checked() {
     heddle().arg("target").assert().success().stdout(contains("[[clusters]]"));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use heddle::codegen::RegisterFile;
 use heddle::codegen::partition::Ownership;
+use heddle::codegen::release::Release;
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle::frontend::FrontendOptions;
 use heddle::frontend::args::parse_clang_style;
@@ -15,7 +16,7 @@ use heddle::sim::Options;
 use heddle::target::{Machine, Unit};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-fn run(path: &Path, overrides: &[String], mode: Mode, adjust: fn(&mut CompileOptions)) -> Result<(), Failed> {
+fn run(path: &Path, overrides: &[String], mode: Mode, adjust: impl Fn(&mut CompileOptions)) -> Result<(), Failed> {
     let machine = Machine::load(None, overrides)?;
     let case = Case::read(path)?;
     let mut words = case.options.clone();
@@ -27,7 +28,7 @@ fn run(path: &Path, overrides: &[String], mode: Mode, adjust: fn(&mut CompileOpt
     adjust(&mut options);
     let object = driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output;
     let image = read::parse(&object)?;
-    let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
+    let options = Options { max_instructions: 100_000_000, check_marks: true, check_renames: true, ..Default::default() };
     let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
     match outcome.mismatches.first() {
         Some((buffer, message)) => Err(format!("buffer `{buffer}`: {message}").into()),
@@ -140,6 +141,18 @@ fn main() {
         trials.push(Trial::test(format!("{name}/no-schedule"), move || {
             run(&p, &[], Mode::Functional, |o| o.codegen.no_schedule = true)
         }));
+        // Renaming, with little room: shared registers are mapped when read and released at the end, and no launch hangs.
+        for (text, release) in [("value", Release::Value), ("name", Release::Name)] {
+            let p = path.clone();
+            trials.push(Trial::test(format!("{name}/rename-{text}"), move || {
+                let set = ["sm.count=1", "sm.main-registers=4096", "sm.max-main-registers=120"].map(String::from);
+                run(&p, &set, Mode::Timing, |o| {
+                    o.codegen.rename = true;
+                    o.codegen.regfile = RegisterFile::Single;
+                    o.codegen.release = release;
+                })
+            }));
+        }
         // Register pressure: down to 18 main registers, and few scalar and predicate registers.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/18-registers"), move || {

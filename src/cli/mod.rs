@@ -90,12 +90,9 @@ pub struct CodegenArgs {
     /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
     #[arg(long, value_enum)]
     pub regfile: Option<RegisterFile>,
-    /// Keep all main registers fixed: no renaming.
+    /// Register renaming: short-lived main registers are shared by the warps of an SM. Used at launch where it makes room for more work-groups.
     #[arg(long)]
-    pub no_rename: bool,
-    /// Rename even where the register file holds all warps anyway.
-    #[arg(long)]
-    pub always_rename: bool,
+    pub rename: bool,
     /// When shared registers are released: after each value's last read, or after the last mention of the register's name.
     #[arg(long, value_enum)]
     pub release: Option<Release>,
@@ -120,8 +117,7 @@ impl CodegenArgs {
         options.select.scalarize = !self.no_scalarize;
         options.codegen.regfile = self.regfile.unwrap_or_default();
         options.codegen.ownership = self.ownership.unwrap_or_default();
-        options.codegen.no_rename = self.no_rename;
-        options.codegen.always_rename = self.always_rename;
+        options.codegen.rename = self.rename;
         options.codegen.release = self.release.unwrap_or_default();
         options.codegen.no_schedule = self.no_schedule;
         options.codegen.no_marks = self.no_scalarize;

@@ -149,9 +149,7 @@ pub fn run(
         ranges::split_webs(function, &view, Bank::Vector);
         spill::drop_unused_moves(function, &mut session.origins);
     }
-    let full = machine.sm.main_registers / (pressure.worst[Bank::Vector as usize].max(1) * machine.warp_size);
-    let wanted = full < machine.sm.max_warps || options.always_rename;
-    if options.no_rename || !wanted || !color_by_lifetime(function, session, registers) {
+    if !options.rename || !color_by_lifetime(function, session, registers) {
         color_bank(function, session, Bank::Vector, &FileSpec::new(registers), stats)?;
     }
     if function.private_bytes > session.first_slot {

@@ -87,10 +87,8 @@ pub struct CodegenOptions {
     pub regfile: RegisterFile,
     /// How owners of live ranges are chosen (C4).
     pub ownership: partition::Ownership,
-    /// Keep all main registers fixed (REN-1 with F = M).
-    pub no_rename: bool,
-    /// Rename even where the whole register file holds all warps (for tests and measurements).
-    pub always_rename: bool,
+    /// Divide the main registers into fixed and shared ones (REN-1); otherwise all are fixed.
+    pub rename: bool,
     /// When shared registers are released.
     pub release: release::Release,
     /// Keep the order of instructions.

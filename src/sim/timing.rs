@@ -104,8 +104,8 @@ struct Static {
     shared: Uses,
 }
 
-/// Scoreboard rows of the predicates come after all register rows.
-fn statics(program: &Program, machine: &Machine) -> Vec<Static> {
+/// Scoreboard rows of the predicates come after all register rows. Main registers from `fixed` on are shared.
+fn statics(program: &Program, machine: &Machine, fixed: u32) -> Vec<Static> {
     let predicates = program.rows.total;
     let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
         Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate => out.push(predicates + u16::from(p.index)),
@@ -150,7 +150,7 @@ fn statics(program: &Program, machine: &Machine) -> Vec<Static> {
                 control,
                 eligible: inst.info().flags.scalar && !scalar && !control && inst.dst.is_some(),
                 scalar_latency,
-                shared: Uses::new(inst, program.header.fixed_registers),
+                shared: Uses::new(inst, fixed),
                 compared: inst.srcs.iter().enumerate().map(|(i, s)| lane_words(i, s)).sum(),
             }
         })
@@ -248,7 +248,8 @@ fn run<const N: usize>(
         memory,
         machine,
         code: prepare::<N>(program),
-        statics: statics(program, machine),
+        // Without renaming no register is shared.
+        statics: statics(program, machine, if renames { program.header.fixed_registers } else { u32::MAX }),
         counts: BlockCounts::new(program),
         timing: TimingStatistics { issued: vec![0; machine.clusters.len()], ..Default::default() },
         sectors: Default::default(),
