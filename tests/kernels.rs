@@ -49,8 +49,6 @@ fn shapes(path: &Path) -> Result<(), Failed> {
     let ir = driver::compile(&line.inputs, Emit::Ir, &options, &Machine::default_machine())?.output;
     let source = folder.path().join("kernel.ll");
     std::fs::write(&source, ir)?;
-    let main = [16, 32, 64, 128];
-    let mut number = path.as_os_str().len();
     for clusters in [1, 2, 4, 8] {
         for local in [0, 2, 4, 8, 16] {
             let mut machine = Machine::default_machine();
@@ -64,20 +62,20 @@ fn shapes(path: &Path) -> Result<(), Failed> {
                     c
                 })
                 .collect();
-            // Every kernel meets every pair of clusters and local registers; main registers take turns.
-            number += 1;
-            let mut options = CompileOptions::default();
-            options.codegen.verify = true;
-            options.codegen.max_main_registers = Some(main[number % main.len()]);
-            let shape = format!("{clusters} clusters, {local} local, {} main registers", main[number % main.len()]);
-            let object = driver::compile(std::slice::from_ref(&source), Emit::Obj, &options, &machine)
-                .map_err(|e| format!("{shape}: {e}"))?
-                .output;
-            let image = read::parse(&object)?;
-            let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
-            let outcome = run_case(&case, &image, &machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {}))?;
-            if let Some((buffer, message)) = outcome.mismatches.first() {
-                return Err(format!("{shape}: buffer `{buffer}`: {message}").into());
+            for registers in [16, 32, 64, 128] {
+                let shape = format!("{clusters} clusters, {local} local, {registers} main registers");
+                let mut options = CompileOptions::default();
+                options.codegen.verify = true;
+                options.codegen.max_main_registers = Some(registers);
+                let object = driver::compile(std::slice::from_ref(&source), Emit::Obj, &options, &machine)
+                    .map_err(|e| format!("{shape}: {e}"))?
+                    .output;
+                let image = read::parse(&object)?;
+                let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
+                let outcome = run_case(&case, &image, &machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {}))?;
+                if let Some((buffer, message)) = outcome.mismatches.first() {
+                    return Err(format!("{shape}: buffer `{buffer}`: {message}").into());
+                }
             }
         }
     }
