@@ -148,6 +148,22 @@ fn linear(function: &Function, cfg: &Cfg, mode: Release) -> Live {
     result
 }
 
+/// What waiting lanes need while each block runs: registers live into the other side of a divergent branch, or into the block where its lanes meet. A write in the
+/// block is masked and does not end them, and the name may hold other values of the active lanes meanwhile.
+fn held(function: &Function, cfg: &Cfg, live: &Live) -> SecondaryMap<Block, Names> {
+    let mut held: SecondaryMap<Block, Names> = SecondaryMap::new();
+    for d in cfg.divergent_branches(function) {
+        let joined = d.reconverge.map_or(Names::default(), |j| live.start[j]);
+        let sides = [(d.fall_through, joined.or(live.start[d.taken])), (d.taken, joined)];
+        for (from, names) in sides {
+            for b in cfg.region(from, d.reconverge).ones().map(Block::new) {
+                held[b] = held[b].or(names);
+            }
+        }
+    }
+    held
+}
+
 /// Instructions that release a set; `condition`: only if no lane waits.
 fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
     let mut code = Vec::new();
@@ -174,10 +190,12 @@ pub fn run(function: &mut Function, mode: Release) {
     let shared = Names::from(fixed);
     let cfg = Cfg::new(function);
     let live = linear(function, &cfg, mode);
+    let held = held(function, &cfg, &live);
     let mut demand = 0;
     for block in function.layout.clone() {
         let insts = std::mem::take(&mut function.blocks[block].insts);
-        let mut after = live.end[block].and(shared);
+        let waiting = held[block].and(shared);
+        let mut after = live.end[block].and(shared).or(waiting);
         let mut reversed: Vec<Inst> = Vec::with_capacity(insts.len() + 4);
         for mut inst in insts.into_iter().rev() {
             let written = writes(&inst).and(shared);
@@ -204,12 +222,12 @@ pub fn run(function: &mut Function, mode: Release) {
             }
             let guarded = inst.guard.is_some() || mode == Release::Name;
             demand = demand.max(after.or(read).or(written).count());
-            after = if guarded { after.or(written) } else { after.without(written) }.or(read);
+            after = if guarded { after.or(written) } else { after.without(written) }.or(read).or(waiting);
         }
         let arriving = cfg.edges[block].preds.iter().fold(Names::default(), |n, p| n.or(live.end[*p])).and(shared);
         demand = demand.max(arriving.count());
         let like = reversed.last().cloned().unwrap_or_else(|| Inst::new(Op::Nop, Type::None, Operand::None, []));
-        reversed.extend(releases(arriving.without(live.start[block]), false, &like).into_iter().rev());
+        reversed.extend(releases(arriving.without(live.start[block]).without(waiting), false, &like).into_iter().rev());
         reversed.reverse();
         function.blocks[block].insts = reversed;
     }
@@ -231,6 +249,21 @@ pub fn check(function: &Function) -> Result<(), String> {
     let Some(fixed) = function.fixed_registers else { return Ok(()) };
     let shared = Names::from(fixed);
     let cfg = Cfg::new(function);
+    // A name that waiting lanes need must not change its register, even if the active lanes are done with it (REN-7).
+    let mut bare = function.clone();
+    bare.blocks.values_mut().for_each(|b| b.insts.retain(|i| i.op != Op::Release));
+    let held = held(&bare, &cfg, &linear(&bare, &cfg, Release::Value));
+    for &block in &function.layout {
+        for inst in &function.blocks[block].insts {
+            let given = (0..inst.srcs.len())
+                .filter(|i| inst.release >> i & 1 == 1 || (inst.op == Op::Release && inst.imm == 0))
+                .fold(Names::default(), |n, i| n.or(reads(inst, i)));
+            if let Some(name) = given.and(shared).and(held[block]).first() {
+                let text = crate::isa::text::print_inst(inst, &[]);
+                return Err(format!("{block}: m{name} is released while waiting lanes need it (REN-7)\n  in: {text}"));
+            }
+        }
+    }
     // A warp goes on with the waiting side when the first one reaches the reconvergence block or ends.
     let mut onward: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
     for d in cfg.divergent_branches(function) {

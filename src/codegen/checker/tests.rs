@@ -5,6 +5,7 @@ use rand_pcg::Pcg32;
 
 use super::super::allocate::Session;
 use super::super::partition::{self, Ownership};
+use super::super::release::{self, Release};
 use super::super::spill::{INSERTED, Origins};
 use super::super::testing::{clustered, generate, interpret, machine};
 use super::super::{
@@ -60,7 +61,7 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     check(&f, "schedule");
     same(&f, "schedule");
     let before = f.clone();
-    let options = CodegenOptions { verify: true, ..Default::default() };
+    let options = CodegenOptions { verify: true, rename: seed % 2 == 0, ..Default::default() };
     let mut session = Session::new(&f, true);
     let mut stats = FunctionStats::default();
     if files == RegisterFile::Multilevel {
@@ -81,6 +82,12 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     finish::run(&mut f, &mut stats);
     check(&f, "finish");
     same(&f, "finish");
+    if f.fixed_registers.is_some() {
+        release::run(&mut f, if seed % 4 == 0 { Release::Value } else { Release::Name });
+        check(&f, "release");
+        release::check(&f).unwrap_or_else(|m| fail(&f, "release", m));
+        same(&f, "release");
+    }
     Case { before, after, origins: session.origins, stats }
 }
 

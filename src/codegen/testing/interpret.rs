@@ -145,7 +145,26 @@ impl Warp<'_> {
         *bits = *bits & !(1 << lane) | u64::from(value) << lane;
     }
 
+    /// Executes an instruction; what it releases holds noise from then on, in all lanes, so that a release too early shows.
     fn execute(&mut self, inst: &Inst, mask: u64) {
+        if inst.op != Op::Release {
+            self.operate(inst, mask);
+        }
+        for (i, s) in inst.srcs.iter().enumerate() {
+            let Some(reg) = s.as_phys().filter(|_| inst.release >> i & 1 == 1 || (inst.op == Op::Release && inst.imm == 0))
+            else {
+                continue;
+            };
+            for word in 0..inst.src_words(i).max(1) {
+                let (key, word) = part(Reg::Physical(reg), word);
+                for lane in 0..LANES as u8 {
+                    self.words.remove(&(key, word, lane));
+                }
+            }
+        }
+    }
+
+    fn operate(&mut self, inst: &Inst, mask: u64) {
         self.cluster = inst.cluster;
         let mask = self.guarded(inst, mask);
         let scalar = matches!(inst.dst, Operand::Reg(r) if self.is_scalar(r));
