@@ -34,6 +34,10 @@ fn main() {
         Ok(s) if s.success() => {}
         other => fail(&format!("{} could not trim {}: {other:?}", extract.display(), library.display())),
     }
+    use std::hash::{Hash, Hasher};
+    let mut hasher = std::collections::hash_map::DefaultHasher::new();
+    std::fs::read(&out).expect("just written").hash(&mut hasher);
+    println!("cargo:rustc-env=HEDDLE_BUILTINS_HASH={:016x}", hasher.finish());
 }
 
 /// The program from the environment, or `NAME-19`, or `NAME` if that is of version 19.

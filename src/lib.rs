@@ -9,6 +9,7 @@ pub mod cli;
 pub mod codegen;
 pub mod driver;
 pub mod frontend;
+pub mod fuzz;
 pub mod isa;
 pub mod isel;
 pub mod mir;

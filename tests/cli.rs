@@ -301,10 +301,10 @@ fn the_smallest_pool_works_and_a_smaller_one_is_refused() {
     let run = run_shared(|t| t, 12).success();
     let json: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
     let pool = &json["total"]["timing"]["pool"];
-    assert_eq!((&pool["size"], &pool["fixed"], &pool["demand"]), (&4.into(), &4.into(), &2.into()), "{pool}");
+    assert_eq!((&pool["size"], &pool["fixed"], &pool["demand"]), (&12.into(), &4.into(), &2.into()), "{pool}");
     run_shared(|t| t, 11).code(2).stderr(contains("needs 4 fixed and up to 2 shared registers at once, 2 warps; the SM has 11"));
     // Where the names of all warps fit, nothing is renamed.
-    let run = run_shared(|t| t, 16).success();
+    let run = run_shared(|t| t, 400).success();
     let json: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
     assert_eq!(json["total"]["timing"]["pool"]["size"], 0);
 }
@@ -332,6 +332,13 @@ fn reference_and_help() {
     heddle().arg("--help").assert().success().stdout(contains("objdump"));
     heddle().arg("frobnicate").assert().code(2);
     heddle().args(["objdump", "Cargo.toml"]).assert().code(2).stderr(contains("no ELF file"));
+}
+
+#[test]
+fn fuzz_compares_prints_and_explains() {
+    heddle().args(["fuzz", "--seeds", "5..6", "--print"]).assert().success().stdout(contains("__kernel void k("));
+    heddle().args(["fuzz", "--seeds", "0..4"]).assert().success().stdout(contains("4 programs, "));
+    heddle().args(["fuzz", "--seeds", "4..4"]).assert().code(2).stderr(contains("FIRST..END"));
 }
 
 #[test]

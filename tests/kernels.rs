@@ -145,7 +145,7 @@ fn main() {
             trials.push(Trial::test(format!("{name}/rename-{text}"), move || {
                 let set = ["sm.count=1", "sm.main-registers=4096", "sm.max-main-registers=120"].map(String::from);
                 run(&p, &set, Mode::Timing, |o| {
-                    o.codegen.rename = true;
+                    o.codegen.rename = heddle::codegen::Rename::Always;
                     o.codegen.regfile = RegisterFile::Single;
                     o.codegen.release = release;
                 })

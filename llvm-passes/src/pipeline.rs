@@ -70,7 +70,7 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     let has_calls = module.get_functions().any(|f| f.count_basic_blocks() > 0 && !kernel_like(f));
     let mut pipeline = String::new();
     if has_calls {
-        pipeline.push_str("always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg),");
+        pipeline.push_str("always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),");
     }
     if unoptimised {
         pipeline.push_str("function(sroa,early-cse,simplifycfg),");

@@ -52,6 +52,7 @@ const OWN: &[(&str, bool)] = &[
     ("--regfile", true),
     ("--no-schedule", false),
     ("--rename", false),
+    ("--no-rename", false),
     ("--release", true),
     ("--ownership", true),
     ("--max-registers", true),
@@ -94,6 +95,7 @@ impl Build {
             machine: MachineArgs { target: late.machine.target.or(self.machine.target), set },
             codegen: CodegenArgs {
                 no_scalarize: self.codegen.no_scalarize || late.codegen.no_scalarize,
+                no_rename: self.codegen.no_rename || late.codegen.no_rename,
                 rename: self.codegen.rename || late.codegen.rename,
                 release: late.codegen.release.or(self.codegen.release),
                 no_schedule: self.codegen.no_schedule || late.codegen.no_schedule,

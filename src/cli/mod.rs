@@ -4,6 +4,7 @@
 
 mod assemble;
 mod build;
+mod fuzz;
 mod objdump;
 mod opt;
 mod run;
@@ -14,9 +15,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::codegen::RegisterFile;
 use crate::codegen::partition::Ownership;
 use crate::codegen::release::Release;
+use crate::codegen::{RegisterFile, Rename};
 use crate::target::Machine;
 
 /// An error with its exit status.
@@ -56,6 +57,7 @@ enum Command {
     As(assemble::As),
     Objdump(objdump::Objdump),
     Target(target::Target),
+    Fuzz(fuzz::Fuzz),
     /// Print the instruction set reference (Markdown).
     Isa,
 }
@@ -90,8 +92,11 @@ pub struct CodegenArgs {
     /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
     #[arg(long, value_enum)]
     pub regfile: Option<RegisterFile>,
-    /// Register renaming: short-lived main registers are shared by the warps of an SM. Used at launch where it makes room for more work-groups.
+    /// No register renaming: all main registers are a warp's own. Otherwise short-lived ones are shared by the warps of an SM where that makes room for more.
     #[arg(long)]
+    pub no_rename: bool,
+    /// Share short-lived registers even where the compiler expects no gain.
+    #[arg(long, conflicts_with = "no_rename")]
     pub rename: bool,
     /// When shared registers are released: after each value's last read, or after the last mention of the register's name.
     #[arg(long, value_enum)]
@@ -117,7 +122,11 @@ impl CodegenArgs {
         options.select.scalarize = !self.no_scalarize;
         options.codegen.regfile = self.regfile.unwrap_or_default();
         options.codegen.ownership = self.ownership.unwrap_or_default();
-        options.codegen.rename = self.rename;
+        options.codegen.rename = match (self.no_rename, self.rename) {
+            (true, _) => Rename::Never,
+            (_, true) => Rename::Always,
+            _ => Rename::Auto,
+        };
         options.codegen.release = self.release.unwrap_or_default();
         options.codegen.no_schedule = self.no_schedule;
         options.codegen.no_marks = self.no_scalarize;
@@ -173,6 +182,7 @@ pub fn main() -> ExitCode {
         Command::As(c) => c.run(),
         Command::Objdump(c) => c.run(),
         Command::Target(c) => c.run(),
+        Command::Fuzz(c) => c.run(),
         Command::Isa => write_output(None, crate::isa::docs::reference().as_bytes()),
     };
     match outcome {

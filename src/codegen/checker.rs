@@ -143,6 +143,8 @@ struct Checker<'a> {
     registers: Vec<VReg>,
     /// Symbols that always hold a constant once defined.
     constants: FxHashMap<Fixed, SmallVec<[Symbol; 2]>>,
+    /// Constants as locations that never change: which symbols hold one now, by the moves that defined them.
+    places: FxHashMap<Fixed, u32>,
 }
 
 /// Word `word` of what a move of something that never changes writes.
@@ -203,7 +205,14 @@ impl<'a> Checker<'a> {
             symbols,
             registers,
             constants: FxHashMap::default(),
+            places: FxHashMap::default(),
         };
+        for inst in before.layout.iter().flat_map(|b| &before.blocks[*b].insts).filter(|i| i.op == Op::Mov) {
+            for value in (0..inst.dst_words()).filter_map(|w| fixed_word(inst, w)) {
+                let next = Locations::constant(checker.places.len());
+                checker.places.entry(value).or_insert(next);
+            }
+        }
         for (reg, values) in fixed_registers(before) {
             for (word, value) in values.into_iter().enumerate() {
                 checker.constants.entry(value).or_default().push(checker.symbols[reg] + word as Symbol);
@@ -338,10 +347,19 @@ impl<'a> Checker<'a> {
         same.into_iter().for_each(|(symbol, location)| state.add(location, symbol));
     }
 
-    /// Where the value of an unguarded move between vector registers already is: for the lanes that execute it, every place that holds the source holds the
+    /// Where the value of an unguarded move into a vector register already is: for the lanes that execute it, every place that holds the source holds the
     /// result. Pairs of a symbol of the result and a location.
     fn places_of_source(&self, original: &Inst, state: &State) -> SmallVec<[(Symbol, u32); 4]> {
         let mut result = SmallVec::new();
+        if let (Op::Mov, None, Some((to, word))) = (original.op, original.guard, original.dst.as_virt()) {
+            if self.before.vregs[to].bank == Bank::Vector && original.srcs[0].as_virt().is_none() {
+                let places = (0..original.dst_words()).filter_map(|w| {
+                    let place = self.places.get(&fixed_word(original, w)?)?;
+                    Some((self.symbols[to] + Symbol::from(word + w), *place))
+                });
+                return places.collect();
+            }
+        }
         let source = original.srcs.first().and_then(|s| s.as_virt());
         let (Op::Mov, None, Some((to, to_word)), Some((from, from_word))) =
             (original.op, original.guard, original.dst.as_virt(), source)
@@ -526,12 +544,14 @@ impl<'a> Checker<'a> {
         state.pending = None;
         for (i, location) in self.locations.of(d, inst.dst_words(), inst.cluster).enumerate() {
             state.clear(location);
-            let known = fixed_word(inst, i as u8).and_then(|value| self.constants.get(&value));
-            for s in known.into_iter().flatten() {
+            let Some(value) = fixed_word(inst, i as u8) else { continue };
+            for s in self.constants.get(&value).into_iter().flatten() {
                 if d.space != Space::Scalar || self.is_scalar_symbol(*s) {
                     state.add(location, *s);
                 }
             }
+            let now = self.places.get(&value).filter(|_| d.space != Space::Scalar).map(|l| state.at(*l).clone());
+            now.into_iter().flatten().for_each(|s| state.add(location, s));
         }
         Ok(())
     }

@@ -6,76 +6,12 @@
 //! 3. Reloads that are the last of their slot get the last-use policy (K7).
 //! 4. The checker proves the result, all three files at once.
 
-use cranelift_entity::SecondaryMap;
-use rustc_hash::FxHashMap;
-
-use super::allocate::{Session, color_bank, to_physical};
-use super::color::{self, FileSpec};
-use super::{CodegenError, CodegenOptions, FunctionStats, assign, checker, main_spill, ranges, spill};
-use crate::isa::{Op, Space, VReg};
+use super::allocate::{Session, color_bank};
+use super::color::FileSpec;
+use super::{CodegenError, CodegenOptions, FunctionStats, assign, checker, lifetimes, main_spill, ranges, spill};
 use crate::mir::cfg::Cfg;
-use crate::mir::{Bank, Block, Function, Stage, liveness};
+use crate::mir::{Bank, Function, Stage};
 use crate::target::Machine;
-
-/// Colours long-lived registers from 0 on and short-lived ones behind them (REN-4), if both fit `registers` names without spilling; says whether. Long-lived is
-/// what is live across a barrier or into a loop's header over its back edge, and what may be read without having been written.
-fn color_by_lifetime(function: &mut Function, session: &mut Session, registers: u32) -> bool {
-    let view = session.view(function);
-    let mut long: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(function.vregs.len());
-    long.resize(function.vregs.len());
-    let mine = |f: &Function, r: VReg| f.vregs[r].bank == Bank::Vector && f.local[r].is_none();
-    let mut number: SecondaryMap<Block, usize> = SecondaryMap::with_default(usize::MAX);
-    view.cfg.rpo.iter().enumerate().for_each(|(i, b)| number[*b] = i);
-    view.maybe_undefined().for_each(|r| long[r] = true);
-    for &block in &function.layout {
-        let loops = view.cfg.edges[block].succs.iter().any(|s| number[*s] <= number[block]);
-        for (reg, _) in view.live_out(block).filter(|_| loops) {
-            long[reg] = true;
-        }
-        let insts = &function.blocks[block].insts;
-        if insts.iter().any(|i| i.op == Op::Barrier) {
-            let mut live: FxHashMap<VReg, ()> = view.live_out(block).map(|(r, _)| (r, ())).collect();
-            for inst in insts.iter().rev() {
-                if inst.op == Op::Barrier {
-                    live.keys().for_each(|r| long[*r] = true);
-                }
-                if let Some((r, _)) = liveness::def(inst).filter(|_| inst.guard.is_none()) {
-                    live.remove(&r);
-                }
-                liveness::for_each_use(inst, |r, _| {
-                    live.insert(r, ());
-                });
-            }
-        }
-    }
-    let color = |function: &Function, view: &ranges::LiveView, wanted: bool, room: u32| {
-        let graph = ranges::interference_where(function, view, |r| mine(function, r) && long[r] == wanted, |_| false);
-        let coloring = color::color(&graph, &FileSpec::new(room)).ok().filter(|c| c.spilled.is_empty())?;
-        let colors: Vec<(VReg, u16)> =
-            graph.nodes.iter().zip(&coloring.color).filter_map(|(n, c)| Some((n.reg, (*c)?))).collect();
-        Some((colors, coloring.used))
-    };
-    let Some((fixed, used)) = color(function, view, true, registers) else { return false };
-    let first = used.next_multiple_of(4);
-    let Some((shared, _)) = registers.checked_sub(first).and_then(|room| color(function, view, false, room)) else {
-        return false;
-    };
-    if shared.is_empty() {
-        return false;
-    }
-    let mut colors: SecondaryMap<VReg, Option<u16>> = SecondaryMap::with_capacity(function.vregs.len());
-    fixed.into_iter().for_each(|(r, c)| colors[r] = Some(c));
-    shared.into_iter().for_each(|(r, c)| colors[r] = Some(c + first as u16));
-    let Function { blocks, layout, vregs, local, .. } = function;
-    for block in layout.iter() {
-        blocks[*block].insts.iter_mut().for_each(|i| {
-            to_physical(i, |r| (vregs[r].bank == Bank::Vector && local[r].is_none()).then(|| colors[r]), Space::Main);
-        });
-    }
-    function.fixed_registers = Some(first);
-    session.forget_view();
-    true
-}
 
 /// Fewest registers that a limit for the sake of occupancy leaves a work-item.
 const LEAST: u32 = 18;
@@ -140,16 +76,21 @@ pub fn run(
     };
     let view = session.view(function);
     let pressure = ranges::pressure(function, view);
-    let registers = best_limit(function, &pressure, machine, registers);
-    stats.pressure[Bank::Vector as usize] = pressure.worst[Bank::Vector as usize];
-    if pressure.worst[Bank::Vector as usize] > registers {
+    let needed = pressure.worst[Bank::Vector as usize];
+    stats.pressure[Bank::Vector as usize] = needed;
+    let most = registers;
+    let registers = best_limit(function, &pressure, machine, most);
+    // Renaming first: it costs no spills.
+    let mut renamed = needed <= most && lifetimes::run(function, session, machine, options, most, needed.min(registers));
+    if needed > registers && !renamed {
         let view = session.take_view(function);
         main_spill::run(function, &view, &pressure, registers, &mut session.origins, stats);
         let view = session.take_view(function);
         ranges::split_webs(function, &view, Bank::Vector);
         spill::drop_unused_moves(function, &mut session.origins);
     }
-    if !options.rename || !color_by_lifetime(function, session, registers) {
+    renamed = renamed || (needed > registers && lifetimes::run(function, session, machine, options, registers, registers));
+    if !renamed {
         color_bank(function, session, Bank::Vector, &FileSpec::new(registers), stats)?;
     }
     if function.private_bytes > session.first_slot {

@@ -12,6 +12,7 @@ pub mod cleanup;
 pub mod color;
 pub mod edges;
 pub mod finish;
+pub mod lifetimes;
 pub mod local_file;
 pub mod loops;
 pub mod lower;
@@ -78,6 +79,18 @@ pub enum RegisterFile {
     Single,
 }
 
+/// Whether main registers are divided into fixed and shared ones (REN-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rename {
+    /// Where more warps can be resident for it.
+    #[default]
+    Auto,
+    /// Wherever there are short-lived values.
+    Always,
+    /// Nowhere: all are fixed.
+    Never,
+}
+
 /// Options of code generation.
 #[derive(Clone, Debug, Default)]
 pub struct CodegenOptions {
@@ -87,8 +100,8 @@ pub struct CodegenOptions {
     pub regfile: RegisterFile,
     /// How owners of live ranges are chosen (C4).
     pub ownership: partition::Ownership,
-    /// Divide the main registers into fixed and shared ones (REN-1); otherwise all are fixed.
-    pub rename: bool,
+    /// Whether the main registers are divided into fixed and shared ones (REN-1); otherwise all are fixed.
+    pub rename: Rename,
     /// When shared registers are released.
     pub release: release::Release,
     /// Keep the order of instructions.
@@ -217,7 +230,7 @@ fn compile_function(
                 }
             }
             "release" if function.stage == Stage::Allocated => {
-                release::run(function, options.release);
+                release::run(function, machine, options.release);
                 if options.verify {
                     release::check(function).map_err(|message| CodegenError::Internal {
                         kernel: function.name.clone(),

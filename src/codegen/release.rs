@@ -26,6 +26,7 @@ use crate::isa::{Inst, Op, Operand, PhysReg, Space, Type, VReg};
 use crate::mir::cfg::Cfg;
 use crate::mir::liveness::Liveness;
 use crate::mir::{Block, Function, RegClass};
+use crate::target::Machine;
 
 /// When a name is given back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -184,20 +185,28 @@ fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
     code
 }
 
+/// Share of a warp's time in which it holds at most what [`Function::shared_typical`] says. An average would make more warps resident, which then spend
+/// their time waiting for each other's registers: measured by `bench rename`.
+const TYPICAL: f64 = 0.9;
+
 /// Places the releases of a function whose registers from [`Function::fixed_registers`] on are shared, and notes its demand.
-pub fn run(function: &mut Function, mode: Release) {
+pub fn run(function: &mut Function, machine: &Machine, mode: Release) {
     let Some(fixed) = function.fixed_registers else { return };
     let shared = Names::from(fixed);
     let cfg = Cfg::new(function);
     let live = linear(function, &cfg, mode);
     let held = held(function, &cfg, &live);
     let mut demand = 0;
+    // Time by registers held.
+    let mut time = [0.0f64; 257];
     for block in function.layout.clone() {
         let insts = std::mem::take(&mut function.blocks[block].insts);
+        let issue = issue_times(machine, &insts);
+        let frequency = f64::from(function.blocks[block].frequency);
         let waiting = held[block].and(shared);
         let mut after = live.end[block].and(shared).or(waiting);
         let mut reversed: Vec<Inst> = Vec::with_capacity(insts.len() + 4);
-        for mut inst in insts.into_iter().rev() {
+        for (mut inst, i) in insts.into_iter().zip(issue).rev() {
             let written = writes(&inst).and(shared);
             let mut behind = written.without(after);
             let mut read = Names::default();
@@ -223,6 +232,7 @@ pub fn run(function: &mut Function, mode: Release) {
             let guarded = inst.guard.is_some() || mode == Release::Name;
             demand = demand.max(after.or(read).or(written).count());
             after = if guarded { after.or(written) } else { after.without(written) }.or(read).or(waiting);
+            time[after.count() as usize] += frequency * i;
         }
         let arriving = cfg.edges[block].preds.iter().fold(Names::default(), |n, p| n.or(live.end[*p])).and(shared);
         demand = demand.max(arriving.count());
@@ -232,6 +242,37 @@ pub fn run(function: &mut Function, mode: Release) {
         function.blocks[block].insts = reversed;
     }
     function.shared_demand = demand;
+    let mut left = TYPICAL * time.iter().sum::<f64>();
+    function.shared_typical = time
+        .iter()
+        .position(|t| {
+            left -= t;
+            left <= 0.0
+        })
+        .map_or(demand, |n| demand.min(n as u32));
+}
+
+/// Cycles that a warp alone spends before each instruction issues, from the one before: issue in order, operands by their latencies.
+fn issue_times(machine: &Machine, insts: &[Inst]) -> Vec<f64> {
+    let mut ready: rustc_hash::FxHashMap<PhysReg, u32> = Default::default();
+    let mut cycle = 0;
+    let mut times = Vec::with_capacity(insts.len());
+    for inst in insts {
+        let mut at = cycle + 1;
+        for i in 0..inst.srcs.len() {
+            if let Some(reg) = inst.srcs[i].as_phys() {
+                at = at.max(ready.get(&reg).copied().unwrap_or(0));
+            }
+        }
+        if let Some(reg) = inst.dst.as_phys() {
+            for w in 0..inst.dst_words().max(1) {
+                ready.insert(PhysReg { space: reg.space, index: reg.index.wrapping_add(w) }, at + machine.latency(inst.class()));
+            }
+        }
+        times.push(f64::from(at - cycle));
+        cycle = at;
+    }
+    times
 }
 
 /// Which names are mapped: surely, and possibly.
@@ -264,32 +305,47 @@ pub fn check(function: &Function) -> Result<(), String> {
             }
         }
     }
-    // A warp goes on with the waiting side when the first one reaches the reconvergence block or ends.
-    let mut onward: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    // A warp goes on with the waiting side when the first one reaches the reconvergence block or ends. What the waiting lanes need was mapped at the branch,
+    // and nothing between may have released it (above).
+    let live = linear(&bare, &cfg, Release::Value);
+    let mut onward: SecondaryMap<Block, Vec<(Block, Block)>> = SecondaryMap::new();
     for d in cfg.divergent_branches(function) {
         for b in cfg.region(d.fall_through, d.reconverge).ones().map(Block::new) {
             let succs = &cfg.edges[b].succs;
             if succs.is_empty() || d.reconverge.is_some_and(|j| succs.contains(&j)) {
-                onward[b].push(d.taken);
+                onward[b].push((d.branch, d.taken));
             }
         }
     }
     let mut entries: SecondaryMap<Block, Option<Mapped>> = SecondaryMap::new();
+    let mut ends: SecondaryMap<Block, Option<Mapped>> = SecondaryMap::new();
     entries[function.entry()] = Some(Mapped { surely: Names::default(), possibly: Names::default() });
-    let mut queue = vec![function.entry()];
-    while let Some(block) = queue.pop() {
-        let Some(entry) = entries[block] else { continue };
-        let (end, waiting) = walk(function, block, entry, shared, false)?;
-        let targets = cfg.edges[block].succs.iter().map(|s| (*s, end)).chain(onward[block].iter().map(|s| (*s, waiting)));
-        for (target, state) in targets {
-            let new = match entries[target] {
-                None => state,
-                Some(old) => Mapped { surely: old.surely.and(state.surely), possibly: old.possibly.or(state.possibly) },
-            };
-            if entries[target] != Some(new) {
-                entries[target] = Some(new);
-                queue.push(target);
+    loop {
+        let mut changed = false;
+        for &block in &cfg.rpo {
+            let Some(entry) = entries[block] else { continue };
+            let (end, waiting) = walk(function, block, entry, shared, false)?;
+            changed |= ends[block].replace(end) != Some(end);
+            let mut arrivals: Vec<(Block, Mapped)> = cfg.edges[block].succs.iter().map(|s| (*s, end)).collect();
+            for &(branch, taken) in &onward[block] {
+                let Some(then) = ends[branch] else { continue };
+                let kept = then.surely.and(live.start[taken]);
+                let surely = waiting.surely.or(kept);
+                arrivals.push((taken, Mapped { surely, possibly: waiting.possibly.or(kept) }));
             }
+            for (target, state) in arrivals {
+                let new = match entries[target] {
+                    None => state,
+                    Some(old) => Mapped { surely: old.surely.and(state.surely), possibly: old.possibly.or(state.possibly) },
+                };
+                if entries[target] != Some(new) {
+                    entries[target] = Some(new);
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
         }
     }
     for &block in &cfg.rpo {

@@ -14,7 +14,6 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use heddle_llvm_passes::uniformity::Facts;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -158,7 +157,8 @@ fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, Fronten
         "-Xclang",
         "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
     ]);
-    command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(builtin_library()?);
+    let library = builtin_library()?;
+    command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
     command.args(["-fno-vectorize", "-fno-slp-vectorize", "-fno-discard-value-names"]);
     command.arg(match options.opt {
         // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in process.
@@ -187,21 +187,47 @@ fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, Fronten
     fs::read(&output).map_err(io("reading clang's output"))
 }
 
-/// A file with the built-in library, written once a process into a private temporary file that lives as long as the process.
-fn builtin_library() -> Result<&'static Path, FrontendError> {
-    static FILE: OnceLock<Result<tempfile::TempPath, String>> = OnceLock::new();
-    let file = FILE.get_or_init(|| {
-        let write = || -> std::io::Result<tempfile::TempPath> {
-            let mut file = tempfile::Builder::new().prefix("heddle-builtins-").suffix(".bc").tempfile()?;
-            file.write_all(BUILTINS)?;
-            Ok(file.into_temp_path())
-        };
-        write().map_err(|e| e.to_string())
-    });
-    match file {
-        Ok(path) => Ok(path),
-        Err(e) => Err(FrontendError::Io { what: "writing the built-in library".into(), error: std::io::Error::other(e.clone()) }),
+/// A file with the built-in library.
+enum Library {
+    /// In the user's cache folder, shared by all runs of this build.
+    Cached(PathBuf),
+    /// A temporary file, removed with this value: there is no cache folder that can be written.
+    Own(tempfile::TempPath),
+}
+
+impl Library {
+    fn path(&self) -> &Path {
+        match self {
+            Library::Cached(path) => path,
+            Library::Own(path) => path,
+        }
     }
+}
+
+/// Finds the built-in library in the user's cache, or writes it there. Its name has a hash of its contents, and it appears whole or not at all.
+fn builtin_library() -> Result<Library, FrontendError> {
+    let home = || Some(PathBuf::from(std::env::var_os("HOME").filter(|h| !h.is_empty())?).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|c| !c.is_empty()).map(PathBuf::from).or_else(home);
+    if let Some(folder) = cache.map(|c| c.join("heddle")) {
+        let path = folder.join(concat!("builtins-", env!("HEDDLE_BUILTINS_HASH"), ".bc"));
+        let whole = |p: &Path| fs::metadata(p).is_ok_and(|m| m.is_file() && m.len() == BUILTINS.len() as u64);
+        let write = || -> std::io::Result<()> {
+            fs::create_dir_all(&folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+            file.write_all(BUILTINS)?;
+            file.persist(&path).map_err(|e| e.error)?;
+            Ok(())
+        };
+        if whole(&path) || write().is_ok() {
+            return Ok(Library::Cached(path));
+        }
+    }
+    let write = || -> std::io::Result<tempfile::TempPath> {
+        let mut file = tempfile::Builder::new().prefix("heddle-builtins-").suffix(".bc").tempfile()?;
+        file.write_all(BUILTINS)?;
+        Ok(file.into_temp_path())
+    };
+    write().map(Library::Own).map_err(|error| FrontendError::Io { what: "writing the built-in library".into(), error })
 }
 
 /// Whether a function is a kernel: clang gives kernels the `spir_kernel` calling convention; IR from elsewhere may only have the

@@ -114,6 +114,8 @@ pub struct Function {
     pub fixed_registers: Option<u32>,
     /// Shared registers that a warp needs at once at most (REN-8).
     pub shared_demand: u32,
+    /// Shared registers a warp holds at most for most of its time, by prediction: what residency reckons with.
+    pub shared_typical: u32,
 }
 
 impl Function {
@@ -134,6 +136,7 @@ impl Function {
             whole_work_groups: false,
             fixed_registers: None,
             shared_demand: 0,
+            shared_typical: 0,
         }
     }
 

@@ -206,6 +206,10 @@ fn header(words: &[String]) -> Result<Function, String> {
                 f.shared_demand = number(words, i + 1)?;
                 i += 2;
             }
+            "typical" => {
+                f.shared_typical = number(words, i + 1)?;
+                i += 2;
+            }
             "whole" => {
                 f.whole_work_groups = true;
                 i += 1;

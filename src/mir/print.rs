@@ -58,7 +58,7 @@ pub fn print_function(f: &Function, out: &mut String) {
         out.push_str(" whole");
     }
     if let Some(fixed) = f.fixed_registers {
-        let _ = write!(out, " fixed {fixed} demand {}", f.shared_demand);
+        let _ = write!(out, " fixed {fixed} demand {} typical {}", f.shared_demand, f.shared_typical);
     }
     out.push_str(" {\n");
     for file in &f.files {

@@ -68,6 +68,9 @@ pub struct KernelHeader {
     pub fixed_registers: u32,
     /// Maximal simultaneous demand for shared registers of a warp (REN-8); 0 without renaming.
     pub shared_demand: u32,
+    /// Shared registers a warp holds at most for most of its time, as the compiler predicts; decides residency, not safety.
+    #[serde(default)]
+    pub shared_typical: u32,
     /// Local registers named, per cluster.
     pub local_registers: Vec<u32>,
     /// Scalar registers named.

@@ -44,6 +44,8 @@ pub struct Outcome {
     pub simulated: Duration,
     /// Expectations checked.
     pub checked: usize,
+    /// Contents of the buffers after the last launch.
+    pub buffers: BTreeMap<String, Array>,
 }
 
 /// Runs a case's launches on compiled code.
@@ -128,6 +130,7 @@ pub fn run_case(
             }
         }
     }
+    outcome.buffers = buffers.into_iter().map(|(name, (_, array))| (name.to_string(), array)).collect();
     Ok(outcome)
 }
 

@@ -60,11 +60,11 @@ pub struct Stalls {
 /// Use of the pools of shared registers (REN-2), all SMs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolStatistics {
-    /// Registers (of a warp) in an SM's pool.
+    /// Registers (of a warp) of an SM, fixed ones of resident warps included.
     pub size: u64,
     /// Most in use at once on an SM.
     pub peak: u64,
-    /// SM cycles by share of the pool in use: tenths, the last with the full pool.
+    /// SM cycles by share of the registers in use: tenths, the last with all of them.
     pub histogram: [u64; 11],
     /// Fixed registers of a warp (F).
     pub fixed: u64,
@@ -83,6 +83,9 @@ pub struct TimingStatistics {
     pub resident_warps: u64,
     /// What limits residency.
     pub residency_limit: String,
+    /// Main registers a work-item names.
+    #[serde(default)]
+    pub named_registers: u64,
     /// Average over busy cycles of resident warps, as a share of the machine's maximum.
     pub occupancy: f64,
     /// Instructions issued by each cluster.
@@ -222,6 +225,7 @@ impl Statistics {
             mine.occupancy = (mine.occupancy * mine.cycles as f64 + t.occupancy * t.cycles as f64) / total;
             mine.cycles += t.cycles;
             mine.resident_warps = mine.resident_warps.max(t.resident_warps);
+            mine.named_registers = mine.named_registers.max(t.named_registers);
             mine.residency_limit.clone_from(&t.residency_limit);
             mine.issued.resize(mine.issued.len().max(t.issued.len()), 0);
             for (a, b) in mine.issued.iter_mut().zip(&t.issued) {

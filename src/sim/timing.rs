@@ -45,14 +45,16 @@ pub struct Residency {
     pub groups: u32,
     /// What limits them.
     pub limit: &'static str,
+    /// Groups that other limits than registers allow.
+    pub most: u32,
     /// Whether registers are renamed: only if that makes room for more work-groups. Otherwise all registers of a warp are fixed (REN-1).
     pub renames: bool,
 }
 
 /// How many work-groups an SM holds, and what limits it.
 ///
-/// With renaming a group needs F registers a warp, and the pool must serve the first group's full demand (REN-8) and half of it for each other one: demand peaks
-/// do not coincide.
+/// With renaming these are the groups whose greatest demand the registers can serve at once (REN-8), and the SM may admit more while it runs
+/// ([`Admission`]).
 pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
     let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
     let sm = &machine.sm;
@@ -68,18 +70,29 @@ pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_by
         limits.min_by_key(|l| l.0).unwrap_or((1, "warps"))
     };
     let (groups, limit) = least(all / (header.main_registers.max(1) * warps));
-    if header.fixed_registers < header.main_registers {
-        let (fixed, demand) = (header.fixed_registers * warps, header.shared_demand * warps);
-        let by_registers = match (2 * all).checked_sub(2 * fixed + 2 * demand) {
-            Some(rest) => 1 + rest / (2 * fixed + demand).max(1),
-            None => 0,
-        };
-        let (more, limit) = least(by_registers);
-        if more > groups {
-            return Residency { groups: more, limit, renames: true };
-        }
+    let (most, _) = least(u32::MAX);
+    if header.fixed_registers < header.main_registers && groups < most {
+        let (groups, limit) = least(all / ((header.fixed_registers + header.shared_demand).max(1) * warps));
+        return Residency { groups, limit, most, renames: true };
     }
-    Residency { groups, limit, renames: false }
+    Residency { groups, limit, most: groups, renames: false }
+}
+
+/// How many work-groups an SM with renaming holds (REN-2): it starts with those whose greatest demand is served at once. When for the time of a memory access
+/// the pool could have served another group's greatest demand beside the oldest group's reserve, it admits one more; when warps have starved
+/// for most of that time, the next group that ends is not replaced.
+#[derive(Default)]
+struct Admission {
+    /// Groups held in any case.
+    guaranteed: u32,
+    /// Groups held now at most.
+    target: u32,
+    /// End of the time observed.
+    until: u64,
+    /// Fewest registers that were free in it.
+    least_free: u32,
+    /// Cycles in which a warp starved.
+    starved: u64,
 }
 
 /// What the timing model needs to know of an instruction, worked out once.
@@ -208,8 +221,9 @@ struct Sm<'a, const N: usize> {
     units: Vec<[u64; 5]>,
     done: bool,
     occupied: u64,
-    /// Shared registers free in the pool.
+    /// Registers free: neither a resident warp's fixed ones nor mapped.
     free: u32,
+    admission: Admission,
 }
 
 struct Machinery<'a, const N: usize> {
@@ -227,6 +241,9 @@ struct Machinery<'a, const N: usize> {
     threshold: u32,
     /// Shared registers that a work-group needs at once at most, and those of an SM.
     group_demand: u32,
+    group_warps: u64,
+    /// Fixed registers of a work-group; 0 without renaming.
+    group_fixed: u32,
     pool: u32,
     options: &'a Options,
 }
@@ -240,7 +257,7 @@ fn run<const N: usize>(
 ) -> Result<Statistics, Box<Fault>> {
     let program = launch.program;
     let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
-    let Residency { groups: resident, limit, renames } = residency(program, machine, launch.local, launch.local_bytes);
+    let Residency { groups: resident, limit, most, renames } = residency(program, machine, launch.local, launch.local_bytes);
     let resident = resident.max(1) as usize;
     let warps = launch.local.iter().product::<u32>().div_ceil(N as u32) as usize;
     let mut m: Machinery<N> = Machinery {
@@ -257,6 +274,8 @@ fn run<const N: usize>(
         ages: 0,
         threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
         group_demand: 0,
+        group_fixed: 0,
+        group_warps: warps as u64,
         pool: 0,
         options,
     };
@@ -264,16 +283,17 @@ fn run<const N: usize>(
     m.timing.resident_warps = (resident * warps) as u64;
     m.timing.residency_limit = limit.into();
     let header = &program.header;
-    let fixed = header.fixed_registers * warps as u32 * resident as u32;
-    let pool = if renames { (machine.sm.main_registers / machine.warp_size).saturating_sub(fixed) } else { 0 };
+    m.timing.named_registers = u64::from(header.main_registers);
+    let registers = if renames { machine.sm.main_registers / machine.warp_size } else { 0 };
     if renames {
-        m.timing.pool.size = u64::from(pool);
+        m.timing.pool.size = u64::from(registers);
         m.timing.pool.fixed = u64::from(header.fixed_registers);
         m.timing.pool.named = u64::from(header.main_registers);
         m.timing.pool.demand = u64::from(header.shared_demand);
     }
     m.group_demand = header.shared_demand * warps as u32;
-    m.pool = pool;
+    m.pool = registers;
+    m.group_fixed = if renames { header.fixed_registers * warps as u32 } else { 0 };
     let mut sms: Vec<Sm<N>> = (0..machine.sm.count)
         .map(|_| Sm {
             time: 0,
@@ -282,7 +302,14 @@ fn run<const N: usize>(
             units: vec![[0; 5]; machine.clusters.len()],
             done: false,
             occupied: 0,
-            free: pool,
+            free: registers,
+            admission: Admission {
+                guaranteed: resident as u32,
+                target: resident as u32,
+                until: u64::from(machine.memory.global_latency),
+                least_free: registers,
+                starved: 0,
+            },
         })
         .collect();
     let mut next_group = 0u64;
@@ -303,10 +330,15 @@ fn run<const N: usize>(
         for _ in 0..ended {
             finished += 1;
             progress(1);
-            if next_group < total {
-                m.dispatch(sm, next_group, warps);
-                next_group += 1;
-            }
+        }
+        if renames {
+            m.admit(sm, most);
+        }
+        let mut room = sm.admission.target.saturating_sub(sm.groups.iter().filter(|g| g.used).count() as u32);
+        while room > 0 && next_group < total {
+            m.dispatch(sm, next_group, warps);
+            next_group += 1;
+            room -= 1;
         }
         sm.done = !sm.groups.iter().any(|g| g.used);
     }
@@ -376,6 +408,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
     fn dispatch(&mut self, sm: &mut Sm<'a, N>, number: u64, warps: usize) {
         let id = self.launch.group_id(number);
         let place = GroupPlace { id, size: self.launch.group_size(id) };
+        sm.free -= self.group_fixed;
         let live = place.size.iter().product::<u32>().div_ceil(N as u32);
         let index = match sm.groups.iter().position(|g| !g.used) {
             Some(i) => i,
@@ -595,6 +628,10 @@ impl<'a, const N: usize> Machinery<'a, N> {
             } += lost;
         }
         if self.pool > 0 {
+            sm.admission.least_free = sm.admission.least_free.min(sm.free);
+            sm.admission.starved += if starving { cycles } else { 0 };
+            let held = sm.groups.iter().filter(|g| g.used).count() as u64 * self.group_warps;
+            self.timing.resident_warps = self.timing.resident_warps.max(held);
             let used = u64::from(self.pool - sm.free);
             self.timing.pool.peak = self.timing.pool.peak.max(used);
             self.timing.pool.histogram[(used * 10 / u64::from(self.pool)) as usize] += cycles;
@@ -602,6 +639,22 @@ impl<'a, const N: usize> Machinery<'a, N> {
         sm.occupied += live * cycles;
         sm.time = next;
         Ok(ended)
+    }
+
+    /// Adapts the number of work-groups at the end of each time observed.
+    fn admit(&self, sm: &mut Sm<'a, N>, most: u32) {
+        let observed = u64::from(self.machine.memory.global_latency).max(1);
+        let admission = &mut sm.admission;
+        if sm.time < admission.until {
+            return;
+        }
+        let reserve = self.group_demand;
+        if admission.least_free >= self.group_fixed + self.group_demand + reserve && admission.target < most {
+            admission.target += 1;
+        } else if admission.starved * 2 > observed && admission.target > admission.guaranteed {
+            admission.target -= 1;
+        }
+        *admission = Admission { until: sm.time + observed, least_free: sm.free, starved: 0, ..*admission };
     }
 
     /// Whether the warp's next instruction can have the shared registers that it maps (REN-3, REN-8).
@@ -757,6 +810,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
         let group = &mut sm.groups[g];
         if group.live_warps == 0 {
             group.used = false;
+            sm.free += self.group_fixed;
             return Ok(1);
         }
         if group.waiting == group.live_warps {

@@ -13,6 +13,7 @@ const SCALAR: u32 = 256;
 const PREDICATE: u32 = 512;
 const LOCAL: u32 = 768;
 const SLOT: u32 = LOCAL + 256 * 256;
+const CONSTANT: u32 = 1 << 31;
 
 /// Numbers of locations: main registers, scalar registers, predicates, local registers by cluster, then words of spill slots.
 pub struct Locations {
@@ -44,6 +45,11 @@ impl Locations {
         fits.then(|| (0..u32::from(words)).map(|w| SLOT + address / 4 + w).collect())
     }
 
+    /// The location that stands for a constant.
+    pub fn constant(number: usize) -> u32 {
+        CONSTANT + number as u32
+    }
+
     /// Whether a location is a scalar register.
     pub fn is_scalar(&self, location: u32) -> bool {
         (SCALAR..PREDICATE).contains(&location)
@@ -56,6 +62,7 @@ impl Locations {
             SCALAR..PREDICATE => format!("s{}", location - SCALAR),
             PREDICATE..LOCAL => format!("p{}", location - PREDICATE),
             LOCAL..SLOT => format!("l{} of cluster {}", (location - LOCAL) % 256, (location - LOCAL) / 256),
+            CONSTANT.. => "a constant".into(),
             _ => format!("slot {:#x}", (location - SLOT) * 4),
         }
     }

@@ -9,8 +9,8 @@ use super::super::release::{self, Release};
 use super::super::spill::{INSERTED, Origins};
 use super::super::testing::{clustered, generate, interpret, machine};
 use super::super::{
-    CodegenOptions, FunctionStats, RegisterFile, assign, cleanup, finish, local_file, lower, main_file, marks, predicates,
-    scalar_file, schedule,
+    CodegenOptions, FunctionStats, RegisterFile, Rename, assign, cleanup, finish, local_file, lower, main_file, marks,
+    predicates, scalar_file, schedule,
 };
 use crate::isa::{Op, Operand, PhysReg, Reg};
 use crate::mir::{Function, print, verify};
@@ -61,7 +61,8 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     check(&f, "schedule");
     same(&f, "schedule");
     let before = f.clone();
-    let options = CodegenOptions { verify: true, rename: seed % 2 == 0, ..Default::default() };
+    let options =
+        CodegenOptions { verify: true, rename: if seed % 2 == 0 { Rename::Always } else { Rename::Auto }, ..Default::default() };
     let mut session = Session::new(&f, true);
     let mut stats = FunctionStats::default();
     if files == RegisterFile::Multilevel {
@@ -83,7 +84,7 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     check(&f, "finish");
     same(&f, "finish");
     if f.fixed_registers.is_some() {
-        release::run(&mut f, if seed % 4 == 0 { Release::Value } else { Release::Name });
+        release::run(&mut f, machine, if seed % 4 == 0 { Release::Value } else { Release::Name });
         check(&f, "release");
         release::check(&f).unwrap_or_else(|m| fail(&f, "release", m));
         same(&f, "release");

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Writes the workloads of this folder: the test kernels on launches large enough to fill two SMs several times.
+
+    python3 generate.py
+
+Nothing is compared here (the test kernels have goldens); benchmarks read cycles, traffic and energy. Seeded: it always writes the same bytes.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent
+I, U, F, L = (lambda v: {"i32": v}), (lambda v: {"u32": v}), (lambda v: {"f32": v}), (lambda v: {"local": v})
+
+
+def rand(shape, dtype="float32", **more):
+    return {"random": list(shape), "dtype": dtype, **more}
+
+
+def zeros(shape, dtype="float32"):
+    return {"zeros": list(shape), "dtype": dtype}
+
+
+def write(name, buffers, *launches, options=(), source=None):
+    shown = []
+    for kernel, size, local, *args in launches:
+        args = [{"buffer": a} if isinstance(a, str) else a for a in args]
+        shown.append({"kernel": kernel, "global": size, "local": local, "args": args})
+    case = {"source": source or f"../../test-kernels/{name}/kernel.cl", "options": list(options), "buffers": buffers, "launches": shown}
+    (ROOT / f"{name}.json").write_text(json.dumps(case, indent=1) + "\n")
+
+
+n = 16384
+r = np.random.default_rng(7)
+np.save(ROOT / "rows.npy", np.concatenate([[0], np.cumsum(r.integers(0, 16, n))]).astype(np.int32))
+edges = 8 * n
+write("vectoradd_pitch", {"A": rand([200, 144, 4]), "B": rand([200, 144, 4]), "C": zeros([200, 144, 4])},
+      ("VectorAdd", [128, 128], [32, 4], "A", "B", "C", I(140), I(142), I(136)))
+write("saxpy", {"x": rand([n]), "y": rand([n])}, ("saxpy", [n], [128], "x", "y", F(1.5), U(n)))
+write("sgemm_naive", {"A": rand([128, 64]), "B": rand([64, 128]), "C": rand([128, 128])},
+      ("sgemm", [128, 128], [32, 4], "A", "B", "C", I(128), I(128), I(64), F(0.75), F(-1.25)))
+write("sgemm_tiled", {"A": rand([128, 64]), "B": rand([64, 128]), "C": zeros([128, 128])},
+      ("sgemm_tiled", [128, 128], [8, 8], "A", "B", "C", I(128), I(128), I(64)), options=["-DTILE=8"])
+write("stencil2d", {"a": rand([128, 128]), "b": zeros([128, 128])},
+      ("stencil", [128, 128], [32, 4], "a", "b", I(128), I(128), F(0.5), F(0.1), F(0.025)))
+write("reduction", {"x": rand([4 * n]), "partial": zeros([128])}, ("reduce_sum", [n], [128], "x", "partial", L(512), U(4 * n)))
+write("scan", {"in": rand([n], "int32"), "out": zeros([n], "int32"), "totals": zeros([n // 100 + 1], "int32")},
+      ("scan_groups", [16400], [100], "in", "out", "totals", U(n)), ("add_totals", [16400], [100], "out", "totals", U(n)))
+write("histogram", {"in": rand([4 * n], "uint8", low=0, high=256), "bins": zeros([256], "uint32")},
+      ("histogram", [8192], [128], "in", "bins", L(1024), U(4 * n)))
+write("bitonic_sort", {"keys": rand([2 * n], "uint32", low=0, high=1 << 30), "values": zeros([2 * n], "uint32"), "data": rand([128 * 100])},
+      ("bitonic_step", [n], [64], "keys", "values", U(7), U(0)), ("bitonic_step", [n], [64], "keys", "values", U(7), U(3)),
+      ("bitonic_local", [100 * 64], [64], "data", L(512), U(128)))
+write("mandelbrot", {"out": zeros([96, 128], "int32")},
+      ("mandelbrot", [128, 96], [32, 4], "out", F(-2.1), F(-1.2), F(0.0226), F(0.025), I(60)))
+write("transpose", {"in": rand([256, 256]), "out": zeros([256, 256])}, ("transpose", [256, 64], [16, 4], "in", "out", I(256), I(256)))
+write("nbody", {"p": rand([1536, 4]), "a": zeros([1536, 4])}, ("nbody", [1536], [64], "p", "a", I(1536)))
+write("spmv_csr", {"rows": {"npy": "rows.npy"}, "columns": rand([edges], "int32", low=0, high=n), "values": rand([edges], "float64"),
+                   "x": rand([n], "float64"), "y": zeros([n], "float64")}, ("spmv", [n], [64], "rows", "columns", "values", "x", "y", I(n)))
+write("bfs_step", {"rows": {"npy": "rows.npy"}, "columns": rand([edges], "int32", low=0, high=n), "level": rand([n], "int32", low=-1, high=3)},
+      ("step", [n], [64], "rows", "columns", "level", I(1), I(n)))
+write("fft", {"in": rand([256, 2]), "out": zeros([256, 2])}, ("fft", [128 * 64], [128], "in", "out"))
+write("black_scholes", {"s": rand([n], low=5, high=30), "k": rand([n], low=1, high=100), "t": rand([n], low=0.25, high=10), "call": zeros([n])},
+      ("black_scholes", [n], [64], "s", "k", "t", "call", I(n)))
+write("hash64", {"x": rand([n], "uint64", low=0, high=1 << 40)}, ("hash64", [n], [64], "x"))
+write("dot_f64", {"a": rand([4 * n], "float64"), "b": rand([4 * n], "float64"), "out": zeros([128], "float64")},
+      ("dot_product", [12288], [96], "a", "b", "out", L(768), I(4 * n)))
+write("image_filter", {"in": rand([128, 128, 4], "uint8", low=0, high=256), "out": zeros([128, 128, 4], "uint8"), "c": rand([8192, 16], "int8", low=-128, high=128),
+                       "d": zeros([8192, 16], "int8")},
+      ("sharpen", [128, 128], [32, 4], "in", "out", I(128), I(128)), ("saturate", [8192], [64], "c", "d", I(8192)))
+write("state_machine", {"text": rand([8192, 40], "uint8", low=0, high=12), "out": zeros([8192], "int32")}, ("machine", [8192], [64], "text", "out", I(40)))
+write("nested_exits", {"a": rand([256], "int32", low=0, high=256), "out": zeros([8192], "int32")}, ("k", [8192], [64], "a", "out", I(40), I(10)))
+write("work_items", {"out": zeros([16 * 16 * 32, 8], "int32")}, ("ids", [32, 16, 16], [8, 4, 2], "out"))
+write("constant_table", {"idx": rand([n], "int32", low=0, high=8), "out": zeros([n]), "priv": zeros([n], "int32")}, ("lookup", [n], [64], "idx", "out", "priv"))
