@@ -93,7 +93,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
         module
     } else {
         let context = Context::create();
-        let facts = Facts { warp_size: machine.warp_size };
+        let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
         let ir = frontend::compile_to_module(&context, inputs, &options.frontend, facts)?;
         lap("front end", &mut result.times);
         if emit == Emit::Ir {
@@ -106,7 +106,8 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
             result.output = ir.print_to_string().to_bytes().to_vec();
             return Ok(result);
         }
-        isel::select(&ir, &options.select, facts).map_err(CompileError::Unsupported)?
+        let select = SelectOptions { surfaces: options.select.surfaces.min(machine.memory.surfaces), ..options.select.clone() };
+        isel::select(&ir, &select, facts).map_err(CompileError::Unsupported)?
     };
     lap("selection", &mut result.times);
     if options.codegen.verify {

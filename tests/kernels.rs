@@ -115,6 +115,10 @@ fn main() {
                 o.codegen.no_marks = true;
             })
         }));
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/no-global-id"), move || {
+            run(&p, &[], Mode::Timing, |o| o.select.global_id = false)
+        }));
         // The run-time scalarizer changes costs, not results.
         for threshold in [0, 1, 7] {
             let p = path.clone();

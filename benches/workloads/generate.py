@@ -53,8 +53,8 @@ write("histogram", {"in": rand([4 * n], "uint8", low=0, high=256), "bins": zeros
 write("bitonic_sort", {"keys": rand([2 * n], "uint32", low=0, high=1 << 30), "values": zeros([2 * n], "uint32"), "data": rand([128 * 100])},
       ("bitonic_step", [n], [64], "keys", "values", U(7), U(0)), ("bitonic_step", [n], [64], "keys", "values", U(7), U(3)),
       ("bitonic_local", [100 * 64], [64], "data", L(512), U(128)))
-write("mandelbrot", {"out": zeros([96, 128], "int32")},
-      ("mandelbrot", [128, 96], [32, 4], "out", F(-2.1), F(-1.2), F(0.0226), F(0.025), I(60)))
+write("mandelbrot", {"out": zeros([192, 256], "int32")},
+      ("mandelbrot", [256, 192], [32, 4], "out", F(-2.1), F(-1.2), F(0.0113), F(0.0125), I(60)))
 write("transpose", {"in": rand([256, 256]), "out": zeros([256, 256])}, ("transpose", [256, 64], [16, 4], "in", "out", I(256), I(256)))
 write("nbody", {"p": rand([1536, 4]), "a": zeros([1536, 4])}, ("nbody", [1536], [64], "p", "a", I(1536)))
 write("spmv_csr", {"rows": {"npy": "rows.npy"}, "columns": rand([edges], "int32", low=0, high=n), "values": rand([edges], "float64"),

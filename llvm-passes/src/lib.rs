@@ -5,8 +5,10 @@
 
 pub mod builtins;
 pub mod cfg;
+pub mod global_id;
 pub mod ir;
 pub mod pipeline;
+pub mod surfaces;
 pub mod uniformity;
 
 /// What can go wrong in a pass.

@@ -11,6 +11,7 @@ use inkwell::passes::PassBuilderOptions;
 use crate::PassError;
 use crate::ir::Value;
 use crate::uniformity::{self, Facts};
+use crate::{global_id, surfaces};
 
 /// What a pass does to a module: changes it or prints about it.
 type Run = fn(&Module, Facts, &mut dyn Write) -> Result<(), PassError>;
@@ -19,6 +20,8 @@ type Run = fn(&Module, Facts, &mut dyn Write) -> Result<(), PassError>;
 pub const PASSES: &[(&str, &str, Run)] = &[
     ("print<uniformity>", "print the uniformity of every value and branch (S2-S4)", print_uniformity),
     ("uniformity", "attach the uniformity of every value and branch as metadata (S2-S4)", annotate_uniformity),
+    ("print<surfaces>", "print what is done with each surface, and its kind (G1-G4)", print_surfaces),
+    ("print<global-id>", "print which accesses have addresses of global ids, and why others have not (G5-G8)", print_global_ids),
     ("heddle-prepare", "inline everything and put loops into the form selection expects", |m, f, _| prepare(m, f, false)),
 ];
 
@@ -32,6 +35,21 @@ fn print_uniformity(module: &Module, facts: Facts, out: &mut dyn Write) -> Resul
 fn annotate_uniformity(module: &Module, facts: Facts, _: &mut dyn Write) -> Result<(), PassError> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
         uniformity::annotate(Value::of(function), facts);
+    }
+    Ok(())
+}
+
+fn print_surfaces(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0 && kernel_like(*f)) {
+        surfaces::print(Value::of(function), facts.surface_components, out)?;
+    }
+    Ok(())
+}
+
+fn print_global_ids(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0 && kernel_like(*f)) {
+        let value = Value::of(function);
+        global_id::print(value, &uniformity::analyze(value, facts), out)?;
     }
     Ok(())
 }

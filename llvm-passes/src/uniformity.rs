@@ -182,6 +182,8 @@ pub unsafe fn operands_of_node(function: Value, node: inkwell::llvm_sys::prelude
 pub struct Facts {
     /// Lanes a warp.
     pub warp_size: u32,
+    /// Components that an element of a typed surface has at most (G4).
+    pub surface_components: u32,
 }
 
 struct Analysis {

@@ -51,6 +51,7 @@ const OWN: &[(&str, bool)] = &[
     ("--no-scalarize", false),
     ("--regfile", true),
     ("--no-schedule", false),
+    ("--no-global-id", false),
     ("--rename", false),
     ("--no-rename", false),
     ("--release", true),
@@ -95,6 +96,7 @@ impl Build {
             machine: MachineArgs { target: late.machine.target.or(self.machine.target), set },
             codegen: CodegenArgs {
                 no_scalarize: self.codegen.no_scalarize || late.codegen.no_scalarize,
+                no_global_id: self.codegen.no_global_id || late.codegen.no_global_id,
                 no_rename: self.codegen.no_rename || late.codegen.no_rename,
                 rename: self.codegen.rename || late.codegen.rename,
                 release: late.codegen.release.or(self.codegen.release),

@@ -89,6 +89,9 @@ pub struct CodegenArgs {
     /// Keep uniform values in vector registers instead of using the scalar unit.
     #[arg(long)]
     pub no_scalarize: bool,
+    /// Compute all addresses in code instead of letting the address-generation unit make those of global ids.
+    #[arg(long)]
+    pub no_global_id: bool,
     /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
     #[arg(long, value_enum)]
     pub regfile: Option<RegisterFile>,
@@ -120,6 +123,7 @@ impl CodegenArgs {
     pub fn options(&self, frontend: crate::frontend::FrontendOptions) -> crate::driver::CompileOptions {
         let mut options = crate::driver::CompileOptions { frontend, ..Default::default() };
         options.select.scalarize = !self.no_scalarize;
+        options.select.global_id = !self.no_global_id;
         options.codegen.regfile = self.regfile.unwrap_or_default();
         options.codegen.ownership = self.ownership.unwrap_or_default();
         options.codegen.rename = match (self.no_rename, self.rename) {

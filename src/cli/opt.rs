@@ -37,7 +37,8 @@ pub struct Opt {
 impl Opt {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
-        let facts = Facts { warp_size: self.machine.load()?.warp_size };
+        let machine = self.machine.load()?;
+        let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
         let bytes = super::read_input(&self.input)?;
         let context = Context::create();
         let name = self.input.display().to_string();

@@ -43,8 +43,11 @@ pub fn mark(function: &mut Function) {
                 _ => false,
             };
             // One address of private memory is another place in every lane; volatile accesses happen once a lane.
-            let per_lane =
-                inst.op == Op::Load && (inst.mods.space == Some(MemorySpace::Private) || inst.mods.cache == CachePolicy::Cv);
+            // A place on a surface goes by the work-item's ids, which are no operands.
+            let per_lane = inst.op == Op::Load
+                && (inst.mods.space == Some(MemorySpace::Private)
+                    || inst.mods.cache == CachePolicy::Cv
+                    || inst.mods.address == crate::isa::AddressMode::Surface);
             if flags.scalar && writes_lanes && !flags.pseudo && !flags.convergent && !per_lane {
                 inst.uniform |= inst.srcs.iter().all(|s| is_uniform(function, *s));
             }

@@ -18,7 +18,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::isa::{CachePolicy, Inst, MemorySpace, Op, Operand, VReg};
+use crate::isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, SurfacePlace, VReg};
 use crate::mir::{Bank, Function, liveness};
 use crate::target::Machine;
 
@@ -206,7 +206,7 @@ fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &m
             fence = Some(i);
             accesses.clear();
         } else if flags.load || flags.store {
-            let here = access(inst, i, &version);
+            let here = access(function, inst, i, &version);
             for other in &accesses {
                 if (here.store || other.store) && may_overlap(function, &here, other) {
                     edge(other.index, i, 1);
@@ -235,7 +235,20 @@ fn reads_clock(inst: &Inst) -> bool {
     inst.srcs.iter().any(|s| matches!(s, Operand::Special(Special::ClockLow)))
 }
 
-fn access(inst: &Inst, index: u32, version: &FxHashMap<VReg, u32>) -> Access {
+fn access(function: &Function, inst: &Inst, index: u32, version: &FxHashMap<VReg, u32>) -> Access {
+    if inst.mods.address == AddressMode::Surface {
+        // Some place of the argument.
+        let surface = function.surfaces.get(usize::from(SurfacePlace::from_immediate(inst.imm).surface));
+        let word = surface.and_then(|s| function.args.get(s.argument as usize)).map_or(0, |a| a.offset / 4);
+        return Access {
+            index,
+            space: inst.mods.space.unwrap_or(MemorySpace::Global),
+            store: inst.info().flags.store,
+            address: [(Operand::Constant(word as u8), 0), (Operand::Immediate(index), u32::MAX)],
+            from: 0,
+            bytes: 0,
+        };
+    }
     let part = |k: usize| {
         let op = inst.srcs.get(k).copied().unwrap_or_default();
         (op, op.as_virt().map_or(0, |(r, _)| version.get(&r).copied().unwrap_or(0)))

@@ -50,6 +50,7 @@ pub fn setups() -> Vec<Setup> {
             o.select.scalarize = false;
             o.codegen.no_marks = true;
         }),
+        setup("no-global-id", &[], Functional, |o| o.select.global_id = false),
         setup("single register file, renaming, little room", &["sm.count=1", "sm.main-registers=8192"], Timing, |o| {
             o.codegen.regfile = RegisterFile::Single;
             o.codegen.rename = Rename::Always;

@@ -30,6 +30,7 @@ const INTRODUCTION: &str = "\
 | `-x`, `\\|x\\|`, `-\\|x\\|` | sign modifiers of float sources |
 | `m4!` | release mark: the register is free after this read (REN-5) |
 | `[s[0:1] + u32 m4 + 16]` | address: uniform base, address mode with the per-lane offset, immediate |
+| `[t2(5, -1) + s4]` | place on surface 2: global ids plus constant distances, plus a uniform number of bytes (mode `surface`, G6) |
 
 An instruction reads `c1 @!p2 fma.f32 m4, -m1, |s3|, 0x3f800000`: cluster (0 if absent), guard, mnemonic with its suffixes, destination, sources. Suffixes stand
 in this order: memory space, atomic operation, condition, type, source type, rounding, `sat`, cache policy, `z` (`bras`: branch if zero), `u` (the u bit).

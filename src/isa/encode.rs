@@ -226,7 +226,7 @@ fn fields_of(word: u128) -> Result<Inst, String> {
     if inst.is_memory() {
         inst.mods.space =
             Some(MemorySpace::from_repr(condition & 7).ok_or_else(|| format!("there is no memory space {}", condition & 7))?);
-        inst.mods.address = AddressMode::from_repr(condition >> 3).ok_or("there is no address mode 3")?;
+        inst.mods.address = AddressMode::from_repr(condition >> 3).unwrap_or_default();
     } else if info.flags.cond {
         inst.mods.cond = Some(Cond::from_repr(condition).ok_or_else(|| format!("there is no condition {condition}"))?);
     } else if condition != 0 {

@@ -11,6 +11,28 @@ use crate::mir::Block;
 pub struct VReg(u32);
 entity_impl!(VReg, "%");
 
+/// Where an access in mode [`AddressMode::Surface`] goes: the immediate field taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SurfacePlace {
+    /// Descriptor.
+    pub surface: u8,
+    /// Constant distances from the global ids: dx, dy, dz.
+    pub distance: [i8; 3],
+}
+
+impl SurfacePlace {
+    /// From an immediate field: bits 0-7 descriptor, then dx, dy, dz.
+    pub fn from_immediate(imm: i32) -> Self {
+        let [surface, x, y, z] = imm.to_le_bytes();
+        SurfacePlace { surface, distance: [x as i8, y as i8, z as i8] }
+    }
+    /// As an immediate field.
+    pub fn immediate(self) -> i32 {
+        let [x, y, z] = self.distance;
+        i32::from_le_bytes([self.surface, x as u8, y as u8, z as u8])
+    }
+}
+
 /// A physical register. `Space::Local` registers belong to the cluster of the instruction that names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PhysReg {

@@ -18,6 +18,6 @@ pub mod table;
 pub mod text;
 pub mod types;
 
-pub use inst::{Guard, Inst, Mods, Operand, PhysReg, Reg, SourceLoc, Targets, VReg};
+pub use inst::{Guard, Inst, Mods, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
 pub use table::{Op, OpInfo, Role};
 pub use types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, OpClass, Rounding, Space, Special, Type};

@@ -73,6 +73,9 @@ pub fn check(inst: &Inst, classes: Classes) -> Result<(), String> {
     if scalar && !flags.scalar && !flags.pseudo {
         return Err(format!("the scalar unit does not have `{}`", info.mnemonic));
     }
+    if scalar && inst.is_memory() && inst.mods.address == AddressMode::Surface {
+        return Err("a surface access is one a lane: no scalar destination (G6)".into());
+    }
     if inst.op == Op::Load && inst.mods.space == Some(MemorySpace::Private) && (scalar || inst.uniform) {
         return Err("private memory holds another value in each lane: no load of it runs once".into());
     }
@@ -179,6 +182,14 @@ fn memory(inst: &Inst) -> Result<(), String> {
     if inst.op != Op::Load && matches!(space, MemorySpace::Constant | MemorySpace::Argument) {
         return Err(format!("the {space} space is read-only"));
     }
+    if mods.address == AddressMode::Surface {
+        if inst.srcs.get(1).is_some_and(|o| o.is_some()) {
+            return Err("a surface access takes no per-lane offset: the address-generation unit knows the global ids (G6)".into());
+        }
+        if inst.uniform {
+            return Err("a surface access is one a lane: no u bit (G6)".into());
+        }
+    }
     if mods.address == AddressMode::A64
         && (inst.srcs.first().is_some_and(|b| b.is_some()) || !matches!(inst.srcs.get(1), Some(Operand::Reg(_))))
     {
@@ -251,7 +262,7 @@ fn immediates(inst: &Inst) -> Result<(), String> {
     let mut first = None;
     for s in &inst.srcs {
         if let Operand::Immediate(v) = s {
-            if inst.imm != 0 {
+            if inst.imm != 0 || inst.mods.address == AddressMode::Surface {
                 return Err("an immediate operand besides an address offset: there is one 32-bit immediate".into());
             }
             if first.is_some_and(|w| w != *v) {

@@ -279,6 +279,7 @@ impl super::Inst {
             Role::Word | Role::ScalarCondition => 1,
             Role::Pair => 2,
             Role::Predicate => 0,
+            Role::Base if self.mods.address == AddressMode::Surface => 1,
             Role::Base => match self.mods.space {
                 Some(MemorySpace::Local | MemorySpace::Private | MemorySpace::Argument) => 1,
                 _ => 2,

@@ -24,7 +24,7 @@ use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 use strum::IntoEnumIterator;
 
-use super::inst::{Guard, Inst, Operand, PhysReg, Reg, SourceLoc, Targets, VReg};
+use super::inst::{Guard, Inst, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
 use super::table::Op;
 use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
 use crate::mir::Block;
@@ -151,6 +151,19 @@ fn source(inst: &Inst, i: usize) -> String {
 fn address(inst: &Inst) -> String {
     let mut parts = Vec::new();
     let release = |i: usize| if inst.release >> i & 1 == 1 { "!" } else { "" };
+    if inst.mods.address == AddressMode::Surface {
+        let SurfacePlace { surface, distance: [x, y, z] } = SurfacePlace::from_immediate(inst.imm);
+        let place = match (x, y, z) {
+            (0, 0, 0) => String::new(),
+            (_, _, 0) => format!("({x}, {y})"),
+            _ => format!("({x}, {y}, {z})"),
+        };
+        let uniform = match inst.srcs[0] {
+            Operand::None => String::new(),
+            o => format!(" + {}", operand(o, 1)),
+        };
+        return format!("[t{surface}{place}{uniform}]");
+    }
     if inst.srcs[0].is_some() {
         parts.push(format!("{}{}", operand(inst.srcs[0], inst.src_words(0)), release(0)));
     }
@@ -488,6 +501,9 @@ fn width(operand: Operand, range: Option<u8>, words: u8) -> Result<(), String> {
 fn parse_address(source: Source, inst: &mut Inst, text: &str) -> Result<(), TextError> {
     let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     let inner = inner.ok_or_else(|| source.error(text, format!("`{text}` is no address: [base + u32 offset + number]")))?;
+    if let Some(rest) = inner.strip_prefix('t').filter(|r| r.starts_with(|c: char| c.is_ascii_digit())) {
+        return parse_surface(source, inst, text, rest);
+    }
     let (mut base, mut offset, mut immediate) = (None, None, None);
     for part in inner.split(" + ").map(str::trim) {
         let fail = |m: String| source.error(part, m);
@@ -516,6 +532,32 @@ fn parse_address(source: Source, inst: &mut Inst, text: &str) -> Result<(), Text
         inst.srcs.push(operand);
         width(operand, range, inst.src_words(i)).map_err(|m| source.error(text, m))?;
     }
+    Ok(())
+}
+
+/// `NUMBER(dx, dy, dz) + uniform` behind the `t`.
+fn parse_surface(source: Source, inst: &mut Inst, text: &str, rest: &str) -> Result<(), TextError> {
+    let fail = |m: &str| source.error(text, format!("`{text}` is no place on a surface, as [t0(1, -2) + s4]: {m}"));
+    inst.mods.address = AddressMode::Surface;
+    let (place, uniform) = rest.split_once(" + ").map_or((rest, None), |(p, u)| (p, Some(u.trim())));
+    let (number, distances) = match place.split_once('(') {
+        None => (place, None),
+        Some((n, d)) => (n, Some(d.trim().strip_suffix(')').ok_or_else(|| fail("a parenthesis is missing"))?)),
+    };
+    let surface = number.trim().parse().map_err(|_| fail("surfaces are t0 to t255"))?;
+    let mut distance = [0i8; 3];
+    for (i, d) in distances.iter().flat_map(|d| d.split(',')).enumerate() {
+        let place = distance.get_mut(i).ok_or_else(|| fail("there are three dimensions"))?;
+        *place = d.trim().parse().map_err(|_| fail("distances are from -128 to 127"))?;
+    }
+    inst.imm = SurfacePlace { surface, distance }.immediate();
+    let (operand, range) = match uniform {
+        Some(u) => parse_operand(u).map_err(|m| source.error(u, m))?,
+        None => Default::default(),
+    };
+    inst.srcs.push(operand);
+    width(operand, range, 1).map_err(|m| source.error(text, m))?;
+    inst.srcs.push(Operand::None);
     Ok(())
 }
 

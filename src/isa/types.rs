@@ -203,6 +203,10 @@ pub enum AddressMode {
     S32 = 1,
     /// `offset64 + sext(imm)`; no base: a full address per lane.
     A64 = 2,
+    /// A place on a surface relative to the work-item's global ids (G5, G6): the address-generation unit adds
+    /// `(gid.x + dx) * stride.x + (gid.y + dy) * stride.y + (gid.z + dz) * stride.z` and the base, a uniform 32-bit number of bytes (S, constant or absent), modulo 2^32 to the
+    /// surface's start. The immediate holds the descriptor's number and dx, dy, dz ([`crate::isa::SurfacePlace`]).
+    Surface = 3,
 }
 
 /// Read-modify-write operations of `atom`. Four bits.

@@ -12,7 +12,7 @@ use inkwell::llvm_sys::core::*;
 use rustc_hash::FxHashSet;
 
 use super::{Selector, constants, types};
-use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, Type};
+use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, SurfacePlace, Type};
 use crate::mir::{Bank, RegClass};
 
 /// What offsets are relative to.
@@ -24,6 +24,8 @@ pub(super) enum Root {
     Base(Operand),
     /// A whole 64-bit address; only the immediate is apart.
     Full(Operand),
+    /// A place on a surface relative to the global ids; the address's uniform part is added to it (G6).
+    Surface(SurfacePlace),
 }
 
 /// A pointer, taken apart.
@@ -340,6 +342,8 @@ impl Selector<'_> {
                 let sum = offset.map_or(immediate, |o| self.add32(o, immediate));
                 if wide { self.pair(sum, Operand::Immediate(0)) } else { sum }
             }
+            // Made for one access only, see `surface_address`.
+            Root::Surface(_) => immediate,
             Root::Full(op) if a.immediate == 0 => op,
             Root::Full(op) => {
                 let bank = self.joint_bank(&[op]);
@@ -366,6 +370,13 @@ impl Selector<'_> {
     /// Base and offset operands, mode and immediate for a memory instruction at `a`, `extra` bytes further.
     pub(super) fn set_address(&mut self, inst: &mut Inst, a: &Address, offset: Option<Operand>, extra: u32) {
         inst.mods.space = Some(a.space);
+        if let Root::Surface(place) = a.root {
+            let surface = self.shifted_surface(place.surface, extra);
+            inst.mods.address = AddressMode::Surface;
+            inst.imm = SurfacePlace { surface, ..place }.immediate();
+            inst.srcs.extend([offset.unwrap_or(Operand::None), Operand::None]);
+            return;
+        }
         let immediate = a.immediate.wrapping_add(extra as i32);
         inst.imm = immediate;
         let (mut base, mut off) = (Operand::None, offset.unwrap_or(Operand::None));
@@ -380,6 +391,7 @@ impl Selector<'_> {
                 }
             }
             Root::Base(b) => base = b,
+            Root::Surface(_) => {}
             Root::Full(op) => {
                 if self.is_uniform_operand(op) && !matches!(op, Operand::Immediate(_)) {
                     // base + sext(imm): exact for any address.

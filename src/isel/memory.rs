@@ -80,7 +80,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn load(&mut self, i: Value) {
-        let address = self.address(i.operand(0));
+        let address = self.surface_address(i).unwrap_or_else(|| self.address(i.operand(0)));
         // SAFETY: alignment of a live load.
         let align = unsafe { LLVMGetAlignment(i.0) }.max(1);
         let policy = self.policy(i, true);
@@ -229,7 +229,7 @@ impl Selector<'_> {
 
     pub(super) fn store(&mut self, i: Value) {
         let value = i.operand(0);
-        let address = self.address(i.operand(1));
+        let address = self.surface_address(i).unwrap_or_else(|| self.address(i.operand(1)));
         // SAFETY: alignment of a live store.
         let align = unsafe { LLVMGetAlignment(i.0) }.max(1);
         let policy = self.policy(i, false);
@@ -383,12 +383,12 @@ impl Selector<'_> {
             return;
         }
         let data = self.operand(i.operand(1));
-        let result = self.atomic(i.operand(0), atomic, ty, data, leaf);
+        let result = self.atomic(i, atomic, ty, data, leaf);
         self.set1(i, result);
     }
 
-    fn atomic(&mut self, pointer: Value, atomic: AtomicOp, ty: Type, data: Operand, leaf: Leaf) -> Operand {
-        let address = self.address(pointer);
+    fn atomic(&mut self, i: Value, atomic: AtomicOp, ty: Type, data: Operand, leaf: Leaf) -> Operand {
+        let address = self.surface_address(i).unwrap_or_else(|| self.address(i.operand(0)));
         let offset = self.offset(&address);
         let dst = Operand::virt(self.f.add_vreg(leaf.class(Bank::Vector)));
         let mut inst = Inst::new(Op::Atomic, ty, dst, []);
@@ -428,7 +428,7 @@ impl Selector<'_> {
         }
         let data = self.tuple(&words);
         let ty = leaf.bit_type();
-        let old = self.atomic(i.operand(0), AtomicOp::CmpXchg, ty, data, leaf);
+        let old = self.atomic(i, AtomicOp::CmpXchg, ty, data, leaf);
         let success = Operand::virt(self.f.add_vreg(RegClass::PREDICATE));
         let mut cmp = Inst::new(Op::Cmp, ty, success, [old, comparand]);
         cmp.mods.cond = Some(crate::isa::Cond::Eq);

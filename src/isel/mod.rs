@@ -21,10 +21,12 @@ mod casts;
 mod constants;
 mod control;
 mod memory;
+mod surface;
 mod types;
 
 use std::fmt;
 
+use heddle_llvm_passes::global_id::{self, GlobalIds, Poly};
 use heddle_llvm_passes::ir::{self, BlockRef, Value};
 use heddle_llvm_passes::uniformity::{self, Facts, Uniformity};
 use inkwell::llvm_sys::LLVMOpcode;
@@ -67,11 +69,15 @@ impl fmt::Display for Diagnostic {
 pub struct SelectOptions {
     /// Use scalar registers for uniform values (S5). Off: everything but what the machine needs uniform is one value a lane.
     pub scalarize: bool,
+    /// Let the address-generation unit make addresses of global ids (G5, G6).
+    pub global_id: bool,
+    /// Surface descriptors of the machine, at most 256.
+    pub surfaces: u32,
 }
 
 impl Default for SelectOptions {
     fn default() -> Self {
-        SelectOptions { scalarize: true }
+        SelectOptions { scalarize: true, global_id: true, surfaces: 256 }
     }
 }
 
@@ -152,6 +158,11 @@ struct Selector<'a> {
     f: Function,
     value: Value,
     uniformity: Uniformity,
+    global_ids: GlobalIds,
+    most_surfaces: usize,
+    /// Uniform parts of surface accesses, computed on entry and in the current block.
+    uniform_on_entry: FxHashMap<Poly, Operand>,
+    uniform_here: FxHashMap<Poly, Operand>,
     scalarize: bool,
     /// A uniform value that is computed from varying ones, while it is selected.
     in_lanes: Option<Value>,
@@ -188,10 +199,15 @@ struct Selector<'a> {
 impl<'a> Selector<'a> {
     fn run(value: Value, data: &'a mut Data, options: &SelectOptions, facts: Facts) -> Result<Function, Vec<Diagnostic>> {
         let uniformity = uniformity::analyze(value, facts);
+        let global_ids = if options.global_id { global_id::analyze(value, &uniformity) } else { Default::default() };
         let mut s = Selector {
             f: Function::new(value.name()),
             value,
             uniformity,
+            global_ids,
+            most_surfaces: options.surfaces.min(256) as usize,
+            uniform_on_entry: FxHashMap::default(),
+            uniform_here: FxHashMap::default(),
             scalarize: options.scalarize,
             in_lanes: None,
             data,
@@ -383,7 +399,8 @@ impl<'a> Selector<'a> {
         if inst.info().flags.pseudo {
             return;
         }
-        let mut immediate = (inst.imm != 0 && inst.op != Op::BraScalar).then_some(None);
+        let surface = inst.mods.address == crate::isa::AddressMode::Surface;
+        let mut immediate = ((inst.imm != 0 || surface) && inst.op != Op::BraScalar).then_some(None);
         for i in 0..inst.srcs.len() {
             if let Operand::Immediate(v) = inst.srcs[i] {
                 let words = inst.src_words(i);
@@ -638,6 +655,7 @@ impl<'a> Selector<'a> {
         use LLVMOpcode::{LLVMAShr, LLVMLShr, LLVMSDiv, LLVMUDiv};
         self.current = self.blocks[&block];
         self.materialized.clear();
+        self.uniform_here.clear();
         let cfg = self.uniformity.cfg();
         // The entry block itself may be a loop's header only if it has predecessors, which LLVM forbids.
         self.in_loop = cfg.index.get(&block).is_some_and(|b| cfg.loops.iter().any(|l| l.members.contains(*b)));

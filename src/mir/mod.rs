@@ -10,6 +10,7 @@ pub mod cfg;
 pub mod liveness;
 pub mod parse;
 pub mod print;
+pub mod surface;
 pub mod verify;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
@@ -116,6 +117,8 @@ pub struct Function {
     pub shared_demand: u32,
     /// Shared registers a warp holds at most for most of its time, by prediction: what residency reckons with.
     pub shared_typical: u32,
+    /// Surfaces that accesses in mode `surface` name by number (G7).
+    pub surfaces: Vec<surface::Surface>,
 }
 
 impl Function {
@@ -137,6 +140,7 @@ impl Function {
             fixed_registers: None,
             shared_demand: 0,
             shared_typical: 0,
+            surfaces: Vec::new(),
         }
     }
 

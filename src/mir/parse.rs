@@ -4,6 +4,7 @@
 
 use cranelift_entity::EntityRef;
 
+use super::surface::Surface;
 use crate::isa::text::{BlockNames, parse_block, parse_inst};
 
 use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
@@ -238,6 +239,19 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 size: number(&words, 7)?,
                 align: number(&words, 9)?,
                 restrict: words.get(10).is_some_and(|w| w == "restrict"),
+            });
+        }
+        "surface" => {
+            if number(&words, 1)? as usize != f.surfaces.len() {
+                return Err(format!("surfaces are numbered in order; this is {}", f.surfaces.len()));
+            }
+            let text = |i: usize| words.get(i).map(String::as_str).ok_or_else(|| "a part of the surface is missing".to_string());
+            let kinds = "a surface is typed-buffer, raw-buffer, typed-uav or untyped-uav";
+            f.surfaces.push(Surface {
+                argument: number(&words, 3)?,
+                kind: text(4)?.parse().map_err(|_| kinds.to_string())?,
+                strides: [text(6)?.parse()?, text(7)?.parse()?, text(8)?.parse()?],
+                base: text(10)?.parse()?,
             });
         }
         "registers" => {

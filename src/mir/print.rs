@@ -69,6 +69,10 @@ pub fn print_function(f: &Function, out: &mut String) {
         let _ = write!(out, "  arg {kind} {:?} {:?} offset {} size {} align {}", a.name, a.type_name, a.offset, a.size, a.align);
         out.push_str(if a.restrict { " restrict\n" } else { "\n" });
     }
+    for (i, s) in f.surfaces.iter().enumerate() {
+        let [x, y, z] = &s.strides;
+        let _ = writeln!(out, "  surface {i} arg {} {} strides \"{x}\" \"{y}\" \"{z}\" base \"{}\"", s.argument, s.kind, s.base);
+    }
     if !f.vregs.is_empty() {
         out.push_str("  registers");
         for (reg, class) in f.vregs.iter() {

@@ -8,6 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mir::surface::Surface;
+
 /// First byte of the kernel arguments in the constant bank.
 pub const ARGUMENTS_START: u32 = 8;
 /// Size of the constant bank, in bytes.
@@ -71,6 +73,9 @@ pub struct KernelHeader {
     /// Shared registers a warp holds at most for most of its time, as the compiler predicts; decides residency, not safety.
     #[serde(default)]
     pub shared_typical: u32,
+    /// Surfaces, by number (G7).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<Surface>,
     /// Local registers named, per cluster.
     pub local_registers: Vec<u32>,
     /// Scalar registers named.

@@ -94,8 +94,20 @@ pub fn run_case(
         let arguments = spec.arguments().map_err(input)?;
         let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
         let (constants, local_bytes) = constant_bank(header, &arguments, &addresses, data).map_err(input)?;
-        let launch = Launch { program: &program, global, local, offset, work_dim: dims as u32, constants, local_bytes };
+        let mut launch = Launch {
+            program: &program,
+            global,
+            local,
+            offset,
+            work_dim: dims as u32,
+            constants,
+            local_bytes,
+            descriptors: Vec::new(),
+        };
         check_launch(&launch, machine).map_err(|m| input(format!("kernel `{}`: {m}", header.name)))?;
+        if !global.contains(&0) {
+            launch.descriptors = launch.descriptors(&memory);
+        }
         let mut sum = Statistics::default();
         for _ in 0..spec.repeat {
             if global.contains(&0) {

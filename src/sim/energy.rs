@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::functional::BlockCounts;
 use super::program::Program;
 use super::statistics::Statistics;
-use crate::isa::{Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
+use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
 use crate::target::Machine;
 
 /// Turns block counts into statistics, on warps of `lanes` lanes.
@@ -116,6 +116,9 @@ pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u
                 let saved = counts.saved_lanes.get(index).copied().unwrap_or(0);
                 let times = if inst.runs_on_scalar_unit() { counts.executions[b] } else { counts.lanes[b] - saved };
                 put("units", times as f64 * t.energy_pj);
+                if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+                    put("address generation", times as f64 * machine.memory.surface_address_pj);
+                }
             }
         }
     }

@@ -118,6 +118,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 private: vec![0; private_bytes as usize * N],
                 private_bytes,
                 constants: &launch.constants,
+                descriptors: &launch.descriptors,
                 ranges: [(0, 0); RANGES],
                 fault: None,
                 sector_bytes: 0,
@@ -190,6 +191,16 @@ impl<'a, const N: usize> Warp<'a, N> {
                 ExecLow | ExecHigh | ClockLow | SmId => same(0),
             };
             self.lanes.rows[usize::from(row)] = Row(values);
+        }
+        // The address-generation unit's share of each surface's offsets (G6).
+        for (row, descriptor) in (usize::from(launch.program.rows.surfaces)..).zip(&launch.descriptors) {
+            let [x, y, z] = descriptor.strides;
+            self.lanes.rows[row] = Row(std::array::from_fn(|lane| {
+                let linear = (first + lane as u32).min(items - 1);
+                let id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
+                let [gx, gy, gz]: [u32; 3] = std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + id[d]);
+                gx.wrapping_mul(x).wrapping_add(gy.wrapping_mul(y)).wrapping_add(gz.wrapping_mul(z))
+            }));
         }
     }
 

@@ -43,9 +43,70 @@ pub struct Launch<'a> {
     pub constants: Vec<u8>,
     /// Work-group memory, static and dynamic, bytes.
     pub local_bytes: u32,
+    /// The descriptor table (G7): one for each surface of the kernel's header.
+    pub descriptors: Vec<Descriptor>,
+}
+
+/// What the address-generation unit knows of a surface during a launch (G7).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Device address of the argument.
+    pub start: u64,
+    /// Bytes from it, modulo 2³².
+    pub base: u32,
+    /// Bytes from one work-item to the next in each dimension, modulo 2³².
+    pub strides: [u32; 3],
+    /// First address that may be accessed, and the first behind.
+    pub bounds: (u64, u64),
+    /// Name of the argument, for faults.
+    pub name: String,
 }
 
 impl Launch<'_> {
+    /// Fills the descriptor table from the header and the arguments (G7).
+    pub fn descriptors(&self, memory: &DeviceMemory) -> Vec<Descriptor> {
+        use crate::isa::Special::*;
+        use crate::mir::surface::LaunchValue;
+        let header = &self.program.header;
+        let word = |at: usize| self.constants.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let groups = self.groups();
+        let value = |v: LaunchValue| match v {
+            LaunchValue::Constant(w) => word(4 * usize::from(w)),
+            LaunchValue::Special(s) => match s {
+                GlobalSizeX => self.global[0],
+                GlobalSizeY => self.global[1],
+                GlobalSizeZ => self.global[2],
+                EnqueuedLocalSizeX => self.local[0],
+                EnqueuedLocalSizeY => self.local[1],
+                EnqueuedLocalSizeZ => self.local[2],
+                NumGroupsX => groups[0],
+                NumGroupsY => groups[1],
+                NumGroupsZ => groups[2],
+                GlobalOffsetX => self.offset[0],
+                GlobalOffsetY => self.offset[1],
+                GlobalOffsetZ => self.offset[2],
+                // The parser lets nothing else pass.
+                _ => 0,
+            },
+        };
+        header
+            .surfaces
+            .iter()
+            .map(|s| {
+                let argument = header.args.get(s.argument as usize);
+                let at = argument.map_or(0, |a| a.offset as usize);
+                let start = u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+                Descriptor {
+                    start,
+                    base: s.base.evaluate(value),
+                    strides: [0, 1, 2].map(|d: usize| s.strides[d].evaluate(value)),
+                    bounds: memory.find(start, 0).map_or((0, 0), |a| (a.address, a.end())),
+                    name: argument.map_or_else(String::new, |a| a.name.clone()),
+                }
+            })
+            .collect()
+    }
+
     /// Work-groups in each dimension.
     pub fn groups(&self) -> [u32; 3] {
         std::array::from_fn(|d| self.global[d].div_ceil(self.local[d]))

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::isa::{Inst, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, Targets, Type};
+use crate::isa::{AddressMode, Inst, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace, Targets, Type};
 use crate::object::metadata::KernelHeader;
 use crate::sim::warp::NOWHERE;
 use crate::target::Machine;
@@ -96,6 +96,8 @@ pub struct Rows {
     pub constant_words: u16,
     /// Special registers with their rows.
     pub specials: Vec<(Special, u16)>,
+    /// Each surface's offsets by the global ids, from this row on.
+    pub surfaces: u16,
     /// Contents of immediate rows, from this row on.
     pub immediates: u16,
     /// The immediates.
@@ -188,6 +190,12 @@ fn limits(inst: &Inst, header: &KernelHeader) -> Result<(), String> {
     for (i, s) in inst.srcs.iter().enumerate() {
         if let Some(r) = s.as_phys() {
             check(r, inst.src_words(i))?;
+        }
+    }
+    if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+        let surface = usize::from(SurfacePlace::from_immediate(inst.imm).surface);
+        if surface >= header.surfaces.len() {
+            return Err(format!("surface t{surface} where the header declares {}", header.surfaces.len()));
         }
     }
     match inst.guard.map(|g| g.reg) {
@@ -302,6 +310,7 @@ fn number_rows(insts: &[Inst], header: &KernelHeader, clusters: usize) -> Result
         let row = take(2);
         rows.specials.push((s, row));
     }
+    rows.surfaces = take(header.surfaces.len() as u32);
     rows.immediates = take(0);
     let mut immediates: FxHashMap<(u32, u32), u16> = FxHashMap::default();
     let mut operands = Vec::with_capacity(insts.len());
@@ -338,6 +347,9 @@ fn number_rows(insts: &[Inst], header: &KernelHeader, clusters: usize) -> Result
         all[0] = row(inst.dst, inst.info().dst, inst.dst_words());
         for (i, s) in inst.srcs.iter().enumerate() {
             all[i + 1] = row(*s, Some(inst.src_role(i)), inst.src_words(i));
+        }
+        if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+            all[2] = rows.surfaces + u16::from(SurfacePlace::from_immediate(inst.imm).surface);
         }
         operands.push(all);
     }

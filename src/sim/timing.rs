@@ -16,7 +16,7 @@ use super::program::{End, Program};
 use super::rename::{Table, Uses, is_safe};
 use super::statistics::{Stalls, Statistics, TimingStatistics};
 use super::{Launch, Options, energy};
-use crate::isa::{Inst, MemorySpace, Op, Operand, Reg, Space};
+use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, Reg, Space};
 use crate::target::{Machine, Unit};
 
 /// Runs a launch with timing.
@@ -175,12 +175,14 @@ fn memory_latency(inst: &Inst, machine: &Machine) -> u32 {
         return 0;
     }
     let m = &machine.memory;
-    match inst.mods.space {
-        Some(MemorySpace::Local) => m.local_latency,
-        Some(MemorySpace::Private) => m.private_latency,
-        Some(MemorySpace::Argument) => m.argument_latency,
-        _ => m.global_latency,
-    }
+    let surface = if inst.mods.address == AddressMode::Surface { m.surface_latency } else { 0 };
+    surface
+        + match inst.mods.space {
+            Some(MemorySpace::Local) => m.local_latency,
+            Some(MemorySpace::Private) => m.private_latency,
+            Some(MemorySpace::Argument) => m.argument_latency,
+            _ => m.global_latency,
+        }
 }
 
 /// A resident warp.

@@ -186,4 +186,12 @@ pub struct Memory {
     pub local_word_pj: f64,
     /// Device memory, bytes.
     pub device_bytes: u64,
+    /// Surface descriptors of a launch, at most 256 (G7).
+    pub surfaces: u32,
+    /// Components that an element of a typed surface has at most (G4).
+    pub surface_components: u32,
+    /// Cycles that the address-generation unit adds to an access.
+    pub surface_latency: u32,
+    /// Energy of an address made of global ids, pJ a lane.
+    pub surface_address_pj: f64,
 }

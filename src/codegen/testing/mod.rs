@@ -89,6 +89,10 @@ pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local:
             sector_pj: 1.0,
             local_word_pj: 1.0,
             device_bytes: 1 << 20,
+            surfaces: 256,
+            surface_components: 4,
+            surface_latency: 2,
+            surface_address_pj: 1.0,
         },
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::alu::blend;
 use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of};
 use crate::isa::semantics as sem;
-use crate::isa::{AddressMode, AtomicOp, Inst, MemorySpace, Type};
+use crate::isa::{AddressMode, AtomicOp, Inst, MemorySpace, SurfacePlace, Type};
 use crate::sim::fault::FaultKind;
 
 const LOAD: &str = "load";
@@ -21,6 +21,14 @@ fn addresses<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> [u
     let mut out = [0; N];
     let word = |row: u16| u64::from(l.row(row)[0]) | u64::from(l.row(row + 1)[0]) << 32;
     let narrow = !matches!(d.space, MemorySpace::Global | MemorySpace::Constant);
+    if MODE == AddressMode::Surface as u8 {
+        let (start, add) = surface(l, d);
+        let offset = l.row(d.src[1]);
+        for i in 0..N {
+            out[i] = start.wrapping_add(u64::from(offset[i].wrapping_add(add)));
+        }
+        return out;
+    }
     if MODE == AddressMode::A64 as u8 {
         let (low, high) = (l.row(d.src[1]), l.row(d.src[1] + 1));
         for i in 0..N {
@@ -46,6 +54,18 @@ fn addresses<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> [u
         }
     }
     out
+}
+
+/// A surface's address, and what is added to its row of offsets: base, distances and the uniform operand (G6).
+#[inline(always)]
+fn surface<const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> (u64, u32) {
+    let SurfacePlace { surface, distance } = SurfacePlace::from_immediate(d.imm);
+    let Some(descriptor) = l.descriptors.get(usize::from(surface)) else { return (0, 0) };
+    let mut add = descriptor.base.wrapping_add(l.row(d.src[0])[0]);
+    for (n, stride) in distance.into_iter().zip(descriptor.strides) {
+        add = add.wrapping_add((i32::from(n) as u32).wrapping_mul(stride));
+    }
+    (descriptor.start, add)
 }
 
 /// Lanes of a mask.
@@ -120,6 +140,14 @@ fn resolve<const MODE: u8, const N: usize>(
         misaligned(l, d, &a, mask, bytes, access);
         return None;
     }
+    if MODE == AddressMode::Surface as u8 {
+        let number = usize::from(SurfacePlace::from_immediate(d.imm).surface);
+        let (start, end) = l.descriptors.get(number).map_or((0, 0), |s| s.bounds);
+        if low < start || high > end || end - high < size {
+            beyond_surface(l, d, &a, mask, bytes, access);
+            return None;
+        }
+    }
     let (base, origin, lane_stride) = match d.space {
         MemorySpace::Global | MemorySpace::Constant => {
             let (start, end) = l.ranges[d.index as usize % RANGES];
@@ -162,6 +190,19 @@ fn resolve<const MODE: u8, const N: usize>(
         record(l, d, &a, mask, bytes);
     }
     Some(Resolved { base, origin, lane_stride, addresses: a, mask })
+}
+
+/// A fault at the first lane outside a surface.
+#[cold]
+fn beyond_surface<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+    let Some(surface) = l.descriptors.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)) else { return };
+    let (start, end) = surface.bounds;
+    let outside = |x: u64| x < start || x > end || end - x < u64::from(bytes);
+    if let Some(i) = lanes(mask).find(|i| outside(a[*i])) {
+        let offset = a[i].wrapping_sub(surface.start) as u32 as i32;
+        let nearest = format!("at offset {offset} of surface `{}`, which has {} bytes", surface.name, end - start);
+        l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address: a[i], bytes, nearest }, d, i as u32);
+    }
 }
 
 #[cold]
@@ -248,7 +289,8 @@ fn consecutive<const N: usize>(a: &[u64; N], mask: u64, bytes: u64) -> bool {
 /// offset of an active one, so that every lane may be read. `None`: take the general path (which also reports faults).
 #[inline(always)]
 fn offsets<const MODE: u8, const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> Option<(*mut u8, [u32; N], u64)> {
-    if MODE != AddressMode::U32 as u8 || l.local_banks != 0 || d.scalar {
+    let by_id = MODE == AddressMode::Surface as u8;
+    if !by_id && MODE != AddressMode::U32 as u8 || l.local_banks != 0 || d.scalar {
         return None;
     }
     let mask = l.active(d);
@@ -256,7 +298,14 @@ fn offsets<const MODE: u8, const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &D
     let imm = d.imm as u32;
     let local = d.space == MemorySpace::Local;
     let base_row = l.row(d.src[0])[0];
-    let add = if local { imm.wrapping_add(base_row) } else { imm };
+    let (start, from_surface) = if by_id { surface(l, d) } else { (0, 0) };
+    let add = if by_id {
+        from_surface
+    } else if local {
+        imm.wrapping_add(base_row)
+    } else {
+        imm
+    };
     let mut off = [0u32; N];
     if mask == all_lanes(N) {
         for i in 0..N {
@@ -284,8 +333,12 @@ fn offsets<const MODE: u8, const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &D
     if !matches!(d.space, MemorySpace::Global | MemorySpace::Constant) {
         return None;
     }
-    let base = u64::from(base_row) | u64::from(l.row(d.src[0] + 1)[0]) << 32;
-    let (start, end) = l.ranges[d.index as usize % RANGES];
+    let base = if by_id { start } else { u64::from(base_row) | u64::from(l.row(d.src[0] + 1)[0]) << 32 };
+    let (start, end) = if by_id {
+        l.descriptors.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)).map_or((0, 0), |s| s.bounds)
+    } else {
+        l.ranges[d.index as usize % RANGES]
+    };
     let fits = base >= start
         && base.wrapping_add(u64::from(low)) >= start
         && base.saturating_add(u64::from(high)).saturating_add(u64::from(BYTES)) <= end
@@ -579,6 +632,7 @@ macro_rules! by_mode {
         match $inst.mods.address {
             AddressMode::U32 => $f::<{ AddressMode::U32 as u8 }, $({ $arg },)* N>,
             AddressMode::S32 => $f::<{ AddressMode::S32 as u8 }, $({ $arg },)* N>,
+            AddressMode::Surface => $f::<{ AddressMode::Surface as u8 }, $({ $arg },)* N>,
             AddressMode::A64 => $f::<{ AddressMode::A64 as u8 }, $({ $arg },)* N>,
         }
     };

@@ -11,7 +11,8 @@ pub mod uniform;
 use super::fault::FaultKind;
 use super::memory::DeviceMemory;
 use super::program::Program;
-use crate::isa::{AtomicOp, Guard, MemorySpace, Op, Operand, Reg, Space, Special, Type};
+use crate::isa::{AddressMode, AtomicOp, Guard, MemorySpace, Op, Operand, Reg, Space, Special, Type};
+use crate::sim::Descriptor;
 
 /// A register of all lanes.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +90,8 @@ pub struct Lanes<'a, const N: usize> {
     pub private_bytes: u32,
     /// The constant bank.
     pub constants: &'a [u8],
+    /// The descriptor table (G7).
+    pub descriptors: &'a [Descriptor],
     /// Last allocation hit by an instruction of this number modulo [`RANGES`]: start and end address.
     pub ranges: [(u64, u64); RANGES],
     /// The first fault, with the instruction and lane.
@@ -245,6 +248,10 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 } else if !s.is_uniform_physical() {
                     lane_words[i] = inst.src_words(i);
                 }
+            }
+            if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+                // The row of the surface's offsets.
+                lane_words[1] = 1;
             }
             let (guard, guard_negate) = match inst.guard {
                 Some(Guard { reg: Reg::Physical(p), negate }) => (p.index, negate),

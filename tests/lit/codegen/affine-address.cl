@@ -1,5 +1,5 @@
 // DESIGN 4: a uniform base, a 32-bit offset and an immediate; no 64-bit arithmetic is left.
-// RUN: %heddle build %s --regfile=single --no-schedule --emit asm -o - | FileCheck %s
+// RUN: %heddle build %s --regfile=single --no-schedule --no-global-id --emit asm -o - | FileCheck %s
 // CHECK: shl.b32 [[O:m[0-9]+]], gid.x, 2
 // CHECK-NOT: b64
 // CHECK: ld.global.b32 {{m[0-9]+}}, [c[0x10] + u32 [[O]] + 8]

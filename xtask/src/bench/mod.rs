@@ -1,5 +1,6 @@
 //! Benchmarks with a contract: `{"bench": NAME, "figures": {"dotted.name": number}, "kernels": {…}}`.
 
+mod address;
 mod compile;
 mod regfile;
 mod rename;
@@ -26,12 +27,13 @@ pub struct Report {
 pub fn run(name: &str, json: Option<&Path>) -> Result<()> {
     let mut report = Report { bench: name.into(), ..Default::default() };
     match name {
+        "address" => address::run(&mut report)?,
         "rename" => rename::run(&mut report)?,
         "regfile" => regfile::run(&mut report)?,
         "scalar" => scalar::run(&mut report)?,
         "sim" => sim::run(&mut report)?,
         "compile" => compile::run(&mut report)?,
-        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar, regfile, rename"),
+        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar, regfile, rename, address"),
     }
     for (kernel, values) in &report.kernels {
         let values: Vec<String> = values.iter().map(|(k, v)| format!("{k} {v:.4}")).collect();

@@ -1,0 +1,528 @@
+//! Global-ID addresses: which accesses have addresses that are affine in the work-item's global ids (G5–G8).
+//!
+//! # Method
+//! The byte offset of an access from its surface's start is computed as a polynomial over symbols: global ids, what is known at launch (arguments, sizes,
+//! offsets), work-group ids, and values that are the same in all work-items at the access (loop counters, loaded scalars). Spelling does not matter: shifts,
+//! disjoint ors, factored products, mixtures of widths and truncations all become the same polynomial. If every monomial has at most one global id and each
+//! id's factor is known at launch, the access is `surface + (gid + distance) · strides + uniform`.
+//!
+//! # Why it is exact (G8)
+//! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base + 32-bit offset addresses already do: an object starts at its
+//! root and has at most 4 GiB, so the low 32 bits of the offset decide every access inside it. Truncation commutes with addition, subtraction and multiplication, so the low word of a
+//! 64-bit index is the polynomial whatever overflowed on the way, and sign or zero extension from 32 bits or more changes nothing in it. Where that argument ends
+//! – extensions from fewer than 32 bits, right shifts of what may have lost bits – the access is refused.
+//!
+//! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last, smaller group, too.
+//!
+//! Reads LLVM IR and [`crate::uniformity`]; changes nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+
+use inkwell::llvm_sys::LLVMOpcode::*;
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::target::{LLVMABISizeOfType, LLVMCreateTargetData, LLVMDisposeTargetData, LLVMOffsetOfElement};
+use rustc_hash::FxHashMap;
+
+use crate::builtins::{self, Builtin, Query};
+use crate::ir::{self, Value};
+use crate::surfaces;
+use crate::uniformity::{Uniformity, required_work_group_size};
+
+/// What a polynomial is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Symbol {
+    /// Global id in a dimension.
+    Id(u8),
+    /// Global size.
+    Size(u8),
+    /// Enqueued work-group size.
+    GroupSize(u8),
+    /// Number of work-groups.
+    Groups(u8),
+    /// Global offset.
+    Offset(u8),
+    /// Low word of a by-value argument of 32 or 64 bits.
+    Argument(u32),
+    /// Work-group id.
+    Group(u8),
+    /// Low word of a value that is the same in all work-items that come here.
+    Uniform(Value),
+}
+
+impl Symbol {
+    /// Known when the kernel is launched.
+    pub fn is_of_launch(self) -> bool {
+        !matches!(self, Symbol::Id(_) | Symbol::Group(_) | Symbol::Uniform(_))
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let axis = |d: u8| ['x', 'y', 'z'][usize::from(d.min(2))];
+        match *self {
+            Symbol::Id(d) => write!(f, "gid.{}", axis(d)),
+            Symbol::Size(d) => write!(f, "gsize.{}", axis(d)),
+            Symbol::GroupSize(d) => write!(f, "elsize.{}", axis(d)),
+            Symbol::Groups(d) => write!(f, "ngroups.{}", axis(d)),
+            Symbol::Offset(d) => write!(f, "goffset.{}", axis(d)),
+            Symbol::Argument(i) => write!(f, "arg{i}"),
+            Symbol::Group(d) => write!(f, "group.{}", axis(d)),
+            Symbol::Uniform(v) => write!(f, "%{}", v.name()),
+        }
+    }
+}
+
+/// A product of symbols, sorted.
+pub type Monomial = Vec<Symbol>;
+
+/// A polynomial with coefficients modulo 2³².
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Poly(pub BTreeMap<Monomial, u32>);
+
+/// More terms or factors than any real address has.
+const MOST_TERMS: usize = 24;
+const MOST_FACTORS: usize = 4;
+
+impl Poly {
+    fn constant(c: u32) -> Poly {
+        let mut p = Poly::default();
+        p.add_term(Vec::new(), c);
+        p
+    }
+    fn symbol(s: Symbol) -> Poly {
+        Poly([(vec![s], 1)].into())
+    }
+    fn add_term(&mut self, m: Monomial, c: u32) {
+        let e = self.0.entry(m.clone()).or_default();
+        *e = e.wrapping_add(c);
+        if *e == 0 {
+            self.0.remove(&m);
+        }
+    }
+    fn plus(mut self, o: &Poly, factor: u32) -> Poly {
+        o.0.iter().for_each(|(m, c)| self.add_term(m.clone(), c.wrapping_mul(factor)));
+        self
+    }
+    fn scaled(&self, factor: u32) -> Poly {
+        Poly::default().plus(self, factor)
+    }
+    fn times(&self, o: &Poly) -> Option<Poly> {
+        let mut p = Poly::default();
+        for (m, c) in &self.0 {
+            for (n, d) in &o.0 {
+                let mut product = m.clone();
+                product.extend(n);
+                product.sort_unstable();
+                if product.len() > MOST_FACTORS {
+                    return None;
+                }
+                p.add_term(product, c.wrapping_mul(*d));
+            }
+        }
+        (p.0.len() <= MOST_TERMS).then_some(p)
+    }
+    /// The constant, if it is one.
+    pub fn as_constant(&self) -> Option<u32> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Poly {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("0");
+        }
+        for (i, (m, c)) in self.0.iter().enumerate() {
+            let mut parts: Vec<String> = m.iter().map(Symbol::to_string).collect();
+            if *c != 1 || parts.is_empty() {
+                parts.insert(0, (*c as i32).to_string());
+            }
+            write!(f, "{}{}", if i > 0 { " + " } else { "" }, parts.join("*"))?;
+        }
+        Ok(())
+    }
+}
+
+/// A surface seen with fixed strides: what a descriptor is made of (G7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Number of the pointer argument.
+    pub argument: u32,
+    /// Bytes from one work-item to the next in each dimension; known at launch.
+    pub strides: [Poly; 3],
+    /// Bytes from the argument's address; known at launch.
+    pub base: Poly,
+    /// What the kernel does with the surface.
+    pub kind: surfaces::Kind,
+}
+
+/// An access that the address-generation unit can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// View, by number.
+    pub view: usize,
+    /// Constant distances from the global ids: dx, dy, dz.
+    pub distance: [i8; 3],
+    /// Bytes to add that are the same in all work-items here.
+    pub uniform: Poly,
+}
+
+/// Why an access keeps its arithmetic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The pointer may come from several surfaces, from memory or from an integer.
+    UnknownSurface,
+    /// A narrow integer whose extension is the polynomial only if it did not overflow; bits.
+    Overflow(u32),
+    /// The index depends on data that differ between work-items, or on an operation that is not affine; the value.
+    Data(Value),
+    /// Two ids are multiplied, or an id by something that is not known at launch.
+    Pitch(String),
+    /// The same place for all work-items: a scalar access is better.
+    Uniform,
+    /// There are as many views as the machine has descriptors.
+    TooManyViews,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Refusal::UnknownSurface => f.write_str("the pointer's surface is not known"),
+            Refusal::Overflow(bits) => write!(f, "{bits}-bit arithmetic in the index may overflow"),
+            Refusal::Data(v) => write!(f, "the index depends on `{}`", v.text()),
+            Refusal::Pitch(p) => write!(f, "the pitch `{p}` is not known at launch"),
+            Refusal::Uniform => f.write_str("all work-items access the same place"),
+            Refusal::TooManyViews => f.write_str("the machine has no more surface descriptors"),
+        }
+    }
+}
+
+/// What is known of a kernel's accesses.
+#[derive(Debug, Default)]
+pub struct GlobalIds {
+    /// Views.
+    pub views: Vec<View>,
+    /// Accesses that can be rewritten.
+    pub accesses: FxHashMap<Value, Access>,
+    /// Accesses of global and constant memory that cannot, in order of the code.
+    pub refused: Vec<(Value, Refusal)>,
+}
+
+/// Views that a machine's descriptor table holds at most.
+pub const MOST_VIEWS: usize = 256;
+
+struct Analysis<'a> {
+    uniformity: &'a Uniformity,
+    params: Vec<Value>,
+    layout: inkwell::llvm_sys::target::LLVMTargetDataRef,
+    known: FxHashMap<Value, Result<Poly, Refusal>>,
+    /// `reqd_work_group_size`: the enqueued size of every launch.
+    required: Option<[u32; 3]>,
+    depth: u32,
+}
+
+/// Analyses a kernel.
+pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
+    // SAFETY: the layout string belongs to the function's module; the target data are freed below.
+    let layout = unsafe { LLVMCreateTargetData(LLVMGetDataLayoutStr(LLVMGetGlobalParent(function.0))) };
+    let params = ir::params(function);
+    let mut a = Analysis {
+        uniformity,
+        params,
+        layout,
+        known: FxHashMap::default(),
+        required: required_work_group_size(function),
+        depth: 0,
+    };
+    let kinds: FxHashMap<u32, surfaces::Kind> = surfaces::analyze(function).iter().map(|s| (s.argument, s.kind())).collect();
+    let mut result = GlobalIds::default();
+    for block in ir::blocks(function) {
+        for inst in block.instructions() {
+            let pointer = match inst.opcode() {
+                LLVMLoad | LLVMAtomicRMW | LLVMAtomicCmpXchg => inst.operand(0),
+                LLVMStore => inst.operand(1),
+                _ => continue,
+            };
+            if !matches!(pointer.address_space(), 1 | 4) {
+                continue;
+            }
+            match a.access(pointer, &kinds, &mut result.views) {
+                Ok(access) => {
+                    result.accesses.insert(inst, access);
+                }
+                Err(refusal) => result.refused.push((inst, refusal)),
+            }
+        }
+    }
+    // SAFETY: created above.
+    unsafe { LLVMDisposeTargetData(layout) };
+    result
+}
+
+impl Analysis<'_> {
+    fn access(
+        &mut self,
+        pointer: Value,
+        kinds: &FxHashMap<u32, surfaces::Kind>,
+        views: &mut Vec<View>,
+    ) -> Result<Access, Refusal> {
+        let (argument, offset) = self.pointer(pointer)?;
+        let mut strides: [Poly; 3] = Default::default();
+        let (mut launch, mut uniform) = (Poly::default(), Poly::default());
+        for (monomial, &c) in &offset.0 {
+            let ids: Vec<u8> = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
+            let rest: Monomial = monomial.iter().copied().filter(|s| !matches!(s, Symbol::Id(_))).collect();
+            let of_launch = rest.iter().all(|s| s.is_of_launch());
+            match ids[..] {
+                [] if of_launch => launch.add_term(rest, c),
+                [] => uniform.add_term(rest, c),
+                [d] if of_launch => strides[usize::from(d)].add_term(rest, c),
+                _ => return Err(Refusal::Pitch(Poly([(monomial.clone(), c)].into()).to_string())),
+            }
+        }
+        if strides.iter().all(|s| s.0.is_empty()) {
+            return Err(Refusal::Uniform);
+        }
+        // What is a small multiple of a stride is a distance (G5).
+        let mut distance = [0i8; 3];
+        for d in (0..3).rev() {
+            let [(monomial, stride)] = strides[d].0.iter().collect::<Vec<_>>()[..] else { continue };
+            let have = launch.0.get(monomial).copied().unwrap_or(0) as i32;
+            let stride = *stride as i32;
+            if stride == 0 || have == i32::MIN || have % stride != 0 {
+                continue;
+            }
+            if let Ok(n) = i8::try_from(have / stride) {
+                distance[d] = n;
+                launch = launch.plus(&strides[d], (n as i32 as u32).wrapping_neg());
+            }
+        }
+        let kind = kinds.get(&argument).copied().unwrap_or(surfaces::Kind::UntypedUav);
+        let view = View { argument, strides, base: launch, kind };
+        let number = match views.iter().position(|v| *v == view) {
+            Some(i) => i,
+            None if views.len() == MOST_VIEWS => return Err(Refusal::TooManyViews),
+            None => {
+                views.push(view);
+                views.len() - 1
+            }
+        };
+        Ok(Access { view: number, distance, uniform })
+    }
+
+    /// A pointer's argument and byte offset.
+    fn pointer(&mut self, p: Value) -> Result<(u32, Poly), Refusal> {
+        if let Some(i) = self.params.iter().position(|x| *x == p) {
+            return Ok((i as u32, Poly::default()));
+        }
+        if !p.is_instruction() {
+            return Err(Refusal::UnknownSurface);
+        }
+        match p.opcode() {
+            LLVMBitCast | LLVMFreeze => self.pointer(p.operand(0)),
+            LLVMGetElementPtr => {
+                let (argument, mut offset) = self.pointer(p.operand(0))?;
+                // SAFETY: types of a live instruction, with the module's layout.
+                let mut ty = unsafe { LLVMGetGEPSourceElementType(p.0) };
+                for i in 1..p.operand_count() {
+                    let index = p.operand(i);
+                    if index.type_kind() != LLVMTypeKind::LLVMIntegerTypeKind {
+                        return Err(Refusal::Data(index));
+                    }
+                    unsafe {
+                        if i > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
+                            let field = index.as_constant_int().unwrap_or(0) as u32;
+                            offset = offset.plus(&Poly::constant(LLVMOffsetOfElement(self.layout, ty, field) as u32), 1);
+                            ty = LLVMStructGetTypeAtIndex(ty, field);
+                            continue;
+                        }
+                        if i > 1 {
+                            ty = LLVMGetElementType(ty);
+                        }
+                        let scale = LLVMABISizeOfType(self.layout, ty) as u32;
+                        // An index of fewer bits is sign-extended.
+                        let value = if index.is_constant() { self.low(index)? } else { self.extended(index)? };
+                        offset = offset.plus(&value.scaled(scale), 1);
+                    }
+                }
+                Ok((argument, offset))
+            }
+            _ => Err(Refusal::UnknownSurface),
+        }
+    }
+
+    /// The low word of an integer that is extended to it if it is narrower.
+    fn extended(&mut self, v: Value) -> Result<Poly, Refusal> {
+        match width(v) {
+            32.. => self.low(v),
+            _ if self.uniformity.is_uniform(v) => Err(Refusal::Overflow(width(v))),
+            bits => Err(Refusal::Overflow(bits)),
+        }
+    }
+
+    /// The low 32 bits of an integer of at least 32 bits.
+    fn low(&mut self, v: Value) -> Result<Poly, Refusal> {
+        // SAFETY: reads a live constant.
+        if let Some(c) = unsafe { (!LLVMIsAConstantInt(v.0).is_null()).then(|| LLVMConstIntGetSExtValue(v.0)) } {
+            return Ok(Poly::constant(c as u32));
+        }
+        if let Some(known) = self.known.get(&v) {
+            return known.clone();
+        }
+        self.depth += 1;
+        let mut result = if self.depth > 64 { Err(Refusal::Data(v)) } else { self.compute(v) };
+        self.depth -= 1;
+        if result.is_err() && self.uniformity.is_uniform(v) && width(v) >= 32 && v.is_instruction() {
+            result = Ok(Poly::symbol(Symbol::Uniform(v)));
+        }
+        self.known.insert(v, result.clone());
+        result
+    }
+
+    fn compute(&mut self, v: Value) -> Result<Poly, Refusal> {
+        if let Some(i) = self.params.iter().position(|x| *x == v) {
+            return match width(v) {
+                32 | 64 => Ok(Poly::symbol(Symbol::Argument(i as u32))),
+                bits => Err(Refusal::Overflow(bits)),
+            };
+        }
+        if !v.is_instruction() {
+            return Err(Refusal::Data(v));
+        }
+        let bits = width(v);
+        let constant = |o: Value| o.as_constant_int();
+        match v.opcode() {
+            LLVMAdd => Ok(self.low(v.operand(0))?.plus(&self.low(v.operand(1))?, 1)),
+            LLVMSub => Ok(self.low(v.operand(0))?.plus(&self.low(v.operand(1))?, u32::MAX)),
+            // ~x is -x - 1.
+            LLVMXor if constant(v.operand(1)).is_some_and(|c| c == u64::MAX >> (64 - bits.min(64))) => {
+                Ok(Poly::constant(u32::MAX).plus(&self.low(v.operand(0))?, u32::MAX))
+            }
+            // SAFETY: flag of a live `or`.
+            LLVMOr if unsafe { LLVMGetIsDisjoint(v.0) != 0 } => Ok(self.low(v.operand(0))?.plus(&self.low(v.operand(1))?, 1)),
+            LLVMMul => {
+                let (a, b) = (self.low(v.operand(0))?, self.low(v.operand(1))?);
+                a.times(&b).ok_or(Refusal::Data(v))
+            }
+            LLVMShl => match constant(v.operand(1)) {
+                Some(n @ 0..=31) => Ok(self.low(v.operand(0))?.scaled(1 << n)),
+                Some(n) if n < u64::from(bits) => Ok(Poly::default()),
+                _ => Err(Refusal::Data(v)),
+            },
+            LLVMFreeze => self.low(v.operand(0)),
+            LLVMTrunc if bits >= 32 => self.low(v.operand(0)),
+            LLVMSExt | LLVMZExt => self.extended(v.operand(0)),
+            LLVMAnd if bits == 64 && constant(v.operand(1)) == Some(0xffff_ffff) => self.low(v.operand(0)),
+            // A pair of shifts extends the low word, with a smaller second shift scales it, too; additions may stand between.
+            LLVMAShr | LLVMLShr => {
+                let Some(right) = constant(v.operand(1)) else { return Err(Refusal::Data(v)) };
+                match shifted_by(v.operand(0)) {
+                    Some(left) if bits == 64 && left >= 32 && right <= 32 => {
+                        Ok(self.high(v.operand(0))?.scaled(1u32.checked_shl(32 - right as u32).unwrap_or(0)))
+                    }
+                    Some(left) if left < bits => Err(Refusal::Overflow(bits - left)),
+                    _ => Err(Refusal::Data(v)),
+                }
+            }
+            LLVMCall => self.call(v),
+            _ => Err(Refusal::Data(v)),
+        }
+    }
+
+    /// The high 32 bits of a 64-bit sum of values shifted left by at least 32.
+    fn high(&mut self, v: Value) -> Result<Poly, Refusal> {
+        if let Some(c) = v.as_constant_int() {
+            return Ok(Poly::constant((c >> 32) as u32));
+        }
+        match v.opcode() {
+            LLVMAdd => Ok(self.high(v.operand(0))?.plus(&self.high(v.operand(1))?, 1)),
+            LLVMSub => Ok(self.high(v.operand(0))?.plus(&self.high(v.operand(1))?, u32::MAX)),
+            _ => {
+                let by = v.operand(1).as_constant_int().unwrap_or(63) as u32;
+                Ok(self.low(v.operand(0))?.scaled(1u32.checked_shl(by.saturating_sub(32)).unwrap_or(0)))
+            }
+        }
+    }
+
+    fn call(&mut self, v: Value) -> Result<Poly, Refusal> {
+        let Some(Builtin::Query(q)) = builtins::of_call(v) else { return Err(Refusal::Data(v)) };
+        let dimension = if q.has_dimension() { v.operand(0).as_constant_int() } else { Some(0) };
+        let Some(d @ 0..=2) = dimension else { return Err(Refusal::Data(v)) };
+        let d = d as u8;
+        let whole = self.uniformity.assumes_whole_groups();
+        let group_size = match self.required {
+            Some(size) => Poly::constant(size[usize::from(d)]),
+            None => Poly::symbol(Symbol::GroupSize(d)),
+        };
+        match q {
+            Query::GlobalId => Ok(Poly::symbol(Symbol::Id(d))),
+            Query::GroupId => Ok(Poly::symbol(Symbol::Group(d))),
+            Query::GlobalSize => Ok(Poly::symbol(Symbol::Size(d))),
+            Query::EnqueuedLocalSize => Ok(group_size),
+            Query::LocalSize if whole => Ok(group_size),
+            Query::NumGroups => Ok(Poly::symbol(Symbol::Groups(d))),
+            Query::GlobalOffset => Ok(Poly::symbol(Symbol::Offset(d))),
+            Query::LocalId => {
+                let group = Poly::symbol(Symbol::Group(d)).times(&group_size);
+                let p = Poly::symbol(Symbol::Id(d)).plus(&Poly::symbol(Symbol::Offset(d)), u32::MAX);
+                Ok(p.plus(&group.unwrap_or_default(), u32::MAX))
+            }
+            _ => Err(Refusal::Data(v)),
+        }
+    }
+}
+
+/// By how many bits a sum of shifted values and constants is shifted left; `None` if it is no such sum.
+fn shifted_by(v: Value) -> Option<u32> {
+    if let Some(c) = v.as_constant_int() {
+        return Some(c.trailing_zeros());
+    }
+    if !v.is_instruction() {
+        return None;
+    }
+    match v.opcode() {
+        LLVMShl => v.operand(1).as_constant_int().map(|n| n as u32),
+        LLVMAdd | LLVMSub => Some(shifted_by(v.operand(0))?.min(shifted_by(v.operand(1))?)),
+        _ => None,
+    }
+}
+
+fn width(v: Value) -> u32 {
+    // SAFETY: width of a live integer's type.
+    if v.type_kind() == LLVMTypeKind::LLVMIntegerTypeKind { unsafe { LLVMGetIntTypeWidth(v.ty()) } } else { 0 }
+}
+
+/// Prints what the analysis found for a kernel.
+///
+/// # Errors
+/// Those of the output.
+pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> std::io::Result<()> {
+    let result = analyze(function, uniformity);
+    let params = ir::params(function);
+    writeln!(out, "global-id addresses of {}:", function.name())?;
+    for (i, v) in result.views.iter().enumerate() {
+        let [x, y, z] = &v.strides;
+        let name = params[v.argument as usize].name();
+        writeln!(out, "  t{i}: %{name}, {}, strides ({x}, {y}, {z}), base {}", v.kind.name(), v.base)?;
+    }
+    for block in ir::blocks(function) {
+        for inst in block.instructions() {
+            if let Some(a) = result.accesses.get(&inst) {
+                let [x, y, z] = a.distance;
+                let uniform = if a.uniform.0.is_empty() { String::new() } else { format!(" + {}", a.uniform) };
+                writeln!(out, "  t{}({x}, {y}, {z}){uniform}: {}", a.view, inst.text())?;
+            }
+            if let Some((_, refusal)) = result.refused.iter().find(|r| r.0 == inst) {
+                writeln!(out, "  kept, {refusal}: {}", inst.text())?;
+            }
+        }
+    }
+    Ok(())
+}
