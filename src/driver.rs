@@ -66,6 +66,8 @@ pub struct Compilation {
     pub output: Vec<u8>,
     /// Code generation's statistics.
     pub stats: CodegenStats,
+    /// What happened to accesses and why.
+    pub remarks: Vec<isel::Remark>,
     /// Time of each stage.
     pub times: Vec<(&'static str, Duration)>,
 }
@@ -107,7 +109,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
             return Ok(result);
         }
         let select = SelectOptions { surfaces: options.select.surfaces.min(machine.memory.surfaces), ..options.select.clone() };
-        isel::select(&ir, &select, facts).map_err(CompileError::Unsupported)?
+        isel::select(&ir, &select, facts, &mut result.remarks).map_err(CompileError::Unsupported)?
     };
     lap("selection", &mut result.times);
     if options.codegen.verify {

@@ -33,6 +33,9 @@ pub struct Build {
     /// Start with a stage (the input is machine IR that has been through the earlier ones).
     #[arg(long, value_name = "STAGE")]
     start_before: Option<String>,
+    /// Write optimisation remarks to a file (`-`: standard output): which addresses are made of global ids, and why others are not (YAML, as LLVM's).
+    #[arg(long, value_name = "FILE")]
+    remarks: Option<PathBuf>,
     /// Print how long each stage took, as JSON on standard error.
     #[arg(long)]
     time: bool,
@@ -61,6 +64,7 @@ const OWN: &[(&str, bool)] = &[
     ("--emit", true),
     ("--stop-after", true),
     ("--start-before", true),
+    ("--remarks", true),
     ("--time", false),
     ("--stats", false),
 ];
@@ -109,6 +113,7 @@ impl Build {
             emit: late.emit.or(self.emit),
             stop_after: late.stop_after.or(self.stop_after),
             start_before: late.start_before.or(self.start_before),
+            remarks: late.remarks.or(self.remarks),
             time: self.time || late.time,
             stats: self.stats || late.stats,
             rest,
@@ -137,6 +142,10 @@ impl Build {
         options.codegen.start_before = this.start_before;
         let emit = this.emit.unwrap_or(if line.assembly { Emit::Asm } else { Emit::Obj });
         let result = driver::compile(&line.inputs, emit, &options, &machine).map_err(compile_failure)?;
+        if let Some(path) = &this.remarks {
+            let text: String = result.remarks.iter().map(ToString::to_string).collect();
+            write_output(Some(path), text.as_bytes())?;
+        }
         if this.time {
             let times: serde_json::Map<String, serde_json::Value> =
                 result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();

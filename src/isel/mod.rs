@@ -64,6 +64,41 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// What happened to an access, for `--remarks`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// Rewritten, or kept as it was.
+    pub passed: bool,
+    /// Kernel.
+    pub function: String,
+    /// Source file, empty if unknown.
+    pub file: String,
+    /// Line, 0 if unknown.
+    pub line: u32,
+    /// Column, 0 if unknown.
+    pub column: u32,
+    /// What and why.
+    pub message: String,
+}
+
+impl fmt::Display for Remark {
+    /// A YAML document as LLVM's optimisation remarks are.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (kind, name) = if self.passed { ("Passed", "SurfaceAccess") } else { ("Missed", "ConventionalAddress") };
+        writeln!(f, "--- !{kind}\nPass:            heddle-global-id\nName:            {name}")?;
+        if self.line != 0 {
+            let (file, line, column) = (quoted(&self.file), self.line, self.column);
+            writeln!(f, "DebugLoc:        {{ File: {file}, Line: {line}, Column: {column} }}")?;
+        }
+        writeln!(f, "Function:        {}\nArgs:\n  - String:          {}\n...", self.function, quoted(&self.message))
+    }
+}
+
+/// A YAML scalar in single quotes.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// Options of selection.
 #[derive(Clone, Debug)]
 pub struct SelectOptions {
@@ -85,7 +120,12 @@ impl Default for SelectOptions {
 ///
 /// # Errors
 /// All constructs found that cannot be compiled.
-pub fn select(module: &inkwell::module::Module, options: &SelectOptions, facts: Facts) -> Result<Module, Vec<Diagnostic>> {
+pub fn select(
+    module: &inkwell::module::Module,
+    options: &SelectOptions,
+    facts: Facts,
+    remarks: &mut Vec<Remark>,
+) -> Result<Module, Vec<Diagnostic>> {
     let mut result = Module::default();
     let mut errors = Vec::new();
     let mut data = Data::new(module);
@@ -98,7 +138,7 @@ pub fn select(module: &inkwell::module::Module, options: &SelectOptions, facts: 
             errors.push(not_inlined(value));
             continue;
         }
-        match Selector::run(value, &mut data, options, facts) {
+        match Selector::run(value, &mut data, options, facts, remarks) {
             Ok(f) => result.functions.push(f),
             Err(e) => errors.extend(e),
         }
@@ -197,7 +237,13 @@ struct Selector<'a> {
 }
 
 impl<'a> Selector<'a> {
-    fn run(value: Value, data: &'a mut Data, options: &SelectOptions, facts: Facts) -> Result<Function, Vec<Diagnostic>> {
+    fn run(
+        value: Value,
+        data: &'a mut Data,
+        options: &SelectOptions,
+        facts: Facts,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<Function, Vec<Diagnostic>> {
         let uniformity = uniformity::analyze(value, facts);
         let global_ids = if options.global_id { global_id::analyze(value, &uniformity) } else { Default::default() };
         let mut s = Selector {
@@ -244,6 +290,7 @@ impl<'a> Selector<'a> {
             s.select_block(block);
         }
         s.complete_phis();
+        remarks.extend(s.remarks());
         if s.errors.is_empty() {
             s.set_reconvergence();
             Ok(s.f)

@@ -7,7 +7,7 @@ use heddle_llvm_passes::global_id::{Access, Poly, Symbol, View};
 use heddle_llvm_passes::ir::{self, Value};
 use heddle_llvm_passes::surfaces::Kind;
 
-use super::Selector;
+use super::{Remark, Selector};
 use super::address::{Address, Root};
 use crate::isa::{MemorySpace, Op, Operand, Special, SurfacePlace, Type};
 use crate::mir::surface::{LaunchExpression, LaunchValue, Surface, SurfaceKind};
@@ -29,6 +29,27 @@ impl Selector<'_> {
         let uniform = if uniform.0.is_empty() { None } else { Some(self.uniform_bytes(&uniform)) };
         let root = Root::Surface(SurfacePlace { surface, distance });
         Some(Address { space, root, uniform, varying: None, immediate: 0 })
+    }
+
+    /// What happened to each access of global and constant memory, in order of the code.
+    pub(super) fn remarks(&self) -> Vec<Remark> {
+        let mut result = Vec::new();
+        for i in ir::blocks(self.value).into_iter().flat_map(|b| b.instructions()) {
+            let (passed, message) = match self.global_ids.accesses.get(&i) {
+                Some(_) if self.is_scalar(i) => (false, "all work-items of a warp access the same place".to_string()),
+                Some(Access { distance: [x, y, z], uniform, .. }) => {
+                    let offset = if uniform.0.is_empty() { String::new() } else { format!(" + {uniform} bytes") };
+                    (true, format!("address made of the global ids: ({x}, {y}, {z}){offset}"))
+                }
+                None => match self.global_ids.refused.iter().find(|r| r.0 == i) {
+                    Some((_, refusal)) => (false, refusal.to_string()),
+                    None => continue,
+                },
+            };
+            let (file, line, column) = super::source_position(i);
+            result.push(Remark { passed, function: self.f.name.clone(), file, line, column, message });
+        }
+        result
     }
 
     /// The number of the surface of a view.
