@@ -131,7 +131,7 @@ fn out_of_bounds_names_everything() {
         fault(kernel, "", &["--mode", mode]).stderr(
             contains("kernel.cl:3")
                 .and(contains("store of 4 bytes out of bounds in global memory"))
-                .and(contains("buffer `a`, which has 256 bytes"))
+                .and(contains("offset 256 of surface `a`, which has 256 bytes"))
                 .and(contains("work-item global (56, 0, 0)")),
         );
     }
@@ -332,6 +332,33 @@ fn reference_and_help() {
     heddle().arg("--help").assert().success().stdout(contains("objdump"));
     heddle().arg("frobnicate").assert().code(2);
     heddle().args(["objdump", "Cargo.toml"]).assert().code(2).stderr(contains("no ELF file"));
+}
+
+/// Images: what is wrong with a shape, a format or a place is said (G2).
+#[test]
+fn images_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "__kernel void k(write_only image2d_t o, int x) { write_imagef(o, (int2)(x, 1), (float4)(1.0f)); }\n";
+    fs::write(folder.path().join("k.cl"), source).unwrap();
+    let run = |image: &str, x: i32| {
+        let case = format!(
+            r#"{{"source": "k.cl", "buffers": {{"o": {{"zeros": [64], "dtype": "uint8"{image}}}}},
+                "launches": [{{"kernel": "k", "global": [1], "args": [{{"buffer": "o"}}, {{"i32": {x}}}]}}]}}"#
+        );
+        fs::write(folder.path().join("case.json"), case).unwrap();
+        heddle().arg("run").arg(folder.path().join("case.json")).arg("-q").assert()
+    };
+    let good = r#", "image": {"width": 4, "height": 4, "format": "RGBA_UNORM8"}"#;
+    run(good, 3).success();
+    run(good, 4).code(1).stderr(contains("a write of image `o` at (4, 1), outside its 4 x 4 x 1 texels"));
+    run("", 3).code(2).stderr(contains("is an image; say the shape of buffer `o`"));
+    run(r#", "image": {"width": 4, "height": 4, "format": "RGB_UNORM8"}"#, 3).code(2).stderr(contains("is no image format"));
+    run(r#", "image": {"width": 5, "height": 4, "format": "RGBA_UNORM8"}"#, 3)
+        .code(2)
+        .stderr(contains("80 bytes in a buffer of 64"));
+    run(r#", "image": {"width": 2, "height": 2, "depth": 2, "format": "RGBA_UNORM8"}"#, 3)
+        .code(2)
+        .stderr(contains("has 2 dimensions"));
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn damaged_objects_are_refused_or_harmless() {
                 constants,
                 local_bytes: 0,
                 descriptors: Vec::new(),
+                images: Default::default(),
             };
             let options = Options { max_instructions: 10_000, threads: 1, ..Default::default() };
             let _ = sim::functional::launch(&launch, &memory, &machine, &options, &|_| {});

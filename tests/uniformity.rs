@@ -106,6 +106,9 @@ fn explained(line: &str, required: bool) -> Option<&'static str> {
     if line.contains("load") && line.contains("ptr %") {
         return Some("a by-value structure argument lies in constant memory; AMDGPU sees a flat pointer");
     }
+    if line.contains("get_image_") {
+        return Some("an image's shape is the same for all work-items; for LLVM it is an unknown call");
+    }
     None
 }
 

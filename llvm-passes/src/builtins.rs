@@ -76,6 +76,11 @@ pub fn by_name(name: &str) -> Option<Builtin> {
     TABLE.iter().find(|(n, _)| *n == name).map(|(_, b)| *b)
 }
 
+/// Whether a function answers the same for all work-items and touches no memory: the `get_image_…` queries, and the making of constant samplers.
+pub fn is_image_query(name: &str) -> bool {
+    name == "__translate_sampler_initializer" || name.starts_with("_Z") && name.contains("get_image_")
+}
+
 /// The built-in a call instruction calls.
 pub fn of_call(call: Value) -> Option<Builtin> {
     by_name(&call.called_function()?.name())

@@ -27,6 +27,8 @@ pub enum Kind {
     TypedUav,
     /// Written, several data types.
     UntypedUav,
+    /// An image: sampled, or written texel by texel (G2).
+    TypedImage,
     /// Never accessed.
     Unused,
 }
@@ -39,6 +41,7 @@ impl Kind {
             Kind::RawBuffer => "raw buffer",
             Kind::TypedUav => "typed UAV",
             Kind::UntypedUav => "untyped UAV",
+            Kind::TypedImage => "typed image",
             Kind::Unused => "unused",
         }
     }
@@ -57,6 +60,10 @@ pub struct Surface {
     pub loads: Vec<Value>,
     /// Stores.
     pub stores: Vec<Value>,
+    /// Reads and writes of an image.
+    pub samples: Vec<Value>,
+    /// It is a sampler, no surface.
+    pub sampler: bool,
     /// Reductions: atomic operations.
     pub reductions: Vec<Value>,
     /// Data types, as LLVM writes them.
@@ -73,6 +80,7 @@ impl Surface {
         let written = !self.stores.is_empty() || !self.reductions.is_empty() || self.escapes || self.written_elsewhere;
         let one = self.types.len() == 1 && !self.escapes && !self.written_elsewhere;
         match (written, one) {
+            _ if !self.samples.is_empty() => Kind::TypedImage,
             _ if !written && self.loads.is_empty() => Kind::Unused,
             (false, true) => Kind::TypedBuffer,
             (false, false) => Kind::RawBuffer,
@@ -153,13 +161,17 @@ pub fn analyze(function: Value) -> Vec<Surface> {
                     LLVMGetElementPtr if user.operand(0) == *pointer => {}
                     LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPHI | LLVMSelect | LLVMICmp => {}
                     LLVMCall if is_debug(user) => {}
+                    LLVMCall if image_function(user) == Some(true) && user.operand(0) != *pointer => s.sampler = true,
+                    LLVMCall if image_function(user) == Some(true) => s.samples.push(user),
+                    LLVMCall if image_function(user).is_some() => {}
                     _ => s.escapes = true,
                 }
             }
         }
     }
+    surfaces.retain(|s| !s.sampler);
     for s in &mut surfaces {
-        for list in [&mut s.loads, &mut s.stores, &mut s.reductions] {
+        for list in [&mut s.loads, &mut s.stores, &mut s.reductions, &mut s.samples] {
             list.sort_unstable();
             list.dedup();
         }
@@ -195,6 +207,15 @@ fn is_debug(call: Value) -> bool {
         let name = f.name();
         name.starts_with("llvm.dbg.") || name.starts_with("llvm.lifetime.") || name.starts_with("llvm.assume")
     })
+}
+
+/// Whether a call is of an image function; and whether that reads or writes texels.
+fn image_function(call: Value) -> Option<bool> {
+    let name = call.called_function()?.name();
+    if crate::builtins::is_image_query(&name) {
+        return Some(false);
+    }
+    (name.starts_with("_Z") && (name.contains("read_image") || name.contains("write_image"))).then_some(true)
 }
 
 fn type_text(v: Value) -> String {
@@ -250,8 +271,9 @@ pub fn print(function: Value, components: u32, out: &mut dyn Write) -> std::io::
         };
         writeln!(
             out,
-            "  %{name}: {}, {} loads, {} stores, {} reductions, of {{{}}}{notes}",
+            "  %{name}: {}{}, {} loads, {} stores, {} reductions, of {{{}}}{notes}",
             s.kind().name(),
+            if s.samples.is_empty() { String::new() } else { format!(", {} samples", s.samples.len()) },
             s.loads.len(),
             s.stores.len(),
             s.reductions.len(),

@@ -266,7 +266,8 @@ impl Analysis {
                 Some(Builtin::Barrier | Builtin::Fence) => None,
                 None => {
                     let name = i.called_function().map(|f| f.name()).unwrap_or_default();
-                    (!name.starts_with("llvm.") && !i.is_void()).then_some(Reason::Call)
+                    let same = name.starts_with("llvm.") || builtins::is_image_query(&name);
+                    (!same && !i.is_void()).then_some(Reason::Call)
                 }
             },
             Op::LLVMVAArg | Op::LLVMInvoke | Op::LLVMCallBr => Some(Reason::Call),
@@ -498,7 +499,7 @@ fn may_write_global(i: Value) -> bool {
             if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") || name.starts_with("llvm.memset") {
                 return matches!(i.operand(0).address_space(), 0 | 1) && !is_private(i.operand(0));
             }
-            !name.starts_with("llvm.") && builtins::by_name(&name).is_none()
+            !name.starts_with("llvm.") && builtins::by_name(&name).is_none() && !builtins::is_image_query(&name)
         }
         _ => false,
     }

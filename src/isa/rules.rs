@@ -151,6 +151,7 @@ fn modifiers(inst: &Inst) -> Result<(), String> {
     }
     let allowed = match inst.op {
         Op::BraScalar => (0..=1).contains(&inst.imm),
+        Op::Sample | Op::ImageStore => inst.imm >> 11 == 0 && inst.imm & 0x100 != 0,
         _ if flags.imm => (0..=3).contains(&inst.imm),
         _ => inst.imm == 0 || inst.is_memory(),
     };

@@ -58,6 +58,8 @@ fn draw(op: Op, ty: Type, rng: &mut impl Rng) -> Inst {
     }
     if inst.is_memory() && rng.random() {
         inst.imm = immediate(rng) as i32;
+    } else if matches!(op, Op::Sample | Op::ImageStore) {
+        inst.imm = 0x100 | rng.random_range(0..256) | rng.random_range(0..4) << 9;
     } else if flags.imm {
         inst.imm = rng.random_range(0..4);
     }

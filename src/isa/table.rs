@@ -33,6 +33,8 @@ pub enum Role {
     Data,
     /// Data of an atomic: as the type, twice as many for `cmpxchg`.
     AtomicData,
+    /// Four 32-bit words whatever the type (texels and their coordinates).
+    Quad,
     /// A condition in S only (scalar branches): non-zero is true.
     ScalarCondition,
 }
@@ -204,6 +206,9 @@ table! {
     Phi "phi" [B32 B64 B128 Pred] (Value) <- () Flags { pseudo: true, ..F }, "SSA phi; the targets are the incoming blocks.";
     Tuple "tuple" [B64 B128] (Value) <- () Flags { pseudo: true, ..F }, "d = the concatenation of 32-bit sources (2 for b64, 4 for b128; an absent source leaves its word undefined).";
     Undef "undef" [B32 B64 B128 Pred] (Value) <- () Flags { pseudo: true, ..F }, "d = any value.";
+    // Images (G2): the immediate's bits 0-7 name the surface, bit 8 is 1, bit 9: the coordinates are integers, bit 10: no sampler, outside is a fault.
+    Sample "sample" [F32 S32 U32] (Quad) <- (Word Quad) Flags { load: true, imm: true, ..F }, "d = texel of the image at coordinates b (x, y, z; the layer behind the last) through sampler a: four floats (f32) or integers.";
+    ImageStore "stimg" [F32 S32 U32] () <- (Quad Quad) Flags { store: true, side_effect: true, imm: true, ..F }, "Texel of the image at integer coordinates a = b, converted to the image's format.";
 }
 
 impl Op {
@@ -235,6 +240,8 @@ impl Op {
             },
             Op::Store => OpClass::Store,
             Op::Atomic => OpClass::Atomic,
+            Op::Sample => OpClass::LoadGlobal,
+            Op::ImageStore => OpClass::Store,
             Op::Fence => OpClass::MemoryControl,
             Op::Barrier | Op::Bra | Op::BraScalar | Op::BraDivergent | Op::Exit | Op::Trap | Op::Nop | Op::Release => {
                 OpClass::Control
@@ -278,6 +285,7 @@ impl super::Inst {
             Role::From => self.mods.from.map_or(1, Type::words),
             Role::Word | Role::ScalarCondition => 1,
             Role::Pair => 2,
+            Role::Quad => 4,
             Role::Predicate => 0,
             Role::Base if self.mods.address == AddressMode::Surface => 1,
             Role::Base => match self.mods.space {

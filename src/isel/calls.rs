@@ -21,6 +21,9 @@ impl Selector<'_> {
             Some(Builtin::Fence) => return self.synchronize(i, Op::Fence),
             None => {}
         }
+        if self.image_call(i, &name) {
+            return;
+        }
         match name.strip_prefix("llvm.") {
             Some(intrinsic) => self.intrinsic(i, intrinsic),
             // A function that could not be inlined is reported once, for itself.

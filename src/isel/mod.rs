@@ -20,6 +20,7 @@ mod calls;
 mod casts;
 mod constants;
 mod control;
+mod images;
 mod memory;
 mod surface;
 mod types;
@@ -37,7 +38,7 @@ use smallvec::SmallVec;
 
 use crate::isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use crate::mir::{Bank, Block, Function, Module, RegClass};
-use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, KernelArgument};
+use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument};
 use address::Address;
 use constants::Data;
 use types::{Leaf, leaves};
@@ -203,6 +204,8 @@ struct Selector<'a> {
     /// Uniform parts of surface accesses, computed on entry and in the current block.
     uniform_on_entry: FxHashMap<Poly, Operand>,
     uniform_here: FxHashMap<Poly, Operand>,
+    /// Constant samplers.
+    samplers: FxHashMap<Value, Operand>,
     scalarize: bool,
     /// A uniform value that is computed from varying ones, while it is selected.
     in_lanes: Option<Value>,
@@ -254,6 +257,7 @@ impl<'a> Selector<'a> {
             most_surfaces: options.surfaces.min(256) as usize,
             uniform_on_entry: FxHashMap::default(),
             uniform_here: FxHashMap::default(),
+            samplers: FxHashMap::default(),
             scalarize: options.scalarize,
             in_lanes: None,
             data,
@@ -336,6 +340,10 @@ impl<'a> Selector<'a> {
             let by_value = self.by_value_type(i as u32);
             let (size, align, kind) = match by_value {
                 Some(ty) => (types::alloc_size(ty), types::abi_align(ty), ArgumentKind::Value),
+                None if type_names.get(i).is_some_and(|t| t.starts_with("image") && t.ends_with("_t")) => {
+                    (4 * IMAGE_WORDS, 4, ArgumentKind::Image)
+                }
+                None if type_names.get(i).is_some_and(|t| t == "sampler_t") => (4, 4, ArgumentKind::Sampler),
                 None if types::is_pointer(param.ty()) => match param.address_space() {
                     1 => (8, 8, ArgumentKind::Global),
                     4 => (8, 8, ArgumentKind::Constant),

@@ -7,8 +7,8 @@ use heddle_llvm_passes::global_id::{Access, Poly, Symbol, View};
 use heddle_llvm_passes::ir::{self, Value};
 use heddle_llvm_passes::surfaces::Kind;
 
-use super::{Remark, Selector};
 use super::address::{Address, Root};
+use super::{Remark, Selector};
 use crate::isa::{MemorySpace, Op, Operand, Special, SurfacePlace, Type};
 use crate::mir::surface::{LaunchExpression, LaunchValue, Surface, SurfaceKind};
 
@@ -58,7 +58,7 @@ impl Selector<'_> {
             Kind::TypedBuffer => SurfaceKind::TypedBuffer,
             Kind::RawBuffer => SurfaceKind::RawBuffer,
             Kind::TypedUav => SurfaceKind::TypedUav,
-            Kind::UntypedUav | Kind::Unused => SurfaceKind::UntypedUav,
+            Kind::UntypedUav | Kind::TypedImage | Kind::Unused => SurfaceKind::UntypedUav,
         };
         let [x, y, z] = &view.strides;
         let strides = [self.launch_expression(x)?, self.launch_expression(y)?, self.launch_expression(z)?];
@@ -66,7 +66,7 @@ impl Selector<'_> {
         Some(self.add_surface(Surface { argument: view.argument, kind, strides, base }))
     }
 
-    fn add_surface(&mut self, surface: Surface) -> u8 {
+    pub(super) fn add_surface(&mut self, surface: Surface) -> u8 {
         let surfaces = &mut self.f.surfaces;
         let number = surfaces.iter().position(|s| *s == surface).unwrap_or_else(|| {
             surfaces.push(surface);

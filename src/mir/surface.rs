@@ -134,6 +134,8 @@ pub enum SurfaceKind {
     TypedUav,
     /// Written, several data types.
     UntypedUav,
+    /// An image: read and written texel by texel.
+    TypedImage,
 }
 
 impl SurfaceKind {

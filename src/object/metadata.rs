@@ -15,6 +15,9 @@ pub const ARGUMENTS_START: u32 = 8;
 /// Size of the constant bank, in bytes.
 pub const CONSTANT_BANK_BYTES: u32 = 1024;
 
+/// Words of an image argument: width, height, depth, layers, channel order, channel type.
+pub const IMAGE_WORDS: u32 = 6;
+
 /// What a kernel argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -27,6 +30,10 @@ pub enum ArgumentKind {
     Local,
     /// By value: `size` bytes.
     Value,
+    /// An image: [`IMAGE_WORDS`] words of what the `get_image_…` functions return.
+    Image,
+    /// A sampler: 4 bytes, the bits of clang's `CLK_…` constants.
+    Sampler,
 }
 
 /// A kernel argument.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::array::{Array, DType, Number};
+use crate::sim::image::{Format, Image};
 
 /// A case file.
 #[derive(Clone, Debug, Deserialize)]
@@ -54,6 +55,58 @@ pub struct Buffer {
     pub atol: Option<f64>,
     /// Where to save the contents.
     pub save: Option<String>,
+    /// The buffer's contents are an image's texels.
+    pub image: Option<ImageSpec>,
+}
+
+/// The shape of an image: how many dimensions it has says the kernel's argument.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageSpec {
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    #[serde(default = "one_texel")]
+    pub height: u32,
+    /// Slices.
+    #[serde(default = "one_texel")]
+    pub depth: u32,
+    /// Layers of an array.
+    #[serde(default = "one_texel")]
+    pub layers: u32,
+    /// Texel format, as `RGBA_UNORM8`.
+    pub format: Format,
+}
+
+fn one_texel() -> u32 {
+    1
+}
+
+impl ImageSpec {
+    /// As the image that a kernel's argument type (`image2d_array_t`) makes of it.
+    ///
+    /// # Errors
+    /// A sentence: the type has fewer dimensions than the shape.
+    pub fn shape(&self, type_name: &str) -> Result<Image, String> {
+        let dimensions = match type_name.strip_prefix("image").and_then(|t| t.get(..1)) {
+            Some("1") => 1,
+            Some("2") => 2,
+            Some("3") => 3,
+            _ => return Err(format!("`{type_name}` is no image type")),
+        };
+        let array = type_name.contains("array");
+        let extra = [(2, "height", self.height), (3, "depth", self.depth)];
+        if let Some((_, field, n)) = extra.iter().find(|(d, _, n)| *d > dimensions && *n != 1) {
+            return Err(format!("`{type_name}` has {dimensions} dimensions, the buffer's image has {field} {n}"));
+        }
+        if !array && self.layers != 1 {
+            return Err(format!("`{type_name}` is no array, the buffer's image has {} layers", self.layers));
+        }
+        if [self.width, self.height, self.depth, self.layers].contains(&0) {
+            return Err("an image has at least one texel in each dimension".into());
+        }
+        Ok(Image { format: self.format, size: [self.width, self.height, self.depth], layers: self.layers, dimensions, array })
+    }
 }
 
 /// A launch.
@@ -253,11 +306,49 @@ impl Launch {
     }
 }
 
+/// A sampler argument: `{"sampler": {"normalized": true, "address": "repeat", "filter": "linear"}}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SamplerSpec {
+    #[serde(default)]
+    normalized: bool,
+    #[serde(default)]
+    address: Addressing,
+    #[serde(default)]
+    filter: Filter,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Addressing {
+    None = 0,
+    #[default]
+    ClampToEdge = 2,
+    Clamp = 4,
+    Repeat = 6,
+    MirroredRepeat = 8,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Filter {
+    #[default]
+    Nearest = 0x10,
+    Linear = 0x20,
+}
+
+impl SamplerSpec {
+    /// The bits of clang's `CLK_…` constants.
+    fn bits(&self) -> u32 {
+        u32::from(self.normalized) | self.address as u32 | self.filter as u32
+    }
+}
+
 /// Parses `{"kind": value}`.
 fn argument(map: &BTreeMap<String, Value>) -> Result<Argument, String> {
     let mut entries = map.iter();
     let (Some((key, value)), None) = (entries.next(), entries.next()) else {
-        return Err("an argument has exactly one key: buffer, local, bytes, or a scalar type such as i32 or f32".into());
+        return Err("an argument has exactly one key: buffer, local, bytes, sampler, or a scalar type such as i32 or f32".into());
     };
     match key.as_str() {
         "buffer" => value.as_str().map(|s| Argument::Buffer(s.into())).ok_or_else(|| "buffer takes a name".into()),
@@ -269,6 +360,10 @@ fn argument(map: &BTreeMap<String, Value>) -> Result<Argument, String> {
             let text = value.as_str().ok_or("bytes takes a base64 string")?;
             let bytes = base64::engine::general_purpose::STANDARD.decode(text);
             bytes.map(|bytes| Argument::Value { bytes, float: None }).map_err(|e| format!("bytes is no base64: {e}"))
+        }
+        "sampler" => {
+            let spec: SamplerSpec = SamplerSpec::deserialize(value).map_err(|e| format!("sampler: {e}"))?;
+            Ok(Argument::Value { bytes: spec.bits().to_le_bytes().to_vec(), float: None })
         }
         scalar => scalar_bytes(scalar, value).map(|bytes| Argument::Value { bytes, float: Some(scalar.starts_with('f')) }),
     }
@@ -288,7 +383,7 @@ pub fn scalar_bytes(kind: &str, value: &Value) -> Result<Vec<u8>, String> {
         "f16" => DType::Float16,
         "f32" => DType::Float32,
         "f64" => DType::Float64,
-        other => return Err(format!("unknown kind `{other}`: buffer, local, bytes, i8 … u64, f16, f32, f64")),
+        other => return Err(format!("unknown kind `{other}`: buffer, local, bytes, sampler, i8 … u64, f16, f32, f64")),
     };
     match value {
         Value::Array(elements) => {

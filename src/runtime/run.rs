@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::array::Array;
-use super::case::{Argument, Case};
+use super::case::{Argument, Buffer, Case};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
 use crate::object::write::Image;
+use crate::sim::image::Image as ImageShape;
 use crate::sim::timing::Residency;
 use crate::sim::{self, DeviceMemory, Fault, Launch, Options, Program, Statistics};
 use crate::target::Machine;
@@ -93,7 +94,18 @@ pub fn run_case(
         };
         let arguments = spec.arguments().map_err(input)?;
         let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
-        let (constants, local_bytes) = constant_bank(header, &arguments, &addresses, data).map_err(input)?;
+        let (constants, local_bytes, images) =
+            constant_bank(header, &arguments, &addresses, &case.buffers, data).map_err(input)?;
+        for (address, image) in images.values() {
+            let have = memory.find(*address, 0).map_or(0, |a| a.bytes);
+            if have < image.bytes() {
+                return Err(input(format!(
+                    "kernel `{}`: an image of {} bytes in a buffer of {have}",
+                    header.name,
+                    image.bytes()
+                )));
+            }
+        }
         let mut launch = Launch {
             program: &program,
             global,
@@ -103,6 +115,7 @@ pub fn run_case(
             constants,
             local_bytes,
             descriptors: Vec::new(),
+            images,
         };
         check_launch(&launch, machine).map_err(|m| input(format!("kernel `{}`: {m}", header.name)))?;
         if !global.contains(&0) {
@@ -165,7 +178,10 @@ fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String> {
     Ok(address)
 }
 
-/// The constant bank of a launch, and the work-group memory it needs.
+/// The constant bank of a launch, the work-group memory it needs, and its images.
+pub type Bank = (Vec<u8>, u32, BTreeMap<u32, (u64, ImageShape)>);
+
+/// The constant bank of a launch, the work-group memory it needs, and its images.
 ///
 /// # Errors
 /// A sentence naming the argument that does not fit.
@@ -173,8 +189,9 @@ pub fn constant_bank(
     header: &KernelHeader,
     arguments: &[Argument],
     buffers: &BTreeMap<&str, u64>,
+    specs: &BTreeMap<String, Buffer>,
     data: u64,
-) -> Result<(Vec<u8>, u32), String> {
+) -> Result<Bank, String> {
     let kernel = &header.name;
     if arguments.len() != header.args.len() {
         let wanted: Vec<String> = header.args.iter().map(|a| format!("{} {}", a.type_name, a.name).trim().to_string()).collect();
@@ -189,6 +206,7 @@ pub fn constant_bank(
     let mut bank = vec![0u8; (size as usize).next_multiple_of(16)];
     bank[..8].copy_from_slice(&data.to_le_bytes());
     let mut local = header.local_bytes;
+    let mut images = BTreeMap::new();
     for (i, (spec, argument)) in header.args.iter().zip(arguments).enumerate() {
         let what = format!("argument {i} (`{} {}`) of kernel `{kernel}`", spec.type_name, spec.name);
         let bytes: Vec<u8> = match (spec.kind, argument) {
@@ -202,6 +220,30 @@ pub fn constant_bank(
                 local = at.checked_add(*n).ok_or_else(too_much)?;
                 at.to_le_bytes().to_vec()
             }
+            (ArgumentKind::Image, Argument::Buffer(b)) => {
+                let (Some(address), Some(buffer)) = (buffers.get(b.as_str()), specs.get(b)) else {
+                    return Err(format!("{what}: no buffer `{b}`"));
+                };
+                let Some(image) = &buffer.image else {
+                    return Err(format!(
+                        "{what} is an image; say the shape of buffer `{b}`: \"image\": {{\"width\": …, \"height\": …, \"format\": \"RGBA_UNORM8\"}}"
+                    ));
+                };
+                let image = image.shape(&spec.type_name).map_err(|m| format!("{what}: {m}"))?;
+                images.insert(i as u32, (*address, image));
+                let words = [
+                    image.size[0],
+                    image.size[1],
+                    image.size[2],
+                    image.layers,
+                    image.format.order_code(),
+                    image.format.type_code(),
+                ];
+                words.iter().flat_map(|w| w.to_le_bytes()).collect()
+            }
+            (ArgumentKind::Image, _) => return Err(format!("{what} is an image; give {{\"buffer\": …}}")),
+            (ArgumentKind::Sampler, Argument::Value { bytes, .. }) => bytes.clone(),
+            (ArgumentKind::Sampler, _) => return Err(format!("{what} is a sampler; give {{\"sampler\": {{…}}}}")),
             (ArgumentKind::Value, Argument::Value { bytes, float }) => {
                 if float.is_some_and(|f| is_float_type(&spec.type_name).is_some_and(|wanted| f != wanted)) {
                     let given = if *float == Some(true) { "floating-point" } else { "integer" };
@@ -221,7 +263,7 @@ pub fn constant_bank(
         let at = spec.offset as usize;
         bank[at..at + bytes.len()].copy_from_slice(&bytes);
     }
-    Ok((bank, local))
+    Ok((bank, local, images))
 }
 
 /// Whether OpenCL C's built-in scalar or vector type of this name is floating-point; `None` for other names.

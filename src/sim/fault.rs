@@ -51,6 +51,11 @@ pub enum FaultKind {
         /// Its number.
         register: u32,
     },
+    /// A bad access to an image.
+    Image {
+        /// What is wrong.
+        message: String,
+    },
     /// `trap`: undefined behaviour was reached.
     Trap,
     /// The instruction budget ran out.
@@ -111,6 +116,7 @@ impl fmt::Display for Fault {
             FaultKind::RegisterLeak { register } => {
                 write!(f, "shared register m{register} is still mapped when the warp ends: a release is missing (REN-9)")?;
             }
+            FaultKind::Image { message } => write!(f, "{message}")?,
             FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
             FaultKind::Runaway { limit } => write!(
                 f,

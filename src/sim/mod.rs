@@ -14,6 +14,7 @@ pub mod energy;
 pub mod exec;
 pub mod fault;
 pub mod functional;
+pub mod image;
 pub mod memory;
 pub mod program;
 pub mod rename;
@@ -45,10 +46,12 @@ pub struct Launch<'a> {
     pub local_bytes: u32,
     /// The descriptor table (G7): one for each surface of the kernel's header.
     pub descriptors: Vec<Descriptor>,
+    /// Image arguments by number: device address and shape.
+    pub images: std::collections::BTreeMap<u32, (u64, image::Image)>,
 }
 
 /// What the address-generation unit knows of a surface during a launch (G7).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Descriptor {
     /// Device address of the argument.
     pub start: u64,
@@ -60,6 +63,8 @@ pub struct Descriptor {
     pub bounds: (u64, u64),
     /// Name of the argument, for faults.
     pub name: String,
+    /// The image, if it is one.
+    pub image: Option<image::Image>,
 }
 
 impl Launch<'_> {
@@ -94,6 +99,15 @@ impl Launch<'_> {
             .iter()
             .map(|s| {
                 let argument = header.args.get(s.argument as usize);
+                if let Some((start, image)) = self.images.get(&s.argument) {
+                    return Descriptor {
+                        start: *start,
+                        bounds: (*start, start + image.bytes()),
+                        name: argument.map_or_else(String::new, |a| a.name.clone()),
+                        image: Some(*image),
+                        ..Default::default()
+                    };
+                }
                 let at = argument.map_or(0, |a| a.offset as usize);
                 let start = u64::from(word(at)) | u64::from(word(at + 4)) << 32;
                 Descriptor {
@@ -102,6 +116,7 @@ impl Launch<'_> {
                     strides: [0, 1, 2].map(|d: usize| s.strides[d].evaluate(value)),
                     bounds: memory.find(start, 0).map_or((0, 0), |a| (a.address, a.end())),
                     name: argument.map_or_else(String::new, |a| a.name.clone()),
+                    image: None,
                 }
             })
             .collect()

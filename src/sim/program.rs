@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::isa::{AddressMode, Inst, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace, Targets, Type};
+use crate::mir::surface::SurfaceKind;
 use crate::object::metadata::KernelHeader;
 use crate::sim::warp::NOWHERE;
 use crate::target::Machine;
@@ -196,6 +197,12 @@ fn limits(inst: &Inst, header: &KernelHeader) -> Result<(), String> {
         let surface = usize::from(SurfacePlace::from_immediate(inst.imm).surface);
         if surface >= header.surfaces.len() {
             return Err(format!("surface t{surface} where the header declares {}", header.surfaces.len()));
+        }
+    }
+    if matches!(inst.op, Op::Sample | Op::ImageStore) {
+        let surface = (inst.imm & 0xff) as usize;
+        if header.surfaces.get(surface).is_none_or(|s| s.kind != SurfaceKind::TypedImage) {
+            return Err(format!("t{surface} is no image"));
         }
     }
     match inst.guard.map(|g| g.reg) {

@@ -690,6 +690,8 @@ pub(super) fn select<const N: usize>(inst: &Inst) -> Execute<N> {
         Op::Load => access::select_load(inst),
         Op::Store => access::select_store(inst),
         Op::Atomic => access::select_atomic(inst),
+        Op::Sample => super::texture::select_read(inst),
+        Op::ImageStore => super::texture::select_write(inst),
         // Memory is in program order within a warp, and the host's atomics order the rest.
         Op::Fence => |_, _| std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
         _ => nothing,

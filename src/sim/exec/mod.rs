@@ -6,6 +6,7 @@
 
 mod access;
 mod alu;
+mod texture;
 pub mod uniform;
 
 use super::fault::FaultKind;
