@@ -1,6 +1,6 @@
 //! Finds LLVM 19, clang 19 and libclc 19, and prepares the built-in library.
 //!
-//! The library is libclc's generic `nvptx64--.bc` without `get_global_id` and `get_global_size`, so that the passes still see
+//! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without `get_global_id` and `get_global_size`, so that the passes still see
 //! those calls (DESIGN §3). It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily, so its size costs little).
 
@@ -17,27 +17,49 @@ or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLA
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    for name in ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LIBCLC"] {
+    println!("cargo:rerun-if-changed=builtins");
+    for name in ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LLVM_LINK", "HEDDLE_LIBCLC"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     let clang = find_program("HEDDLE_CLANG", "clang");
     let extract = find_program("HEDDLE_LLVM_EXTRACT", "llvm-extract");
+    let link = find_program("HEDDLE_LLVM_LINK", "llvm-link");
     let library = find_library();
     println!("cargo:rerun-if-changed={}", library.display());
     println!("cargo:rustc-env=HEDDLE_CLANG_DEFAULT={}", clang.display());
 
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("builtins.bc");
+    let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let (trimmed, own, out) = (folder.join("trimmed.bc"), folder.join("own.bc"), folder.join("builtins.bc"));
     let mut command = Command::new(&extract);
     command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej"]);
-    let status = command.arg(&library).arg("-o").arg(&out).status();
-    match status {
-        Ok(s) if s.success() => {}
-        other => fail(&format!("{} could not trim {}: {other:?}", extract.display(), library.display())),
-    }
+    run(command.arg(&library).arg("-o").arg(&trimmed), "trim libclc's library");
+    let mut command = Command::new(&clang);
+    command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);
+    command.args(["-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_subgroups,+cl_khr_subgroups"]);
+    command.args(FEATURES.map(|f| format!("-D{f}=1")));
+    run(command.arg("builtins/heddle.cl").arg("-o").arg(&own), "compile builtins/heddle.cl");
+    let mut command = Command::new(&link);
+    run(command.arg(&trimmed).arg(&own).arg("builtins/scratch.ll").arg("-o").arg(&out), "link the built-in library");
     use std::hash::{Hash, Hasher};
     let mut hasher = std::collections::hash_map::DefaultHasher::new();
     std::fs::read(&out).expect("just written").hash(&mut hasher);
     println!("cargo:rustc-env=HEDDLE_BUILTINS_HASH={:016x}", hasher.finish());
+}
+
+/// OpenCL C 3.0 features whose functions `builtins/heddle.cl` has; `src/frontend` announces the same.
+const FEATURES: [&str; 4] = [
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_work_group_collective_functions",
+];
+
+/// Runs a tool; the build cannot go on without it.
+fn run(command: &mut Command, what: &str) {
+    match command.status() {
+        Ok(s) if s.success() => {}
+        other => fail(&format!("could not {what}: {command:?}: {other:?}")),
+    }
 }
 
 /// The program from the environment, or `NAME-19`, or `NAME` if that is of version 19.

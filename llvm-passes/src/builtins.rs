@@ -20,16 +20,25 @@ pub enum Query {
     WorkDim,
     GlobalLinearId,
     LocalLinearId,
+    /// Lane of the warp.
+    LaneId,
+    /// Warp of the work-group.
+    WarpId,
+    /// Warps of the work-group.
+    NumWarps,
+    /// Lanes of a warp.
+    WarpSize,
 }
 
 impl Query {
     /// Whether all work-items of a work-group get the same answer (S3).
     pub fn is_uniform(self) -> bool {
-        !matches!(self, Query::GlobalId | Query::LocalId | Query::GlobalLinearId | Query::LocalLinearId)
+        !matches!(self, Query::GlobalId | Query::LocalId | Query::GlobalLinearId | Query::LocalLinearId | Query::LaneId)
     }
     /// Whether the query takes a dimension.
     pub fn has_dimension(self) -> bool {
-        !matches!(self, Query::WorkDim | Query::GlobalLinearId | Query::LocalLinearId)
+        use Query::{GlobalLinearId, LaneId, LocalLinearId, NumWarps, WarpId, WarpSize, WorkDim};
+        !matches!(self, WorkDim | GlobalLinearId | LocalLinearId | LaneId | WarpId | NumWarps | WarpSize)
     }
     /// What a query answers for a dimension beyond 2 (OpenCL C: 0 for ids and offsets, 1 for sizes).
     pub fn out_of_range(self) -> u32 {
@@ -49,6 +58,8 @@ pub enum Builtin {
     Barrier,
     /// `mem_fence(flags)` and its read and write forms.
     Fence,
+    /// `__heddle_shuffle(value, lane)`: the value of another lane of the warp.
+    Shuffle,
 }
 
 const TABLE: &[(&str, Builtin)] = &[
@@ -63,6 +74,12 @@ const TABLE: &[(&str, Builtin)] = &[
     ("_Z12get_work_dimv", Builtin::Query(Query::WorkDim)),
     ("_Z20get_global_linear_idv", Builtin::Query(Query::GlobalLinearId)),
     ("_Z19get_local_linear_idv", Builtin::Query(Query::LocalLinearId)),
+    // What builtins/heddle.cl makes the sub-group functions of.
+    ("__heddle_lane", Builtin::Query(Query::LaneId)),
+    ("__heddle_warp", Builtin::Query(Query::WarpId)),
+    ("__heddle_warps", Builtin::Query(Query::NumWarps)),
+    ("__heddle_warp_size", Builtin::Query(Query::WarpSize)),
+    ("__heddle_shuffle", Builtin::Shuffle),
     ("_Z7barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj12memory_scope", Builtin::Barrier),

@@ -155,8 +155,14 @@ fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, Fronten
     }
     command.args([
         "-Xclang",
-        "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_images,+__opencl_c_read_write_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes",
+        "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_images,+__opencl_c_read_write_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_program_scope_global_variables,+__opencl_c_subgroups,+cl_khr_subgroups",
     ]);
+    // Features whose functions `builtins/heddle.cl` has; clang declares them by these macros.
+    let older = |a: &String| a.contains("-std=CL1") || a.contains("-std=cl1");
+    if !options.clang_args.iter().any(older) {
+        let features = ["atomic_order_acq_rel", "atomic_order_seq_cst", "atomic_scope_device", "work_group_collective_functions"];
+        command.args(features.map(|f| format!("-D__opencl_c_{f}=1")));
+    }
     let library = builtin_library()?;
     command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
     command.args(["-fno-vectorize", "-fno-slp-vectorize", "-fno-discard-value-names"]);

@@ -19,6 +19,13 @@ impl Selector<'_> {
             Some(Builtin::Query(q)) => return self.query(i, q),
             Some(Builtin::Barrier) => return self.synchronize(i, Op::Barrier),
             Some(Builtin::Fence) => return self.synchronize(i, Op::Fence),
+            Some(Builtin::Shuffle) => {
+                let (value, lane) = (self.operand(i.operand(0)), self.operand(i.operand(1)));
+                // Other lanes read the register, so it is one of lanes.
+                let value = self.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
+                let result = self.emit(Op::Shuffle, Type::B32, RegClass::vector(1), [value, lane]);
+                return self.set1(i, result);
+            }
             None => {}
         }
         if self.image_call(i, &name) {
@@ -51,6 +58,10 @@ impl Selector<'_> {
     fn query(&mut self, i: Value, q: Query) {
         let word = match q {
             Query::WorkDim => Operand::Special(Special::WorkDim),
+            Query::LaneId => Operand::Special(Special::LaneId),
+            Query::WarpId => Operand::Special(Special::WarpId),
+            Query::NumWarps => Operand::Special(Special::NumWarps),
+            Query::WarpSize => Operand::Immediate(self.warp_size),
             Query::LocalLinearId => Operand::Special(Special::LocalLinearId),
             Query::GlobalLinearId => self.global_linear_id(),
             _ => {

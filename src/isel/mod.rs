@@ -201,6 +201,7 @@ struct Selector<'a> {
     uniformity: Uniformity,
     global_ids: GlobalIds,
     most_surfaces: usize,
+    warp_size: u32,
     /// Uniform parts of surface accesses, computed on entry and in the current block.
     uniform_on_entry: FxHashMap<Poly, Operand>,
     uniform_here: FxHashMap<Poly, Operand>,
@@ -255,6 +256,7 @@ impl<'a> Selector<'a> {
             uniformity,
             global_ids,
             most_surfaces: options.surfaces.min(256) as usize,
+            warp_size: facts.warp_size,
             uniform_on_entry: FxHashMap::default(),
             uniform_here: FxHashMap::default(),
             samplers: FxHashMap::default(),

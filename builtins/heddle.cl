@@ -1,0 +1,240 @@
+// Built-in functions that libclc's generic library leaves out, in OpenCL C. build.rs compiles this file and links it into the library.
+//
+// Atomics are sequentially consistent whatever order is asked for: the machine's atomics are.
+
+#define OVERLOAD __attribute__((overloadable))
+
+// ctz(0) is the number of bits: all bits below the lowest set one, counted.
+#define CTZ1(T, U) \
+  OVERLOAD T ctz(T x) { U u = (U)x; return (T)popcount((U)((u & -u) - (U)1)); }
+#define CTZN(T, U, N) \
+  OVERLOAD T##N ctz(T##N x) { U##N u = as_##U##N(x); return as_##T##N(popcount((u & -u) - (U##N)((U)1))); }
+#define MAD_HI(T) \
+  OVERLOAD T mad_hi(T a, T b, T c) { return mul_hi(a, b) + c; }
+#define ALL(T, U) \
+  CTZ1(T, U) CTZN(T, U, 2) CTZN(T, U, 3) CTZN(T, U, 4) CTZN(T, U, 8) CTZN(T, U, 16) \
+  MAD_HI(T) MAD_HI(T##2) MAD_HI(T##3) MAD_HI(T##4) MAD_HI(T##8) MAD_HI(T##16)
+ALL(char, uchar)
+ALL(uchar, uchar)
+ALL(short, ushort)
+ALL(ushort, ushort)
+ALL(int, uint)
+ALL(uint, uint)
+ALL(long, ulong)
+ALL(ulong, ulong)
+
+// cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics; atom_… of 32 bits.
+#define ORDER memory_order_seq_cst, memory_scope_device
+#define ATOM(SPACE, T, A) \
+  OVERLOAD T atom_add(volatile SPACE T *p, T v) { return __opencl_atomic_fetch_add((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_sub(volatile SPACE T *p, T v) { return __opencl_atomic_fetch_sub((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_xchg(volatile SPACE T *p, T v) { return __opencl_atomic_exchange((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_inc(volatile SPACE T *p) { return __opencl_atomic_fetch_add((volatile SPACE A *)p, (T)1, ORDER); } \
+  OVERLOAD T atom_dec(volatile SPACE T *p) { return __opencl_atomic_fetch_sub((volatile SPACE A *)p, (T)1, ORDER); } \
+  OVERLOAD T atom_min(volatile SPACE T *p, T v) { return __opencl_atomic_fetch_min((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_max(volatile SPACE T *p, T v) { return __opencl_atomic_fetch_max((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_and(volatile SPACE T *p, T v) { return __opencl_atomic_fetch_and((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_or(volatile SPACE T *p, T v) { return __opencl_atomic_fetch_or((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_xor(volatile SPACE T *p, T v) { return __opencl_atomic_fetch_xor((volatile SPACE A *)p, v, ORDER); } \
+  OVERLOAD T atom_cmpxchg(volatile SPACE T *p, T old, T new) { \
+    T expected = old; \
+    __opencl_atomic_compare_exchange_strong((volatile SPACE A *)p, &expected, new, memory_order_seq_cst, memory_order_seq_cst, memory_scope_device); \
+    return expected; \
+  }
+#define ATOM_BOTH(T, A) ATOM(__global, T, A) ATOM(__local, T, A)
+ATOM_BOTH(int, atomic_int)
+ATOM_BOTH(uint, atomic_uint)
+ATOM_BOTH(long, atomic_long)
+ATOM_BOTH(ulong, atomic_ulong)
+
+// OpenCL C 2.0's atomics: plain, with an order, with an order and a scope.
+#define FORMS(NAME, BUILTIN, RESULT, SPACE, A, T) \
+  OVERLOAD RESULT NAME(volatile SPACE A *p, T v) { return BUILTIN(p, v, ORDER); } \
+  OVERLOAD RESULT NAME##_explicit(volatile SPACE A *p, T v, memory_order o) { return BUILTIN(p, v, ORDER); } \
+  OVERLOAD RESULT NAME##_explicit(volatile SPACE A *p, T v, memory_order o, memory_scope s) { return BUILTIN(p, v, ORDER); }
+#define LOAD(SPACE, A, T) \
+  OVERLOAD T atomic_load(volatile SPACE A *p) { return __opencl_atomic_load(p, ORDER); } \
+  OVERLOAD T atomic_load_explicit(volatile SPACE A *p, memory_order o) { return __opencl_atomic_load(p, ORDER); } \
+  OVERLOAD T atomic_load_explicit(volatile SPACE A *p, memory_order o, memory_scope s) { return __opencl_atomic_load(p, ORDER); }
+#define EXCHANGE(NAME, SPACE, A, T, PRIVATE) \
+  OVERLOAD bool NAME(volatile SPACE A *p, PRIVATE T *e, T v) { \
+    T expected = *e; \
+    bool done = __opencl_atomic_compare_exchange_strong(p, &expected, v, memory_order_seq_cst, memory_order_seq_cst, memory_scope_device); \
+    *e = expected; \
+    return done; \
+  } \
+  OVERLOAD bool NAME##_explicit(volatile SPACE A *p, PRIVATE T *e, T v, memory_order o, memory_order f) { return NAME(p, e, v); } \
+  OVERLOAD bool NAME##_explicit(volatile SPACE A *p, PRIVATE T *e, T v, memory_order o, memory_order f, memory_scope s) { return NAME(p, e, v); }
+#define EXCHANGES(SPACE, A, T) \
+  EXCHANGE(atomic_compare_exchange_strong, SPACE, A, T, __private) EXCHANGE(atomic_compare_exchange_weak, SPACE, A, T, __private) \
+  EXCHANGE(atomic_compare_exchange_strong, SPACE, A, T, __global) EXCHANGE(atomic_compare_exchange_weak, SPACE, A, T, __global) \
+  EXCHANGE(atomic_compare_exchange_strong, SPACE, A, T, __local) EXCHANGE(atomic_compare_exchange_weak, SPACE, A, T, __local)
+#define BASIC(SPACE, A, T) \
+  OVERLOAD void atomic_init(volatile SPACE A *p, T v) { __opencl_atomic_store(p, v, ORDER); } \
+  FORMS(atomic_store, __opencl_atomic_store, void, SPACE, A, T) \
+  FORMS(atomic_exchange, __opencl_atomic_exchange, T, SPACE, A, T) \
+  LOAD(SPACE, A, T) EXCHANGES(SPACE, A, T)
+#define INTEGER(SPACE, A, T) \
+  BASIC(SPACE, A, T) \
+  FORMS(atomic_fetch_add, __opencl_atomic_fetch_add, T, SPACE, A, T) FORMS(atomic_fetch_sub, __opencl_atomic_fetch_sub, T, SPACE, A, T) \
+  FORMS(atomic_fetch_or, __opencl_atomic_fetch_or, T, SPACE, A, T) FORMS(atomic_fetch_xor, __opencl_atomic_fetch_xor, T, SPACE, A, T) \
+  FORMS(atomic_fetch_and, __opencl_atomic_fetch_and, T, SPACE, A, T) FORMS(atomic_fetch_min, __opencl_atomic_fetch_min, T, SPACE, A, T) \
+  FORMS(atomic_fetch_max, __opencl_atomic_fetch_max, T, SPACE, A, T)
+#define SPACES(WHAT, A, T) WHAT(__global, A, T) WHAT(__local, A, T)
+SPACES(INTEGER, atomic_int, int)
+SPACES(INTEGER, atomic_uint, uint)
+SPACES(INTEGER, atomic_long, long)
+SPACES(INTEGER, atomic_ulong, ulong)
+SPACES(BASIC, atomic_float, float)
+
+#define FLAG(SPACE) \
+  OVERLOAD bool atomic_flag_test_and_set(volatile SPACE atomic_flag *p) { return __opencl_atomic_exchange((volatile SPACE atomic_int *)p, 1, ORDER); } \
+  OVERLOAD void atomic_flag_clear(volatile SPACE atomic_flag *p) { __opencl_atomic_store((volatile SPACE atomic_int *)p, 0, ORDER); } \
+  OVERLOAD bool atomic_flag_test_and_set_explicit(volatile SPACE atomic_flag *p, memory_order o) { return atomic_flag_test_and_set(p); } \
+  OVERLOAD bool atomic_flag_test_and_set_explicit(volatile SPACE atomic_flag *p, memory_order o, memory_scope s) { return atomic_flag_test_and_set(p); } \
+  OVERLOAD void atomic_flag_clear_explicit(volatile SPACE atomic_flag *p, memory_order o) { atomic_flag_clear(p); } \
+  OVERLOAD void atomic_flag_clear_explicit(volatile SPACE atomic_flag *p, memory_order o, memory_scope s) { atomic_flag_clear(p); }
+FLAG(__global)
+FLAG(__local)
+
+OVERLOAD void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order o, memory_scope s) { mem_fence(flags); }
+
+// Work-group functions: every work-item leaves its value in work-group memory. All of them are called by the whole work-group (OpenCL C 6.15.16).
+__local ulong *__heddle_group_scratch(void);
+#define FIRST_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define GROUP(T) \
+  static __local T *share_##T(T x) { \
+    __local T *s = (__local T *)__heddle_group_scratch(); \
+    FIRST_BARRIER; \
+    s[get_local_linear_id()] = x; \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    return s; \
+  } \
+  static uint items_##T(void) { return get_local_size(0) * get_local_size(1) * get_local_size(2); } \
+  OVERLOAD T work_group_broadcast(T x, size_t i) { return share_##T(x)[i]; } \
+  OVERLOAD T work_group_broadcast(T x, size_t i, size_t j) { return share_##T(x)[j * get_local_size(0) + i]; } \
+  OVERLOAD T work_group_broadcast(T x, size_t i, size_t j, size_t k) { \
+    return share_##T(x)[(k * get_local_size(1) + j) * get_local_size(0) + i]; \
+  }
+#define COMBINE(T, NAME, IDENTITY, EXPRESSION) \
+  OVERLOAD T work_group_reduce_##NAME(T x) { \
+    __local T *s = share_##T(x); \
+    T a = s[0]; \
+    for (uint i = 1; i < items_##T(); i++) { T b = s[i]; a = EXPRESSION; } \
+    return a; \
+  } \
+  OVERLOAD T work_group_scan_inclusive_##NAME(T x) { \
+    __local T *s = share_##T(x); \
+    T a = s[0]; \
+    for (uint i = 1; i <= get_local_linear_id(); i++) { T b = s[i]; a = EXPRESSION; } \
+    return a; \
+  } \
+  OVERLOAD T work_group_scan_exclusive_##NAME(T x) { \
+    __local T *s = share_##T(x); \
+    T a = IDENTITY; \
+    for (uint i = 0; i < get_local_linear_id(); i++) { T b = s[i]; a = EXPRESSION; } \
+    return a; \
+  }
+#define GROUPS(T, LOW, HIGH) \
+  GROUP(T) COMBINE(T, add, 0, a + b) COMBINE(T, min, HIGH, b < a ? b : a) COMBINE(T, max, LOW, b > a ? b : a)
+GROUPS(int, INT_MIN, INT_MAX)
+GROUPS(uint, 0, UINT_MAX)
+GROUPS(long, LONG_MIN, LONG_MAX)
+GROUPS(ulong, 0, ULONG_MAX)
+GROUPS(float, -INFINITY, INFINITY)
+GROUPS(double, -INFINITY, INFINITY)
+OVERLOAD int work_group_all(int x) { return work_group_reduce_min((int)(x != 0)); }
+OVERLOAD int work_group_any(int x) { return work_group_reduce_max((int)(x != 0)); }
+
+// Sub-groups are warps. All functions are called by the whole sub-group (6.15.19).
+uint __heddle_lane(void);
+uint __heddle_warp(void);
+uint __heddle_warps(void);
+uint __heddle_warp_size(void);
+__attribute__((convergent)) uint __heddle_shuffle(uint value, uint lane);
+
+OVERLOAD uint get_max_sub_group_size(void) { return __heddle_warp_size(); }
+OVERLOAD uint get_num_sub_groups(void) { return __heddle_warps(); }
+OVERLOAD uint get_sub_group_id(void) { return __heddle_warp(); }
+OVERLOAD uint get_sub_group_local_id(void) { return __heddle_lane(); }
+OVERLOAD uint get_sub_group_size(void) {
+  uint items = get_local_size(0) * get_local_size(1) * get_local_size(2), first = __heddle_warp() * __heddle_warp_size();
+  return min(items - first, __heddle_warp_size());
+}
+OVERLOAD uint get_enqueued_num_sub_groups(void) {
+  uint items = get_enqueued_local_size(0) * get_enqueued_local_size(1) * get_enqueued_local_size(2);
+  return (items + __heddle_warp_size() - 1) / __heddle_warp_size();
+}
+// The lanes of a warp run in step: only memory has to be in order.
+OVERLOAD void sub_group_barrier(cl_mem_fence_flags flags) { mem_fence(flags); }
+OVERLOAD void sub_group_barrier(cl_mem_fence_flags flags, memory_scope s) { mem_fence(flags); }
+
+#define LANE32(T) \
+  static T from_##T(T x, uint lane) { return as_##T(__heddle_shuffle(as_uint(x), lane)); }
+#define LANE64(T) \
+  static T from_##T(T x, uint lane) { \
+    uint2 v = as_uint2(x); \
+    return as_##T((uint2)(__heddle_shuffle(v.x, lane), __heddle_shuffle(v.y, lane))); \
+  }
+LANE32(int) LANE32(uint) LANE32(float) LANE64(long) LANE64(ulong) LANE64(double)
+#define SUB_COMBINE(T, NAME, IDENTITY, EXPRESSION) \
+  OVERLOAD T sub_group_reduce_##NAME(T x) { \
+    T a = from_##T(x, 0); \
+    for (uint i = 1; i < get_sub_group_size(); i++) { T b = from_##T(x, i); a = EXPRESSION; } \
+    return a; \
+  } \
+  OVERLOAD T sub_group_scan_inclusive_##NAME(T x) { \
+    T a = IDENTITY; \
+    for (uint i = 0; i < get_sub_group_size(); i++) { T b = from_##T(x, i); a = i <= __heddle_lane() ? EXPRESSION : a; } \
+    return a; \
+  } \
+  OVERLOAD T sub_group_scan_exclusive_##NAME(T x) { \
+    T a = IDENTITY; \
+    for (uint i = 0; i < get_sub_group_size(); i++) { T b = from_##T(x, i); a = i < __heddle_lane() ? EXPRESSION : a; } \
+    return a; \
+  }
+#define SUB_GROUPS(T, LOW, HIGH) \
+  OVERLOAD T sub_group_broadcast(T x, uint lane) { return from_##T(x, lane); } \
+  SUB_COMBINE(T, add, 0, (a + b)) SUB_COMBINE(T, min, HIGH, (b < a ? b : a)) SUB_COMBINE(T, max, LOW, (b > a ? b : a))
+SUB_GROUPS(int, INT_MIN, INT_MAX)
+SUB_GROUPS(uint, 0, UINT_MAX)
+SUB_GROUPS(long, LONG_MIN, LONG_MAX)
+SUB_GROUPS(ulong, 0, ULONG_MAX)
+SUB_GROUPS(float, -INFINITY, INFINITY)
+SUB_GROUPS(double, -INFINITY, INFINITY)
+OVERLOAD int sub_group_all(int x) { return sub_group_reduce_min((int)(x != 0)); }
+OVERLOAD int sub_group_any(int x) { return sub_group_reduce_max((int)(x != 0)); }
+
+// cl_khr_fp16, which libclc's generic library does not have: by way of single precision, whose result is rounded once more. Exact where the result is a half anyway, correctly
+// rounded for square roots and quotients, within an ulp of the float function elsewhere.
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#define WIDEN(F, x) __builtin_convertvector(x, F)
+// A definition hides clang's own declarations of the name, so the float functions are declared again.
+#define HALF_UNARY_N(NAME, N) OVERLOAD float##N NAME(float##N); OVERLOAD half##N NAME(half##N x) { return __builtin_convertvector(NAME(WIDEN(float##N, x)), half##N); }
+#define HALF_BINARY_N(NAME, N) \
+  OVERLOAD float##N NAME(float##N, float##N); \
+  OVERLOAD half##N NAME(half##N x, half##N y) { return __builtin_convertvector(NAME(WIDEN(float##N, x), WIDEN(float##N, y)), half##N); }
+#define HALF_TERNARY_N(NAME, N) \
+  OVERLOAD float##N NAME(float##N, float##N, float##N); \
+  OVERLOAD half##N NAME(half##N x, half##N y, half##N z) { \
+    return __builtin_convertvector(NAME(WIDEN(float##N, x), WIDEN(float##N, y), WIDEN(float##N, z)), half##N); \
+  }
+#define VECTORS(WHAT, NAME) WHAT(NAME, 2) WHAT(NAME, 3) WHAT(NAME, 4) WHAT(NAME, 8) WHAT(NAME, 16)
+#define HALF_UNARY(NAME) OVERLOAD float NAME(float); OVERLOAD half NAME(half x) { return (half)NAME((float)x); } VECTORS(HALF_UNARY_N, NAME)
+#define HALF_BINARY(NAME) OVERLOAD float NAME(float, float); OVERLOAD half NAME(half x, half y) { return (half)NAME((float)x, (float)y); } VECTORS(HALF_BINARY_N, NAME)
+#define HALF_TERNARY(NAME) \
+  OVERLOAD float NAME(float, float, float); \
+  OVERLOAD half NAME(half x, half y, half z) { return (half)NAME((float)x, (float)y, (float)z); } VECTORS(HALF_TERNARY_N, NAME)
+HALF_UNARY(acos) HALF_UNARY(acosh) HALF_UNARY(acospi) HALF_UNARY(asin) HALF_UNARY(asinh) HALF_UNARY(asinpi) HALF_UNARY(atan)
+HALF_UNARY(atanh) HALF_UNARY(atanpi) HALF_UNARY(cbrt) HALF_UNARY(ceil) HALF_UNARY(cos) HALF_UNARY(cosh) HALF_UNARY(cospi)
+HALF_UNARY(erf) HALF_UNARY(erfc) HALF_UNARY(exp) HALF_UNARY(exp2) HALF_UNARY(exp10) HALF_UNARY(expm1) HALF_UNARY(fabs)
+HALF_UNARY(floor) HALF_UNARY(lgamma) HALF_UNARY(log) HALF_UNARY(log2) HALF_UNARY(log10) HALF_UNARY(log1p) HALF_UNARY(logb)
+HALF_UNARY(rint) HALF_UNARY(round) HALF_UNARY(rsqrt) HALF_UNARY(sin) HALF_UNARY(sinh) HALF_UNARY(sinpi) HALF_UNARY(sqrt)
+HALF_UNARY(tan) HALF_UNARY(tanh) HALF_UNARY(tanpi) HALF_UNARY(tgamma) HALF_UNARY(trunc) HALF_UNARY(degrees) HALF_UNARY(radians) HALF_UNARY(sign)
+HALF_BINARY(atan2) HALF_BINARY(atan2pi) HALF_BINARY(copysign) HALF_BINARY(fdim) HALF_BINARY(fmax) HALF_BINARY(fmin) HALF_BINARY(fmod)
+HALF_BINARY(hypot) HALF_BINARY(max) HALF_BINARY(min) HALF_BINARY(pow) HALF_BINARY(powr) HALF_BINARY(remainder) HALF_BINARY(step)
+HALF_TERNARY(clamp) HALF_TERNARY(mad) HALF_TERNARY(mix) HALF_TERNARY(smoothstep)
+// One rounding: the machine has it on halves.
+#define HALF_FMA_N(NAME, N) OVERLOAD half##N fma(half##N x, half##N y, half##N z) { return __builtin_elementwise_fma(x, y, z); }
+OVERLOAD half fma(half x, half y, half z) { return __builtin_elementwise_fma(x, y, z); }
+VECTORS(HALF_FMA_N, fma)
