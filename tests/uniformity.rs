@@ -63,7 +63,8 @@ fn for_amdgpu(ir: &str) -> String {
     let mut out = String::new();
     for line in ir.lines().filter(|l| !l.starts_with("target ")) {
         let line = line.replace("spir_kernel", "amdgpu_kernel").replace("spir_func ", "");
-        let query = UNIFORM.iter().any(|q| line.contains(&format!("{q}j(")) || line.contains(&format!("{q}v(")));
+        let query = UNIFORM.iter().any(|q| line.contains(&format!("{q}j(")) || line.contains(&format!("{q}v(")))
+            || line.contains("@__heddle_warp");
         match line.split_once(" = ") {
             Some((name, call)) if query && call.contains("call") => {
                 let ty = if call.contains(" i64 @") { "i64" } else { "i32" };
