@@ -100,6 +100,7 @@ fn main() {
     let mut trials = Vec::new();
     for path in cases() {
         let name = path.parent().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        // S1: any number of lanes.
         for warp in [8, 16, 32, 64] {
             for (text, mode) in [("functional", Mode::Functional), ("timing", Mode::Timing)] {
                 let path = path.clone();
@@ -119,7 +120,7 @@ fn main() {
         trials.push(Trial::test(format!("{name}/no-global-id"), move || {
             run(&p, &[], Mode::Timing, |o| o.select.global_id = false)
         }));
-        // The run-time scalarizer changes costs, not results.
+        // S6, S7: the scalar unit and the run-time scalarizer change costs, not results.
         for threshold in [0, 1, 7] {
             let p = path.clone();
             trials.push(Trial::test(format!("{name}/scalar-threshold-{threshold}"), move || {

@@ -8,7 +8,7 @@ use super::case::{Argument, Buffer, Case};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
 use crate::object::write::Image;
 use crate::sim::image::Image as ImageShape;
-use crate::sim::timing::Residency;
+use crate::sim::residency::{Residency, residency};
 use crate::sim::{self, DeviceMemory, Fault, Launch, Options, Program, Statistics};
 use crate::target::Machine;
 
@@ -320,7 +320,7 @@ fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), String> {
     if launch.local_bytes > machine.sm.local_memory {
         return Err(format!("{} bytes of work-group memory; an SM has {}", launch.local_bytes, machine.sm.local_memory));
     }
-    let Residency { groups, limit, .. } = sim::timing::residency(program, machine, launch.local, launch.local_bytes);
+    let Residency { groups, limit, .. } = residency(program, machine, launch.local, launch.local_bytes);
     if groups == 0 {
         let header = &program.header;
         if header.fixed_registers < header.main_registers {

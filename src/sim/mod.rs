@@ -6,6 +6,8 @@
 //! - [`memory`]: device memory with its allocations.
 //! - [`functional`]: work-groups in parallel on all host cores, no timing.
 //! - [`rename`]: shared registers, counted and checked.
+//! - [`residency`]: how many work-groups an SM holds.
+//! - [`image`]: texel formats, addressing and filtering.
 //! - [`timing`]: deterministic cycles, stalls, energy.
 //!
 //! Shares [`crate::isa`] and [`crate::target`] with the compiler, and nothing else.
@@ -18,6 +20,7 @@ pub mod image;
 pub mod memory;
 pub mod program;
 pub mod rename;
+pub mod residency;
 pub mod statistics;
 pub mod timing;
 pub mod warp;

@@ -14,6 +14,7 @@ use super::functional::{BlockCounts, GroupPlace, Progress, Warp, local_memory};
 use super::memory::DeviceMemory;
 use super::program::{End, Program};
 use super::rename::{Table, Uses, is_safe};
+use super::residency::{Admission, Residency, residency};
 use super::statistics::{Stalls, Statistics, TimingStatistics};
 use super::{Launch, Options, energy};
 use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, Reg, Space};
@@ -36,63 +37,6 @@ pub fn launch(
         64 => run::<64>(launch, memory, machine, options, progress),
         _ => run::<32>(launch, memory, machine, options, progress),
     }
-}
-
-/// What an SM holds of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Residency {
-    /// Work-groups.
-    pub groups: u32,
-    /// What limits them.
-    pub limit: &'static str,
-    /// Groups that other limits than registers allow.
-    pub most: u32,
-    /// Whether registers are renamed: only if that makes room for more work-groups. Otherwise all registers of a warp are fixed (REN-1).
-    pub renames: bool,
-}
-
-/// How many work-groups an SM holds, and what limits it.
-///
-/// With renaming these are the groups whose greatest demand the registers can serve at once (REN-8), and the SM may admit more while it runs
-/// ([`Admission`]).
-pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
-    let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
-    let sm = &machine.sm;
-    let header = &program.header;
-    let all = sm.main_registers / machine.warp_size;
-    let others = [
-        (sm.max_warps / warps, "warps"),
-        (sm.max_work_groups, "work-groups"),
-        (sm.local_memory.checked_div(local_bytes).unwrap_or(u32::MAX), "work-group memory"),
-    ];
-    let least = |registers: u32| {
-        let limits = others.into_iter().chain([(registers, "main registers")]);
-        limits.min_by_key(|l| l.0).unwrap_or((1, "warps"))
-    };
-    let (groups, limit) = least(all / (header.main_registers.max(1) * warps));
-    let (most, _) = least(u32::MAX);
-    if header.fixed_registers < header.main_registers && groups < most {
-        let (groups, limit) = least(all / ((header.fixed_registers + header.shared_demand).max(1) * warps));
-        return Residency { groups, limit, most, renames: true };
-    }
-    Residency { groups, limit, most: groups, renames: false }
-}
-
-/// How many work-groups an SM with renaming holds (REN-2): it starts with those whose greatest demand is served at once. When for the time of a memory access
-/// the pool could have served another group's greatest demand beside the oldest group's reserve, it admits one more; when warps have starved
-/// for most of that time, the next group that ends is not replaced.
-#[derive(Default)]
-struct Admission {
-    /// Groups held in any case.
-    guaranteed: u32,
-    /// Groups held now at most.
-    target: u32,
-    /// End of the time observed.
-    until: u64,
-    /// Fewest registers that were free in it.
-    least_free: u32,
-    /// Cycles in which a warp starved.
-    starved: u64,
 }
 
 /// What the timing model needs to know of an instruction, worked out once.
@@ -305,13 +249,7 @@ fn run<const N: usize>(
             done: false,
             occupied: 0,
             free: registers,
-            admission: Admission {
-                guaranteed: resident as u32,
-                target: resident as u32,
-                until: u64::from(machine.memory.global_latency),
-                least_free: registers,
-                starved: 0,
-            },
+            admission: Admission::new(resident as u32, registers, machine),
         })
         .collect();
     let mut next_group = 0u64;
@@ -334,9 +272,10 @@ fn run<const N: usize>(
             progress(1);
         }
         if renames {
-            m.admit(sm, most);
+            let room = m.group_fixed + 2 * m.group_demand;
+            sm.admission.adapt(sm.time, sm.free, room, most);
         }
-        let mut room = sm.admission.target.saturating_sub(sm.groups.iter().filter(|g| g.used).count() as u32);
+        let mut room = sm.admission.target().saturating_sub(sm.groups.iter().filter(|g| g.used).count() as u32);
         while room > 0 && next_group < total {
             m.dispatch(sm, next_group, warps);
             next_group += 1;
@@ -630,8 +569,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
             } += lost;
         }
         if self.pool > 0 {
-            sm.admission.least_free = sm.admission.least_free.min(sm.free);
-            sm.admission.starved += if starving { cycles } else { 0 };
+            sm.admission.observe(sm.free, if starving { cycles } else { 0 });
             let held = sm.groups.iter().filter(|g| g.used).count() as u64 * self.group_warps;
             self.timing.resident_warps = self.timing.resident_warps.max(held);
             let used = u64::from(self.pool - sm.free);
@@ -641,22 +579,6 @@ impl<'a, const N: usize> Machinery<'a, N> {
         sm.occupied += live * cycles;
         sm.time = next;
         Ok(ended)
-    }
-
-    /// Adapts the number of work-groups at the end of each time observed.
-    fn admit(&self, sm: &mut Sm<'a, N>, most: u32) {
-        let observed = u64::from(self.machine.memory.global_latency).max(1);
-        let admission = &mut sm.admission;
-        if sm.time < admission.until {
-            return;
-        }
-        let reserve = self.group_demand;
-        if admission.least_free >= self.group_fixed + self.group_demand + reserve && admission.target < most {
-            admission.target += 1;
-        } else if admission.starved * 2 > observed && admission.target > admission.guaranteed {
-            admission.target -= 1;
-        }
-        *admission = Admission { until: sm.time + observed, least_free: sm.free, starved: 0, ..*admission };
     }
 
     /// Whether the warp's next instruction can have the shared registers that it maps (REN-3, REN-8).

@@ -1,4 +1,4 @@
-; S3: where divergence starts, and where it does not.
+; S2, S3: where divergence starts, and where it does not.
 ; RUN: %heddle opt --passes='print<uniformity>' --disable-output %s | FileCheck %s
 
 declare i64 @_Z12get_local_idj(i32)

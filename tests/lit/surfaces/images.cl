@@ -1,4 +1,4 @@
-// G2: images are surfaces of their own kind; reads are `sample`, queries are words of the argument.
+// G2, G6: images are surfaces of their own kind; reads are `sample`, queries are words of the argument.
 // RUN: %heddle build %s --emit asm -o - | FileCheck %s
 // RUN: %heddle build %s --emit ir -o %t.ll && %heddle opt --passes='print<surfaces>' --disable-output %t.ll | FileCheck %s --check-prefix=KIND
 // CHECK: "kind":"typed-image"

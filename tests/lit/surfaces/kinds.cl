@@ -1,4 +1,4 @@
-// G1-G4: the kind of each surface by what is done with it.
+// G1, G2, G3, G4: the kind of each surface by what is done with it.
 // RUN: %heddle build %s --emit ir -o %t.ll && %heddle opt --passes='print<surfaces>' --disable-output %t.ll | FileCheck %s
 // CHECK-LABEL: surfaces of kinds:
 // CHECK: %typed_buffer: typed buffer, 1 loads, 0 stores, 0 reductions, of {float}
