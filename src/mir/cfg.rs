@@ -40,6 +40,8 @@ pub struct Cfg {
     pub rpo: Vec<Block>,
     /// Number of block indices.
     pub len: usize,
+    /// Blocks that end in `trap`.
+    traps: FixedBitSet,
 }
 
 /// The block control goes to when it does not branch, if the block can fall through or ends in `bra`.
@@ -68,6 +70,9 @@ impl Cfg {
     /// Builds the graph.
     pub fn new(function: &Function) -> Self {
         let len = function.blocks.len();
+        let mut traps = FixedBitSet::with_capacity(len);
+        let ends_in_trap = |b: &&Block| function.blocks[**b].insts.last().is_some_and(|i| i.op == Op::Trap);
+        function.layout.iter().filter(ends_in_trap).for_each(|b| traps.insert(b.index()));
         let mut edges: SecondaryMap<Block, Edges> = SecondaryMap::with_capacity(len);
         edges.resize(len);
         for (position, &block) in function.layout.iter().enumerate() {
@@ -83,7 +88,7 @@ impl Cfg {
             edges[Block::new(b)].succs.iter().map(|s| s.index()).collect()
         });
         rpo.reverse();
-        Cfg { edges, rpo: rpo.into_iter().map(Block::new).collect(), len }
+        Cfg { edges, rpo: rpo.into_iter().map(Block::new).collect(), len, traps }
     }
 
     /// Immediate dominators of the reachable blocks; the entry and unreachable blocks have none.
@@ -93,11 +98,16 @@ impl Cfg {
         self.to_map(&idom)
     }
 
-    /// Immediate post-dominators; `None` where only the end of the program, or nothing, post-dominates.
+    /// Immediate post-dominators; `None` where only the end of the program, or nothing, post-dominates. No way to a `trap` counts: who gets there does not go
+    /// on, and the others must meet all the same (a `switch` whose default is unreachable, before a barrier).
     pub fn post_dominators(&self) -> SecondaryMap<Block, Option<Block>> {
         let exit = self.len;
-        let exits: SmallVec<[usize; 4]> =
-            self.rpo.iter().filter(|b| self.edges[**b].succs.is_empty()).map(|b| b.index()).collect();
+        let exits: SmallVec<[usize; 4]> = self
+            .rpo
+            .iter()
+            .map(|b| b.index())
+            .filter(|b| self.edges[Block::new(*b)].succs.is_empty() && !self.traps.contains(*b))
+            .collect();
         let mut reachable = FixedBitSet::with_capacity(self.len);
         self.rpo.iter().for_each(|b| reachable.insert(b.index()));
         let mut order = post_order(self.len + 1, Some(exit), |b| {
@@ -113,7 +123,11 @@ impl Cfg {
                 return SmallVec::new();
             }
             let succs = &self.edges[Block::new(b)].succs;
-            if succs.is_empty() { smallvec::smallvec![exit] } else { succs.iter().map(|s| s.index()).collect() }
+            if succs.is_empty() && !self.traps.contains(b) {
+                smallvec::smallvec![exit]
+            } else {
+                succs.iter().map(|s| s.index()).collect()
+            }
         });
         self.to_map(&idom)
     }
