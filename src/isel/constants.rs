@@ -61,6 +61,13 @@ impl Data {
             if LLVMIsNull(c.0) != 0 || LLVMIsUndef(c.0) != 0 {
                 return;
             }
+            let mut cast = Vec::new();
+            if is_bitcast(c) && flatten(c, &mut cast) {
+                for (leaf, bits) in leaves(ty).iter().zip(cast) {
+                    self.store(at + leaf.offset, bits, leaf.bytes());
+                }
+                return;
+            }
             match LLVMGetTypeKind(ty) {
                 LLVMStructTypeKind => {
                     for i in 0..LLVMCountStructElementTypes(ty) {
@@ -196,9 +203,41 @@ impl Selector<'_> {
     }
 }
 
+/// Whether a constant is an expression that reads another one's bytes as its type. LLVM folds some of them only with a data layout.
+fn is_bitcast(c: Value) -> bool {
+    // SAFETY: a live constant.
+    unsafe {
+        !LLVMIsAConstantExpr(c.0).is_null()
+            && LLVMGetConstOpcode(c.0) == inkwell::llvm_sys::LLVMOpcode::LLVMBitCast
+            && LLVMGetTypeKind(c.ty()) != LLVMPointerTypeKind
+    }
+}
+
+/// The scalar bits of a bitcast's leaves, from the bytes of what it casts.
+fn flatten_bitcast(c: Value, out: &mut Vec<u64>) -> bool {
+    let inner = c.operand(0);
+    let mut bits = Vec::new();
+    let whole = |l: &types::Leaf| l.bits % 8 == 0;
+    let (from, to) = (leaves(inner.ty()), leaves(c.ty()));
+    if !flatten(inner, &mut bits) || !from.iter().chain(&to).all(whole) {
+        return false;
+    }
+    let bytes: Vec<u8> = from.iter().zip(bits).flat_map(|(l, b)| b.to_le_bytes().into_iter().take(l.bytes() as usize)).collect();
+    let mut rest = bytes.as_slice();
+    for leaf in &to {
+        let Some((mine, others)) = rest.split_at_checked(leaf.bytes() as usize) else { return false };
+        rest = others;
+        out.push(mine.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)));
+    }
+    true
+}
+
 /// The scalar bits of a constant's leaves; false if some leaf is no plain constant.
 fn flatten(c: Value, out: &mut Vec<u64>) -> bool {
     unsafe {
+        if is_bitcast(c) {
+            return flatten_bitcast(c, out);
+        }
         let ty = c.ty();
         let kind = LLVMGetTypeKind(ty);
         if matches!(kind, LLVMStructTypeKind | LLVMArrayTypeKind | LLVMVectorTypeKind) {

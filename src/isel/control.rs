@@ -168,6 +168,7 @@ impl Selector<'_> {
         }
         cases.sort_by_key(|c| c.0);
         let op = self.operand(value);
+        let op = if leaf.bits == 1 { self.bit_to_word(op) } else { op };
         let op =
             if leaf.words() == 2 { self.extend_wide(op, leaf.bits, false) } else { self.extend(value, op, leaf.bits, false) };
         let index = self.uniformity.cfg().index[&here];
