@@ -156,6 +156,7 @@ impl Run {
             check_marks: self.check.iter().any(|c| matches!(c, Check::Marks | Check::All)),
             check_renames: self.check.iter().any(|c| matches!(c, Check::Renames | Check::All)),
             scalar_threshold: self.scalar_threshold,
+            host_writes: Vec::new(),
         };
         let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
         let outcome = run_case(&case, &image, &machine, self.mode, &options, &mut progress).map_err(|e| match e {

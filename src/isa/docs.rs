@@ -7,7 +7,7 @@ use strum::IntoEnumIterator;
 use super::encode::FIELDS;
 use super::rules;
 use super::table::{Op, TABLE};
-use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
 
 const INTRODUCTION: &str = "\
 # Instruction set
@@ -107,8 +107,16 @@ pub fn reference() -> String {
             .filter(move |c| *c != CachePolicy::Default && rules::has_policy(op, *c))
             .map(|c| format!("`.{c}` {}", c as u8))
     };
-    list(&mut out, "Cache policies of loads (K3; without one `.ca`)", policies(Op::Load));
+    list(&mut out, "Cache policies of loads (K3; without one `.ca`; on private memory `.cs` reads `.lu`)", policies(Op::Load));
     list(&mut out, "Cache policies of stores (K4; without one `.wb`)", policies(Op::Store));
+    let operations = |op: Op, cache: CacheName| {
+        let all: Vec<String> = CacheOperation::iter().filter(|o| rules::has_control(op, cache, *o)).map(|o| format!("`.{o}` {}", o as u8)).collect();
+        all.join(", ")
+    };
+    for cache in CacheName::iter() {
+        let _ = writeln!(out, "- `cctl.{cache}` (cache {}): {}", cache as u8, operations(Op::CacheControl, cache));
+    }
+    let _ = writeln!(out, "- `cctll.d`: {}", operations(Op::CacheControlLocal, CacheName::D));
     list(&mut out, "Rounding", Rounding::iter().map(|r| format!("`.{r}` {}", r as u8)));
     out.push_str("\n## Special registers\n\n| number | name | uniform | meaning |\n|---|---|---|---|\n");
     for s in Special::iter() {

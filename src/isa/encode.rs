@@ -8,7 +8,7 @@
 use super::inst::{Guard, Inst, Operand, PhysReg, Reg, Targets};
 use super::rules;
 use super::table::Op;
-use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
 
 /// A bit field of the instruction word.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +45,9 @@ fields! {
     RELEASE 66 3 "release" "Release marks of sources a, b, c (REN-5).";
     NEG 69 3 "neg" "Negation of sources a, b, c.";
     ABS 72 3 "abs" "Absolute value of sources a, b, c.";
-    SECOND 75 4 "second" "Source type of cvt; operation of atom.";
+    SECOND 75 4 "second" "Source type of cvt; operation of atom and of cctl.";
     COND 79 5 "cond" "Condition of cmp; bits 0-2 memory space and bits 3-4 address mode of memory operations.";
-    CACHE 84 3 "cache" "Cache policy (K2).";
+    CACHE 84 3 "cache" "Cache policy (K2); the cache of cctl (K5).";
     ROUNDING 87 2 "rounding" "Rounding mode.";
     SATURATE 89 1 "sat" "Saturate.";
     RESERVED 90 6 "-" "Zero.";
@@ -110,14 +110,18 @@ pub fn encode(inst: &Inst) -> Result<u128, EncodeError> {
     RELEASE.set(&mut word, u32::from(inst.release));
     NEG.set(&mut word, u32::from(inst.neg));
     ABS.set(&mut word, u32::from(inst.abs));
-    let second = if inst.op == Op::Atomic { inst.mods.atomic as u32 } else { inst.mods.from.map_or(0, |t| t as u32) };
+    let second = match (inst.op, inst.mods.control) {
+        (Op::Atomic, _) => inst.mods.atomic as u32,
+        (_, Some((_, operation))) => operation as u32,
+        _ => inst.mods.from.map_or(0, |t| t as u32),
+    };
     SECOND.set(&mut word, second);
     let condition = match (inst.mods.space, inst.mods.cond) {
         (Some(space), _) => space as u32 | (inst.mods.address as u32) << 3,
         (None, cond) => cond.map_or(0, |c| c as u32),
     };
     COND.set(&mut word, condition);
-    CACHE.set(&mut word, inst.mods.cache as u32);
+    CACHE.set(&mut word, inst.mods.control.map_or(inst.mods.cache as u32, |(cache, _)| cache as u32));
     ROUNDING.set(&mut word, inst.mods.rounding as u32);
     SATURATE.set(&mut word, u32::from(inst.mods.saturate));
     match (&inst.targets, is_branch(inst.op)) {
@@ -219,6 +223,12 @@ fn fields_of(word: u128) -> Result<Inst, String> {
         inst.mods.atomic = AtomicOp::from_repr(second).ok_or_else(|| format!("there is no atomic operation {second}"))?;
     } else if info.flags.from {
         inst.mods.from = Some(Type::from_repr(second).ok_or("source type")?);
+    } else if inst.is_cache_control() {
+        let cache = CACHE.get(word) as u8;
+        let cache = CacheName::from_repr(cache).ok_or_else(|| format!("there is no cache {cache} (K5)"))?;
+        let operation =
+            CacheOperation::from_repr(second).ok_or_else(|| format!("there is no cache operation {second} (K5)"))?;
+        inst.mods.control = Some((cache, operation));
     } else if second != 0 {
         return Err("a second type where none belongs".into());
     }
@@ -232,7 +242,7 @@ fn fields_of(word: u128) -> Result<Inst, String> {
     } else if condition != 0 {
         return Err("a condition where none belongs".into());
     }
-    let cache = CACHE.get(word) as u8;
+    let cache = if inst.mods.control.is_some() { 0 } else { CACHE.get(word) as u8 };
     inst.mods.cache = CachePolicy::from_repr(cache).ok_or_else(|| format!("there is no cache policy {cache} (K6)"))?;
     inst.mods.rounding = Rounding::from_repr(ROUNDING.get(word) as u8).ok_or("rounding")?;
     inst.mods.saturate = SATURATE.get(word) == 1;

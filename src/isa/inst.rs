@@ -3,7 +3,7 @@
 use cranelift_entity::entity_impl;
 use smallvec::SmallVec;
 
-use super::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Op, Rounding, Space, Special, Type};
+use super::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Op, Rounding, Space, Special, Type};
 use crate::mir::Block;
 
 /// A virtual register of a MIR function.
@@ -142,6 +142,8 @@ pub struct Mods {
     pub atomic: AtomicOp,
     /// Cache policy.
     pub cache: CachePolicy,
+    /// Cache and operation of `cctl` and `cctll` (K5).
+    pub control: Option<(CacheName, CacheOperation)>,
 }
 
 /// A source position: an index into the function's or object's file table, and a line (1-based; 0 is unknown).

@@ -10,7 +10,7 @@ use cranelift_entity::PrimaryMap;
 
 use super::inst::{Inst, Operand, PhysReg, Reg, Targets, VReg};
 use super::table::{Op, Role};
-use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Type};
+use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Type};
 use crate::mir::{Bank, RegClass};
 
 /// Classes of the virtual registers; `None` where only physical registers may appear.
@@ -82,10 +82,18 @@ pub fn check(inst: &Inst, classes: Classes) -> Result<(), String> {
     if matches!(inst.op, Op::First | Op::Ballot) && !scalar {
         return Err(format!("`{}` writes scalar registers only", info.mnemonic));
     }
+    if scalar && inst.is_cache_control() {
+        return Err(format!("`{}` has a result a lane", info.mnemonic));
+    }
     if inst.uniform && (scalar || !flags.scalar || !inst.dst.is_some()) {
         return Err("the u bit belongs to operations of the scalar unit with a lane destination (S5)".into());
     }
     match (inst.dst, info.dst) {
+        (o, Some(_)) if !inst.has_destination() => {
+            if o.is_some() {
+                return Err("only `qry1` has a destination (K5)".into());
+            }
+        }
         (Operand::None, Some(_)) if inst.op != Op::Atomic => return Err("the destination is missing".into()),
         (Operand::None, _) => {}
         (_, None) => return Err(format!("`{}` has no destination", info.mnemonic)),
@@ -168,7 +176,8 @@ fn memory(inst: &Inst) -> Result<(), String> {
         if inst.is_memory() {
             return Err("a memory space is missing".into());
         }
-        if mods.address != AddressMode::U32 || mods.atomic != AtomicOp::Add || mods.cache != CachePolicy::Default {
+        let plain = mods.atomic == AtomicOp::Add && mods.cache == CachePolicy::Default && mods.control.is_none();
+        if mods.address != AddressMode::U32 || !plain {
             return Err("memory modifiers do not belong here".into());
         }
         return Ok(());
@@ -180,7 +189,8 @@ fn memory(inst: &Inst) -> Result<(), String> {
     if narrow && mods.address != AddressMode::U32 {
         return Err(format!("the {space} space has 32-bit addresses: mode u32 only"));
     }
-    if inst.op != Op::Load && matches!(space, MemorySpace::Constant | MemorySpace::Argument) {
+    cache_modifiers(inst, space)?;
+    if !matches!(inst.op, Op::Load | Op::LoadUniform) && matches!(space, MemorySpace::Constant | MemorySpace::Argument) {
         return Err(format!("the {space} space is read-only"));
     }
     if mods.address == AddressMode::Surface {
@@ -206,10 +216,62 @@ fn memory(inst: &Inst) -> Result<(), String> {
     } else if mods.atomic != AtomicOp::Add {
         return Err("an atomic operation does not belong here".into());
     }
-    if !has_policy(inst.op, mods.cache) {
-        return Err(format!("`{}` has no cache policy `.{}` (K6)", inst.info().mnemonic, mods.cache));
-    }
     Ok(())
+}
+
+/// K2–K6: policies, spaces of `ldu`, operations of `cctl`.
+fn cache_modifiers(inst: &Inst, space: MemorySpace) -> Result<(), String> {
+    let mods = &inst.mods;
+    let mnemonic = inst.info().mnemonic;
+    if !has_policy(inst.op, mods.cache) {
+        return Err(format!("`{mnemonic}` has no cache policy `.{}` (K6)", mods.cache));
+    }
+    let cached = matches!(space, MemorySpace::Global | MemorySpace::Private);
+    // Of work-group memory, which no cache holds, the volatile policies say only that the access must happen.
+    let volatile = space == MemorySpace::Local && matches!(mods.cache, CachePolicy::Cv | CachePolicy::Wt);
+    if mods.cache != CachePolicy::Default && !cached && !volatile {
+        return Err(format!("the {space} space has no cache policy `.{}` (K6)", mods.cache));
+    }
+    if inst.op == Op::LoadUniform {
+        if !matches!(space, MemorySpace::Global | MemorySpace::Constant) {
+            return Err(format!("`ldu` reads global and constant memory, not {space} (K2)"));
+        }
+        if mods.address == AddressMode::Surface {
+            return Err("`ldu` takes no surface: read-only surfaces go through the uniform cache anyway (K2)".into());
+        }
+    }
+    match (inst.op, mods.control) {
+        (Op::CacheControl | Op::CacheControlLocal, None) => Err(format!("`{mnemonic}` needs an operation (K5)")),
+        (Op::CacheControl | Op::CacheControlLocal, Some((cache, op))) => {
+            let wanted = if inst.op == Op::CacheControl { MemorySpace::Global } else { MemorySpace::Private };
+            if space != wanted {
+                return Err(format!("`{mnemonic}` controls caches of {wanted} memory (K5)"));
+            }
+            if !has_control(inst.op, cache, op) {
+                return Err(format!("`{mnemonic}.{cache}` has no operation `.{op}` (K6)"));
+            }
+            if op == CacheOperation::Ivall && (inst.srcs.iter().any(|s| s.is_some()) || inst.imm != 0) {
+                return Err("`ivall` takes no address: it is about the whole cache (K5)".into());
+            }
+            if mods.address == AddressMode::Surface {
+                return Err(format!("`{mnemonic}` takes no surface (K5)"));
+            }
+            Ok(())
+        }
+        (_, Some(_)) => Err("a cache operation does not belong here (K6)".into()),
+        (_, None) => Ok(()),
+    }
+}
+
+/// K5, K6: whether a cache has an operation. Only the data cache holds dirty lines; only the others have an L1.5 behind them.
+pub fn has_control(op: Op, cache: CacheName, operation: CacheOperation) -> bool {
+    match (cache, operation) {
+        _ if op == Op::CacheControlLocal && cache != CacheName::D => false,
+        (CacheName::D, CacheOperation::Pf15) => false,
+        (CacheName::D, _) => true,
+        (_, CacheOperation::Wb | CacheOperation::Rs) => false,
+        _ => true,
+    }
 }
 
 /// K3, K4, K6: whether a load or store has a cache policy.

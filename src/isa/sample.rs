@@ -9,7 +9,7 @@ use strum::IntoEnumIterator;
 use super::inst::{Guard, Inst, Operand, PhysReg, Reg, Targets};
 use super::rules;
 use super::table::{Op, Role};
-use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
 
 /// All pairs of an encodable operation and one of its types.
 pub fn operations() -> Vec<(Op, Type)> {
@@ -53,6 +53,9 @@ fn draw(op: Op, ty: Type, rng: &mut impl Rng) -> Inst {
         inst.mods.address = pick(AddressMode::iter(), rng);
         inst.mods.cache = pick(CachePolicy::iter(), rng);
     }
+    if inst.is_cache_control() {
+        inst.mods.control = Some((pick(CacheName::iter(), rng), pick(CacheOperation::iter(), rng)));
+    }
     if op == Op::Atomic {
         inst.mods.atomic = pick(AtomicOp::iter(), rng);
     }
@@ -65,7 +68,7 @@ fn draw(op: Op, ty: Type, rng: &mut impl Rng) -> Inst {
     }
     // A scalar instruction reads scalars only, so all operands lean the same way.
     let scalar = rng.random_bool(0.3);
-    if let Some(role) = info.dst {
+    if let Some(role) = info.dst.filter(|_| inst.has_destination()) {
         inst.dst = operand(&inst, role, scalar, rng);
     }
     let value = immediate(rng);

@@ -209,6 +209,10 @@ table! {
     // Images (G2): the immediate's bits 0-7 name the surface, bit 8 is 1, bit 9: the coordinates are integers, bit 10: no sampler, outside is a fault.
     Sample "sample" [F32 S32 U32] (Quad) <- (Word Quad) Flags { load: true, imm: true, ..F }, "d = texel of the image at coordinates b (x, y, z; the layer behind the last) through sampler a: four floats (f32) or integers.";
     ImageStore "stimg" [F32 S32 U32] () <- (Quad Quad) Flags { store: true, side_effect: true, imm: true, ..F }, "Texel of the image at integer coordinates a = b, converted to the image's format.";
+    // Caches (K2, K5).
+    LoadUniform "ldu" [S8 U8 S16 U16 B32 B64 B128] (Value) <- (Base Offset) Flags { load: true, scalar: true, ..F }, "d = memory[address] through the uniform cache: read-only data, best at one address for all lanes.";
+    CacheControl "cctl" [None] (Word) <- (Base Offset) Flags { side_effect: true, ..F }, "Cache control `cctl{.cache}.op` of the line at a global address; `qry1` alone has a destination, `ivall` no address. Prefetches never fault.";
+    CacheControlLocal "cctll" [None] (Word) <- (Base Offset) Flags { side_effect: true, ..F }, "The same of the work-item's private memory, in the data cache.";
 }
 
 impl Op {
@@ -240,9 +244,9 @@ impl Op {
             },
             Op::Store => OpClass::Store,
             Op::Atomic => OpClass::Atomic,
-            Op::Sample => OpClass::LoadGlobal,
+            Op::Sample | Op::LoadUniform => OpClass::LoadGlobal,
             Op::ImageStore => OpClass::Store,
-            Op::Fence => OpClass::MemoryControl,
+            Op::Fence | Op::CacheControl | Op::CacheControlLocal => OpClass::MemoryControl,
             Op::Barrier | Op::Bra | Op::BraScalar | Op::BraDivergent | Op::Exit | Op::Trap | Op::Nop | Op::Release => {
                 OpClass::Control
             }
@@ -274,7 +278,17 @@ impl super::Inst {
 
     /// Whether the instruction is a memory operation with an address operand.
     pub fn is_memory(&self) -> bool {
-        matches!(self.op, Op::Load | Op::Store | Op::Atomic)
+        matches!(self.op, Op::Load | Op::LoadUniform | Op::Store | Op::Atomic) || self.is_cache_control()
+    }
+
+    /// Whether the instruction is `cctl` or `cctll`.
+    pub fn is_cache_control(&self) -> bool {
+        matches!(self.op, Op::CacheControl | Op::CacheControlLocal)
+    }
+
+    /// Whether the instruction has a destination: as its row says, but of `cctl` only `qry1`.
+    pub fn has_destination(&self) -> bool {
+        self.info().dst.is_some() && (!self.is_cache_control() || matches!(self.mods.control, Some((_, super::CacheOperation::Qry1))))
     }
 
     /// Words of a role's operand in this instruction: 1, 2 or 4; 0 for predicates.

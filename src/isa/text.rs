@@ -26,7 +26,7 @@ use strum::IntoEnumIterator;
 
 use super::inst::{Guard, Inst, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
 use super::table::Op;
-use super::types::{AddressMode, AtomicOp, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
 use crate::mir::Block;
 
 /// Prints an instruction of MIR. Branch distances of encoded instructions print as signed numbers.
@@ -49,8 +49,13 @@ pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
         s.push('.');
         s.push_str(t);
     };
-    if let Some(space) = inst.mods.space {
-        suffix(space.into());
+    match (inst.mods.control, inst.mods.space) {
+        (Some((cache, operation)), _) => {
+            suffix(cache.into());
+            suffix(operation.into());
+        }
+        (None, Some(space)) => suffix(space.into()),
+        (None, None) => {}
     }
     if inst.op == Op::Atomic {
         suffix(inst.mods.atomic.into());
@@ -71,7 +76,7 @@ pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
         suffix("sat");
     }
     if inst.mods.cache != CachePolicy::Default {
-        suffix(inst.mods.cache.into());
+        suffix(if is_last_use(inst) { "lu" } else { inst.mods.cache.into() });
     }
     if inst.op == Op::BraScalar && inst.imm != 0 {
         suffix("z");
@@ -80,7 +85,7 @@ pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
         suffix("u");
     }
     let mut parts: Vec<String> = Vec::new();
-    if info.dst.is_some() {
+    if inst.has_destination() {
         parts.push(operand(inst.dst, inst.dst_words()));
     }
     let mut first = 0;
@@ -344,7 +349,17 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
         Some(value)
     }
     let missing = |what: String| source.error(word, what);
-    if inst.is_memory() {
+    if inst.is_cache_control() {
+        let cache = take::<CacheName>(&mut suffixes).unwrap_or(CacheName::D);
+        let hint = || missing(format!("`{mnemonic}` needs an operation: qry1, pf1, pf1.5, pf2, wb, iv, ivall or rs, as in `{mnemonic}.d.iv`"));
+        let mut operation = take::<CacheOperation>(&mut suffixes).ok_or_else(hint)?;
+        if operation == CacheOperation::Pf1 && suffixes.peek() == Some(&"5") {
+            suffixes.next();
+            operation = CacheOperation::Pf15;
+        }
+        inst.mods.control = Some((cache, operation));
+        inst.mods.space = Some(if op == Op::CacheControl { MemorySpace::Global } else { MemorySpace::Private });
+    } else if inst.is_memory() {
         let hint = "a memory instruction needs a space: global, local, private, constant or argument";
         inst.mods.space =
             Some(take::<MemorySpace>(&mut suffixes).ok_or_else(|| missing(format!("{hint}, as in `{mnemonic}.global.b32`")))?);
@@ -378,6 +393,13 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
             "sat" if info.flags.saturate => inst.mods.saturate = true,
             "z" if op == Op::BraScalar => inst.imm = 1,
             "u" => inst.uniform = true,
+            // The defaults' names (K3, K4).
+            "ca" if op == Op::Load => {}
+            "wb" if op == Op::Store => {}
+            "lu" if op == Op::Load && inst.mods.space == Some(MemorySpace::Private) => inst.mods.cache = CachePolicy::Cs,
+            "cs" if op == Op::Load && inst.mods.space == Some(MemorySpace::Private) => {
+                return Err(source.error(s, "a load of private memory has no `.cs`: on it the encoding means `.lu`, last use (K3)"));
+            }
             _ => match CachePolicy::from_str(s) {
                 Ok(c) if matches!(op, Op::Load | Op::Store) && c != CachePolicy::Default => inst.mods.cache = c,
                 Ok(c) if c != CachePolicy::Default => {
@@ -388,6 +410,11 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
         }
     }
     Ok(inst)
+}
+
+/// K3: `.cs` of a private load is `.lu`.
+fn is_last_use(inst: &Inst) -> bool {
+    inst.op == Op::Load && inst.mods.space == Some(MemorySpace::Private) && inst.mods.cache == CachePolicy::Cs
 }
 
 /// Edit distance, for hints.
@@ -409,7 +436,7 @@ fn operands(source: Source, inst: &mut Inst, text: &str, names: &mut dyn TargetN
     let mut parts = split_commas(source, text)?.into_iter();
     let mut next =
         |what: &str| parts.next().ok_or_else(|| source.error(source.end(), format!("`{}` needs {what}", info.mnemonic)));
-    if info.dst.is_some() {
+    if inst.has_destination() {
         let part = next("a destination")?;
         let (operand, range) = parse_operand(part).map_err(|m| source.error(part, m))?;
         if !matches!(operand, Operand::Reg(_) | Operand::None) {

@@ -261,6 +261,47 @@ pub enum CachePolicy {
     Wt = 4,
 }
 
+/// Caches that `cctl` names (K5). Three bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumIter, EnumString, FromRepr, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[repr(u8)]
+pub enum CacheName {
+    /// Data L1.
+    D = 0,
+    /// Uniform L1.
+    U = 1,
+    /// Constant L1.
+    C = 2,
+    /// Instruction L1; addresses are byte offsets in the kernel's code.
+    I = 3,
+    /// Textures: the read-only path, which is the uniform L1's (K1 has no L1 of its own for them).
+    T = 4,
+}
+
+/// What `cctl` does (K5). Four bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumIter, EnumString, FromRepr, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[repr(u8)]
+pub enum CacheOperation {
+    /// State of the line in L1: bit 0 valid, bit 1 dirty.
+    Qry1 = 0,
+    /// Prefetch into L1.
+    Pf1 = 1,
+    /// Prefetch into L1.5.
+    #[strum(serialize = "pf1.5")]
+    Pf15 = 2,
+    /// Prefetch into L2.
+    Pf2 = 3,
+    /// Write dirty bytes back; the line stays.
+    Wb = 4,
+    /// Invalidate, writing back first if dirty.
+    Iv = 5,
+    /// Invalidate the whole cache, writing back first what is dirty.
+    Ivall = 6,
+    /// Invalidate without writing back.
+    Rs = 7,
+}
+
 /// Rounding of conversions to integer and of `round`. Two bits.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumIter, EnumString, FromRepr, IntoStaticStr, Default,

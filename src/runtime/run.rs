@@ -1,5 +1,6 @@
 //! Running launches on the simulator: memory, arguments, comparison.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,7 @@ use super::array::Array;
 use super::case::{Argument, Buffer, Case};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
 use crate::object::write::Image;
+use crate::sim::hierarchy::Hierarchy;
 use crate::sim::image::Image as ImageShape;
 use crate::sim::residency::{Residency, residency};
 use crate::sim::{self, DeviceMemory, Fault, Launch, Options, Program, Statistics};
@@ -77,6 +79,7 @@ pub fn run_case(
     }
     let data = load_data(image, &mut memory).map_err(input)?;
     let mut outcome = Outcome::default();
+    let hierarchy = RefCell::new(Hierarchy::new(machine));
     for spec in &case.launches {
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
@@ -131,7 +134,7 @@ pub fn run_case(
             let started = Instant::now();
             let s = match mode {
                 Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance)?,
-                Mode::Timing => sim::timing::launch(&launch, &memory, machine, options, &*advance)?,
+                Mode::Timing => sim::timing::launch(&launch, &memory, &hierarchy, machine, options, &*advance)?,
             };
             outcome.simulated += started.elapsed();
             sum.add(&s);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::functional::BlockCounts;
 use super::program::Program;
-use super::statistics::Statistics;
+use super::statistics::{CacheStatistics, Statistics};
 use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
 use crate::target::Machine;
 
@@ -61,7 +61,7 @@ fn count_instruction(inst: &Inst, executions: u64, lanes: u64, s: &mut Statistic
     if let Some(space) = inst.mods.space {
         let t = s.memory.entry(space.to_string()).or_default();
         match inst.op {
-            Op::Load => t.loads += executions,
+            Op::Load | Op::LoadUniform => t.loads += executions,
             Op::Store => t.stores += executions,
             _ => t.atomics += executions,
         }
@@ -124,11 +124,26 @@ pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u
     }
     put("scalarizer", counts.compared as f64 * e.scalar_compare_pj);
     let m = &machine.memory;
-    for (space, t) in &s.memory {
-        match space.parse::<MemorySpace>() {
-            Ok(MemorySpace::Local) => put("memory local", (t.bytes as f64 / 4.0) * m.local_word_pj),
-            _ => put("memory global", t.sectors as f64 * m.sector_pj),
-        }
+    if let Some(t) = s.memory.get(<&str>::from(MemorySpace::Local)) {
+        put("memory local", (t.bytes as f64 / 4.0) * m.local_word_pj);
+    }
+    if let Some(t) = &s.timing {
+        let h = &t.hierarchy;
+        let sector = f64::from(m.sector_bytes);
+        let mut cache = |name, c: &CacheStatistics, pj: f64| {
+            // A sector that misses is written into the cache, too.
+            put(name, (c.reads + c.misses + c.writes + c.written_back) as f64 * pj);
+        };
+        cache("memory l1", &h.data, m.data.sector_pj);
+        cache("memory l1", &h.uniform, m.uniform.sector_pj);
+        cache("memory l1", &h.constant, m.constant.sector_pj);
+        cache("memory l1", &h.instruction, m.instruction.sector_pj * f64::from(m.line_bytes / m.sector_bytes));
+        cache("memory l1.5", &h.l15, m.l15.sector_pj);
+        cache("memory l2", &h.l2, m.l2.sector_pj);
+        put("memory network", h.network_sectors as f64 * m.network.sector_pj);
+        put("memory dram", (h.dram_read_bytes + h.dram_written_bytes) as f64 / sector * m.dram.sector_pj);
+        put("memory dram", h.dram_row_misses as f64 * m.dram.activate_pj);
+        put("memory system", (h.system_read_bytes + h.system_written_bytes) as f64 / sector * m.system.sector_pj);
     }
     let seconds = cycles as f64 / (machine.clock_mhz * 1e6);
     put("static", seconds * e.static_watts * 1e12);

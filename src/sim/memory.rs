@@ -24,6 +24,8 @@ pub struct Allocation {
     pub address: u64,
     /// Bytes.
     pub bytes: u64,
+    /// In system memory, behind the host's link.
+    pub system: bool,
 }
 
 impl Allocation {
@@ -91,8 +93,15 @@ impl DeviceMemory {
         }
         self.used = end;
         let address = BASE_ADDRESS + start;
-        self.allocations.push(Allocation { name: name.into(), address, bytes });
+        self.allocations.push(Allocation { name: name.into(), address, bytes, system: false });
         Ok(address)
+    }
+
+    /// Moves the allocation at `address` to system memory, or back.
+    pub fn place(&mut self, address: u64, system: bool) {
+        if let Some(a) = self.allocations.iter_mut().find(|a| a.address == address) {
+            a.system = system;
+        }
     }
 
     fn grow(&mut self, needed: usize) {
@@ -155,6 +164,14 @@ impl DeviceMemory {
         // SAFETY: inside an allocation, and the memory is borrowed exclusively.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
         true
+    }
+
+    /// Writes bytes while a launch runs, as a host that shares the memory does. Nothing happens if they do not fit an allocation.
+    pub fn write_shared(&self, address: u64, data: &[u8]) {
+        if self.find(address, data.len() as u64).is_some() {
+            // SAFETY: inside an allocation; see the module documentation on sharing.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
+        }
     }
 
     /// Reads bytes of an allocation; `None` if they are not all of one.

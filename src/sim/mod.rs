@@ -5,6 +5,7 @@
 //! - [`warp`]: EXEC, program counter and reconvergence stack.
 //! - [`memory`]: device memory with its allocations.
 //! - [`functional`]: work-groups in parallel on all host cores, no timing.
+//! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
 //! - [`rename`]: shared registers, counted and checked.
 //! - [`residency`]: how many work-groups an SM holds.
 //! - [`image`]: texel formats, addressing and filtering.
@@ -16,6 +17,7 @@ pub mod energy;
 pub mod exec;
 pub mod fault;
 pub mod functional;
+pub mod hierarchy;
 pub mod image;
 pub mod memory;
 pub mod program;
@@ -156,10 +158,23 @@ pub struct Options {
     /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar
     /// unit. 0: off. `None`: as the machine description says. Timing mode only; results do not depend on it.
     pub scalar_threshold: Option<u32>,
+    /// What the host writes while a launch runs, in order of cycles (timing mode).
+    pub host_writes: Vec<HostWrite>,
+}
+
+/// A write of the host to memory it shares with the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostWrite {
+    /// Cycle of the launch from which it is in memory.
+    pub cycle: u64,
+    /// Device address.
+    pub address: u64,
+    /// Bytes.
+    pub data: Vec<u8>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_instructions: 10_000_000_000, threads: 0, check_marks: false, check_renames: false, scalar_threshold: None }
+        Options { max_instructions: 10_000_000_000, threads: 0, check_marks: false, check_renames: false, scalar_threshold: None, host_writes: Vec::new() }
     }
 }

@@ -64,7 +64,7 @@ pub struct Admission {
 impl Admission {
     /// At launch, with all `registers` of the SM free.
     pub fn new(guaranteed: u32, registers: u32, machine: &Machine) -> Self {
-        let window = u64::from(machine.memory.global_latency).max(1);
+        let window = u64::from(machine.memory.far_latency()).max(1);
         Admission { window, guaranteed, target: guaranteed, until: window, least_free: registers, starved: 0 }
     }
 

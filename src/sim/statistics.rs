@@ -55,6 +55,9 @@ pub struct Stalls {
     /// Waiting for a shared register (REN-3).
     #[serde(default)]
     pub rename: u64,
+    /// Waiting for instructions.
+    #[serde(default)]
+    pub fetch: u64,
 }
 
 /// Use of the pools of shared registers (REN-2), all SMs together.
@@ -72,6 +75,115 @@ pub struct PoolStatistics {
     pub named: u64,
     /// Shared registers a warp needs at once at most.
     pub demand: u64,
+}
+
+/// What a level of cache did, in sectors unless it says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CacheStatistics {
+    /// Read.
+    pub reads: u64,
+    /// Of these, not found.
+    pub misses: u64,
+    /// Found, but still on their way.
+    pub merged: u64,
+    /// Read past the cache by policy (K3).
+    pub bypassed: u64,
+    /// Written.
+    pub writes: u64,
+    /// Lines evicted by age.
+    pub evicted_normal: u64,
+    /// Lines evicted because they were marked evict-first.
+    pub evicted_first: u64,
+    /// Written back.
+    pub written_back: u64,
+    /// Lines that stores and bypassing loads discarded.
+    pub discarded: u64,
+    /// Lines given up whole at their last use, not written back (K3).
+    pub last_uses: u64,
+}
+
+impl CacheStatistics {
+    /// Share of reads that were found; bypassing reads count as not found.
+    pub fn hit_rate(&self) -> f64 {
+        let found = self.reads.saturating_sub(self.misses + self.bypassed);
+        if self.reads == 0 { 0.0 } else { found as f64 / self.reads as f64 }
+    }
+
+    fn add(&mut self, o: &CacheStatistics) {
+        self.reads += o.reads;
+        self.misses += o.misses;
+        self.merged += o.merged;
+        self.bypassed += o.bypassed;
+        self.writes += o.writes;
+        self.evicted_normal += o.evicted_normal;
+        self.evicted_first += o.evicted_first;
+        self.written_back += o.written_back;
+        self.discarded += o.discarded;
+        self.last_uses += o.last_uses;
+    }
+}
+
+/// The memory hierarchy of a launch (K1), all SMs together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HierarchyStatistics {
+    /// Data L1.
+    pub data: CacheStatistics,
+    /// Uniform L1.
+    pub uniform: CacheStatistics,
+    /// Constant L1.
+    pub constant: CacheStatistics,
+    /// Instruction L1, in lines; lines fetched ahead are not counted.
+    pub instruction: CacheStatistics,
+    /// L1.5.
+    pub l15: CacheStatistics,
+    /// L2.
+    pub l2: CacheStatistics,
+    /// Sectors that crossed the network, either way.
+    pub network_sectors: u64,
+    /// Bytes from L2 to L1 and L1.5.
+    pub l2_to_l1_bytes: u64,
+    /// Bytes from L1 (and of stores past it) to L2.
+    pub l1_to_l2_bytes: u64,
+    /// Bytes read from device memory.
+    pub dram_read_bytes: u64,
+    /// Bytes written to device memory, what was dirty at the end included.
+    pub dram_written_bytes: u64,
+    /// Bytes read from system memory.
+    pub system_read_bytes: u64,
+    /// Bytes written to system memory; a store that goes through by itself counts as a sector.
+    pub system_written_bytes: u64,
+    /// Requests to DRAM that found their row open.
+    pub dram_row_hits: u64,
+    /// Requests to DRAM that did not.
+    pub dram_row_misses: u64,
+    /// Launches before which L1 caches were invalidated (K6).
+    pub invalidations: u64,
+    /// Loads of global, constant and private memory by latency: bin i counts those of 2^i cycles and more, below 2^(i+1).
+    pub latencies: [u64; 16],
+}
+
+impl HierarchyStatistics {
+    fn add(&mut self, o: &HierarchyStatistics) {
+        self.data.add(&o.data);
+        self.uniform.add(&o.uniform);
+        self.constant.add(&o.constant);
+        self.instruction.add(&o.instruction);
+        self.l15.add(&o.l15);
+        self.l2.add(&o.l2);
+        self.network_sectors += o.network_sectors;
+        self.l2_to_l1_bytes += o.l2_to_l1_bytes;
+        self.l1_to_l2_bytes += o.l1_to_l2_bytes;
+        self.dram_read_bytes += o.dram_read_bytes;
+        self.dram_written_bytes += o.dram_written_bytes;
+        self.system_read_bytes += o.system_read_bytes;
+        self.system_written_bytes += o.system_written_bytes;
+        self.dram_row_hits += o.dram_row_hits;
+        self.dram_row_misses += o.dram_row_misses;
+        self.invalidations += o.invalidations;
+        self.latencies.iter_mut().zip(o.latencies).for_each(|(a, b)| *a += b);
+    }
 }
 
 /// Timing of a launch.
@@ -99,6 +211,46 @@ pub struct TimingStatistics {
     pub pool: PoolStatistics,
     /// Instructions by how scalar they are.
     pub forms: Forms,
+    /// Caches and memory.
+    #[serde(default)]
+    pub hierarchy: HierarchyStatistics,
+    /// Each instruction of the kernel; not added up over different kernels, and not part of the JSON report.
+    #[serde(skip)]
+    pub profile: Vec<InstructionProfile>,
+}
+
+/// What one instruction of a kernel did and cost, all warps together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionProfile {
+    /// Times a warp issued it.
+    pub issues: u64,
+    /// Active lanes, summed over the issues.
+    pub lanes: u64,
+    /// Cycles from a warp's previous issue to this one, summed over the issues: the time its warps spent on it.
+    pub cycles: u64,
+    /// Lines accessed.
+    pub lines: u64,
+    /// Sectors accessed.
+    pub sectors: u64,
+    /// Of these, found in L1.
+    pub hits: u64,
+    /// Sectors that L2 had to fetch from memory.
+    pub far: u64,
+    /// Cycles to the result, summed over the loads.
+    pub latency: u64,
+}
+
+impl InstructionProfile {
+    fn add(&mut self, o: &InstructionProfile) {
+        self.issues += o.issues;
+        self.lanes += o.lanes;
+        self.cycles += o.cycles;
+        self.lines += o.lines;
+        self.sectors += o.sectors;
+        self.hits += o.hits;
+        self.far += o.far;
+        self.latency += o.latency;
+    }
 }
 
 /// Warp instructions (branches, barriers and exits aside) by where redundant work of their lanes went (S5–S7).
@@ -238,6 +390,13 @@ impl Statistics {
             mine.stalls.unit += t.stalls.unit;
             mine.stalls.barrier += t.stalls.barrier;
             mine.stalls.rename += t.stalls.rename;
+            mine.stalls.fetch += t.stalls.fetch;
+            mine.hierarchy.add(&t.hierarchy);
+            if mine.profile.is_empty() {
+                mine.profile.clone_from(&t.profile);
+            } else {
+                mine.profile.iter_mut().zip(&t.profile).for_each(|(a, b)| a.add(b));
+            }
             if t.pool.size > 0 {
                 let (peak, histogram) = (mine.pool.peak, mine.pool.histogram);
                 mine.pool = t.pool.clone();

@@ -4,38 +4,43 @@
 //! instruction a cycle, when its operands are ready (a scoreboard of ready times per register) and its cluster's slot and unit are free; per cycle each
 //! cluster issues at most one instruction and the scalar unit one of its own (S6). Among ready warps the one that issued last goes first, then the
 //! oldest (greedy then oldest). An instruction acts on registers and memory at issue; its latency only delays who needs the result.
-//! Memory has a flat latency per space; coalesced sectors and bank conflicts keep the load-store unit busy. SMs advance in order of their own
+//! Global, constant and private memory are the [hierarchy](super::hierarchy)'s; work-group memory and the constant bank have a flat latency and bank
+//! conflicts. A warp that comes to another line of code waits for the instruction cache. SMs advance in order of their own
 //! clocks, ties by number, so a run is reproducible; cycles without an issue are skipped.
 
 use super::exec::uniform::differing_lane;
 use super::exec::{Decoded, prepare};
+use std::cell::RefCell;
+
 use super::fault::{Fault, FaultKind};
 use super::functional::{BlockCounts, GroupPlace, Progress, Warp, local_memory};
+use super::hierarchy::Hierarchy;
 use super::memory::DeviceMemory;
 use super::program::{End, Program};
 use super::rename::{Table, Uses, is_safe};
 use super::residency::{Admission, Residency, residency};
-use super::statistics::{Stalls, Statistics, TimingStatistics};
+use super::statistics::{InstructionProfile, Stalls, Statistics, TimingStatistics};
 use super::{Launch, Options, energy};
 use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, Reg, Space};
 use crate::target::{Machine, Unit};
 
-/// Runs a launch with timing.
+/// Runs a launch with timing. The hierarchy keeps what L2 holds from launch to launch.
 ///
 /// # Errors
 /// The first fault in simulated time.
 pub fn launch(
     launch: &Launch,
     memory: &DeviceMemory,
+    hierarchy: &RefCell<Hierarchy>,
     machine: &Machine,
     options: &Options,
     progress: Progress,
 ) -> Result<Statistics, Box<Fault>> {
     match machine.warp_size {
-        8 => run::<8>(launch, memory, machine, options, progress),
-        16 => run::<16>(launch, memory, machine, options, progress),
-        64 => run::<64>(launch, memory, machine, options, progress),
-        _ => run::<32>(launch, memory, machine, options, progress),
+        8 => run::<8>(launch, memory, hierarchy, machine, options, progress),
+        16 => run::<16>(launch, memory, hierarchy, machine, options, progress),
+        64 => run::<64>(launch, memory, hierarchy, machine, options, progress),
+        _ => run::<32>(launch, memory, hierarchy, machine, options, progress),
     }
 }
 
@@ -115,7 +120,7 @@ fn statics(program: &Program, machine: &Machine, fixed: u32) -> Vec<Static> {
 }
 
 fn memory_latency(inst: &Inst, machine: &Machine) -> u32 {
-    if !matches!(inst.op, Op::Load | Op::Atomic) {
+    if !matches!(inst.op, Op::Load | Op::LoadUniform | Op::Atomic) {
         return 0;
     }
     let m = &machine.memory;
@@ -123,11 +128,16 @@ fn memory_latency(inst: &Inst, machine: &Machine) -> u32 {
     surface
         + match inst.mods.space {
             Some(MemorySpace::Local) => m.local_latency,
-            Some(MemorySpace::Private) => m.private_latency,
             Some(MemorySpace::Argument) => m.argument_latency,
-            _ => m.global_latency,
+            // As long as the hierarchy says.
+            _ => 0,
         }
 }
+
+/// Bytes of an instruction.
+const INSTRUCTION_BYTES: u64 = 16;
+/// Warps that an SM's numbering of private memories has room for: the machine description's limit.
+const SLOTS: usize = 256;
 
 /// A resident warp.
 struct Slot<'a, const N: usize> {
@@ -147,6 +157,12 @@ struct Slot<'a, const N: usize> {
     table: Table,
     /// The next instruction waits for shared registers.
     starved: bool,
+    /// Line of code fetched last.
+    fetched: u64,
+    /// The next instruction waits for its fetch.
+    waits_for_fetch: bool,
+    /// When the warp issued last.
+    issued_at: u64,
 }
 
 /// A resident work-group.
@@ -160,6 +176,7 @@ struct Group {
 }
 
 struct Sm<'a, const N: usize> {
+    number: usize,
     time: u64,
     slots: Vec<Slot<'a, N>>,
     groups: Vec<Group>,
@@ -175,6 +192,7 @@ struct Sm<'a, const N: usize> {
 struct Machinery<'a, const N: usize> {
     launch: &'a Launch<'a>,
     memory: &'a DeviceMemory,
+    hierarchy: &'a RefCell<Hierarchy>,
     machine: &'a Machine,
     code: Vec<Decoded<N>>,
     statics: Vec<Static>,
@@ -197,11 +215,13 @@ struct Machinery<'a, const N: usize> {
 fn run<const N: usize>(
     launch: &Launch,
     memory: &DeviceMemory,
+    hierarchy: &RefCell<Hierarchy>,
     machine: &Machine,
     options: &Options,
     progress: Progress,
 ) -> Result<Statistics, Box<Fault>> {
     let program = launch.program;
+    hierarchy.borrow_mut().start();
     let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
     let Residency { groups: resident, limit, most, renames } = residency(program, machine, launch.local, launch.local_bytes);
     let resident = resident.max(1) as usize;
@@ -209,6 +229,7 @@ fn run<const N: usize>(
     let mut m: Machinery<N> = Machinery {
         launch,
         memory,
+        hierarchy,
         machine,
         code: prepare::<N>(program),
         // Without renaming no register is shared.
@@ -226,6 +247,7 @@ fn run<const N: usize>(
         options,
     };
     m.counts.saved_lanes = vec![0; program.insts.len()];
+    m.timing.profile = vec![InstructionProfile::default(); program.insts.len()];
     m.timing.resident_warps = (resident * warps) as u64;
     m.timing.residency_limit = limit.into();
     let header = &program.header;
@@ -240,8 +262,9 @@ fn run<const N: usize>(
     m.group_demand = header.shared_demand * warps as u32;
     m.pool = registers;
     m.group_fixed = if renames { header.fixed_registers * warps as u32 } else { 0 };
-    let mut sms: Vec<Sm<N>> = (0..machine.sm.count)
-        .map(|_| Sm {
+    let mut sms: Vec<Sm<N>> = (0..machine.sm.count as usize)
+        .map(|number| Sm {
+            number,
             time: 0,
             slots: Vec::new(),
             groups: Vec::new(),
@@ -264,8 +287,12 @@ fn run<const N: usize>(
         }
     }
     sms.iter_mut().for_each(|s| s.done = s.slots.is_empty());
+    let mut host = options.host_writes.iter().peekable();
     while let Some(index) = (0..sms.len()).filter(|i| !sms[*i].done).min_by_key(|i| (sms[*i].time, *i)) {
         let sm = &mut sms[index];
+        while let Some(write) = host.next_if(|w| w.cycle <= sm.time) {
+            memory.write_shared(write.address, &write.data);
+        }
         let ended = m.cycle(sm)?;
         for _ in 0..ended {
             finished += 1;
@@ -288,6 +315,11 @@ fn run<const N: usize>(
     let busy: u64 = sms.iter().map(|s| s.time).sum();
     let occupied: u64 = sms.iter().map(|s| s.occupied).sum();
     m.timing.cycles = cycles;
+    m.timing.hierarchy = {
+        let latencies = m.timing.hierarchy.latencies;
+        let counted = hierarchy.borrow_mut().finish(memory);
+        super::statistics::HierarchyStatistics { latencies, ..counted }
+    };
     m.timing.occupancy = occupied as f64 / (busy.max(1) as f64 * f64::from(machine.sm.max_warps));
     let mut statistics = energy::count(program, &m.counts, N as u32);
     for (space, sectors) in &m.sectors {
@@ -296,8 +328,8 @@ fn run<const N: usize>(
     statistics.work_items = launch.global.iter().map(|g| u64::from(*g)).product();
     statistics.work_groups = total;
     statistics.warps = total * warps as u64;
-    statistics.energy_pj = energy::energy(program, &m.counts, &statistics, cycles, machine);
     statistics.timing = Some(m.timing);
+    statistics.energy_pj = energy::energy(program, &m.counts, &statistics, cycles, machine);
     Ok(statistics)
 }
 
@@ -342,6 +374,7 @@ enum Cause {
     Unit,
     Barrier,
     Rename,
+    Fetch,
 }
 
 impl<'a, const N: usize> Machinery<'a, N> {
@@ -367,8 +400,13 @@ impl<'a, const N: usize> Machinery<'a, N> {
         for w in 0..live.min(warps as u32) {
             let s = free.pop().unwrap_or_else(|| {
                 let mut warp = Warp::new(self.launch, self.memory, self.options);
-                warp.lanes.sector_bytes = self.machine.memory.sector_bytes;
                 warp.lanes.local_banks = self.machine.memory.local_banks;
+                warp.lanes.hierarchy = Some(self.hierarchy);
+                warp.lanes.sm = sm.number;
+                // Private memory is the hierarchy's.
+                warp.lanes.private = Vec::new();
+                let slot = (sm.number * SLOTS + sm.slots.len()) as u64;
+                warp.lanes.private_base = slot * u64::from(warp.lanes.private_bytes) * N as u64;
                 let rows = usize::from(self.launch.program.rows.total) + 16;
                 sm.slots.push(Slot {
                     warp,
@@ -382,6 +420,9 @@ impl<'a, const N: usize> Machinery<'a, N> {
                     form: Form::Static,
                     table: Table::default(),
                     starved: false,
+                    fetched: u64::MAX,
+                    waits_for_fetch: false,
+                    issued_at: 0,
                 });
                 sm.slots.len() - 1
             });
@@ -390,6 +431,8 @@ impl<'a, const N: usize> Machinery<'a, N> {
             slot.warp.lanes.mask = slot.warp.control.mask;
             slot.group = index;
             slot.ready.fill((0, false));
+            slot.fetched = u64::MAX;
+            slot.issued_at = sm.time;
             slot.next = sm.time;
             slot.waits_for_memory = false;
             slot.age = self.ages;
@@ -413,7 +456,14 @@ impl<'a, const N: usize> Machinery<'a, N> {
     /// When the operands of the next instruction are ready.
     fn prepare_next(&self, slot: &mut Slot<'a, N>, now: u64) {
         let Some(s) = self.statics.get(slot.pc) else { return };
+        let offset = self.launch.program.header.text_offset + INSTRUCTION_BYTES * slot.pc as u64;
+        let line = offset / u64::from(self.machine.memory.line_bytes);
         let mut next = now;
+        if line != slot.fetched {
+            slot.fetched = line;
+            next = self.hierarchy.borrow_mut().fetch(self.memory, slot.warp.lanes.sm, offset, now);
+        }
+        let fetched = next;
         let mut memory = false;
         // A write waits for the register's last write too: results return in any order otherwise.
         for row in s.reads.iter().chain(&s.writes) {
@@ -425,6 +475,7 @@ impl<'a, const N: usize> Machinery<'a, N> {
         }
         slot.next = next;
         slot.waits_for_memory = memory;
+        slot.waits_for_fetch = next == fetched && fetched > now;
         slot.form = self.form(slot, s);
     }
 
@@ -553,19 +604,24 @@ impl<'a, const N: usize> Machinery<'a, N> {
             let cause = if slot.warp.waiting {
                 Cause::Barrier
             } else if slot.next > now {
-                if slot.waits_for_memory { Cause::Memory } else { Cause::Dependence }
+                match (slot.waits_for_fetch, slot.waits_for_memory) {
+                    (true, _) => Cause::Fetch,
+                    (_, true) => Cause::Memory,
+                    _ => Cause::Dependence,
+                }
             } else if slot.starved {
                 Cause::Rename
             } else {
                 Cause::Unit
             };
-            let Stalls { dependence, memory, unit, barrier, rename } = &mut self.timing.stalls;
+            let Stalls { dependence, memory, unit, barrier, rename, fetch } = &mut self.timing.stalls;
             *match cause {
                 Cause::Dependence => dependence,
                 Cause::Memory => memory,
                 Cause::Unit => unit,
                 Cause::Barrier => barrier,
                 Cause::Rename => rename,
+                Cause::Fetch => fetch,
             } += lost;
         }
         if self.pool > 0 {
@@ -663,6 +719,11 @@ impl<'a, const N: usize> Machinery<'a, N> {
         let form = slot.form;
         let on_scalar_unit = st.scalar || form.is_scalarised();
         let mut latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
+        let profile = &mut self.timing.profile[index];
+        profile.issues += 1;
+        profile.lanes += u64::from(slot.warp.control.mask.count_ones());
+        profile.cycles += now - slot.issued_at;
+        slot.issued_at = now;
         self.count_form(index, form, slot.warp.control.mask);
         let st = &self.statics[index];
         if on_scalar_unit {
@@ -679,12 +740,27 @@ impl<'a, const N: usize> Machinery<'a, N> {
             let mut busy = u64::from(st.interval);
             if let Some(access) = slot.warp.lanes.access {
                 let extra = u64::from(access.units.saturating_sub(1));
-                let m = &self.machine.memory;
-                let each = if access.space == MemorySpace::Local { 1 } else { u64::from(m.sector_interval) };
-                busy += extra * each;
-                latency += extra * each;
-                if access.space != MemorySpace::Local {
-                    *self.sectors.entry(access.space).or_default() += u64::from(access.units);
+                match access.done {
+                    None => {
+                        busy += extra;
+                        latency += extra;
+                    }
+                    Some(done) => {
+                        let waits = done.ready.saturating_sub(now);
+                        busy += u64::from(done.busy.saturating_sub(1));
+                        latency += waits;
+                        *self.sectors.entry(access.space).or_default() += u64::from(access.units);
+                        let profile = &mut self.timing.profile[index];
+                        profile.sectors += u64::from(done.sectors);
+                        profile.lines += u64::from(done.lines);
+                        profile.hits += u64::from(done.hits);
+                        profile.far += u64::from(done.far);
+                        if waits > 0 {
+                            profile.latency += latency;
+                            let bin = (u64::BITS - 1 - latency.max(1).leading_zeros()).min(15);
+                            self.timing.hierarchy.latencies[bin as usize] += 1;
+                        }
+                    }
                 }
             }
             if !on_scalar_unit && !st.control {

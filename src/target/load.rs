@@ -58,9 +58,9 @@ impl Machine {
     pub fn latency(&self, class: OpClass) -> u32 {
         let m = &self.memory;
         let memory = match class {
-            OpClass::LoadGlobal | OpClass::Atomic => m.global_latency,
+            OpClass::LoadGlobal | OpClass::Atomic => m.far_latency(),
             OpClass::LoadLocal => m.local_latency,
-            OpClass::LoadPrivate => m.private_latency,
+            OpClass::LoadPrivate => m.data.latency,
             OpClass::LoadArgument => m.argument_latency,
             _ => 0,
         };

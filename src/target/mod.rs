@@ -4,9 +4,11 @@
 //! constant elsewhere.
 
 mod load;
+mod memory;
 mod validate;
 
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
+pub use memory::{Cache, Dram, Memory, Network, SecondLevel, SharedCache, SystemMemory};
 pub use validate::Violation;
 
 use std::collections::BTreeMap;
@@ -158,40 +160,4 @@ pub struct Distances {
     pub local_shared: f64,
     /// Scalar file to the scalar unit.
     pub scalar: f64,
-}
-
-/// Memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Memory {
-    /// Line of all caches, bytes.
-    pub line_bytes: u32,
-    /// Sector of a line: the unit of transfer, bytes.
-    pub sector_bytes: u32,
-    /// Cycles of an access to global or constant memory (flat).
-    pub global_latency: u32,
-    /// Cycles of an access to private memory.
-    pub private_latency: u32,
-    /// Cycles of an access to work-group memory.
-    pub local_latency: u32,
-    /// Cycles of a constant-bank access.
-    pub argument_latency: u32,
-    /// Banks of work-group memory, 4 bytes wide each.
-    pub local_banks: u32,
-    /// Cycles the memory pipeline is busy per sector of a global access.
-    pub sector_interval: u32,
-    /// Energy of moving one sector from or to device memory, pJ.
-    pub sector_pj: f64,
-    /// Energy of a 4-byte access to work-group memory, pJ.
-    pub local_word_pj: f64,
-    /// Device memory, bytes.
-    pub device_bytes: u64,
-    /// Surface descriptors of a launch, at most 256 (G7).
-    pub surfaces: u32,
-    /// Components that an element of a typed surface has at most (G4).
-    pub surface_components: u32,
-    /// Cycles that the address-generation unit adds to an access.
-    pub surface_latency: u32,
-    /// Energy of an address made of global ids, pJ a lane.
-    pub surface_address_pj: f64,
 }

@@ -19,15 +19,15 @@ pub struct Violation {
 }
 
 /// Checks one value.
-fn check(ok: bool, field: &str, value: &dyn std::fmt::Display, rule: &str) -> Result<(), Violation> {
+pub(super) fn check(ok: bool, field: &str, value: &dyn std::fmt::Display, rule: &str) -> Result<(), Violation> {
     if ok { Ok(()) } else { Err(Violation { field: field.into(), value: value.to_string(), rule: rule.into() }) }
 }
 
-fn range(value: u32, low: u32, high: u32, field: &str) -> Result<(), Violation> {
+pub(super) fn range(value: u32, low: u32, high: u32, field: &str) -> Result<(), Violation> {
     check((low..=high).contains(&value), field, &value, &format!("must be {low} to {high}"))
 }
 
-fn energy(value: f64, field: &str) -> Result<(), Violation> {
+pub(super) fn energy(value: f64, field: &str) -> Result<(), Violation> {
     check(value >= 0.0 && value.is_finite(), field, &value, "must be a finite number from 0")
 }
 
@@ -45,7 +45,7 @@ pub fn validate(machine: &Machine) -> Result<(), Violation> {
     clusters(machine)?;
     timing(machine)?;
     energies(machine)?;
-    memory(machine)
+    machine.memory.validate()
 }
 
 fn sm(machine: &Machine) -> Result<(), Violation> {
@@ -127,33 +127,8 @@ fn energies(machine: &Machine) -> Result<(), Violation> {
         ("energy.issue-pj", e.issue_pj),
         ("energy.scalar-compare-pj", e.scalar_compare_pj),
         ("energy.static-watts", e.static_watts),
-        ("memory.sector-pj", machine.memory.sector_pj),
-        ("memory.local-word-pj", machine.memory.local_word_pj),
     ] {
         energy(value, field)?;
     }
     Ok(())
-}
-
-fn memory(machine: &Machine) -> Result<(), Violation> {
-    let m = &machine.memory;
-    let power = |value: u32, low: u32| value.is_power_of_two() && (low..=4096).contains(&value);
-    check(power(m.sector_bytes, 4), "memory.sector-bytes", &m.sector_bytes, "must be a power of two from 4 to 4096")?;
-    check(
-        power(m.line_bytes, m.sector_bytes),
-        "memory.line-bytes",
-        &m.line_bytes,
-        &format!("must be a power of two from sector-bytes ({}) to 4096", m.sector_bytes),
-    )?;
-    for (field, value) in [
-        ("memory.global-latency", m.global_latency),
-        ("memory.private-latency", m.private_latency),
-        ("memory.local-latency", m.local_latency),
-        ("memory.argument-latency", m.argument_latency),
-    ] {
-        range(value, 0, 100_000, field)?;
-    }
-    range(m.local_banks, 1, 1024, "memory.local-banks")?;
-    range(m.sector_interval, 0, 10_000, "memory.sector-interval")?;
-    check((1 << 16..=1 << 40).contains(&m.device_bytes), "memory.device-bytes", &m.device_bytes, "must be 64 KiB to 1 TiB")
 }

@@ -77,22 +77,6 @@ pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local:
             scalar_compare_pj: 0.1,
             static_watts: 1.0,
         },
-        memory: Memory {
-            line_bytes: 128,
-            sector_bytes: 32,
-            global_latency: 400,
-            private_latency: 40,
-            local_latency: 30,
-            argument_latency: 10,
-            local_banks: 32,
-            sector_interval: 1,
-            sector_pj: 1.0,
-            local_word_pj: 1.0,
-            device_bytes: 1 << 20,
-            surfaces: 256,
-            surface_components: 4,
-            surface_latency: 2,
-            surface_address_pj: 1.0,
-        },
+        memory: Memory { device_bytes: 1 << 20, ..Machine::default_machine().memory },
     }
 }

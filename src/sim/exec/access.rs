@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::alu::blend;
-use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of};
+use super::{cached, AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of};
 use crate::isa::semantics as sem;
 use crate::isa::{AddressMode, AtomicOp, Inst, MemorySpace, SurfacePlace, Type};
 use crate::sim::fault::FaultKind;
@@ -70,7 +70,7 @@ fn surface<const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> (u64, u32) {
 
 /// Lanes of a mask.
 #[inline(always)]
-fn lanes(mut mask: u64) -> impl Iterator<Item = usize> {
+pub(super) fn lanes(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         if mask == 0 {
             return None;
@@ -186,7 +186,7 @@ fn resolve<const MODE: u8, const N: usize>(
             (l.constants.as_ptr().cast_mut(), 0, 0)
         }
     };
-    if l.local_banks != 0 {
+    if l.local_banks != 0 && matches!(d.space, MemorySpace::Local | MemorySpace::Argument) {
         record(l, d, &a, mask, bytes);
     }
     Some(Resolved { base, origin, lane_stride, addresses: a, mask })
@@ -241,35 +241,24 @@ fn out_of_bounds<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, address: u64,
     l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, lane as u32);
 }
 
-/// Notes sectors or bank conflicts for the timing model.
+/// Notes bank conflicts for the timing model.
 #[cold]
 fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32) {
     let units = match d.space {
-        MemorySpace::Global | MemorySpace::Constant => {
-            let size = u64::from(l.sector_bytes.max(1));
-            let mut sectors: Vec<u64> = lanes(mask).flat_map(|i| a[i] / size..=(a[i] + u64::from(bytes) - 1) / size).collect();
-            sectors.sort_unstable();
-            sectors.dedup();
-            sectors.len() as u32
-        }
-        MemorySpace::Local => {
-            // Lanes that touch different words of one bank go one after the other.
-            let banks = l.local_banks as usize;
-            let mut words: Vec<u64> = lanes(mask).flat_map(|i| a[i] / 4..=(a[i] + u64::from(bytes) - 1) / 4).collect();
-            words.sort_unstable();
-            words.dedup();
-            let mut load = vec![0u32; banks];
-            words.iter().for_each(|w| load[*w as usize % banks] += 1);
-            load.into_iter().max().unwrap_or(1)
-        }
-        // Interleaved: the lanes' words lie side by side.
-        MemorySpace::Private => {
-            let words = bytes.div_ceil(4) * mask.count_ones();
-            (words * 4).div_ceil(l.sector_bytes.max(1))
-        }
-        MemorySpace::Argument => 1,
+        MemorySpace::Local => bank_conflicts(lanes(mask).map(|i| a[i]), bytes, l.local_banks as usize),
+        _ => 1,
     };
-    l.access = Some(AccessRecord { space: d.space, units });
+    l.access = Some(AccessRecord { space: d.space, units, done: None });
+}
+
+/// Cycles of an access to work-group memory: lanes that touch different words of one bank go one after the other.
+pub fn bank_conflicts(addresses: impl Iterator<Item = u64>, bytes: u32, banks: usize) -> u32 {
+    let mut words: Vec<u64> = addresses.flat_map(|a| a / 4..=(a + u64::from(bytes) - 1) / 4).collect();
+    words.sort_unstable();
+    words.dedup();
+    let mut load = vec![0u32; banks];
+    words.iter().for_each(|w| load[*w as usize % banks] += 1);
+    load.into_iter().max().unwrap_or(1)
 }
 
 /// Whether all lanes are active and their addresses follow each other `bytes` apart.
@@ -399,6 +388,9 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
         return;
     }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, LOAD) else { return };
+    if l.hierarchy.is_some() && is_cached(d.space) {
+        return cached::load::<BYTES, SIGNED, N>(l, d, &r.addresses, r.mask);
+    }
     let words = (BYTES as usize).div_ceil(4);
     // SAFETY (function): `resolve` checked that every active lane's bytes are inside one allocation.
     let read = |p: *mut u8| -> [u32; 4] {
@@ -487,6 +479,9 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
         }
     }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, STORE) else { return };
+    if l.hierarchy.is_some() && is_cached(d.space) {
+        return cached::store::<BYTES, N>(l, d, &r.addresses, r.mask);
+    }
     let words = (BYTES as usize).div_ceil(4);
     // SAFETY (function): as in `load`.
     if BYTES == 4 && r.lane_stride == 0 && consecutive(&r.addresses, r.mask, 4) {
@@ -511,7 +506,7 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
 }
 
 /// What an atomic leaves in memory.
-fn updated32(op: AtomicOp, ty: Type, old: u32, data: u32, replacement: u32) -> u32 {
+pub(super) fn updated32(op: AtomicOp, ty: Type, old: u32, data: u32, replacement: u32) -> u32 {
     let f = |g: fn(f32, f32) -> f32| g(f32::from_bits(old), f32::from_bits(data)).to_bits();
     match (op, ty) {
         (AtomicOp::Add, Type::F32) => f(|a, b| a + b),
@@ -552,7 +547,7 @@ fn updated32(op: AtomicOp, ty: Type, old: u32, data: u32, replacement: u32) -> u
     }
 }
 
-fn updated64(op: AtomicOp, ty: Type, old: u64, data: u64, replacement: u64) -> u64 {
+pub(super) fn updated64(op: AtomicOp, ty: Type, old: u64, data: u64, replacement: u64) -> u64 {
     let f = |g: fn(f64, f64) -> f64| g(f64::from_bits(old), f64::from_bits(data)).to_bits();
     match (op, ty) {
         (AtomicOp::Add, Type::F64) => f(|a, b| a + b),
@@ -600,6 +595,9 @@ fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &
     let Some(r) = resolve::<MODE, N>(l, d, bytes, ATOMIC) else { return };
     let op = atomic_of(d.mode);
     let wide = bytes == 8;
+    if l.hierarchy.is_some() && is_cached(d.space) {
+        return cached::atomic(l, d, &r.addresses, r.mask, ty);
+    }
     for i in lanes(r.mask) {
         let word = |l: &Lanes<N>, k: u16| l.row(d.src[2] + k)[i];
         let pair = |l: &Lanes<N>, k: u16| u64::from(word(l, k)) | u64::from(word(l, k + 1)) << 32;
@@ -627,6 +625,20 @@ fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &
     }
 }
 
+/// Spaces that caches hold.
+fn is_cached(space: MemorySpace) -> bool {
+    matches!(space, MemorySpace::Global | MemorySpace::Constant | MemorySpace::Private)
+}
+
+/// `cctl`: addresses are not checked, as prefetches never fault (K5).
+fn control<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    let mask = l.active(d);
+    if mask != 0 {
+        let a = addresses::<MODE, N>(l, d);
+        cached::control(l, d, &a, mask);
+    }
+}
+
 macro_rules! by_mode {
     ($inst:expr, $f:ident, $($arg:expr),*) => {
         match $inst.mods.address {
@@ -647,6 +659,14 @@ pub(super) fn select_load<const N: usize>(inst: &Inst) -> Execute<N> {
         Type::B64 => by_mode!(inst, load, 8, false),
         Type::B128 => by_mode!(inst, load, 16, false),
         _ => by_mode!(inst, load, 4, false),
+    }
+}
+
+pub(super) fn select_control<const N: usize>(inst: &Inst) -> Execute<N> {
+    match inst.mods.address {
+        AddressMode::U32 | AddressMode::Surface => control::<{ AddressMode::U32 as u8 }, N>,
+        AddressMode::S32 => control::<{ AddressMode::S32 as u8 }, N>,
+        AddressMode::A64 => control::<{ AddressMode::A64 as u8 }, N>,
     }
 }
 

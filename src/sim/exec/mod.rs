@@ -4,16 +4,19 @@
 //! computed; only active lanes are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
 //! the whole row, so vector instructions read scalar registers like any other row.
 
-mod access;
+pub mod access;
 mod alu;
+mod cached;
 mod texture;
 pub mod uniform;
 
 use super::fault::FaultKind;
 use super::memory::DeviceMemory;
 use super::program::Program;
-use crate::isa::{AddressMode, AtomicOp, Guard, MemorySpace, Op, Operand, Reg, Space, Special, Type};
+use crate::isa::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special, SurfacePlace, Type};
+use crate::mir::surface::SurfaceKind;
 use crate::sim::Descriptor;
+use crate::sim::hierarchy::{Done, Hierarchy, Path};
 
 /// A register of all lanes.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,12 @@ pub struct Decoded<const N: usize> {
     pub imm: i32,
     /// Memory space.
     pub space: MemorySpace,
+    /// Cache policy.
+    pub policy: CachePolicy,
+    /// L1 of a load.
+    pub path: Path,
+    /// What `cctl` does.
+    pub control: (CacheName, CacheOperation),
     /// Index of the instruction in the kernel.
     pub index: u32,
 }
@@ -67,8 +76,10 @@ pub struct Decoded<const N: usize> {
 pub struct AccessRecord {
     /// Space.
     pub space: MemorySpace,
-    /// Sectors touched (global, constant) or cycles of bank conflicts beyond the first (local).
+    /// Sectors touched, or cycles of bank conflicts (work-group memory).
     pub units: u32,
+    /// What the memory hierarchy says of it; `None` for work-group memory and the constant bank.
+    pub done: Option<Done>,
 }
 
 /// The state that instructions act on: one warp.
@@ -97,15 +108,19 @@ pub struct Lanes<'a, const N: usize> {
     pub ranges: [(u64, u64); RANGES],
     /// The first fault, with the instruction and lane.
     pub fault: Option<(FaultKind, u32, u32)>,
-    /// Record accesses for timing.
-    pub sector_bytes: u32,
+    /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
+    pub hierarchy: Option<&'a std::cell::RefCell<Hierarchy>>,
+    /// SM.
+    pub sm: usize,
+    /// First byte of the warp's private memory among those of all resident warps.
+    pub private_base: u64,
     /// Banks of work-group memory; 0: do not record accesses.
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,
     /// Compare the operands of u-marked instructions (S8).
     pub check_marks: bool,
-    /// Instructions executed, for the clock register.
+    /// Instructions executed (functional mode) or cycle (timing mode), for the clock register.
     pub clock: u64,
 }
 
@@ -263,6 +278,17 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 _ => inst.mods.rounding as u8,
             };
             let inner = alu::select::<N>(inst);
+            let read_only = inst.mods.address == AddressMode::Surface
+                && program
+                    .header
+                    .surfaces
+                    .get(usize::from(SurfacePlace::from_immediate(inst.imm).surface))
+                    .is_some_and(|s| matches!(s.kind, SurfaceKind::TypedBuffer | SurfaceKind::RawBuffer));
+            let path = match inst.mods.space {
+                _ if inst.op == Op::LoadUniform || read_only => Path::Uniform,
+                Some(MemorySpace::Constant) => Path::Constant,
+                _ => Path::Data,
+            };
             let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
             Decoded {
                 run: if inst.uniform { uniform::marked::<N> } else { inner },
@@ -281,6 +307,9 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 has_offset: inst.is_memory() && inst.srcs[1].is_some(),
                 imm: inst.imm,
                 space: inst.mods.space.unwrap_or(MemorySpace::Global),
+                policy: inst.mods.cache,
+                path,
+                control: inst.mods.control.unwrap_or((CacheName::D, CacheOperation::Qry1)),
                 index: index as u32,
             }
         })

@@ -1,7 +1,9 @@
 //! Image reads and writes: lane after lane, through [`crate::sim::image`].
 
-use super::{AccessRecord, Decoded, Execute, Lanes};
-use crate::isa::{Inst, MemorySpace, Type};
+use rustc_hash::FxHashMap;
+
+use super::{Decoded, Execute, Lanes, cached};
+use crate::isa::{Inst, Type};
 use crate::sim::fault::FaultKind;
 use crate::sim::image::{Image, Result4, Sampler, sample};
 
@@ -36,18 +38,6 @@ fn outside<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, what: &str, image: 
     l.set_fault(FaultKind::Image { message }, d, lane as u32);
 }
 
-/// Notes the sectors of the texels touched for the timing model.
-fn record<const N: usize>(l: &mut Lanes<N>, mut bytes: Vec<u64>) {
-    if l.local_banks == 0 {
-        return;
-    }
-    let size = u64::from(l.sector_bytes.max(1));
-    bytes.iter_mut().for_each(|b| *b /= size);
-    bytes.sort_unstable();
-    bytes.dedup();
-    l.access = Some(AccessRecord { space: MemorySpace::Global, units: bytes.len() as u32 });
-}
-
 fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let mask = l.active(d);
     let result = match Type::from_repr(TYPE) {
@@ -56,7 +46,31 @@ fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
         _ => Result4::Float,
     };
     let (integer, bare) = (d.imm & 0x200 != 0, d.imm & 0x400 != 0);
-    let touched = std::cell::RefCell::new(Vec::new());
+    // With caches: which texels are needed does not depend on what they hold, so a first pass collects them for one access.
+    let mut fetched: FxHashMap<u64, [u8; 16]> = FxHashMap::default();
+    if l.hierarchy.is_some() {
+        let wanted = std::cell::RefCell::new(std::collections::BTreeSet::new());
+        let mut bytes = 1;
+        for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
+            let Some(descriptor) = l.descriptors.get((d.imm & 0xff) as usize) else { return };
+            let Some(image) = descriptor.image else { continue };
+            bytes = image.format.bytes();
+            let note = |offset: u64| {
+                wanted.borrow_mut().insert(descriptor.start + offset);
+                [0; 4]
+            };
+            let c = coordinates(l, d.src[1], lane);
+            let sampler = Sampler(l.row(d.src[0])[lane]);
+            if bare {
+                image.place(c).map(|(at, layer)| note(image.offset(at, layer)));
+            } else if sampler.is_valid() {
+                sample(&image, sampler, c, integer, note);
+            }
+        }
+        let wanted: Vec<u64> = wanted.into_inner().into_iter().collect();
+        let texels = cached::texels(l, &wanted, bytes);
+        fetched = wanted.into_iter().zip(texels).collect();
+    }
     for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
         let Some((start, image)) = image(l, d, lane as u32) else { return };
         if !image.format.reads_as(result) {
@@ -67,7 +81,9 @@ fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
         let c = coordinates(l, d.src[1], lane);
         let memory = l.memory;
         let fetch = |offset: u64| -> [u32; 4] {
-            touched.borrow_mut().push(start + offset);
+            if let Some(texel) = fetched.get(&(start + offset)) {
+                return image.format.decode(&texel[..image.format.bytes()]);
+            }
             // SAFETY: `offset` is of a texel inside the image, whose buffer the runtime checked to be large enough.
             let texel = unsafe { std::slice::from_raw_parts(memory.host(start + offset), image.format.bytes()) };
             image.format.decode(texel)
@@ -90,23 +106,29 @@ fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
             l.row_mut(d.dst + k as u16)[lane] = v;
         }
     }
-    record(l, touched.into_inner());
 }
 
 fn write<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let mask = l.active(d);
-    let mut touched = Vec::new();
+    let (mut addresses, mut data, mut size) = ([0; N], [[0; 16]; N], 1);
     for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
         let Some((start, image)) = image(l, d, lane as u32) else { return };
         let c = coordinates(l, d.src[0], lane);
         let Some((at, layer)) = image.place(c) else { return outside(l, d, "a write", &image, c, lane) };
         let offset = image.offset(at, layer);
         let (bytes, n) = image.format.encode(coordinates(l, d.src[1], lane));
-        // SAFETY: as in `read`; no Rust reference to this memory exists.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), l.memory.host(start + offset), n) };
-        touched.push(start + offset);
+        if l.hierarchy.is_some() {
+            addresses[lane] = start + offset;
+            data[lane][..n].copy_from_slice(&bytes[..n]);
+            size = n;
+        } else {
+            // SAFETY: as in `read`; no Rust reference to this memory exists.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), l.memory.host(start + offset), n) };
+        }
     }
-    record(l, touched);
+    if mask != 0 {
+        cached::write_texels(l, &addresses, mask, &data, size);
+    }
 }
 
 pub(super) fn select_read<const N: usize>(inst: &Inst) -> Execute<N> {

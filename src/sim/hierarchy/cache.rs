@@ -1,0 +1,332 @@
+//! A set-associative cache of sectored lines that hold data (K8).
+//!
+//! A line has a bit for each valid sector and one for each dirty byte. A store allocates its line without fetching it: dirty bytes are kept apart, and a
+//! later fill of their sector goes around them. Within a set the victim is an empty way, else the evict-first line unused for longest, else the line unused
+//! for longest. A sector on its way has data already, as accesses act at issue, but is *ready* only when it arrives.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A line number: address divided by the size of a line.
+pub type LineNumber = u64;
+
+const EMPTY: LineNumber = LineNumber::MAX;
+
+/// State of a line beside its bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// Valid sectors.
+    valid: u64,
+    /// Last use, by order.
+    used: u64,
+    evict_first: bool,
+    any_dirty: bool,
+}
+
+/// A place in a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(usize);
+
+/// A line that left a cache with bytes to be written back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dirty {
+    /// Its number.
+    pub line: LineNumber,
+    /// Its bytes.
+    pub data: Vec<u8>,
+    /// Dirty bytes, a bit each.
+    pub bytes: [u64; 4],
+}
+
+/// What had to make room.
+#[derive(Clone, Debug, Default)]
+pub struct Eviction {
+    /// A line was evicted; whether it was marked evict-first.
+    pub evict_first: Option<bool>,
+    /// What must be written back of it.
+    pub dirty: Option<Dirty>,
+}
+
+/// The cache.
+pub struct Cache {
+    sets: u64,
+    ways: usize,
+    line_bytes: usize,
+    sector_bytes: usize,
+    sectors: usize,
+    tags: Vec<LineNumber>,
+    states: Vec<State>,
+    dirty: Vec<[u64; 4]>,
+    /// Cycle at which each sector is there.
+    ready: Vec<u64>,
+    data: Vec<u8>,
+    order: u64,
+    /// Cycles at which misses on their way arrive.
+    misses: BinaryHeap<Reverse<u64>>,
+    most_misses: usize,
+}
+
+impl Cache {
+    /// An empty cache.
+    pub fn new(bytes: u32, ways: u32, line_bytes: u32, sector_bytes: u32, most_misses: u32) -> Cache {
+        let lines = (bytes / line_bytes) as usize;
+        let sectors = (line_bytes / sector_bytes) as usize;
+        Cache {
+            sets: lines as u64 / u64::from(ways),
+            ways: ways as usize,
+            line_bytes: line_bytes as usize,
+            sector_bytes: sector_bytes as usize,
+            sectors,
+            tags: vec![EMPTY; lines],
+            states: vec![State::default(); lines],
+            dirty: vec![[0; 4]; lines],
+            ready: vec![0; lines * sectors],
+            data: vec![0; bytes as usize],
+            order: 0,
+            misses: BinaryHeap::new(),
+            most_misses: most_misses as usize,
+        }
+    }
+
+    /// First way of a line's set. Upper bits are folded in, so that power-of-two pitches do not fall into one set.
+    fn set(&self, line: LineNumber) -> usize {
+        let folded = line ^ (line >> 9) ^ (line >> 18);
+        (folded % self.sets) as usize * self.ways
+    }
+
+    /// Where a line is.
+    pub fn find(&self, line: LineNumber) -> Option<Place> {
+        let first = self.set(line);
+        self.tags[first..first + self.ways].iter().position(|t| *t == line).map(|w| Place(first + w))
+    }
+
+    /// Finds a line or makes room for it, and notes its use.
+    pub fn allocate(&mut self, line: LineNumber, evict_first: bool) -> (Place, Eviction) {
+        if let Some(place) = self.find(line) {
+            self.touch(place, evict_first);
+            return (place, Eviction::default());
+        }
+        let first = self.set(line);
+        let age = |i: &usize| {
+            let state = &self.states[*i];
+            (self.tags[*i] != EMPTY, !state.evict_first, state.used)
+        };
+        let victim = (first..first + self.ways).min_by_key(age).unwrap_or(first);
+        let evict = (self.tags[victim] != EMPTY).then_some(self.states[victim].evict_first);
+        let dirty = self.take(Place(victim));
+        self.tags[victim] = line;
+        self.states[victim] = State::default();
+        self.touch(Place(victim), evict_first);
+        (Place(victim), Eviction { evict_first: evict, dirty })
+    }
+
+    /// Notes a use.
+    pub fn touch(&mut self, place: Place, evict_first: bool) {
+        self.order += 1;
+        let state = &mut self.states[place.0];
+        (state.used, state.evict_first) = (self.order, evict_first);
+    }
+
+    /// Removes a line and returns its dirty bytes.
+    pub fn take(&mut self, place: Place) -> Option<Dirty> {
+        let i = place.0;
+        let line = std::mem::replace(&mut self.tags[i], EMPTY);
+        let state = std::mem::take(&mut self.states[i]);
+        let bytes = std::mem::take(&mut self.dirty[i]);
+        self.ready[i * self.sectors..(i + 1) * self.sectors].fill(0);
+        state.any_dirty.then(|| Dirty { line, data: self.bytes(place).to_vec(), bytes })
+    }
+
+    /// Removes a line without writing it back. Whether it was there.
+    pub fn discard(&mut self, line: LineNumber) -> bool {
+        match self.find(line) {
+            Some(place) => {
+                self.take(place);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Removes all lines; returns what is dirty.
+    pub fn take_all(&mut self) -> Vec<Dirty> {
+        (0..self.tags.len()).filter_map(|i| self.take(Place(i))).collect()
+    }
+
+    /// The dirty bytes of a line, which are clean from now on.
+    pub fn clean(&mut self, place: Place) -> Option<Dirty> {
+        let i = place.0;
+        if !self.states[i].any_dirty {
+            return None;
+        }
+        self.states[i].any_dirty = false;
+        Some(Dirty { line: self.tags[i], data: self.bytes(place).to_vec(), bytes: std::mem::take(&mut self.dirty[i]) })
+    }
+
+    /// Cleans all lines.
+    pub fn clean_all(&mut self) -> Vec<Dirty> {
+        (0..self.tags.len()).filter_map(|i| self.clean(Place(i))).collect()
+    }
+
+    /// A line's bytes; those of invalid sectors mean nothing unless they are dirty.
+    pub fn bytes(&self, place: Place) -> &[u8] {
+        &self.data[place.0 * self.line_bytes..(place.0 + 1) * self.line_bytes]
+    }
+
+    /// Valid sectors.
+    pub fn valid(&self, place: Place) -> u64 {
+        self.states[place.0].valid
+    }
+
+    /// Whether a line has dirty bytes.
+    pub fn is_dirty(&self, place: Place) -> bool {
+        self.states[place.0].any_dirty
+    }
+
+    /// Whether a line is the first to be evicted.
+    pub fn is_evict_first(&self, place: Place) -> bool {
+        self.states[place.0].evict_first
+    }
+
+    /// Cycle at which all of these sectors are there.
+    pub fn ready(&self, place: Place, sectors: u64) -> u64 {
+        let ready = &self.ready[place.0 * self.sectors..(place.0 + 1) * self.sectors];
+        ready.iter().enumerate().filter(|(s, _)| sectors >> s & 1 == 1).map(|(_, r)| *r).max().unwrap_or(0)
+    }
+
+    /// Fills sectors, around dirty bytes; they are there at cycle `ready`.
+    pub fn fill(&mut self, place: Place, sectors: u64, from: &[u8], ready: u64) {
+        let (i, size) = (place.0, self.sector_bytes);
+        let dirty = self.dirty[i];
+        let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
+        for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
+            let range = s * size..(s + 1) * size;
+            if self.states[i].any_dirty {
+                for b in range {
+                    if dirty[b / 64] >> (b % 64) & 1 == 0 {
+                        data[b] = from[b];
+                    }
+                }
+            } else {
+                data[range.clone()].copy_from_slice(&from[range]);
+            }
+            self.ready[i * self.sectors + s] = ready;
+        }
+        self.states[i].valid |= sectors;
+    }
+
+    /// Writes the bytes of `mask`. Sectors all of whose bytes are dirty become valid. If not `keep_dirty`, only bytes that are here already change, for a write
+    /// that has gone further down.
+    pub fn write(&mut self, place: Place, from: &[u8], mask: &[u64; 4], keep_dirty: bool) {
+        let i = place.0;
+        let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
+        for (w, m) in mask.iter().enumerate() {
+            let mut m = *m;
+            while m != 0 {
+                let b = w * 64 + m.trailing_zeros() as usize;
+                data[b] = from[b];
+                m &= m - 1;
+            }
+        }
+        if !keep_dirty {
+            return;
+        }
+        self.states[i].any_dirty = true;
+        for (d, m) in self.dirty[i].iter_mut().zip(mask) {
+            *d |= m;
+        }
+        for s in 0..self.sectors {
+            let full = (0..self.sector_bytes).all(|b| {
+                let b = s * self.sector_bytes + b;
+                self.dirty[i][b / 64] >> (b % 64) & 1 == 1
+            });
+            if full {
+                self.states[i].valid |= 1 << s;
+            }
+        }
+    }
+
+    /// When a miss that is found at cycle `now` can leave: at once, or when an earlier one has arrived if all registers are taken.
+    pub fn admit(&mut self, now: u64) -> u64 {
+        while self.misses.peek().is_some_and(|Reverse(t)| *t <= now) {
+            self.misses.pop();
+        }
+        if self.misses.len() < self.most_misses {
+            return now;
+        }
+        self.misses.pop().map_or(now, |Reverse(t)| t)
+    }
+
+    /// A miss is on its way until `arrives`.
+    pub fn note_miss(&mut self, arrives: u64) {
+        self.misses.push(Reverse(arrives));
+    }
+
+    /// A launch begins at cycle 0: nothing is on its way.
+    pub fn settle(&mut self) {
+        self.misses.clear();
+        self.ready.fill(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(n: u8) -> Vec<u8> {
+        vec![n; 128]
+    }
+
+    /// Byte `b` only.
+    fn byte(b: usize) -> [u64; 4] {
+        let mut m = [0; 4];
+        m[b / 64] = 1 << (b % 64);
+        m
+    }
+
+    #[test]
+    fn evict_first_lines_go_before_older_ones() {
+        let mut c = Cache::new(2 * 128, 2, 128, 32, 4);
+        c.allocate(1, false);
+        c.allocate(2, true);
+        let (_, e) = c.allocate(3, false);
+        assert_eq!(e.evict_first, Some(true));
+        assert!(c.find(1).is_some() && c.find(2).is_none());
+        let (_, e) = c.allocate(4, false);
+        assert_eq!(e.evict_first, Some(false));
+        assert!(c.find(1).is_none() && c.find(3).is_some());
+    }
+
+    #[test]
+    fn fills_go_around_dirty_bytes() {
+        let mut c = Cache::new(1024, 2, 128, 32, 4);
+        let (p, _) = c.allocate(5, false);
+        c.write(p, &bytes(7), &byte(3), true);
+        assert_eq!(c.valid(p), 0);
+        c.fill(p, 1, &bytes(9), 10);
+        assert_eq!((c.bytes(p)[2], c.bytes(p)[3], c.valid(p)), (9, 7, 1));
+        assert_eq!((c.ready(p, 1), c.ready(p, 2)), (10, 0));
+        let dirty = c.take(p).unwrap();
+        assert_eq!((dirty.line, dirty.bytes), (5, byte(3)));
+        assert!(c.find(5).is_none());
+    }
+
+    #[test]
+    fn a_sector_written_whole_is_valid() {
+        let mut c = Cache::new(1024, 2, 128, 32, 4);
+        let (p, _) = c.allocate(5, false);
+        c.write(p, &bytes(7), &[0xffff_ffff << 32, 0, 0, 0], true);
+        assert_eq!(c.valid(p), 2);
+        assert!(c.clean(p).is_some() && c.clean(p).is_none() && c.valid(p) == 2);
+    }
+
+    #[test]
+    fn misses_wait_for_a_register() {
+        let mut c = Cache::new(1024, 2, 128, 32, 2);
+        c.note_miss(100);
+        c.note_miss(50);
+        assert_eq!(c.admit(10), 50);
+        c.note_miss(120);
+        assert_eq!(c.admit(110), 110);
+    }
+}
