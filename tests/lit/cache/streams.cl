@@ -37,9 +37,9 @@ __kernel void plane(__global const float *a, __global float *b, int pitch) {
 
 // A matrix walked by columns: every iteration comes to a new row, and can be prefetched. The vector is the same for all.
 // CHECK-LABEL: cache hints of columns:
+// CHECK-NEXT: %y: store cs, written once
 // CHECK-NEXT: %a: load cs, touched once, prefetch 16*arg3 bytes ahead
 // CHECK-NEXT: %x: load ldu, same address in all lanes, read-only
-// CHECK-NEXT: %y: store cs, written once
 __kernel void columns(__global const float *restrict a, __global const float *restrict x, __global float *y, int n) {
   int i = get_global_id(0);
   float s = 0;
@@ -51,8 +51,8 @@ __kernel void columns(__global const float *restrict a, __global const float *re
 
 // The same with a constant pitch; four rows an iteration are no neighbours of each other.
 // CHECK-LABEL: cache hints of unrolled:
+// CHECK-NEXT: %y: store cs, written once
 // CHECK-COUNT-4: %a: load cs, touched once, prefetch 65536 bytes ahead
-// CHECK: %y: store cs, written once
 __kernel void unrolled(__global const float *a, __global float *y, int n) {
   int i = get_global_id(0);
   float s = 0;
@@ -75,7 +75,7 @@ __kernel void grid_stride(__global const float *a, __global float *b, int n) {
 // CHECK-LABEL: cache hints of rest:
 // CHECK-NOT: ca,
 // CHECK-NOT: wb,
-// CHECK: %b: store cs
+// CHECK: %a: load cs, touched once, prefetch 64*arg2 bytes ahead
 __kernel void rest(__global const float *a, __global float *b, int n) {
   int i = get_global_id(0);
   float s = 0;
@@ -86,7 +86,7 @@ __kernel void rest(__global const float *a, __global float *b, int n) {
 
 // A row a work-group: the row moves with the group.
 // CHECK-LABEL: cache hints of rows:
-// CHECK-NEXT: %a: load cs, touched once, prefetch 16*elsize.x bytes ahead
+// CHECK: %a: load cs, touched once, prefetch 16*elsize.x bytes ahead
 __kernel void rows(__global const float *a, __global float *b, int pitch, int n) {
   float s = 0;
 #pragma unroll 1
@@ -97,7 +97,7 @@ __kernel void rows(__global const float *a, __global float *b, int pitch, int n)
 
 // A pointer that walks, backwards.
 // CHECK-LABEL: cache hints of pointer:
-// CHECK-NEXT: %a: load cs, touched once, prefetch -16384 bytes ahead
+// CHECK: %a: load cs, touched once, prefetch -16384 bytes ahead
 __kernel void pointer(__global const float *a, __global float *b, int n) {
   __global const float *p = a + get_global_id(0);
   float s = 0;
