@@ -7,7 +7,7 @@
 //! # Rules, the first that applies
 //! 1. Volatile and atomic accesses: `.cv`, `.wt`.
 //! 2. `!nontemporal`: `.cs`.
-//! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics, fences): `.cg`. Without, no race-free kernel can read
+//! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics, fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read
 //!    what another work-group wrote, and its own work-group's stores discard the line.
 //! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`.
 //! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]); consecutive lanes touch consecutive elements, every id the
@@ -160,6 +160,8 @@ struct Kernel<'a> {
     communicates: bool,
     /// What is written can reach another work-item of the group during the kernel.
     synchronises: bool,
+    /// Volatile accesses: with barriers as fences they are flags between work-groups in programs older than OpenCL 2.
+    signals: bool,
     /// A load's surface is not known.
     reads_unknown: bool,
 }
@@ -182,6 +184,7 @@ impl<'a> Kernel<'a> {
             writes_apart: true,
             communicates: false,
             synchronises: false,
+            signals: false,
             reads_unknown: false,
         };
         let mut offsets = Offsets::new(function, uniformity);
@@ -190,6 +193,7 @@ impl<'a> Kernel<'a> {
                 kernel.meet(inst, &mut offsets);
             }
         }
+        kernel.communicates |= kernel.synchronises && kernel.signals;
         for (i, a) in kernel.accesses.iter().enumerate() {
             match (&a.place, a.kind) {
                 (Ok((argument, _)), _) => kernel.surfaces.entry(*argument).or_default().push(i),
@@ -235,6 +239,7 @@ impl<'a> Kernel<'a> {
             return;
         }
         self.communicates |= kind == Kind::Atomic || is_atomic(inst);
+        self.signals |= kind != Kind::Atomic && is_volatile(inst);
         let cfg = self.uniformity.cfg();
         let Some(&block) = cfg.index.get(&inst.parent()) else { return };
         let loops = cfg.loops.iter().filter(|l| l.members.contains(block)).map(|l| cfg.blocks[l.header]).collect();
@@ -304,8 +309,7 @@ impl<'a> Kernel<'a> {
     }
 
     fn decide(&self, a: &Access) -> (Hint, &'static str) {
-        // SAFETY: flag of a live load or store.
-        if unsafe { LLVMGetVolatile(a.inst.0) != 0 } {
+        if is_volatile(a.inst) {
             return (Hint::Volatile, "volatile");
         }
         if is_atomic(a.inst) {
@@ -510,6 +514,11 @@ fn multiple(p: &Poly, q: &Poly) -> bool {
     let (have, unit) = (p.0.get(monomial).copied().unwrap_or(0) as i32, c as i32);
     let Some(n) = have.checked_rem(unit).filter(|r| *r == 0).and_then(|_| have.checked_div(unit)) else { return false };
     n != 0 && q.scaled(n as u32) == *p
+}
+
+fn is_volatile(access: Value) -> bool {
+    // SAFETY: flag of a live load or store.
+    unsafe { LLVMGetVolatile(access.0) != 0 }
 }
 
 fn is_atomic(i: Value) -> bool {

@@ -54,6 +54,18 @@ __kernel void group_barrier(__global int *a, __global int *b) {
   b[i] = a[i + 1];
 }
 
+// But with a volatile flag it is what passes for communication in older programs.
+// CHECK-LABEL: cache hints of flag:
+// CHECK: %flag: load cv, volatile
+// CHECK: %a: load cg, other work-groups may write it
+__kernel void flag(__global int *a, __global volatile int *flag, __global int *b) {
+  int i = get_global_id(0);
+  while (!*flag)
+    ;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  b[i] = a[i];
+}
+
 // Without `restrict` the counted data might be the counters.
 // CHECK-LABEL: cache hints of histogram:
 // CHECK-NEXT: %a: load cg, other work-groups may write it
