@@ -28,7 +28,7 @@ use inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtins::{self, Builtin, Query};
 use crate::cfg::Index;
@@ -135,6 +135,8 @@ struct Access {
     sizes: (u64, u64),
     /// Headers of the loops around it, outer first.
     loops: Vec<BlockRef>,
+    /// A write of global memory stands before it in its block.
+    after_write: bool,
 }
 
 /// How an address moves.
@@ -154,6 +156,9 @@ struct Kernel<'a> {
     used: [bool; 3],
     required: Option<[u32; 3]>,
     writes_global: bool,
+    /// Blocks with writes of global memory, then those that can be reached from them, too.
+    writing: FxHashSet<Index>,
+    written: FxHashSet<Index>,
     /// All writes go through `restrict` arguments, directly.
     writes_apart: bool,
     /// What is written can reach another work-group during the kernel.
@@ -181,6 +186,8 @@ impl<'a> Kernel<'a> {
             used: [false; 3],
             required: uniformity::required_work_group_size(function),
             writes_global: false,
+            writing: FxHashSet::default(),
+            written: FxHashSet::default(),
             writes_apart: true,
             communicates: false,
             synchronises: false,
@@ -194,6 +201,13 @@ impl<'a> Kernel<'a> {
             }
         }
         kernel.communicates |= kernel.synchronises && kernel.signals;
+        let cfg = uniformity.cfg();
+        let mut stack: Vec<Index> = kernel.writing.iter().flat_map(|b| cfg.succs[*b].iter().copied()).collect();
+        while let Some(b) = stack.pop() {
+            if kernel.written.insert(b) {
+                stack.extend(&cfg.succs[b]);
+            }
+        }
         for (i, a) in kernel.accesses.iter().enumerate() {
             match (&a.place, a.kind) {
                 (Ok((argument, _)), _) => kernel.surfaces.entry(*argument).or_default().push(i),
@@ -209,8 +223,12 @@ impl<'a> Kernel<'a> {
 
     /// Takes note of an instruction.
     fn meet(&mut self, inst: Value, offsets: &mut Offsets) {
+        let cfg = self.uniformity.cfg();
+        let Some(&block) = cfg.index.get(&inst.parent()) else { return };
+        let after_write = self.writing.contains(&block);
         if uniformity::may_write_global(inst) {
             self.writes_global = true;
+            self.writing.insert(block);
             let pointer = match inst.opcode() {
                 LLVMStore => Some(inst.operand(1)),
                 LLVMAtomicRMW | LLVMAtomicCmpXchg => Some(inst.operand(0)),
@@ -240,8 +258,6 @@ impl<'a> Kernel<'a> {
         }
         self.communicates |= kind == Kind::Atomic || is_atomic(inst);
         self.signals |= kind != Kind::Atomic && is_volatile(inst);
-        let cfg = self.uniformity.cfg();
-        let Some(&block) = cfg.index.get(&inst.parent()) else { return };
         let loops = cfg.loops.iter().filter(|l| l.members.contains(block)).map(|l| cfg.blocks[l.header]).collect();
         let place = match offsets.of(pointer) {
             Ok((argument, offset)) => self.walk(offset, block).map(|w| (argument, w)),
@@ -249,7 +265,7 @@ impl<'a> Kernel<'a> {
             Err(Refusal::UnknownSurface) => Err("the pointer's surface is not known"),
             Err(_) => Err("address is not affine"),
         };
-        self.accesses.push(Access { inst, kind, pointer, place, sizes: offsets.sizes(value), loops });
+        self.accesses.push(Access { inst, kind, pointer, place, sizes: offsets.sizes(value), loops, after_write });
     }
 
     fn call(&mut self, inst: Value) {
@@ -337,15 +353,20 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Whether provably nothing writes what a load reads while the kernel runs.
+    /// Whether provably nothing writes what a load may read while the kernel runs, in kernels without races.
     fn is_constant(&self, a: &Access) -> bool {
         if uniformity::reads_constant(a.inst, self.writes_global) {
             return true;
         }
-        // Without communication a work-item sees only its own writes, and those go through pointers to other objects.
+        // Without communication a work-item sees only its own writes.
+        if self.communicates || self.synchronises {
+            return false;
+        }
+        let before_writes =
+            !a.after_write && self.uniformity.cfg().index.get(&a.inst.parent()).is_some_and(|b| !self.written.contains(b));
+        // Or those go through pointers to other objects.
         let root = uniformity::underlying(a.pointer);
-        let apart = self.writes_apart && !self.communicates && !self.synchronises;
-        apart && root.is_argument() && !uniformity::has_attribute(root, "noalias")
+        before_writes || self.writes_apart && root.is_argument() && !uniformity::has_attribute(root, "noalias")
     }
 
     /// Why a line is needed again, or `None` for a stream.

@@ -79,22 +79,45 @@ __kernel void restrict_histogram(__global const uint *restrict a, __global int *
 
 // `ldu` wants proof that nobody writes: `restrict`, constant memory, ...
 // CHECK-LABEL: cache hints of uniform:
+// CHECK-NEXT: %b: store wb
 // CHECK-NEXT: %a: load ca, same address in all lanes, but the kernel may write it
 // CHECK-NEXT: %r: load ldu, same address in all lanes, read-only
 // CHECK-NEXT: %c: load ldu, same address in all lanes, read-only
 // CHECK-NEXT: @table: load ldu, same address in all lanes, read-only
 // CHECK-NEXT: @table: load ca, no argument's memory
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb
 __constant float table[5] = {1, 2, 3, 5, 8};
 __kernel void uniform(__global const float *a, __global const float *restrict r, __constant float *c, __global float *b, uint n) {
   int i = get_global_id(0);
+  b[i + 1] = n;
   b[i] = a[n] + r[n] + c[n] + table[n] + table[i & 3];
 }
 
 // ... or that all writes go elsewhere.
 // CHECK-LABEL: cache hints of written_apart:
-// CHECK-NEXT: %a: load ldu, same address in all lanes, read-only
-__kernel void written_apart(__global const float *a, __global float *restrict b, uint n) { b[get_global_id(0)] = a[n]; }
+// CHECK: %a: load ldu, same address in all lanes, read-only
+__kernel void written_apart(__global const float *a, __global float *restrict b, uint n) {
+  b[get_global_id(0) + 1] = n;
+  b[get_global_id(0)] = a[n];
+}
+
+// ... or that the work-item has written nothing yet: what others write it cannot read without a race. In a loop it may have.
+// CHECK-LABEL: cache hints of written_later:
+// CHECK: %a: load ldu, same address in all lanes, read-only
+__kernel void written_later(__global const float *a, __global float *b, uint n) {
+  float s = 0;
+#pragma unroll 1
+  for (uint k = 0; k < n; k++)
+    s += a[k];
+  b[get_global_id(0)] = s;
+}
+// CHECK-LABEL: cache hints of written_between:
+// CHECK: %a: load ca, same address in all lanes, but the kernel may write it
+__kernel void written_between(__global const float *a, __global float *b, uint n) {
+#pragma unroll 1
+  for (uint k = 0; k < n; k++)
+    b[get_global_id(0) + k * 1024] = a[k];
+}
 
 // Then nothing may order another work-item's writes before the load.
 // CHECK-LABEL: cache hints of written_before:
@@ -111,6 +134,6 @@ __kernel void written_before(__global const float *a, __global float *restrict b
 // CHECK: %a: load ca, same address in all lanes, but the kernel may write it
 __kernel void written_by_choice(__global float *restrict a, __global float *b, uint n) {
   int i = get_global_id(0);
-  float x = a[n];
-  (n & 1 ? a : b)[i] = x;
+  (n & 1 ? a : b)[i] = n;
+  b[i + 9] = a[n + 1];
 }

@@ -37,13 +37,15 @@ define spir_kernel void @spaces(ptr addrspace(1) %p, ptr addrspace(3) %l) {
 
 ; A pointer that was loaded may point anywhere.
 ; PRINTED-LABEL: cache hints of loaded:
-; PRINTED-NEXT: %p: load ca, same address in all lanes, but the kernel may write it
+; PRINTED-NEXT: %p: load ldu, same address in all lanes, read-only
 ; PRINTED-NEXT: unknown: store wb, the pointer's surface is not known
+; PRINTED-NEXT: %p: load ca, same address in all lanes, but the kernel may write it
 define spir_kernel void @loaded(ptr addrspace(1) %p) {
   %i = call i64 @_Z13get_global_idj(i32 0)
   %q = load ptr addrspace(1), ptr addrspace(1) %p
   %at = getelementptr i32, ptr addrspace(1) %q, i64 %i
   store i32 1, ptr addrspace(1) %at
+  %again = load i32, ptr addrspace(1) %p
   ret void
 }
 
