@@ -32,7 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtins::{self, Builtin, Query};
 use crate::cfg::Index;
-use crate::global_id::{Offsets, Poly, Refusal, Symbol};
+use crate::global_id::{self, Offsets, Poly, Refusal, Symbol};
 use crate::ir::{self, BlockRef, Value};
 use crate::uniformity::{self, Uniformity};
 
@@ -299,7 +299,7 @@ impl<'a> Kernel<'a> {
             let ids: Vec<u8> = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
             let moves = |s: &Symbol| match *s {
                 Symbol::Uniform(v) => {
-                    v.is_instruction() && cfg.index.get(&v.parent()).is_none_or(|b| self.shares_loop(*b, block))
+                    global_id::is_momentary(v) && cfg.index.get(&v.parent()).is_none_or(|b| self.shares_loop(*b, block))
                 }
                 Symbol::Iteration(_) | Symbol::Group(_) => !ids.is_empty(),
                 _ => false,
@@ -496,16 +496,7 @@ impl<'a> Kernel<'a> {
 impl Walk {
     /// Bytes that an iteration of a loop adds.
     fn step(&self, header: BlockRef) -> Poly {
-        let counter = Symbol::Iteration(header);
-        let mut step = Poly::default();
-        for (monomial, &c) in &self.offset.0 {
-            if let Some(at) = monomial.iter().position(|s| *s == counter) {
-                let mut rest = monomial.clone();
-                rest.remove(at);
-                step.add_term(rest, c);
-            }
-        }
-        step
+        self.offset.coefficient(Symbol::Iteration(header))
     }
 
     /// The offset with loops taken for others.

@@ -129,6 +129,18 @@ impl Poly {
         }
         (p.0.len() <= MOST_TERMS).then_some(p)
     }
+    /// What a symbol is multiplied by; once, where it is squared.
+    pub(crate) fn coefficient(&self, symbol: Symbol) -> Poly {
+        let mut result = Poly::default();
+        for (monomial, &c) in &self.0 {
+            if let Some(at) = monomial.iter().position(|s| *s == symbol) {
+                let mut rest = monomial.clone();
+                rest.remove(at);
+                result.add_term(rest, c);
+            }
+        }
+        result
+    }
     /// The constant, if it is one.
     pub fn as_constant(&self) -> Option<u32> {
         match self.0.len() {
@@ -441,7 +453,7 @@ impl<'a> Analysis<'a> {
         let step = next.clone().plus(&Poly::symbol(Symbol::Uniform(phi)), u32::MAX);
         let inside = |b: BlockRef| cfg.index.get(&b).is_none_or(|b| l.members.contains(*b));
         let changes = |s: &Symbol| match *s {
-            Symbol::Uniform(v) => v.is_instruction() && inside(v.parent()),
+            Symbol::Uniform(v) => is_momentary(v) && inside(v.parent()),
             Symbol::Iteration(h) => inside(h),
             _ => false,
         };
@@ -457,7 +469,15 @@ impl<'a> Analysis<'a> {
         self.remember(phi, Ok(Poly::symbol(Symbol::Uniform(phi))));
         let next = self.extended(next);
         self.forget(mark);
-        let step = self.step(&next?, phi, header).ok_or(refused.clone())?;
+        let next = next?;
+        // Or another counter of the loop is always a step ahead.
+        let ahead = || {
+            let counter = Symbol::Iteration(header);
+            let step = next.coefficient(counter);
+            let sum = start.clone().plus(&step, 1).plus(&step.times(&Poly::symbol(counter))?, 1);
+            (sum == next && !step.0.is_empty() && !step.0.keys().flatten().any(|s| *s == counter)).then_some(step)
+        };
+        let step = self.step(&next, phi, header).or_else(ahead).ok_or(refused.clone())?;
         counted(start, &step, header).ok_or(refused)
     }
 
@@ -616,6 +636,11 @@ impl<'a> Analysis<'a> {
             _ => Err(Refusal::Data(v)),
         }
     }
+}
+
+/// Whether a value may differ from one execution of its instruction to the next; answers about the launch do not.
+pub(crate) fn is_momentary(v: Value) -> bool {
+    v.is_instruction() && !(v.opcode() == LLVMCall && matches!(builtins::of_call(v), Some(Builtin::Query(_))))
 }
 
 /// A start and a step for every iteration done.

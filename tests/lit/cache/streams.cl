@@ -106,3 +106,19 @@ __kernel void pointer(__global const float *a, __global float *b, int n) {
     s += *p;
   b[get_global_id(0)] = s;
 }
+
+// Tiles of a transposition, walked by whole local sizes: the group moves the tile.
+// CHECK-LABEL: cache hints of tiles:
+// CHECK: %a: load cs, touched once
+// CHECK: %b: store cs, written once
+__kernel void tiles(__global const float *a, __global float *b, int width, int height) {
+  __local float tile[16][17];
+  int x = get_local_id(0), bx = get_group_id(0) * 16, by = get_group_id(1) * 16;
+#pragma unroll 1
+  for (int y = get_local_id(1); y < 16; y += get_local_size(1))
+    tile[y][x] = a[(by + y) * width + bx + x];
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
+  for (int y = get_local_id(1); y < 16; y += get_local_size(1))
+    b[(bx + y) * height + by + x] = tile[x][y];
+}
