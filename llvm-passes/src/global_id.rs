@@ -475,7 +475,7 @@ impl<'a> Analysis<'a> {
             let counter = Symbol::Iteration(header);
             let step = next.coefficient(counter);
             let sum = start.clone().plus(&step, 1).plus(&step.times(&Poly::symbol(counter))?, 1);
-            (sum == next && !step.0.is_empty() && !step.0.keys().flatten().any(|s| *s == counter)).then_some(step)
+            if sum == next { self.step(&step.plus(&Poly::symbol(Symbol::Uniform(phi)), 1), phi, header) } else { None }
         };
         let step = self.step(&next, phi, header).or_else(ahead).ok_or(refused.clone())?;
         counted(start, &step, header).ok_or(refused)
