@@ -23,11 +23,13 @@ use std::io::Write;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::target::{LLVMABISizeOfType, LLVMCreateTargetData, LLVMDisposeTargetData, LLVMOffsetOfElement};
+use inkwell::llvm_sys::target::{
+    LLVMABISizeOfType, LLVMCreateTargetData, LLVMDisposeTargetData, LLVMOffsetOfElement, LLVMStoreSizeOfType,
+};
 use rustc_hash::FxHashMap;
 
 use crate::builtins::{self, Builtin, Query};
-use crate::ir::{self, Value};
+use crate::ir::{self, BlockRef, Value};
 use crate::surfaces;
 use crate::uniformity::{Uniformity, required_work_group_size};
 
@@ -50,12 +52,14 @@ pub enum Symbol {
     Group(u8),
     /// Low word of a value that is the same in all work-items that come here.
     Uniform(Value),
+    /// Iterations done of the loop with this header; only [`Offsets`] makes it.
+    Iteration(BlockRef),
 }
 
 impl Symbol {
     /// Known when the kernel is launched.
     pub fn is_of_launch(self) -> bool {
-        !matches!(self, Symbol::Id(_) | Symbol::Group(_) | Symbol::Uniform(_))
+        !matches!(self, Symbol::Id(_) | Symbol::Group(_) | Symbol::Uniform(_) | Symbol::Iteration(_))
     }
 }
 
@@ -71,6 +75,7 @@ impl fmt::Display for Symbol {
             Symbol::Argument(i) => write!(f, "arg{i}"),
             Symbol::Group(d) => write!(f, "group.{}", axis(d)),
             Symbol::Uniform(v) => write!(f, "%{}", v.name()),
+            Symbol::Iteration(header) => write!(f, "iteration.{}", header.name()),
         }
     }
 }
@@ -87,29 +92,29 @@ const MOST_TERMS: usize = 24;
 const MOST_FACTORS: usize = 4;
 
 impl Poly {
-    fn constant(c: u32) -> Poly {
+    pub(crate) fn constant(c: u32) -> Poly {
         let mut p = Poly::default();
         p.add_term(Vec::new(), c);
         p
     }
-    fn symbol(s: Symbol) -> Poly {
+    pub(crate) fn symbol(s: Symbol) -> Poly {
         Poly([(vec![s], 1)].into())
     }
-    fn add_term(&mut self, m: Monomial, c: u32) {
+    pub(crate) fn add_term(&mut self, m: Monomial, c: u32) {
         let e = self.0.entry(m.clone()).or_default();
         *e = e.wrapping_add(c);
         if *e == 0 {
             self.0.remove(&m);
         }
     }
-    fn plus(mut self, o: &Poly, factor: u32) -> Poly {
+    pub(crate) fn plus(mut self, o: &Poly, factor: u32) -> Poly {
         o.0.iter().for_each(|(m, c)| self.add_term(m.clone(), c.wrapping_mul(factor)));
         self
     }
-    fn scaled(&self, factor: u32) -> Poly {
+    pub(crate) fn scaled(&self, factor: u32) -> Poly {
         Poly::default().plus(self, factor)
     }
-    fn times(&self, o: &Poly) -> Option<Poly> {
+    pub(crate) fn times(&self, o: &Poly) -> Option<Poly> {
         let mut p = Poly::default();
         for (m, c) in &self.0 {
             for (n, d) in &o.0 {
@@ -123,6 +128,18 @@ impl Poly {
             }
         }
         (p.0.len() <= MOST_TERMS).then_some(p)
+    }
+    /// What a symbol is multiplied by; once, where it is squared.
+    pub(crate) fn coefficient(&self, symbol: Symbol) -> Poly {
+        let mut result = Poly::default();
+        for (monomial, &c) in &self.0 {
+            if let Some(at) = monomial.iter().position(|s| *s == symbol) {
+                let mut rest = monomial.clone();
+                rest.remove(at);
+                result.add_term(rest, c);
+            }
+        }
+        result
     }
     /// The constant, if it is one.
     pub fn as_constant(&self) -> Option<u32> {
@@ -223,6 +240,12 @@ struct Analysis<'a> {
     params: Vec<Value>,
     layout: inkwell::llvm_sys::target::LLVMTargetDataRef,
     known: FxHashMap<Value, Result<Poly, Refusal>>,
+    /// Keys of `known` in order of their coming.
+    trail: Vec<Value>,
+    /// Loop counters become iteration numbers; otherwise they are uniform values or refused.
+    counts_iterations: bool,
+    /// Pointers that loops advance.
+    pointers: FxHashMap<Value, (u32, Poly)>,
     /// `reqd_work_group_size`: the enqueued size of every launch.
     required: Option<[u32; 3]>,
     depth: u32,
@@ -230,17 +253,7 @@ struct Analysis<'a> {
 
 /// Analyses a kernel.
 pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
-    // SAFETY: the layout string belongs to the function's module; the target data are freed below.
-    let layout = unsafe { LLVMCreateTargetData(LLVMGetDataLayoutStr(LLVMGetGlobalParent(function.0))) };
-    let params = ir::params(function);
-    let mut a = Analysis {
-        uniformity,
-        params,
-        layout,
-        known: FxHashMap::default(),
-        required: required_work_group_size(function),
-        depth: 0,
-    };
+    let mut a = Analysis::new(function, uniformity, false);
     let kinds: FxHashMap<u32, surfaces::Kind> = surfaces::analyze(function).iter().map(|s| (s.argument, s.kind())).collect();
     let mut result = GlobalIds::default();
     for block in ir::blocks(function) {
@@ -261,12 +274,56 @@ pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
             }
         }
     }
-    // SAFETY: created above.
-    unsafe { LLVMDisposeTargetData(layout) };
     result
 }
 
-impl Analysis<'_> {
+/// Byte offsets of pointers from their surfaces' starts, with loop counters as polynomials over iteration numbers: what analyses of reuse build on.
+pub struct Offsets<'a>(Analysis<'a>);
+
+impl<'a> Offsets<'a> {
+    /// Offsets in a kernel in LCSSA form.
+    pub fn new(function: Value, uniformity: &'a Uniformity) -> Self {
+        Offsets(Analysis::new(function, uniformity, true))
+    }
+
+    /// A pointer's argument and byte offset.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn of(&mut self, pointer: Value) -> Result<(u32, Poly), Refusal> {
+        self.0.pointer(pointer)
+    }
+
+    /// Bytes that an access of a value's type touches, and bytes from one element of an array of it to the next.
+    pub fn sizes(&self, value: Value) -> (u64, u64) {
+        // SAFETY: type of a live value, with its module's layout.
+        unsafe { (LLVMStoreSizeOfType(self.0.layout, value.ty()), LLVMABISizeOfType(self.0.layout, value.ty())) }
+    }
+}
+
+impl Drop for Analysis<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `new` created it.
+        unsafe { LLVMDisposeTargetData(self.layout) };
+    }
+}
+
+impl<'a> Analysis<'a> {
+    fn new(function: Value, uniformity: &'a Uniformity, counts_iterations: bool) -> Self {
+        Analysis {
+            uniformity,
+            params: ir::params(function),
+            // SAFETY: the layout string belongs to the function's module; dropping frees the target data.
+            layout: unsafe { LLVMCreateTargetData(LLVMGetDataLayoutStr(LLVMGetGlobalParent(function.0))) },
+            known: FxHashMap::default(),
+            trail: Vec::new(),
+            counts_iterations,
+            pointers: FxHashMap::default(),
+            required: required_work_group_size(function),
+            depth: 0,
+        }
+    }
+
     fn access(
         &mut self,
         pointer: Value,
@@ -354,7 +411,108 @@ impl Analysis<'_> {
                 }
                 Ok((argument, offset))
             }
+            LLVMPHI if self.counts_iterations => {
+                if let Some(known) = self.pointers.get(&p) {
+                    return Ok(known.clone());
+                }
+                let Some((start, next, header)) = self.recurrence(p) else { return Err(Refusal::UnknownSurface) };
+                let (argument, offset) = self.pointer(start)?;
+                let mark = self.trail.len();
+                self.pointers.insert(p, (argument, Poly::symbol(Symbol::Uniform(p))));
+                let advanced = self.pointer(next);
+                self.forget(mark);
+                self.pointers.remove(&p);
+                let (same, advanced) = advanced?;
+                let step = self.step(&advanced, p, header).filter(|_| same == argument).ok_or(Refusal::UnknownSurface)?;
+                let result = (argument, counted(offset, &step, header).ok_or(Refusal::UnknownSurface)?);
+                Ok(result)
+            }
             _ => Err(Refusal::UnknownSurface),
+        }
+    }
+
+    /// Start, next value and header of a phi that a loop of one entry and one latch carries.
+    fn recurrence(&self, phi: Value) -> Option<(Value, Value, BlockRef)> {
+        let cfg = self.uniformity.cfg();
+        let header = phi.parent();
+        let at = *cfg.index.get(&header)?;
+        let l = cfg.loops.iter().find(|l| l.header == at && !l.irreducible)?;
+        let inside = |b: &BlockRef| cfg.index.get(b).is_some_and(|b| l.members.contains(*b));
+        match phi.incoming().collect::<Vec<_>>()[..] {
+            [(start, from), (next, latch)] if !inside(&from) && inside(&latch) => Some((start, next, header)),
+            [(next, latch), (start, from)] if !inside(&from) && inside(&latch) => Some((start, next, header)),
+            _ => None,
+        }
+    }
+
+    /// What an iteration adds to a phi, if it is the same in every iteration; `next` is the next value over the phi as a symbol.
+    fn step(&self, next: &Poly, phi: Value, header: BlockRef) -> Option<Poly> {
+        let cfg = self.uniformity.cfg();
+        let at = *cfg.index.get(&header)?;
+        let l = cfg.loops.iter().find(|l| l.header == at)?;
+        let step = next.clone().plus(&Poly::symbol(Symbol::Uniform(phi)), u32::MAX);
+        let inside = |b: BlockRef| cfg.index.get(&b).is_none_or(|b| l.members.contains(*b));
+        let changes = |s: &Symbol| match *s {
+            Symbol::Uniform(v) => is_momentary(v) && inside(v.parent()),
+            Symbol::Iteration(h) => inside(h),
+            _ => false,
+        };
+        (!step.0.keys().flatten().any(changes)).then_some(step)
+    }
+
+    /// A loop counter: its start and as many steps as there were iterations.
+    fn counter(&mut self, phi: Value) -> Result<Poly, Refusal> {
+        let refused = Refusal::Data(phi);
+        let Some((start, next, header)) = self.recurrence(phi) else { return self.merged(phi) };
+        let start = self.extended(start)?;
+        let mark = self.trail.len();
+        self.remember(phi, Ok(Poly::symbol(Symbol::Uniform(phi))));
+        let next = self.extended(next);
+        self.forget(mark);
+        let next = next?;
+        // Or another counter of the loop is always a step ahead.
+        let ahead = || {
+            let counter = Symbol::Iteration(header);
+            let step = next.coefficient(counter);
+            let sum = start.clone().plus(&step, 1).plus(&step.times(&Poly::symbol(counter))?, 1);
+            if sum == next { self.step(&step.plus(&Poly::symbol(Symbol::Uniform(phi)), 1), phi, header) } else { None }
+        };
+        let step = self.step(&next, phi, header).or_else(ahead).ok_or(refused.clone())?;
+        counted(start, &step, header).ok_or(refused)
+    }
+
+    /// A phi that all paths give the same polynomial, as partial redundancy elimination leaves them.
+    fn merged(&mut self, phi: Value) -> Result<Poly, Refusal> {
+        let refused = Refusal::Data(phi);
+        let cfg = self.uniformity.cfg();
+        if cfg.loops.iter().any(|l| cfg.blocks[l.header] == phi.parent()) {
+            return Err(refused);
+        }
+        let mark = self.trail.len();
+        self.remember(phi, Err(refused.clone()));
+        let values: Result<Vec<Poly>, Refusal> = phi.incoming().map(|(v, _)| self.extended(v)).collect();
+        self.forget(mark);
+        let values = values?;
+        // Of the moment, perhaps of another than that of the phi.
+        let momentary = |s: &Symbol| matches!(s, Symbol::Uniform(_) | Symbol::Iteration(_));
+        match values.split_first() {
+            Some((first, rest)) if rest.iter().all(|p| p == first) && !first.0.keys().flatten().any(momentary) => {
+                Ok(first.clone())
+            }
+            _ => Err(refused),
+        }
+    }
+
+    fn remember(&mut self, v: Value, result: Result<Poly, Refusal>) {
+        if self.known.insert(v, result).is_none() {
+            self.trail.push(v);
+        }
+    }
+
+    /// Forgets what was found since the trail had a length: it holds only for a phi taken as a symbol.
+    fn forget(&mut self, mark: usize) {
+        for v in self.trail.drain(mark..) {
+            self.known.remove(&v);
         }
     }
 
@@ -382,7 +540,7 @@ impl Analysis<'_> {
         if result.is_err() && self.uniformity.is_uniform(v) && width(v) >= 32 && v.is_instruction() {
             result = Ok(Poly::symbol(Symbol::Uniform(v)));
         }
-        self.known.insert(v, result.clone());
+        self.remember(v, result.clone());
         result
     }
 
@@ -432,6 +590,7 @@ impl Analysis<'_> {
                 }
             }
             LLVMCall => self.call(v),
+            LLVMPHI if self.counts_iterations => self.counter(v),
             _ => Err(Refusal::Data(v)),
         }
     }
@@ -477,6 +636,16 @@ impl Analysis<'_> {
             _ => Err(Refusal::Data(v)),
         }
     }
+}
+
+/// Whether a value may differ from one execution of its instruction to the next; answers about the launch do not.
+pub(crate) fn is_momentary(v: Value) -> bool {
+    v.is_instruction() && !(v.opcode() == LLVMCall && matches!(builtins::of_call(v), Some(Builtin::Query(_))))
+}
+
+/// A start and a step for every iteration done.
+fn counted(start: Poly, step: &Poly, header: BlockRef) -> Option<Poly> {
+    Some(start.plus(&step.times(&Poly::symbol(Symbol::Iteration(header)))?, 1))
 }
 
 /// By how many bits a sum of shifted values and constants is shifted left; `None` if it is no such sum.

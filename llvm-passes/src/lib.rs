@@ -4,6 +4,7 @@
 //! [`cfg`] computes what the passes need.
 
 pub mod builtins;
+pub mod cache_hints;
 pub mod cfg;
 pub mod global_id;
 pub mod ir;

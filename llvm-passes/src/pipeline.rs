@@ -11,7 +11,7 @@ use inkwell::passes::PassBuilderOptions;
 use crate::PassError;
 use crate::ir::Value;
 use crate::uniformity::{self, Facts};
-use crate::{global_id, surfaces};
+use crate::{cache_hints, global_id, surfaces};
 
 /// What a pass does to a module: changes it or prints about it.
 type Run = fn(&Module, Facts, &mut dyn Write) -> Result<(), PassError>;
@@ -22,6 +22,8 @@ pub const PASSES: &[(&str, &str, Run)] = &[
     ("uniformity", "attach the uniformity of every value and branch as metadata (S2-S4)", annotate_uniformity),
     ("print<surfaces>", "print what is done with each surface, and its kind (G1-G4)", print_surfaces),
     ("print<global-id>", "print which accesses have addresses of global ids, and why others have not (G5-G8)", print_global_ids),
+    ("print<cache-hints>", "print the cache policy of every access of global memory, and why (K7)", print_cache_hints),
+    ("cache-hints", "attach the cache policy of every access of global memory as metadata (K7)", annotate_cache_hints),
     ("heddle-prepare", "inline everything and put loops into the form selection expects", |m, f, _| prepare(m, f, false)),
 ];
 
@@ -50,6 +52,22 @@ fn print_global_ids(module: &Module, facts: Facts, out: &mut dyn Write) -> Resul
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0 && kernel_like(*f)) {
         let value = Value::of(function);
         global_id::print(value, &uniformity::analyze(value, facts), out)?;
+    }
+    Ok(())
+}
+
+fn print_cache_hints(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0 && kernel_like(*f)) {
+        let value = Value::of(function);
+        cache_hints::print(value, &uniformity::analyze(value, facts), out)?;
+    }
+    Ok(())
+}
+
+fn annotate_cache_hints(module: &Module, facts: Facts, _: &mut dyn Write) -> Result<(), PassError> {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0 && kernel_like(*f)) {
+        let value = Value::of(function);
+        cache_hints::annotate(value, &uniformity::analyze(value, facts));
     }
     Ok(())
 }

@@ -328,27 +328,11 @@ impl Analysis {
     /// Loads of memory that may be written, and everything not varying that depends on them.
     fn find_momentary(&mut self) {
         let loads = self.result.cfg.blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.opcode() == Op::LLVMLoad);
-        let mut stack: Vec<Value> = loads.filter(|i| !self.reads_constant(*i)).collect();
+        let mut stack: Vec<Value> = loads.filter(|i| !reads_constant(*i, self.writes_global)).collect();
         while let Some(v) = stack.pop() {
             if !self.result.varying.contains_key(&v) && self.result.momentary.insert(v) {
                 stack.extend(v.users().filter(|u| u.is_instruction()));
             }
-        }
-    }
-
-    /// Whether nothing writes what a load reads while the kernel runs.
-    fn reads_constant(&self, load: Value) -> bool {
-        let pointer = load.operand(0);
-        let invariant = || unsafe {
-            // SAFETY: reads metadata of a live instruction.
-            let kind = LLVMGetMDKindIDInContext(LLVMGetTypeContext(load.ty()), c"invariant.load".as_ptr(), 14);
-            !LLVMGetMetadata(load.0, kind).is_null()
-        };
-        match pointer.address_space() {
-            4 => true,
-            1 => !self.writes_global || restrict_read_only(pointer) || invariant(),
-            0 => by_value_argument(pointer),
-            _ => false,
         }
     }
 
@@ -490,8 +474,29 @@ fn reaches_header(cfg: &Cfg, l: &crate::cfg::Loop, from: Index) -> bool {
     false
 }
 
+/// Whether nothing writes what a load reads while the kernel runs; `writes_global`: whether the kernel may write global memory at all.
+pub fn reads_constant(load: Value, writes_global: bool) -> bool {
+    let pointer = load.operand(0);
+    match pointer.address_space() {
+        4 => true,
+        1 => !writes_global || restrict_read_only(pointer) || has_metadata(load, "invariant.load"),
+        0 => by_value_argument(pointer),
+        _ => false,
+    }
+}
+
+/// Whether metadata of a kind are attached to an instruction.
+pub fn has_metadata(instruction: Value, kind: &str) -> bool {
+    // SAFETY: reads metadata of a live instruction.
+    unsafe {
+        let context = LLVMGetTypeContext(instruction.ty());
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+        !LLVMGetMetadata(instruction.0, kind).is_null()
+    }
+}
+
 /// Whether an instruction may write global memory.
-fn may_write_global(i: Value) -> bool {
+pub fn may_write_global(i: Value) -> bool {
     match i.opcode() {
         Op::LLVMStore => matches!(i.operand(1).address_space(), 0 | 1) && !is_private(i.operand(1)),
         Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => i.operand(0).address_space() != 3,
@@ -506,7 +511,8 @@ fn may_write_global(i: Value) -> bool {
     }
 }
 
-fn underlying(mut pointer: Value) -> Value {
+/// What a pointer is computed from by address arithmetic and casts.
+pub fn underlying(mut pointer: Value) -> Value {
     for _ in 0..64 {
         if pointer.is_instruction() && matches!(pointer.opcode(), Op::LLVMGetElementPtr | Op::LLVMBitCast | Op::LLVMAddrSpaceCast)
         {
@@ -535,15 +541,18 @@ fn restrict_read_only(pointer: Value) -> bool {
     if !root.is_argument() {
         return false;
     }
+    let has = |name| has_attribute(root, name);
+    has("noalias") && (has("readonly") || has("readnone") || never_written_through(root))
+}
+
+/// Whether an argument has an attribute without a value.
+pub fn has_attribute(argument: Value, name: &str) -> bool {
     // SAFETY: reads attributes of a live function.
     unsafe {
-        let function = LLVMGetParamParent(root.0);
-        let position = params(Value(function)).iter().position(|p| *p == root).map_or(0, |p| p as u32 + 1);
-        let has = |name: &str| {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            !LLVMGetEnumAttributeAtIndex(function, position, kind).is_null()
-        };
-        has("noalias") && (has("readonly") || has("readnone") || never_written_through(root))
+        let function = LLVMGetParamParent(argument.0);
+        let position = params(Value(function)).iter().position(|p| *p == argument).map_or(0, |p| p as u32 + 1);
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        !LLVMGetEnumAttributeAtIndex(function, position, kind).is_null()
     }
 }
 

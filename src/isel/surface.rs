@@ -109,7 +109,7 @@ impl Selector<'_> {
                 let param = ir::params(self.value)[i as usize];
                 self.arguments.get(&param).map(|offset| Operand::Constant((offset / 4) as u8))
             }
-            Symbol::Id(_) | Symbol::Uniform(_) => None,
+            Symbol::Id(_) | Symbol::Uniform(_) | Symbol::Iteration(_) => None,
         }
     }
 

@@ -1,0 +1,596 @@
+//! Cache hints (K7): which policy every load and store of global and constant memory in a kernel should have.
+//!
+//! # Machine
+//! The data L1 of a multiprocessor is not coherent, and stores pass it by; the uniform L1 is read-only; all meet in the L2. `.ca`/`.wb` caches as usual, `.cs` lets
+//! the line be the first to go, `.cg` does not use the L1, `.cv`/`.wt` goes to memory every time, `ldu` reads through the uniform L1.
+//!
+//! # Rules, the first that applies
+//! 1. Volatile and atomic accesses: `.cv`, `.wt`.
+//! 2. `!nontemporal`: `.cs`.
+//! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics, fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read
+//!    what another work-group wrote, and its own work-group's stores discard the line.
+//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`.
+//! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]); consecutive lanes touch consecutive elements, every id the
+//!    kernel uses has a stride of its own, every loop around advances it to new lines, and no other access of the surface comes by.
+//! 6. Stores that are streams, to what the kernel does not read (but for the element it is about to write): `.cs`.
+//! 7. Everything else keeps the default, with the reason.
+//!
+//! Rules 1, 3 and 4 are about correctness and rest on proofs; the others are about speed and may guess: names of arguments stand for different buffers there, and
+//! a pitch known only at launch is taken to be longer than a row.
+//!
+//! Loads that advance by at least a line in every iteration are candidates for prefetches; this pass inserts none.
+//!
+//! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
+
+use std::io::Write;
+
+use inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
+use inkwell::llvm_sys::LLVMOpcode::*;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::builtins::{self, Builtin, Query};
+use crate::cfg::Index;
+use crate::global_id::{self, Offsets, Poly, Refusal, Symbol};
+use crate::ir::{self, BlockRef, Value};
+use crate::uniformity::{self, Uniformity};
+
+/// What a load or store should do with the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hint {
+    /// As usual: `.ca`, `.wb`.
+    Default,
+    /// Not in the L1: `.cg`.
+    Global,
+    /// First to be evicted: `.cs`.
+    Stream,
+    /// Memory itself, every time: `.cv`, `.wt`.
+    Volatile,
+    /// Through the uniform cache: `ldu`.
+    UniformLoad,
+}
+
+impl Hint {
+    /// As the assembly spells it on a load or on a store.
+    pub fn spelling(self, load: bool) -> &'static str {
+        match (self, load) {
+            (Hint::Default, true) => "ca",
+            (Hint::Default, false) => "wb",
+            (Hint::Global, _) => "cg",
+            (Hint::Stream, _) => "cs",
+            (Hint::Volatile, true) => "cv",
+            (Hint::Volatile, false) => "wt",
+            (Hint::UniformLoad, _) => "ldu",
+        }
+    }
+}
+
+/// A prefetch that would pay: the loop around comes to new lines in every iteration, at a distance that never changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    /// Bytes from an iteration's address to the next one's; signed, known at launch.
+    pub distance: Poly,
+    /// Iterations from the prefetch to its load.
+    pub iterations_ahead: u32,
+}
+
+impl Prefetch {
+    /// Bytes from the load's address to the prefetch's.
+    pub fn bytes_ahead(&self) -> Poly {
+        self.distance.scaled(self.iterations_ahead)
+    }
+}
+
+/// What was decided for an access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Policy.
+    pub hint: Hint,
+    /// Why.
+    pub reason: &'static str,
+    /// A candidate; of loads only.
+    pub prefetch: Option<Prefetch>,
+}
+
+/// The decisions for a kernel.
+#[derive(Debug, Default)]
+pub struct Hints(FxHashMap<Value, Decision>);
+
+impl Hints {
+    /// The policy of a load or store; the default for what is no access of global or constant memory.
+    pub fn get(&self, access: Value) -> Hint {
+        self.0.get(&access).map_or(Hint::Default, |d| d.hint)
+    }
+    /// What was decided for a load or store of global or constant memory.
+    pub fn decision(&self, access: Value) -> Option<&Decision> {
+        self.0.get(&access)
+    }
+}
+
+/// Name of the metadata that [`annotate`] attaches.
+pub const METADATA: &str = "heddle.cache";
+
+/// Bytes of a cache line.
+const LINE: u32 = 128;
+/// Iterations that a prefetch is ahead of its load.
+const ITERATIONS_AHEAD: u32 = 4;
+/// Accesses of one surface that are compared with each other; with more, reuse is taken for granted.
+const MOST_ACCESSES: usize = 256;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Load,
+    Store,
+    Atomic,
+}
+
+struct Access {
+    inst: Value,
+    kind: Kind,
+    pointer: Value,
+    /// Argument and byte offset.
+    place: Result<(u32, Walk), &'static str>,
+    /// Bytes it touches, and bytes from one such element to the next.
+    sizes: (u64, u64),
+    /// Headers of the loops around it, outer first.
+    loops: Vec<BlockRef>,
+    /// A write of global memory stands before it in its block.
+    after_write: bool,
+}
+
+/// How an address moves.
+#[derive(Clone)]
+struct Walk {
+    offset: Poly,
+    /// Bytes from one work-item to the next in each dimension.
+    strides: [Poly; 3],
+}
+
+struct Kernel<'a> {
+    uniformity: &'a Uniformity,
+    accesses: Vec<Access>,
+    /// Accesses of each argument.
+    surfaces: FxHashMap<u32, Vec<usize>>,
+    /// Dimensions whose ids the kernel asks for.
+    used: [bool; 3],
+    required: Option<[u32; 3]>,
+    writes_global: bool,
+    /// Blocks with writes of global memory, then those that can be reached from them, too.
+    writing: FxHashSet<Index>,
+    written: FxHashSet<Index>,
+    /// All writes go through `restrict` arguments, directly.
+    writes_apart: bool,
+    /// What is written can reach another work-group during the kernel.
+    communicates: bool,
+    /// What is written can reach another work-item of the group during the kernel.
+    synchronises: bool,
+    /// Volatile accesses: with barriers as fences they are flags between work-groups in programs older than OpenCL 2.
+    signals: bool,
+    /// A load's surface is not known.
+    reads_unknown: bool,
+}
+
+/// Decides for every load and store of global and constant memory in a kernel.
+pub fn analyze(function: Value, uniformity: &Uniformity) -> Hints {
+    let kernel = Kernel::new(function, uniformity);
+    Hints(kernel.accesses.iter().filter(|a| a.kind != Kind::Atomic).map(|a| (a.inst, kernel.decision(a))).collect())
+}
+
+impl<'a> Kernel<'a> {
+    fn new(function: Value, uniformity: &'a Uniformity) -> Self {
+        let mut kernel = Kernel {
+            uniformity,
+            accesses: Vec::new(),
+            surfaces: FxHashMap::default(),
+            used: [false; 3],
+            required: uniformity::required_work_group_size(function),
+            writes_global: false,
+            writing: FxHashSet::default(),
+            written: FxHashSet::default(),
+            writes_apart: true,
+            communicates: false,
+            synchronises: false,
+            signals: false,
+            reads_unknown: false,
+        };
+        let mut offsets = Offsets::new(function, uniformity);
+        for block in ir::blocks(function) {
+            for inst in block.instructions() {
+                kernel.meet(inst, &mut offsets);
+            }
+        }
+        kernel.communicates |= kernel.synchronises && kernel.signals;
+        let cfg = uniformity.cfg();
+        let mut stack: Vec<Index> = kernel.writing.iter().flat_map(|b| cfg.succs[*b].iter().copied()).collect();
+        while let Some(b) = stack.pop() {
+            if kernel.written.insert(b) {
+                stack.extend(&cfg.succs[b]);
+            }
+        }
+        for (i, a) in kernel.accesses.iter().enumerate() {
+            match (&a.place, a.kind) {
+                (Ok((argument, _)), _) => kernel.surfaces.entry(*argument).or_default().push(i),
+                // An address that is not affine still belongs to its argument.
+                (Err(_), kind) => match argument_of(function, a.pointer) {
+                    Some(argument) => kernel.surfaces.entry(argument).or_default().push(i),
+                    None => kernel.reads_unknown |= kind != Kind::Store && a.pointer.address_space() == 1,
+                },
+            }
+        }
+        kernel
+    }
+
+    /// Takes note of an instruction.
+    fn meet(&mut self, inst: Value, offsets: &mut Offsets) {
+        let cfg = self.uniformity.cfg();
+        let Some(&block) = cfg.index.get(&inst.parent()) else { return };
+        let after_write = self.writing.contains(&block);
+        if uniformity::may_write_global(inst) {
+            self.writes_global = true;
+            self.writing.insert(block);
+            let pointer = match inst.opcode() {
+                LLVMStore => Some(inst.operand(1)),
+                LLVMAtomicRMW | LLVMAtomicCmpXchg => Some(inst.operand(0)),
+                _ => None,
+            };
+            let apart = |p| {
+                let root = uniformity::underlying(p);
+                root.is_argument() && uniformity::has_attribute(root, "noalias")
+            };
+            self.writes_apart &= pointer.is_some_and(apart);
+        }
+        let (kind, pointer, value) = match inst.opcode() {
+            LLVMLoad => (Kind::Load, inst.operand(0), inst),
+            LLVMStore => (Kind::Store, inst.operand(1), inst.operand(0)),
+            LLVMAtomicRMW | LLVMAtomicCmpXchg => (Kind::Atomic, inst.operand(0), inst.operand(1)),
+            LLVMFence => {
+                self.communicates = true;
+                return;
+            }
+            LLVMCall => return self.call(inst),
+            _ => return,
+        };
+        if !matches!(pointer.address_space(), 1 | 4) {
+            // A generic pointer may be global; a private one is no atomic's.
+            self.communicates |= kind == Kind::Atomic && pointer.address_space() == 0;
+            return;
+        }
+        self.communicates |= kind == Kind::Atomic || is_atomic(inst);
+        self.signals |= kind != Kind::Atomic && is_volatile(inst);
+        let loops = cfg.loops.iter().filter(|l| l.members.contains(block)).map(|l| cfg.blocks[l.header]).collect();
+        let place = match offsets.of(pointer) {
+            Ok((argument, offset)) => self.walk(offset, block).map(|w| (argument, w)),
+            Err(_) if uniformity::underlying(pointer).is_global_variable() => Err("no argument's memory"),
+            Err(Refusal::UnknownSurface) => Err("the pointer's surface is not known"),
+            Err(_) => Err("address is not affine"),
+        };
+        self.accesses.push(Access { inst, kind, pointer, place, sizes: offsets.sizes(value), loops, after_write });
+    }
+
+    fn call(&mut self, inst: Value) {
+        let constant = |i: u32| inst.operand(i).as_constant_int();
+        match builtins::of_call(inst) {
+            Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::GroupId)) => match constant(0) {
+                Some(d) => self.used.iter_mut().skip(d as usize).take(1).for_each(|u| *u = true),
+                None => self.used = [true; 3],
+            },
+            Some(Builtin::Fence) => self.communicates |= constant(0).is_none_or(|flags| flags & 2 != 0),
+            Some(Builtin::Barrier) => {
+                self.synchronises |= constant(0).is_none_or(|flags| flags & 2 != 0);
+                // A scope wider than the work-group; the last operand is the callee.
+                self.communicates |= inst.operand_count() > 2 && constant(1).is_none_or(|scope| scope > 1);
+            }
+            Some(_) => {}
+            None => {
+                let name = inst.called_function().map(|f| f.name()).unwrap_or_default();
+                let image = builtins::is_image_query(&name) || name.contains("read_image") || name.contains("write_image");
+                self.communicates |= !name.starts_with("llvm.") && !image;
+            }
+        }
+    }
+
+    /// Separates an offset's ids.
+    fn walk(&self, offset: Poly, block: Index) -> Result<Walk, &'static str> {
+        let cfg = self.uniformity.cfg();
+        let mut strides: [Poly; 3] = Default::default();
+        for (monomial, &c) in &offset.0 {
+            let rest: Vec<Symbol> = monomial.iter().copied().filter(|s| !matches!(s, Symbol::Id(_))).collect();
+            let ids: Vec<u8> = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
+            let moves = |s: &Symbol| match *s {
+                Symbol::Uniform(v) => {
+                    global_id::is_momentary(v) && cfg.index.get(&v.parent()).is_none_or(|b| self.shares_loop(*b, block))
+                }
+                Symbol::Iteration(_) | Symbol::Group(_) => !ids.is_empty(),
+                _ => false,
+            };
+            if ids.len() > 1 || rest.iter().any(moves) {
+                return Err("address is not affine");
+            }
+            if let [d] = ids[..] {
+                strides[usize::from(d)].add_term(rest, c);
+            }
+        }
+        Ok(Walk { offset, strides })
+    }
+
+    fn shares_loop(&self, a: Index, b: Index) -> bool {
+        self.uniformity.cfg().loops.iter().any(|l| l.members.contains(a) && l.members.contains(b))
+    }
+
+    fn decision(&self, a: &Access) -> Decision {
+        let (hint, reason) = self.decide(a);
+        let plain = a.kind == Kind::Load && matches!(hint, Hint::Default | Hint::Stream);
+        Decision { hint, reason, prefetch: if plain { self.prefetch(a) } else { None } }
+    }
+
+    fn decide(&self, a: &Access) -> (Hint, &'static str) {
+        if is_volatile(a.inst) {
+            return (Hint::Volatile, "volatile");
+        }
+        if is_atomic(a.inst) {
+            return (Hint::Volatile, "atomic");
+        }
+        if uniformity::has_metadata(a.inst, "nontemporal") {
+            return (Hint::Stream, "non-temporal");
+        }
+        if a.kind == Kind::Load {
+            let constant = self.is_constant(a);
+            if !constant && self.communicates {
+                return (Hint::Global, "other work-groups may write it");
+            }
+            if self.uniformity.is_uniform(a.pointer) {
+                return match constant {
+                    true => (Hint::UniformLoad, "same address in all lanes, read-only"),
+                    false => (Hint::Default, "same address in all lanes, but the kernel may write it"),
+                };
+            }
+        }
+        match self.reuse(a) {
+            Some(reason) => (Hint::Default, reason),
+            None if a.kind == Kind::Load => (Hint::Stream, "touched once"),
+            None => (Hint::Stream, "written once"),
+        }
+    }
+
+    /// Whether provably nothing writes what a load may read while the kernel runs, in kernels without races.
+    fn is_constant(&self, a: &Access) -> bool {
+        if uniformity::reads_constant(a.inst, self.writes_global) {
+            return true;
+        }
+        // Without communication a work-item sees only its own writes.
+        if self.communicates || self.synchronises {
+            return false;
+        }
+        let before_writes =
+            !a.after_write && self.uniformity.cfg().index.get(&a.inst.parent()).is_some_and(|b| !self.written.contains(b));
+        // Or those go through pointers to other objects.
+        let root = uniformity::underlying(a.pointer);
+        before_writes || self.writes_apart && root.is_argument() && !uniformity::has_attribute(root, "noalias")
+    }
+
+    /// Why a line is needed again, or `None` for a stream.
+    fn reuse(&self, a: &Access) -> Option<&'static str> {
+        let (argument, walk) = match &a.place {
+            Ok((argument, walk)) => (*argument, walk),
+            Err(reason) => return Some(reason),
+        };
+        if self.uniformity.is_uniform(a.pointer) {
+            return Some("same address in all lanes");
+        }
+        let steps: Vec<Poly> = a.loops.iter().map(|header| walk.step(*header)).collect();
+        if steps.iter().enumerate().any(|(i, s)| s.0.is_empty() || steps[..i].contains(s)) {
+            return Some("reused in the loop");
+        }
+        let [x, y, z] = &walk.strides;
+        let stride = x.as_constant().map(|c| (c as i32).unsigned_abs());
+        let whole = stride.is_some_and(|s| s != 0 && (u64::from(s) == a.sizes.0 || u64::from(s) == a.sizes.1));
+        for step in &steps {
+            if [y, z].iter().any(|s| multiple(step, s)) || whole && near(step) && multiple(step, x) {
+                return Some("reused by neighbouring work-items");
+            }
+            if near(step) {
+                return Some("reused by the next iterations");
+            }
+        }
+        if let Some(reason) = self.other_accesses(a, argument, walk) {
+            return Some(reason);
+        }
+        match stride {
+            Some(s) if u64::from(s) < a.sizes.0 => return Some("reused by neighbouring work-items"),
+            _ if !whole => return Some("lanes do not touch consecutive elements"),
+            _ => {}
+        }
+        for d in (0..3).filter(|d| self.used[*d]) {
+            let own = &walk.strides[d];
+            if own.0.is_empty() || d > 0 && (near(own) || walk.strides[..d].contains(own)) {
+                return Some("reused by neighbouring work-items");
+            }
+            if !self.by_group(walk, d as u8) {
+                return Some("reused by other work-groups");
+            }
+        }
+        None
+    }
+
+    /// Whether work-groups that differ in a dimension touch different places: an id stands for its group's, too, unless that was subtracted.
+    fn by_group(&self, walk: &Walk, d: u8) -> bool {
+        let size = match self.required {
+            Some(size) => Poly::constant(size[usize::from(d)]),
+            None => Poly::symbol(Symbol::GroupSize(d)),
+        };
+        let group = Poly::symbol(Symbol::Group(d)).times(&size).and_then(|g| g.times(&walk.strides[usize::from(d)]));
+        group.is_none_or(|g| walk.offset.clone().plus(&g, 1).0.keys().flatten().any(|s| *s == Symbol::Group(d)))
+    }
+
+    /// Whether another access of the surface touches the same lines.
+    fn other_accesses(&self, a: &Access, argument: u32, walk: &Walk) -> Option<&'static str> {
+        let others = self.surfaces.get(&argument).map_or(&[][..], |s| s);
+        if others.len() > MOST_ACCESSES {
+            return Some("accessed in many places");
+        }
+        if a.kind == Kind::Store && self.reads_unknown {
+            return Some("may be read through another pointer");
+        }
+        for other in others.iter().map(|o| &self.accesses[*o]).filter(|o| o.inst != a.inst) {
+            let Ok((_, theirs)) = &other.place else { return Some("accessed in another order, too") };
+            // Loops one after the other count alike.
+            let pairs: Vec<(BlockRef, BlockRef)> = other.loops.iter().copied().zip(a.loops.iter().copied()).collect();
+            if theirs.strides != walk.strides {
+                return Some("accessed in another order, too");
+            }
+            let distance = theirs.renamed(&pairs).plus(&walk.offset, u32::MAX);
+            if distance.0.is_empty() {
+                match (a.kind, other.kind) {
+                    (Kind::Load, Kind::Load) | (_, Kind::Atomic) => return Some("accessed again"),
+                    _ => continue,
+                }
+            }
+            if let Some(reason) = self.close(a, walk, &distance) {
+                return Some(reason);
+            }
+            if a.kind == Kind::Store && other.kind != Kind::Store {
+                return Some("read in the kernel, too");
+            }
+        }
+        None
+    }
+
+    /// Whether an access at a distance touches the same lines.
+    fn close(&self, a: &Access, walk: &Walk, distance: &Poly) -> Option<&'static str> {
+        let [x, y, z] = &walk.strides;
+        let steps: Vec<Poly> = a.loops.iter().map(|header| walk.step(*header)).collect();
+        if let Some(bytes) = distance.as_constant().map(|c| (c as i32).unsigned_abs()) {
+            let stride = x.as_constant().map(|c| (c as i32).unsigned_abs());
+            if stride.is_none_or(|s| bytes < s) && bytes < LINE {
+                return Some("neighbouring fields");
+            }
+            // Another part of what an unrolled iteration touches.
+            let unrolled = |s: &Poly| s.as_constant().is_some_and(|s| (s as i32).unsigned_abs() > bytes);
+            if bytes >= LINE && !multiple(distance, y) && !multiple(distance, z) && steps.iter().any(unrolled) {
+                return None;
+            }
+            return Some("reused by neighbouring work-items");
+        }
+        if [x, y, z].iter().any(|s| multiple(distance, s)) {
+            return Some("reused by neighbouring work-items");
+        }
+        steps.iter().any(|s| multiple(distance, s)).then_some("reused by the next iterations")
+    }
+
+    fn prefetch(&self, a: &Access) -> Option<Prefetch> {
+        let (_, walk) = a.place.as_ref().ok()?;
+        let cfg = self.uniformity.cfg();
+        let block = *cfg.index.get(&a.inst.parent())?;
+        let l = cfg.loops.iter().rfind(|l| l.members.contains(block))?;
+        let every = cfg.preds[l.header].iter().filter(|p| l.members.contains(**p)).all(|latch| cfg.dominates(block, *latch));
+        let header = cfg.blocks[l.header];
+        let distance = walk.step(header);
+        // A step known only at launch is taken to be longer than a line.
+        let of_launch = distance.0.keys().flatten().all(|s| s.is_of_launch());
+        let far = !distance.0.is_empty() && !near(&distance);
+        (every && of_launch && far).then_some(Prefetch { distance, iterations_ahead: ITERATIONS_AHEAD })
+    }
+}
+
+impl Walk {
+    /// Bytes that an iteration of a loop adds.
+    fn step(&self, header: BlockRef) -> Poly {
+        self.offset.coefficient(Symbol::Iteration(header))
+    }
+
+    /// The offset with loops taken for others.
+    fn renamed(&self, pairs: &[(BlockRef, BlockRef)]) -> Poly {
+        let mut result = Poly::default();
+        for (monomial, &c) in &self.offset.0 {
+            let rename = |s: &Symbol| match *s {
+                Symbol::Iteration(h) => Symbol::Iteration(pairs.iter().find(|p| p.0 == h).map_or(h, |p| p.1)),
+                s => s,
+            };
+            let mut renamed: Vec<Symbol> = monomial.iter().map(rename).collect();
+            renamed.sort_unstable();
+            result.add_term(renamed, c);
+        }
+        result
+    }
+}
+
+/// A distance surely shorter than a line.
+fn near(p: &Poly) -> bool {
+    p.as_constant().is_some_and(|c| (c as i32).unsigned_abs() < LINE)
+}
+
+/// Whether `p` is an integer multiple of `q`, neither being 0.
+fn multiple(p: &Poly, q: &Poly) -> bool {
+    let Some((monomial, &c)) = q.0.iter().next() else { return false };
+    let (have, unit) = (p.0.get(monomial).copied().unwrap_or(0) as i32, c as i32);
+    let Some(n) = have.checked_rem(unit).filter(|r| *r == 0).and_then(|_| have.checked_div(unit)) else { return false };
+    n != 0 && q.scaled(n as u32) == *p
+}
+
+fn is_volatile(access: Value) -> bool {
+    // SAFETY: flag of a live load or store.
+    unsafe { LLVMGetVolatile(access.0) != 0 }
+}
+
+fn is_atomic(i: Value) -> bool {
+    // SAFETY: ordering of a live load or store; others are no question.
+    matches!(i.opcode(), LLVMLoad | LLVMStore) && unsafe { LLVMGetOrdering(i.0) } != LLVMAtomicOrderingNotAtomic
+}
+
+fn argument_of(function: Value, pointer: Value) -> Option<u32> {
+    let root = uniformity::underlying(pointer);
+    ir::params(function).iter().position(|p| *p == root).map(|p| p as u32)
+}
+
+/// Prints the decisions for a kernel: one line an access, in order of the code.
+///
+/// # Errors
+/// Those of the output.
+pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> std::io::Result<()> {
+    let kernel = Kernel::new(function, uniformity);
+    let params = ir::params(function);
+    writeln!(out, "cache hints of {}:", function.name())?;
+    for a in kernel.accesses.iter().filter(|a| a.kind != Kind::Atomic) {
+        let (inst, load, decision) = (a.inst, a.kind == Kind::Load, kernel.decision(a));
+        let root = uniformity::underlying(a.pointer);
+        let surface = match &a.place {
+            Ok((argument, _)) => format!("%{}", params[*argument as usize].name()),
+            Err(_) if root.is_argument() => format!("%{}", root.name()),
+            Err(_) if root.is_global_variable() => format!("@{}", root.name()),
+            Err(_) => "unknown".to_string(),
+        };
+        write!(
+            out,
+            "  {surface}: {} {}, {}",
+            if load { "load" } else { "store" },
+            decision.hint.spelling(load),
+            decision.reason
+        )?;
+        if let Some(p) = &decision.prefetch {
+            write!(out, ", prefetch {} bytes ahead", p.bytes_ahead())?;
+        }
+        // SAFETY: debug location of a live instruction.
+        match unsafe { if LLVMInstructionGetDebugLoc(inst.0).is_null() { 0 } else { LLVMGetDebugLocLine(inst.0) } } {
+            0 => writeln!(out)?,
+            line => writeln!(out, ", line {line}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Attaches the decision to every load and store of global and constant memory, as `!heddle.cache !{!"cs", !"touched once"}`.
+pub fn annotate(function: Value, uniformity: &Uniformity) {
+    let hints = analyze(function, uniformity);
+    // SAFETY: the function is live, and metadata is all that changes.
+    unsafe {
+        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
+        let kind = LLVMGetMDKindIDInContext(context, METADATA.as_ptr().cast(), METADATA.len() as u32);
+        for (inst, decision) in &hints.0 {
+            let text = |s: &str| LLVMMDStringInContext2(context, s.as_ptr().cast(), s.len());
+            let mut operands = [text(decision.hint.spelling(inst.opcode() == LLVMLoad)), text(decision.reason)];
+            let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+            LLVMSetMetadata(inst.0, kind, LLVMMetadataAsValue(context, node));
+        }
+    }
+}
