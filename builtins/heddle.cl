@@ -238,3 +238,23 @@ HALF_TERNARY(clamp) HALF_TERNARY(mad) HALF_TERNARY(mix) HALF_TERNARY(smoothstep)
 #define HALF_FMA_N(NAME, N) OVERLOAD half##N fma(half##N x, half##N y, half##N z) { return __builtin_elementwise_fma(x, y, z); }
 OVERLOAD half fma(half x, half y, half z) { return __builtin_elementwise_fma(x, y, z); }
 VECTORS(HALF_FMA_N, fma)
+
+// prefetch: a line at a time into L2, "the global cache". The machine's longest line is 256 bytes, its usual one 128.
+void __heddle_prefetch_2(const __global void *p);
+#define PREFETCH(T) \
+  OVERLOAD void prefetch(const __global T *p, size_t n) { \
+    for (size_t b = 0; b < n * sizeof(T); b += 128) \
+      __heddle_prefetch_2((const __global char *)p + b); \
+  }
+#define PREFETCHES(T) PREFETCH(T) PREFETCH(T##2) PREFETCH(T##3) PREFETCH(T##4) PREFETCH(T##8) PREFETCH(T##16)
+PREFETCHES(char)
+PREFETCHES(uchar)
+PREFETCHES(short)
+PREFETCHES(ushort)
+PREFETCHES(int)
+PREFETCHES(uint)
+PREFETCHES(long)
+PREFETCHES(ulong)
+PREFETCHES(float)
+PREFETCHES(double)
+PREFETCHES(half)

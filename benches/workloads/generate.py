@@ -74,3 +74,18 @@ write("state_machine", {"text": rand([8192, 40], "uint8", low=0, high=12), "out"
 write("nested_exits", {"a": rand([256], "int32", low=0, high=256), "out": zeros([8192], "int32")}, ("k", [8192], [64], "a", "out", I(40), I(10)))
 write("work_items", {"out": zeros([16 * 16 * 32, 8], "int32")}, ("ids", [32, 16, 16], [8, 4, 2], "out"))
 write("constant_table", {"idx": rand([n], "int32", low=0, high=8), "out": zeros([n]), "priv": zeros([n], "int32")}, ("lookup", [n], [64], "idx", "out", "priv"))
+
+# Streams with reuse, for the caches: what is reused is of the size of a level-1 cache, the streams are several MiB.
+rows, cols = 1024, 4096  # x is 16 KiB, A 16 MiB
+write("matvec", {"a": rand([cols, rows]), "x": rand([cols]), "y": zeros([rows])}, ("matvec", [rows], [64], "a", "x", "y", I(rows), I(cols)))
+count, dims, k = 1536, 512, 8  # centroids 16 KiB, points 3 MiB; `lookup` reads them again, gathers by membership, writes as much
+write("kmeans_assign", {"points": rand([dims, count]), "centroids": rand([dims, k]), "member": zeros([count], "int32"), "distance": zeros([count]),
+                        "residual": zeros([dims, count])},
+      ("assign", [count], [64], "points", "centroids", "member", "distance", I(count), I(dims)),
+      ("lookup", [count], [64], "points", "centroids", "member", "residual", I(count), I(dims)), options=[f"-DK={k}"])
+w, h = 2048, 192  # five rows are 40 KiB, input and output 1.5 MiB each
+write("conv_stream", {"in": rand([h + 4, w + 4]), "filter": rand([5, 5]), "out": zeros([h, w])},
+      ("convolve", [w, h], [64, 2], "in", "filter", "out", I(w), I(h)), options=["-DSIZE=5"])
+count, size = 1 << 20, 8192  # table 32 KiB, indices, weights and results 4 MiB each
+write("gather_table", {"table": rand([size]), "idx": rand([count], "int32", low=0, high=size), "w": rand([count]), "out": zeros([count])},
+      ("gather", [count], [128], "table", "idx", "w", "out", I(count)))

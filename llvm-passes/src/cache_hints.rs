@@ -285,7 +285,9 @@ impl<'a> Kernel<'a> {
             None => {
                 let name = inst.called_function().map(|f| f.name()).unwrap_or_default();
                 let image = builtins::is_image_query(&name) || name.contains("read_image") || name.contains("write_image");
-                self.communicates |= !name.starts_with("llvm.") && !image;
+                // Explicit accesses and prefetches (heddle.h) say themselves what they need.
+                let explicit = name.starts_with("__heddle_");
+                self.communicates |= !name.starts_with("llvm.") && !image && !explicit;
             }
         }
     }

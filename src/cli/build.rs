@@ -101,6 +101,9 @@ impl Build {
             codegen: CodegenArgs {
                 no_scalarize: self.codegen.no_scalarize || late.codegen.no_scalarize,
                 no_global_id: self.codegen.no_global_id || late.codegen.no_global_id,
+                cache_hints: late.codegen.cache_hints.or(self.codegen.cache_hints),
+                no_cache_hints: self.codegen.no_cache_hints || late.codegen.no_cache_hints,
+                prefetch: self.codegen.prefetch || late.codegen.prefetch,
                 no_rename: self.codegen.no_rename || late.codegen.no_rename,
                 rename: self.codegen.rename || late.codegen.rename,
                 release: late.codegen.release.or(self.codegen.release),

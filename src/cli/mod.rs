@@ -18,6 +18,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::codegen::partition::Ownership;
 use crate::codegen::release::Release;
 use crate::codegen::{RegisterFile, Rename};
+use crate::isel::CacheHints;
 use crate::target::Machine;
 
 /// An error with its exit status.
@@ -92,6 +93,15 @@ pub struct CodegenArgs {
     /// Compute all addresses in code instead of letting the address-generation unit make those of global ids.
     #[arg(long)]
     pub no_global_id: bool,
+    /// Cache policies of loads and stores: by the analysis of reuse, or one for all (.ca, .cg).
+    #[arg(long, value_enum)]
+    pub cache_hints: Option<CacheHints>,
+    /// The same as --cache-hints=ca: cache everything at all levels.
+    #[arg(long, conflicts_with = "cache_hints")]
+    pub no_cache_hints: bool,
+    /// Prefetch streams that come to new lines in every iteration of a loop.
+    #[arg(long)]
+    pub prefetch: bool,
     /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
     #[arg(long, value_enum)]
     pub regfile: Option<RegisterFile>,
@@ -124,6 +134,11 @@ impl CodegenArgs {
         let mut options = crate::driver::CompileOptions { frontend, ..Default::default() };
         options.select.scalarize = !self.no_scalarize;
         options.select.global_id = !self.no_global_id;
+        options.select.cache_hints = match self.no_cache_hints {
+            true => CacheHints::Ca,
+            false => self.cache_hints.unwrap_or_default(),
+        };
+        options.select.prefetch = self.prefetch;
         options.codegen.regfile = self.regfile.unwrap_or_default();
         options.codegen.ownership = self.ownership.unwrap_or_default();
         options.codegen.rename = match (self.no_rename, self.rename) {

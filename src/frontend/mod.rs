@@ -26,6 +26,9 @@ pub use args::{BuildInvocation, OptLevel};
 /// The trimmed built-in library (see `build.rs`).
 static BUILTINS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/builtins.bc"));
 
+/// The header `heddle.h`.
+static HEADER: &str = include_str!("../../builtins/heddle.h");
+
 /// The language version used unless `-cl-std=` says otherwise.
 const DEFAULT_STANDARD: &str = "CL3.0";
 
@@ -147,6 +150,8 @@ fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, Fronten
     };
     let folder = tempfile::tempdir().map_err(io("making a temporary folder"))?;
     let output = folder.path().join("kernel.bc");
+    let include = folder.path().join("include");
+    fs::create_dir(&include).and_then(|()| fs::write(include.join("heddle.h"), HEADER)).map_err(io("writing heddle.h"))?;
     let clang = clang_path();
     let mut command = Command::new(&clang);
     command.args(["-x", "cl", "--target=nvptx64--", "-emit-llvm", "-c"]);
@@ -178,6 +183,7 @@ fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, Fronten
     if options.opt == OptLevel::O0 {
         command.args(["-Xclang", "-disable-O0-optnone"]);
     }
+    command.arg("-isystem").arg(&include);
     // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later and wins.
     command.arg("-gline-tables-only");
     command.args(&options.clang_args);

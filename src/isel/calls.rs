@@ -28,7 +28,7 @@ impl Selector<'_> {
             }
             None => {}
         }
-        if self.image_call(i, &name) {
+        if self.image_call(i, &name) || self.cache_call(i, &name) {
             return;
         }
         match name.strip_prefix("llvm.") {

@@ -3,14 +3,15 @@
 //! An access of several leaves is cut into the widest pieces that its alignment allows: 16, 8, 4, 2 or 1 bytes. Narrow integers in a wide piece are
 //! shifted out of its words; stores put them together first. Stores never touch bytes beyond the value.
 
+use heddle_llvm_passes::cache_hints::Hint;
 use heddle_llvm_passes::ir::Value;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
 
 use super::address::Address;
 use super::types::{self, Leaf, leaves};
-use super::{Extension, Parts, Selector};
-use crate::isa::{AtomicOp, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
+use super::{CacheHints, Extension, Parts, Selector};
+use crate::isa::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
 use crate::mir::{Bank, RegClass};
 
 /// A machine access: byte offset in the value, and its size.
@@ -67,25 +68,92 @@ fn on_boundary(leaves: &[Leaf], end: u32, own: u32, bytes: u32) -> bool {
     bytes < own || leaves.iter().any(|l| l.offset + l.bytes() == end)
 }
 
+/// How an access uses the caches (K7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Caching {
+    /// Policy of a load or store of global memory; of others, volatile or not.
+    pub policy: CachePolicy,
+    /// Through the uniform cache (`ldu`).
+    pub uniform: bool,
+}
+
+impl From<CachePolicy> for Caching {
+    fn from(policy: CachePolicy) -> Caching {
+        Caching { policy, uniform: false }
+    }
+}
+
 impl Selector<'_> {
-    fn policy(&self, i: Value, load: bool) -> CachePolicy {
+    /// How a load or store of the program uses the caches. Volatile accesses and those that other work-groups' stores may concern are not a matter of choice.
+    fn caching(&self, i: Value, load: bool, space: MemorySpace) -> Caching {
         // SAFETY: flags of a live load or store.
         let volatile =
             unsafe { LLVMGetVolatile(i.0) != 0 || LLVMGetOrdering(i.0) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic };
-        match (volatile, load) {
-            (false, _) => CachePolicy::Default,
-            (true, true) => CachePolicy::Cv,
-            (true, false) => CachePolicy::Wt,
+        if volatile {
+            return if load { CachePolicy::Cv } else { CachePolicy::Wt }.into();
         }
+        if space != MemorySpace::Global {
+            return Caching::default();
+        }
+        match (self.hints.get(i), self.cache_hints) {
+            (Hint::Global, _) if load => CachePolicy::Cg.into(),
+            (Hint::Stream, CacheHints::Analysis) => CachePolicy::Cs.into(),
+            (Hint::UniformLoad, CacheHints::Analysis) => Caching { policy: CachePolicy::Default, uniform: true },
+            (_, CacheHints::Cg) => CachePolicy::Cg.into(),
+            _ => Caching::default(),
+        }
+    }
+
+    /// The policy in an instruction whose address is set.
+    fn set_caching(inst: &mut Inst, caching: Caching) {
+        let space = inst.mods.space;
+        let device = matches!(space, Some(MemorySpace::Global | MemorySpace::Constant));
+        if caching.policy != CachePolicy::Default && device {
+            // Constant memory is device memory: only the data cache's path has policies.
+            inst.mods.space = Some(MemorySpace::Global);
+        }
+        if space != Some(MemorySpace::Argument) {
+            inst.mods.cache = caching.policy;
+        }
+        if caching.uniform && space == Some(MemorySpace::Global) && inst.mods.address != AddressMode::Surface {
+            inst.op = Op::LoadUniform;
+        }
+    }
+
+    /// A prefetch for the iterations to come, where the analysis found one that would pay.
+    fn prefetch(&mut self, i: Value) {
+        if !self.prefetches || self.is_scalar(i) {
+            return;
+        }
+        let decision = self.hints.decision(i);
+        let Some(ahead) = decision.and_then(|d| d.prefetch.as_ref()).and_then(|p| p.bytes_ahead().as_constant()) else { return };
+        let address = self.address(i.operand(0));
+        if address.space == MemorySpace::Global {
+            self.cache_control(&address, CacheName::D, CacheOperation::Pf1, ahead);
+        }
+    }
+
+    /// `cctl`, `extra` bytes behind an address.
+    pub(super) fn cache_control(&mut self, address: &Address, cache: CacheName, operation: CacheOperation, extra: u32) -> Operand {
+        let offset = self.offset(address);
+        let query = operation == CacheOperation::Qry1;
+        let dst = if query { Operand::virt(self.f.add_vreg(RegClass::vector(1))) } else { Operand::None };
+        let mut inst = Inst::new(Op::CacheControl, Type::None, dst, []);
+        self.set_address(&mut inst, address, offset, extra);
+        inst.mods.space = Some(MemorySpace::Global);
+        inst.mods.control = Some((cache, operation));
+        self.push(inst);
+        dst
     }
 
     pub(super) fn load(&mut self, i: Value) {
         let address = self.surface_address(i).unwrap_or_else(|| self.address(i.operand(0)));
         // SAFETY: alignment of a live load.
         let align = unsafe { LLVMGetAlignment(i.0) }.max(1);
-        let policy = self.policy(i, true);
+        let caching = self.caching(i, true, address.space);
         let scalar = self.is_scalar(i);
-        let parts = self.load_value(&address, i.ty(), align, policy, scalar);
+        let parts = self.load_value(&address, i.ty(), align, caching, scalar);
+        self.prefetch(i);
         let leaves = leaves(i.ty());
         if let ([leaf], false) = (&leaves[..], leaves.is_empty()) {
             if !leaf.float && leaf.bits < 32 && leaf.pointer.is_none() && (leaf.bits == 8 || leaf.bits == 16) {
@@ -115,7 +183,7 @@ impl Selector<'_> {
         address: &Address,
         ty: inkwell::llvm_sys::prelude::LLVMTypeRef,
         align: u32,
-        policy: CachePolicy,
+        caching: Caching,
         scalar: bool,
     ) -> Parts {
         let leaves = leaves(ty);
@@ -138,7 +206,7 @@ impl Selector<'_> {
             let dst = Operand::virt(self.f.add_vreg(class));
             let mut inst = Inst::new(Op::Load, load_type, dst, []);
             self.set_address(&mut inst, address, offset, piece.offset);
-            inst.mods.cache = policy;
+            Self::set_caching(&mut inst, caching);
             self.push(inst);
             words.push((piece, dst));
         }
@@ -232,13 +300,13 @@ impl Selector<'_> {
         let address = self.surface_address(i).unwrap_or_else(|| self.address(i.operand(1)));
         // SAFETY: alignment of a live store.
         let align = unsafe { LLVMGetAlignment(i.0) }.max(1);
-        let policy = self.policy(i, false);
+        let caching = self.caching(i, false, address.space);
         let parts = self.parts(value);
         if address.space == MemorySpace::Constant || address.space == MemorySpace::Argument {
             self.error(Some(i), "a store to constant memory");
             return;
         }
-        self.store_value(&address, value.ty(), &parts, align, policy);
+        self.store_value(&address, value.ty(), &parts, align, caching);
     }
 
     /// Stores the leaves of a type.
@@ -248,7 +316,7 @@ impl Selector<'_> {
         ty: inkwell::llvm_sys::prelude::LLVMTypeRef,
         parts: &[Operand],
         align: u32,
-        policy: CachePolicy,
+        caching: Caching,
     ) {
         let leaves = leaves(ty);
         let offset = self.offset(address);
@@ -281,7 +349,7 @@ impl Selector<'_> {
             let mut inst = Inst::new(Op::Store, ty, Operand::None, []);
             self.set_address(&mut inst, address, offset, piece.offset);
             inst.srcs.push(data);
-            inst.mods.cache = policy;
+            Self::set_caching(&mut inst, caching);
             self.push(inst);
         }
     }

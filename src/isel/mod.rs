@@ -16,6 +16,7 @@
 
 mod address;
 mod arith;
+mod cache;
 mod calls;
 mod casts;
 mod constants;
@@ -29,6 +30,8 @@ use std::fmt;
 
 use heddle_llvm_passes::global_id::{self, GlobalIds, Poly};
 use heddle_llvm_passes::ir::{self, BlockRef, Value};
+use heddle_llvm_passes::surfaces;
+use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::uniformity::{self, Facts, Uniformity};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
@@ -109,11 +112,27 @@ pub struct SelectOptions {
     pub global_id: bool,
     /// Surface descriptors of the machine, at most 256.
     pub surfaces: u32,
+    /// How cache policies are chosen.
+    pub cache_hints: CacheHints,
+    /// Prefetch far streams in loops.
+    pub prefetch: bool,
+}
+
+/// How loads and stores of global memory get their cache policies, where the program leaves a choice (K7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum CacheHints {
+    /// By the reuse that the analysis found.
+    #[default]
+    Analysis,
+    /// All loads `.ca`, all stores `.wb`.
+    Ca,
+    /// All loads and stores `.cg`.
+    Cg,
 }
 
 impl Default for SelectOptions {
     fn default() -> Self {
-        SelectOptions { scalarize: true, global_id: true, surfaces: 256 }
+        SelectOptions { scalarize: true, global_id: true, surfaces: 256, cache_hints: CacheHints::Analysis, prefetch: false }
     }
 }
 
@@ -200,6 +219,9 @@ struct Selector<'a> {
     value: Value,
     uniformity: Uniformity,
     global_ids: GlobalIds,
+    hints: Hints,
+    cache_hints: CacheHints,
+    prefetches: bool,
     most_surfaces: usize,
     warp_size: u32,
     /// Uniform parts of surface accesses, computed on entry and in the current block.
@@ -250,11 +272,15 @@ impl<'a> Selector<'a> {
     ) -> Result<Function, Vec<Diagnostic>> {
         let uniformity = uniformity::analyze(value, facts);
         let global_ids = if options.global_id { global_id::analyze(value, &uniformity) } else { Default::default() };
+        let hints = cache_hints::analyze(value, &uniformity);
         let mut s = Selector {
             f: Function::new(value.name()),
             value,
             uniformity,
             global_ids,
+            hints,
+            cache_hints: options.cache_hints,
+            prefetches: options.prefetch,
             most_surfaces: options.surfaces.min(256) as usize,
             warp_size: facts.warp_size,
             uniform_on_entry: FxHashMap::default(),
@@ -337,6 +363,12 @@ impl<'a> Selector<'a> {
         };
         let names = metadata("kernel_arg_name");
         let type_names = metadata("kernel_arg_type");
+        let surfaces = surfaces::analyze(self.value);
+        let unwritten = |s: &&surfaces::Surface| match s.kind() {
+            surfaces::Kind::TypedImage => type_names.get(s.argument as usize).is_none_or(|t| !t.starts_with("image")),
+            kind => !kind.is_written(),
+        };
+        let read_only: Vec<u32> = surfaces.iter().filter(unwritten).map(|s| s.argument).collect();
         let mut offset = ARGUMENTS_START;
         for (i, param) in ir::params(self.value).into_iter().enumerate() {
             let by_value = self.by_value_type(i as u32);
@@ -368,6 +400,7 @@ impl<'a> Selector<'a> {
                 size,
                 align: if kind == ArgumentKind::Local { 16 } else { align },
                 restrict: self.has_attribute(i as u32, c"noalias"),
+                read_only: read_only.contains(&(i as u32)),
             });
             self.arguments.insert(param, offset);
             if by_value.is_some() {

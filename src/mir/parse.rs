@@ -238,7 +238,8 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 offset: number(&words, 5)?,
                 size: number(&words, 7)?,
                 align: number(&words, 9)?,
-                restrict: words.get(10).is_some_and(|w| w == "restrict"),
+                restrict: words.iter().skip(10).any(|w| w == "restrict"),
+                read_only: words.iter().skip(10).any(|w| w == "readonly"),
             });
         }
         "surface" => {

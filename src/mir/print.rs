@@ -67,7 +67,10 @@ pub fn print_function(f: &Function, out: &mut String) {
     for a in &f.args {
         let kind = serde_json::to_value(a.kind).ok().and_then(|k| k.as_str().map(String::from)).unwrap_or_default();
         let _ = write!(out, "  arg {kind} {:?} {:?} offset {} size {} align {}", a.name, a.type_name, a.offset, a.size, a.align);
-        out.push_str(if a.restrict { " restrict\n" } else { "\n" });
+        for (word, holds) in [(" restrict", a.restrict), (" readonly", a.read_only)] {
+            out.push_str(if holds { word } else { "" });
+        }
+        out.push('\n');
     }
     for (i, s) in f.surfaces.iter().enumerate() {
         let [x, y, z] = &s.strides;

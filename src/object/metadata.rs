@@ -54,6 +54,9 @@ pub struct KernelArgument {
     /// `restrict`: what the kernel accesses through it, it accesses through nothing else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restrict: bool,
+    /// A pointer or image that the kernel only reads, if at all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
 }
 
 /// A kernel's header: where its code is, what it needs, how it was compiled.

@@ -57,6 +57,20 @@ pub struct Buffer {
     pub save: Option<String>,
     /// The buffer's contents are an image's texels.
     pub image: Option<ImageSpec>,
+    /// Where the buffer is; device memory if missing.
+    #[serde(default)]
+    pub memory: Placement,
+}
+
+/// Where a buffer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// Device memory.
+    #[default]
+    Device,
+    /// The host's memory, behind its link.
+    System,
 }
 
 /// The shape of an image: how many dimensions it has says the kernel's argument.

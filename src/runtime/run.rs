@@ -1,11 +1,11 @@
 //! Running launches on the simulator: memory, arguments, comparison.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::array::Array;
-use super::case::{Argument, Buffer, Case};
+use super::case::{Argument, Buffer, Case, Placement};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
 use crate::object::write::Image;
 use crate::sim::hierarchy::Hierarchy;
@@ -75,11 +75,13 @@ pub fn run_case(
         let array = buffer.contents(&case.folder).map_err(|m| input(format!("buffer `{name}`: {m}")))?;
         let address = memory.allocate(name, array.data.len() as u64).map_err(|e| input(e.to_string()))?;
         let _fits = memory.write(address, &array.data);
+        memory.place(address, buffer.memory == Placement::System);
         buffers.insert(name, (address, array));
     }
     let data = load_data(image, &mut memory).map_err(input)?;
     let mut outcome = Outcome::default();
     let hierarchy = RefCell::new(Hierarchy::new(machine));
+    let mut written = Written::default();
     for spec in &case.launches {
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
@@ -125,10 +127,17 @@ pub fn run_case(
             launch.descriptors = launch.descriptors(&memory);
         }
         let mut sum = Statistics::default();
+        let used = Written::of(header, &arguments, data != 0);
         for _ in 0..spec.repeat {
             if global.contains(&0) {
                 continue;
             }
+            // K6: what an earlier launch wrote may be stale in an L1.
+            if written.concerns(&used) {
+                hierarchy.borrow_mut().invalidate();
+                written = Written::default();
+            }
+            written.add(&used);
             let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
             let advance = progress(&header.name, groups);
             let started = Instant::now();
@@ -160,6 +169,44 @@ pub fn run_case(
     }
     outcome.buffers = buffers.into_iter().map(|(name, (_, array))| (name.to_string(), array)).collect();
     Ok(outcome)
+}
+
+/// Buffers by what launches do with them since the L1 caches were invalidated last.
+#[derive(Clone, Debug, Default)]
+struct Written {
+    /// Accessed at all, by one launch; the empty name stands for the program-scope data.
+    used: BTreeSet<String>,
+    /// Perhaps written.
+    written: BTreeSet<String>,
+}
+
+impl Written {
+    /// What a launch does.
+    fn of(header: &KernelHeader, arguments: &[Argument], data: bool) -> Written {
+        let mut result = Written::default();
+        for (spec, argument) in header.args.iter().zip(arguments) {
+            if let Argument::Buffer(name) = argument {
+                result.used.insert(name.clone());
+                if !spec.read_only && spec.kind != ArgumentKind::Constant {
+                    result.written.insert(name.clone());
+                }
+            }
+        }
+        if data {
+            result.used.insert(String::new());
+            result.written.insert(String::new());
+        }
+        result
+    }
+
+    /// Whether a launch reads or writes what was written.
+    fn concerns(&self, launch: &Written) -> bool {
+        !self.written.is_disjoint(&launch.used)
+    }
+
+    fn add(&mut self, launch: &Written) {
+        self.written.extend(launch.written.iter().cloned());
+    }
 }
 
 /// Puts the data section into memory, with its addresses made absolute. Returns its address (0 if there is none).
