@@ -62,7 +62,8 @@ fn for_amdgpu(ir: &str) -> String {
     ];
     let mut out = String::new();
     for line in ir.lines().filter(|l| !l.starts_with("target ")) {
-        let line = line.replace("spir_kernel", "amdgpu_kernel").replace("spir_func ", "");
+        // Kernels of AMDGPU take structures by reference.
+        let line = line.replace("spir_kernel", "amdgpu_kernel").replace("spir_func ", "").replace("byval(", "byref(");
         let query = UNIFORM.iter().any(|q| line.contains(&format!("{q}j(")) || line.contains(&format!("{q}v(")))
             || line.contains("@__heddle_warp");
         match line.split_once(" = ") {

@@ -183,7 +183,7 @@ fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, Fronten
     if options.opt == OptLevel::O0 {
         command.args(["-Xclang", "-disable-O0-optnone"]);
     }
-    command.arg("-isystem").arg(&include);
+    command.arg("-isystem").arg(&include).arg(format!("-fdebug-prefix-map={}=heddle", include.display()));
     // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later and wins.
     command.arg("-gline-tables-only");
     command.args(&options.clang_args);
