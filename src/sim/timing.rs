@@ -584,15 +584,14 @@ impl<'a, const N: usize> Machinery<'a, N> {
                 continue;
             }
             live += 1;
-            if !slot.warp.waiting {
-                next = next.min(if slot.next > now { slot.next } else { now + 1 });
+            if !slot.warp.waiting && slot.next > now {
+                next = next.min(slot.next);
             }
         }
-        let any_ready = sm.slots.iter().any(|s| !s.warp.control.done() && !s.warp.waiting && s.next <= now);
-        if !any_ready || blocked_until == u64::MAX || starving {
-            // Nothing was held back by a unit.
-        } else if issued.iter().all(|i| !i) {
-            next = next.max(now + 1).min(blocked_until.max(now + 1));
+        // Ready warps go on when their unit is free, or when an issue may have released registers.
+        next = next.min(blocked_until);
+        if starving && issued.contains(&true) {
+            next = now + 1;
         }
         let next = if next == u64::MAX { now + 1 } else { next };
         let cycles = next - now;

@@ -58,6 +58,8 @@ pub struct Below {
     pub statistics: HierarchyStatistics,
     /// Sectors that missed L2 since this was set to 0.
     pub far_sectors: u32,
+    /// Cycles that the last request waited at its port.
+    pub waits: u64,
 }
 
 /// Who asks, and when.
@@ -118,6 +120,7 @@ impl Below {
             private: FxHashMap::default(),
             statistics: HierarchyStatistics::default(),
             far_sectors: 0,
+            waits: 0,
         }
     }
 
@@ -175,10 +178,18 @@ impl Below {
         ((line ^ (line >> 5) ^ (line >> 11)) % n) as usize
     }
 
-    /// How long an SM's requests wait at its port, in cycles beyond what its queue holds.
-    pub fn backlog(&self, who: Requester) -> u64 {
-        let waits = self.ports[who.sm].request.saturating_sub(who.now);
-        waits.saturating_sub(u64::from(self.description.network.queue))
+    /// How long the SM's last request waits at its port, in cycles beyond what its queue holds.
+    pub fn backlog(&self) -> u64 {
+        self.waits.saturating_sub(u64::from(self.description.network.queue))
+    }
+
+    /// A request of some cycles' length enters an SM's port; returns when it leaves.
+    fn leave(&mut self, who: Requester, cycles: u64) -> u64 {
+        let port = &mut self.ports[who.sm];
+        let leaves = port.request.max(who.now);
+        port.request = leaves + cycles;
+        self.waits = leaves - who.now;
+        leaves
     }
 
     /// Reads sectors through the SM's L1.5. Returns when they arrive.
@@ -206,9 +217,8 @@ impl Below {
         let count = u64::from(sectors.count_ones());
         let n = self.description.network;
         let interval = u64::from(n.interval);
+        let leaves = self.leave(who, interval);
         let port = &mut self.ports[who.sm];
-        let leaves = port.request.max(who.now);
-        port.request = leaves + interval;
         let back = port.reply.max(who.now);
         port.reply = back + interval * count;
         let reply_wait = back - who.now;
@@ -275,9 +285,7 @@ impl Below {
     ) {
         let count = u64::from(touched(mask, self.sector_bytes()).count_ones());
         let n = self.description.network;
-        let port = &mut self.ports[who.sm];
-        let leaves = port.request.max(who.now);
-        port.request = leaves + u64::from(n.interval) * count;
+        let leaves = self.leave(who, u64::from(n.interval) * count);
         self.statistics.network_sectors += count;
         self.statistics.l1_to_l2_bytes += count * u64::from(self.description.sector_bytes);
         self.statistics.l2.writes += count;
@@ -315,9 +323,7 @@ impl Below {
     ) -> u64 {
         let n = self.description.network;
         let interval = u64::from(n.interval) * u64::from(sectors.count_ones());
-        let port = &mut self.ports[who.sm];
-        let leaves = port.request.max(who.now);
-        port.request = leaves + interval;
+        let leaves = self.leave(who, interval);
         let arrives = leaves + u64::from(n.latency);
         let (place, done) = self.access(memory, line, sectors, row, arrives, 1);
         let slice = self.slice(line);
@@ -348,9 +354,7 @@ impl Below {
             return;
         }
         let n = self.description.network;
-        let port = &mut self.ports[who.sm];
-        let leaves = port.request.max(who.now);
-        port.request = leaves + u64::from(n.interval);
+        let leaves = self.leave(who, u64::from(n.interval));
         self.access(memory, line, sectors, row, leaves + u64::from(n.latency), 1);
     }
 

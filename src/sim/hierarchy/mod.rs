@@ -217,7 +217,7 @@ impl Hierarchy {
     pub fn load(&mut self, memory: &DeviceMemory, path: Path, a: &Access, out: &mut [[u8; 16]]) -> Done {
         let row = policy::of(&LOADS, a.space, a.policy);
         let mut done = Done { ready: a.now, ..Done::default() };
-        self.below.far_sectors = 0;
+        (self.below.far_sectors, self.below.waits) = (0, 0);
         let (parts, bytes) = Self::parts(a);
         for part in 0..parts {
             let (requests, places) = self.coalesce(a, part);
@@ -240,13 +240,13 @@ impl Hierarchy {
             }
             self.requests = requests;
         }
-        self.close(a, &mut done);
+        self.close(&mut done);
         done
     }
 
     /// The end of an access: what the load-store unit waits for.
-    fn close(&mut self, a: &Access, done: &mut Done) {
-        let backlog = self.below.backlog(Requester { sm: a.sm, now: a.now });
+    fn close(&mut self, done: &mut Done) {
+        let backlog = self.below.backlog();
         done.busy = done.busy.max(done.lines).max(1) + backlog as u32;
         done.far = self.below.far_sectors;
     }
@@ -336,7 +336,7 @@ impl Hierarchy {
     pub fn store(&mut self, memory: &DeviceMemory, a: &Access, data: &[[u8; 16]]) -> Done {
         let row = policy::of(&STORES, a.space, a.policy);
         let mut done = Done { ready: a.now, ..Done::default() };
-        self.below.far_sectors = 0;
+        (self.below.far_sectors, self.below.waits) = (0, 0);
         let (parts, bytes) = Self::parts(a);
         for part in 0..parts {
             let (requests, places) = self.coalesce(a, part);
@@ -363,7 +363,7 @@ impl Hierarchy {
             }
             self.requests = requests;
         }
-        self.close(a, &mut done);
+        self.close(&mut done);
         done
     }
 
@@ -394,7 +394,7 @@ impl Hierarchy {
         let row = policy::of(&LOADS, MemorySpace::Global, CachePolicy::Cv);
         let row = &Row { device: policy::Far::Normal, ..*row };
         let mut done = Done { ready: a.now, ..Done::default() };
-        self.below.far_sectors = 0;
+        (self.below.far_sectors, self.below.waits) = (0, 0);
         let (requests, places) = self.coalesce(a, 0);
         let bytes = a.bytes as usize;
         for r in &requests {
@@ -419,7 +419,7 @@ impl Hierarchy {
             done.ready = done.ready.max(ready);
         }
         self.requests = requests;
-        self.close(a, &mut done);
+        self.close(&mut done);
         done
     }
 
@@ -428,7 +428,7 @@ impl Hierarchy {
         let row = policy::of(&LOADS, a.space, CachePolicy::Default);
         let written = policy::of(&STORES, a.space, CachePolicy::Default);
         let mut done = Done { ready: a.now, ..Done::default() };
-        self.below.far_sectors = 0;
+        (self.below.far_sectors, self.below.waits) = (0, 0);
         let latency = u64::from(self.data.latency);
         if op == CacheOperation::Ivall {
             let near = &mut self.near[a.sm];
@@ -443,7 +443,7 @@ impl Hierarchy {
                 let who = Requester { sm: a.sm, now: a.now };
                 self.below.write(memory, who, d.line, &d.data, &d.bytes, written, 1);
             }
-            self.close(a, &mut done);
+            self.close(&mut done);
             return done;
         }
         let (mut requests, places) = self.coalesce(a, 0);
@@ -506,7 +506,7 @@ impl Hierarchy {
             }
         }
         self.requests = requests;
-        self.close(a, &mut done);
+        self.close(&mut done);
         done
     }
 

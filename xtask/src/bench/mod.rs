@@ -1,6 +1,7 @@
 //! Benchmarks with a contract: `{"bench": NAME, "figures": {"dotted.name": number}, "kernels": {…}}`.
 
 mod address;
+mod cache;
 mod compile;
 mod regfile;
 mod rename;
@@ -28,12 +29,13 @@ pub fn run(name: &str, json: Option<&Path>) -> Result<()> {
     let mut report = Report { bench: name.into(), ..Default::default() };
     match name {
         "address" => address::run(&mut report)?,
+        "cache" => cache::run(&mut report)?,
         "rename" => rename::run(&mut report)?,
         "regfile" => regfile::run(&mut report)?,
         "scalar" => scalar::run(&mut report)?,
         "sim" => sim::run(&mut report)?,
         "compile" => compile::run(&mut report)?,
-        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar, regfile, rename, address"),
+        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar, regfile, rename, address, cache"),
     }
     for (kernel, values) in &report.kernels {
         let values: Vec<String> = values.iter().map(|(k, v)| format!("{k} {v:.4}")).collect();
