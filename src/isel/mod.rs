@@ -446,8 +446,8 @@ impl<'a> Selector<'a> {
                     4 => (8, 8, ArgumentKind::Constant),
                     3 => (4, 4, ArgumentKind::Local),
                     other => {
-                        let name = type_names.get(i).cloned().unwrap_or_default();
-                        self.kernel_error(format!("argument {i} (`{name}`) of kernel `{}` is a pointer to address space {other}; kernels take global, constant and local pointers", self.f.name));
+                        let name = type_names.get(i).filter(|n| !n.is_empty()).map(|n| format!(" (`{n}`)")).unwrap_or_default();
+                        self.kernel_error(format!("argument {i}{name} of kernel `{}` is a pointer to address space {other}; kernels take global, constant and local pointers", self.f.name));
                         (8, 8, ArgumentKind::Value)
                     }
                 },

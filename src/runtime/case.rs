@@ -214,18 +214,18 @@ impl Case {
         let mut reader = serde_json::Deserializer::from_str(text);
         // The user never sees the text that the words of the command line become.
         let file = name != COMMAND_LINE;
-        if file && text.trim_start().starts_with(|c: char| c == '[' || c == '"' || c.is_ascii_digit()) {
+        if file && text.trim_start().starts_with(|c: char| c != '{') {
             return Err(CaseError(format!("{name}: a case is an object with source, buffers and launches")));
         }
         let located = |e: &serde_json::Error, path: &str| {
             let (line, column) = (e.line(), e.column());
+            let suffix = format!(" at line {line} column {column}");
             let message = e.to_string();
-            let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
-            let message = message.replace("expected struct ImageSpec", "expected an object");
-            let message = message
-                .replace("expected struct Buffer", "expected an object")
-                .replace("expected struct Launch", "expected an object");
-            let place = if file && line > 0 { format!("{name}:{line}:{column}: ") } else { format!("{name}: ") };
+            let message = message.strip_suffix(&suffix).unwrap_or(&message);
+            // A structure's name in the program says nothing to the user.
+            let before = message.split_once("expected struct ").map(|(before, _)| format!("{before}expected an object"));
+            let message = before.as_deref().unwrap_or(message);
+            let place = if file && line > 0 { format!("{name}:{line}:{}: ", column.max(1)) } else { format!("{name}: ") };
             // The path ends in `?` where the parser stopped before it had a field's name.
             let path = path.strip_suffix('?').unwrap_or(path).trim_end_matches('.');
             let path = if path.is_empty() { String::new() } else { format!("{path}: ") };

@@ -17,11 +17,16 @@ __kernel void written(struct s v, __global int *a, int n) {
   a[0] = v.x[a[1]];
 }
 
+// CHECK: "name":"taken"
+// CHECK-NOT: ld.private.b32 s
+// CHECK: ld.private.b32 {{[ml]}}
 __kernel void taken(struct s v, __global int *a) {
   a[0] = v.x[a[1]];
   a[2] = (int)(long)&v;
 }
 
+// CHECK: "name":"only_read"
+// CHECK: ld.argument.b32 s
 __kernel void only_read(struct s v, __global int *a) {
   a[0] = v.x[a[1]];
 }
