@@ -1,6 +1,6 @@
 //! From sources to an object: the stages in order, each of which can be the last.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use heddle_llvm_passes::uniformity::Facts;
@@ -72,6 +72,11 @@ pub struct Compilation {
     pub times: Vec<(&'static str, Duration)>,
 }
 
+/// Whether an input is machine IR, by its extension.
+pub fn is_mir(input: &Path) -> bool {
+    input.extension().is_some_and(|e| e == "mir")
+}
+
 /// Compiles sources (or one `.mir` file) to what `emit` says.
 ///
 /// # Errors
@@ -83,14 +88,28 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
         times.push((name, clock.elapsed()));
         clock = Instant::now();
     };
-    let is_mir = inputs.len() == 1 && inputs[0].extension().is_some_and(|e| e == "mir");
-    let mut module = if is_mir {
-        let name = inputs[0].display();
-        let text = std::fs::read_to_string(&inputs[0]).map_err(|e| CompileError::Input(format!("{name}: {e}")))?;
-        let module = parse::parse_module(&text).map_err(|e| CompileError::Input(format!("{name}: {e}")))?;
-        for f in &module.functions {
-            crate::mir::verify::verify(f, machine)
-                .map_err(|e| CompileError::Input(format!("{name}: kernel @{}: {e}", f.name)))?;
+    let mir = inputs.iter().find(|i| is_mir(i));
+    if let Some(mir) = mir.filter(|_| inputs.len() > 1) {
+        return Err(CompileError::Input(format!("{}: machine IR is compiled alone", mir.display())));
+    }
+    let mut module = if let Some(mir) = mir {
+        let name = mir.display();
+        let text = std::fs::read_to_string(mir).map_err(|e| CompileError::Input(format!("{name}: {e}")))?;
+        let (module, places) = parse::parse_with_places(&text).map_err(|e| CompileError::Input(format!("{name}:{e}")))?;
+        for (f, places) in module.functions.iter().zip(&places) {
+            crate::mir::verify::verify_in_place(f, machine).map_err(|v| {
+                let place = v.inst.and_then(|i| places.get(i)).map(|(line, column)| format!("{line}:{column}: "));
+                let place = place.unwrap_or_else(|| " ".into());
+                CompileError::Input(format!("{name}:{place}kernel @{}: {}", f.name, v.message))
+            })?;
+            let needed = options.codegen.start_before.as_deref().and_then(codegen::stage_before);
+            if let Some(needed) = needed.filter(|n| *n > f.stage) {
+                let stage = options.codegen.start_before.as_deref().unwrap_or_default();
+                return Err(CompileError::Input(format!(
+                    "{name}: kernel @{} is in stage {}; --start-before {stage} needs stage {needed}",
+                    f.name, f.stage
+                )));
+            }
         }
         module
     } else {

@@ -174,7 +174,7 @@ fn bad_cases_are_refused_with_a_reason() {
         (with(buffers, launch).replace("kernel.cl", "none.cl"), "no such file"),
         (with(buffers, launch).replace("\"k\"", "\"q\""), "no kernel `q`; the source has: k"),
         (with(buffers, launch).replace("[4],\"args\"", "[],\"args\""), "0 dimensions"),
-        (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[0],\"args\""), "local sizes must be 1 or more"),
+        (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[0],\"args\""), "local size 0: must be 1 or more"),
         (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[2,2],\"args\""), "as many dimensions"),
         (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[4000],\"args\""), "the machine allows 1024"),
         (with(buffers, launch).replace("[4],\"args\"", "[4294967297],\"args\""), "beyond 2^32"),

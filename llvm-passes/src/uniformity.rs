@@ -529,10 +529,26 @@ fn is_private(pointer: Value) -> bool {
     root.is_instruction() && root.opcode() == Op::LLVMAlloca
 }
 
-/// A pointer into a by-value structure argument: read-only, the same for all work-items.
+/// A pointer into a by-value structure argument that stays in the constant bank: the same for all work-items.
 fn by_value_argument(pointer: Value) -> bool {
     let root = underlying(pointer);
-    root.is_argument() && root.address_space() == 0
+    root.is_argument() && root.address_space() == 0 && only_loaded(root)
+}
+
+/// Whether nothing but loads and copies use a by-value structure argument. Otherwise each work-item has a copy of it in private memory.
+pub fn only_loaded(p: Value) -> bool {
+    p.users().all(|u| {
+        u.is_instruction()
+            && match u.opcode() {
+                Op::LLVMLoad => true,
+                Op::LLVMGetElementPtr | Op::LLVMBitCast => only_loaded(u),
+                Op::LLVMCall => {
+                    let name = u.called_function().map(|f| f.name()).unwrap_or_default();
+                    name.starts_with("llvm.lifetime") || (name.starts_with("llvm.memcpy") && u.operand(1) == p)
+                }
+                _ => false,
+            }
+    })
 }
 
 /// A `restrict` (noalias) argument through which this function provably never writes.

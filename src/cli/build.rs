@@ -92,8 +92,9 @@ impl Build {
             return Ok(Build { rest, ..self });
         }
         let command = Build::augment_args(clap::Command::new("heddle build").no_binary_name(false));
-        let matches = command.try_get_matches_from(own).map_err(Failure::input)?;
-        let late = Build::from_arg_matches(&matches).map_err(Failure::input)?;
+        let usage = |e: clap::Error| Failure::input(e.to_string().trim_end());
+        let matches = command.try_get_matches_from(own).map_err(usage)?;
+        let late = Build::from_arg_matches(&matches).map_err(usage)?;
         let mut set = self.machine.set;
         set.extend(late.machine.set);
         Ok(Build {
@@ -128,18 +129,31 @@ impl Build {
         let this = self.absorb_trailing()?;
         let line = parse_clang_style(&this.rest).map_err(Failure::input)?;
         let machine = this.machine.load()?;
+        this.codegen.check(&machine)?;
         let frontend = FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose };
         if line.preprocess || line.syntax_only {
             return preprocess(&line);
         }
         let mut options = this.codegen.options(frontend);
-        for stage in [&this.stop_after, &this.start_before].into_iter().flatten() {
-            if stage != "select" && !crate::codegen::STAGES.contains(&stage.as_str()) {
+        for (stage, stop) in [(&this.stop_after, true), (&this.start_before, false)] {
+            let Some(stage) = stage else { continue };
+            let select = if stop { "select, " } else { "" };
+            if !(stop && stage == "select" || crate::codegen::STAGES.contains(&stage.as_str())) {
                 return Err(Failure::input(format!(
-                    "no stage `{stage}`; the stages are select, {}",
+                    "no stage `{stage}`; the stages are {select}{}",
                     crate::codegen::STAGES.join(", ")
                 )));
             }
+        }
+        if let (Some(stage), Some(input)) = (&this.start_before, line.inputs.iter().find(|i| !driver::is_mir(i))) {
+            let kind = match input.extension().and_then(|e| e.to_str()) {
+                Some("ll" | "bc") => "LLVM IR",
+                _ => "OpenCL C",
+            };
+            return Err(Failure::input(format!(
+                "--start-before {stage}: the input must be machine IR (.mir) that has been through the earlier stages; {} is {kind}",
+                input.display()
+            )));
         }
         options.codegen.stop_after = this.stop_after;
         options.codegen.start_before = this.start_before;

@@ -52,8 +52,13 @@ impl Fuzz {
             let text: String = range.map(|s| generate::program(s).text()).collect();
             return super::write_output(None, text.as_bytes());
         }
+        if let Some(m) = self.minutes.filter(|m| m.is_nan() || *m < 0.0) {
+            return Err(Failure::input(format!("--minutes {m}: give a number of minutes from 0")));
+        }
         let setups = fuzz::setups();
-        let end = self.minutes.map(|m| Instant::now() + Duration::from_secs_f64(m * 60.0));
+        // A time beyond what the clock can say never comes.
+        let limit = self.minutes.and_then(|m| Duration::try_from_secs_f64(m * 60.0).ok());
+        let end = limit.and_then(|l| Instant::now().checked_add(l));
         let total = range.end - range.start;
         let bar = if std::io::stderr().is_terminal() { ProgressBar::new(total) } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("[{bar:40}] {pos}/{len} programs, {eta} left {msg}") {

@@ -129,6 +129,18 @@ pub struct CodegenArgs {
 }
 
 impl CodegenArgs {
+    /// Checks the options against the machine.
+    ///
+    /// # Errors
+    /// Status 2.
+    pub fn check(&self, machine: &Machine) -> Outcome {
+        let most = machine.sm.max_main_registers;
+        match self.max_registers.filter(|n| !(1..=most).contains(n)) {
+            Some(n) => Err(Failure::input(format!("--max-registers {n}: must be 1 to {most} (sm.max-main-registers)"))),
+            None => Ok(()),
+        }
+    }
+
     /// As compiler options.
     pub fn options(&self, frontend: crate::frontend::FrontendOptions) -> crate::driver::CompileOptions {
         let mut options = crate::driver::CompileOptions { frontend, ..Default::default() };
@@ -182,7 +194,9 @@ pub fn read_input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
 pub fn write_output(path: Option<&std::path::Path>, bytes: &[u8]) -> Outcome {
     use std::io::Write;
     match path {
-        Some(p) if p.as_os_str() != "-" => std::fs::write(p, bytes).map_err(|e| Failure::input(format!("{}: {e}", p.display()))),
+        Some(p) if p.as_os_str() != "-" => {
+            std::fs::write(p, bytes).map_err(|e| Failure::input(format!("cannot write {}: {e}", p.display())))
+        }
         _ => match std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()) {
             // A reader that has seen enough is no error.
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::input(format!("standard output: {e}"))),

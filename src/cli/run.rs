@@ -13,7 +13,7 @@ use crate::frontend::FrontendOptions;
 use crate::frontend::args::parse_clang_style;
 use crate::object::read;
 use crate::report;
-use crate::runtime::case::Case;
+use crate::runtime::case::{COMMAND_LINE, Case};
 use crate::runtime::quick::Quick;
 use crate::runtime::run::{Mode, RunError, run_case};
 use crate::sim::Options;
@@ -30,7 +30,7 @@ use crate::sim::Options;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Run {
-    /// The case file (.json), or a source (.cl, .ll, .bc) with --kernel and --global.
+    /// The case file (.json), or a source (.cl, .ll, .bc, .mir) with --kernel and --global.
     #[arg(value_name = "CASE OR SOURCE")]
     case: PathBuf,
     /// Kernel to launch (sources only).
@@ -100,14 +100,14 @@ impl Run {
     fn read_case(&self) -> Result<Case, Failure> {
         let quick = self.kernel.is_some() || self.global.is_some() || !self.args.is_empty() || !self.source_options.is_empty();
         let quick = quick || self.local.is_some() || self.offset.is_some();
-        let is_source = self.case.extension().is_some_and(|e| e == "cl" || e == "ll" || e == "bc");
+        let is_source = self.case.extension().is_some_and(|e| e == "cl" || e == "ll" || e == "bc" || e == "mir");
         if !quick && !is_source {
             return Case::read(&self.case).map_err(Failure::input);
         }
         if !is_source {
             let name = self.case.display();
             return Err(Failure::input(format!(
-                "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc), not with a case file"
+                "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir), not with a case file"
             )));
         }
         let (Some(kernel), Some(global)) = (&self.kernel, &self.global) else {
@@ -123,12 +123,13 @@ impl Run {
             args: self.args.clone(),
         };
         let text = words.case_text().map_err(Failure::input)?;
-        Case::parse(&text, "command line", PathBuf::new()).map_err(Failure::input)
+        Case::parse(&text, COMMAND_LINE, PathBuf::new()).map_err(Failure::input)
     }
 
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = self.machine.load()?;
+        self.codegen.check(&machine)?;
         let case = self.read_case()?;
         let started = Instant::now();
         let bytes = match &self.object {
@@ -146,7 +147,15 @@ impl Run {
         };
         let compiled = started.elapsed();
         // The simulator loads the object's bytes, as it would from a file.
-        let image = read::parse(&bytes).map_err(Failure::input)?;
+        let compiled_from = self.object.as_ref().unwrap_or(&self.case).display();
+        let unusable = |e: read::ObjectError| Failure::input(format!("{compiled_from}: {e}"));
+        let image = read::parse(&bytes).map_err(unusable)?;
+        if self.object.is_some() {
+            // Here, so that messages name the object and not the case.
+            for kernel in case.launches.iter().filter_map(|l| image.kernel(&l.kernel)) {
+                image.load(kernel, &machine).map_err(unusable)?;
+            }
+        }
         if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
             return Err(Failure::input(format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size)));
         }
@@ -174,7 +183,8 @@ impl Run {
         if outcome.mismatches.is_empty() {
             return Ok(());
         }
-        let text: Vec<String> = outcome.mismatches.iter().map(|(b, m)| format!("buffer `{b}`: {m}")).collect();
+        let text: Vec<String> =
+            outcome.mismatches.iter().map(|(b, m)| format!("{}: buffer `{b}`: {m}", self.case.display())).collect();
         Err(Failure::check(text.join("\n")))
     }
 }

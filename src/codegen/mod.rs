@@ -165,6 +165,17 @@ pub const STAGES: &[&str] = &[
     "release",
 ];
 
+/// The form that a stage of this name works on.
+pub fn stage_before(name: &str) -> Option<Stage> {
+    let position = |n: &str| STAGES.iter().position(|s| *s == n);
+    let stage = position(name)?;
+    Some(match name {
+        _ if Some(stage) >= position("finish") => Stage::Allocated,
+        _ if Some(stage) >= position("marks") => Stage::Lowered,
+        _ => Stage::Ssa,
+    })
+}
+
 /// Compiles every function of a module.
 ///
 /// # Errors

@@ -65,6 +65,9 @@ pub enum FrontendError {
         /// LLVM's message.
         reason: String,
     },
+    /// LLVM refused to parse a file; the message has the place.
+    #[error("{0}")]
+    Parse(String),
     /// A file operation of our own failed.
     #[error("{what}: {error}")]
     Io {
@@ -98,8 +101,16 @@ pub fn compile_to_module<'ctx>(
     facts: Facts,
 ) -> Result<Module<'ctx>, FrontendError> {
     let mut linked: Option<Module<'ctx>> = None;
+    let mut defined: Vec<(String, &PathBuf)> = Vec::new();
     for input in inputs {
         let module = load(context, input, options)?;
+        let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0 && f.get_linkage() == Linkage::External);
+        let names: Vec<String> = functions.map(|f| f.get_name().to_string_lossy().into_owned()).collect();
+        if let Some((name, earlier)) = defined.iter().find(|(name, _)| names.contains(name)) {
+            let reason = format!("`{name}` is defined in {} already", earlier.display());
+            return Err(FrontendError::Input { input: input.display().to_string(), reason });
+        }
+        defined.extend(names.into_iter().map(|n| (n, input)));
         linked = Some(match linked {
             None => module,
             Some(first) => {
@@ -112,6 +123,9 @@ pub fn compile_to_module<'ctx>(
     }
     let module =
         linked.ok_or_else(|| FrontendError::Input { input: "no input".into(), reason: "give at least one source".into() })?;
+    // For messages without a line.
+    let all: Vec<String> = inputs.iter().map(|i| i.display().to_string()).collect();
+    module.set_name(&all.join(", "));
     prepare(&module, options, facts)?;
     Ok(module)
 }
@@ -132,7 +146,10 @@ fn load<'ctx>(context: &'ctx Context, input: &Path, options: &FrontendOptions) -
             MemoryBuffer::create_from_memory_range_copy(&output, &name)
         }
     };
-    let module = context.create_module_from_ir(bitcode).map_err(|e| llvm(&name, &e.to_string()))?;
+    let module = context.create_module_from_ir(bitcode).map_err(|e| {
+        let text = e.to_string();
+        if text.starts_with(&format!("{name}:")) { FrontendError::Parse(text.trim_end().into()) } else { llvm(&name, &text) }
+    })?;
     // What clang wrote is valid; what a user wrote may parse without being so.
     module.verify().map_err(|e| llvm(&name, &e.to_string()))?;
     Ok(module)

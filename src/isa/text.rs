@@ -337,7 +337,7 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
     let mut suffixes = word.split('.').peekable();
     let mnemonic = suffixes.next().unwrap_or_default();
     let op = *MNEMONICS.get(mnemonic).ok_or_else(|| {
-        let near = MNEMONICS.keys().map(|m| (distance(m, mnemonic), *m)).min().filter(|(d, _)| *d <= 2);
+        let near = MNEMONICS.keys().map(|m| (strsim::osa_distance(m, mnemonic), *m)).min().filter(|(d, _)| *d <= 2);
         let hint = near.map_or("`heddle isa` lists them".to_string(), |(_, m)| format!("did you mean `{m}`?"));
         source.error(word, format!("unknown instruction `{mnemonic}`; {hint}"))
     })?;
@@ -415,20 +415,6 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
 /// K3: `.cs` of a private load is `.lu`.
 fn is_last_use(inst: &Inst) -> bool {
     inst.op == Op::Load && inst.mods.space == Some(MemorySpace::Private) && inst.mods.cache == CachePolicy::Cs
-}
-
-/// Edit distance, for hints.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 fn operands(source: Source, inst: &mut Inst, text: &str, names: &mut dyn TargetNames) -> Result<(), TextError> {

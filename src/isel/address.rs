@@ -226,8 +226,11 @@ impl Selector<'_> {
                 None => {
                     // SAFETY: type of a live global.
                     let (ty, align) = unsafe { (LLVMGlobalGetValueType(g.0), LLVMGetAlignment(g.0)) };
-                    let offset = self.f.local_bytes.next_multiple_of(align.max(types::abi_align(ty)));
-                    self.f.local_bytes = offset + types::alloc_size(ty);
+                    let align = align.max(types::abi_align(ty));
+                    let offset = self.f.local_bytes.checked_next_multiple_of(align).unwrap_or(0);
+                    let bytes = types::wide_size(ty);
+                    self.local_bytes = self.local_bytes.next_multiple_of(align.into()).saturating_add(bytes);
+                    self.f.local_bytes = offset.wrapping_add(bytes as u32);
                     self.local_offsets.insert(g, offset);
                     offset
                 }

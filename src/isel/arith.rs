@@ -124,7 +124,7 @@ impl Selector<'_> {
             LLVMOr => Op::Or,
             LLVMXor | LLVMAdd | LLVMSub => Op::Xor,
             _ => {
-                self.error(Some(i), "shift or division of a bit");
+                self.error(Some(i), "a shift or division of an `i1` is not supported");
                 return Operand::Immediate(0);
             }
         };
@@ -407,7 +407,7 @@ impl Selector<'_> {
                     continue;
                 }
                 _ => {
-                    self.error(Some(i), "floating-point remainder (`frem`)");
+                    self.error(Some(i), "floating-point remainder (`frem`) is not supported; use fmod");
                     return;
                 }
             };
@@ -539,7 +539,7 @@ impl Selector<'_> {
                 self.emit(Op::Or, ty, class, [n, b])
             }
             _ => {
-                self.error(Some(i), "comparison of bits");
+                self.error(Some(i), "this comparison of `i1` values is not supported");
                 Operand::Immediate(0)
             }
         }

@@ -2,6 +2,7 @@
 
 use heddle_llvm_passes::builtins::{self, Builtin, Query};
 use heddle_llvm_passes::ir::{self, Value};
+use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMIsAInlineAsm};
 
 use super::types::{Leaf, leaves};
 use super::{Parts, Selector, constants};
@@ -11,7 +12,14 @@ use crate::mir::{Bank, RegClass};
 impl Selector<'_> {
     pub(super) fn call(&mut self, i: Value) {
         let Some(function) = i.called_function() else {
-            self.error(Some(i), "a call through a pointer: OpenCL C has no function pointers");
+            // SAFETY: the callee of a live call.
+            let assembly = unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(i.0)).is_null() };
+            let message = if assembly {
+                "inline assembly is not supported"
+            } else {
+                "a call through a pointer: OpenCL C has no function pointers"
+            };
+            self.error(Some(i), message);
             return;
         };
         let name = function.name();
@@ -36,6 +44,9 @@ impl Selector<'_> {
             // A function that could not be inlined is reported once, for itself.
             None if !ir::blocks(function).is_empty() => {
                 self.error(Some(i), format!("call of `{}`, which cannot be inlined", demangle(&name)));
+            }
+            None if name == "printf" => {
+                self.error(Some(i), "printf is not supported; write to a buffer and look at it with \"save\"");
             }
             None => {
                 let readable = demangle(&name);
@@ -227,7 +238,7 @@ impl Selector<'_> {
             }
             "memcpy" | "memcpy.inline" | "memmove" => {
                 let Some(size) = constants::sign_extended(i.operand(2)) else {
-                    self.error(Some(i), format!("`{base}` of a size that is not a constant"));
+                    self.error(Some(i), format!("`{base}` of a size that is not a constant is not supported"));
                     return;
                 };
                 let align = self.argument_align(i, 0).min(self.argument_align(i, 1));
@@ -575,7 +586,7 @@ impl Selector<'_> {
             return self.emit_joint(op, leaf.bit_type(), leaf.words(), &[a[0], a[1], amount]);
         }
         if leaf.bits > 32 {
-            self.error(None, format!("funnel shift of {} bits", leaf.bits));
+            self.error(None, format!("a funnel shift of {} bits is not supported", leaf.bits));
             return Operand::Immediate(0);
         }
         // Narrow: shift the concatenation in one word (two of at most 16 bits), or through 64 bits for odd widths.
@@ -612,7 +623,7 @@ impl Selector<'_> {
 
     fn memset(&mut self, i: Value) {
         let Some(size) = constants::sign_extended(i.operand(2)) else {
-            self.error(Some(i), "`memset` of a size that is not a constant");
+            self.error(Some(i), "`memset` of a size that is not a constant is not supported");
             return;
         };
         let byte = self.operand(i.operand(1));

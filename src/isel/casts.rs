@@ -237,7 +237,7 @@ impl Selector<'_> {
             return;
         }
         if from.iter().chain(to.iter()).any(|l| l.bits < 8 || l.bits % 8 != 0 || l.bits > 64) {
-            self.error(Some(i), "bitcast of elements that are no whole bytes");
+            self.error(Some(i), "a bitcast of elements that are no whole bytes is not supported");
             return;
         }
         // As 32-bit words in memory order, then regrouped.

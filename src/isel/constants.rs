@@ -18,6 +18,25 @@ pub(super) struct Data {
     offsets: FxHashMap<Value, u32>,
 }
 
+/// The first instruction with a position that uses a variable, or an expression of it.
+fn first_use(variable: Value) -> Option<Value> {
+    let mut stack = vec![variable];
+    let mut found: Option<Value> = None;
+    while let Some(v) = stack.pop() {
+        for user in v.users() {
+            if !user.is_instruction() {
+                stack.push(user);
+                continue;
+            }
+            let line = |i: Value| super::source_position(i).1;
+            if line(user) != 0 && found.is_none_or(|f| line(user) < line(f)) {
+                found = Some(user);
+            }
+        }
+    }
+    found
+}
+
 impl Data {
     /// Lays out the global and constant variables that something uses.
     pub fn new(module: &inkwell::module::Module) -> Self {
@@ -36,8 +55,10 @@ impl Data {
         for g in variables {
             let initializer = unsafe { LLVMGetInitializer(g.0) };
             if initializer.is_null() {
-                let name = g.name();
-                data.report(format!("variable `{name}` is declared but not defined in any source"));
+                let message = format!("variable `{}` is declared but not defined in any source", g.name());
+                let (file, line, column) = first_use(g).map(super::source_position).unwrap_or_default();
+                let file = if line == 0 { super::module_name(g) } else { file };
+                data.errors.push(Diagnostic { message, file, line, column });
             } else {
                 let offset = data.offsets[&g];
                 data.write(Value(initializer), offset);
@@ -187,7 +208,14 @@ impl Selector<'_> {
     pub(super) fn constant_parts(&mut self, c: Value) -> Parts {
         let mut scalars = Vec::new();
         if !flatten(c, &mut scalars) {
-            self.error(None, format!("unsupported constant: `{}`", c.text()));
+            let wide = leaves(c.ty()).iter().map(|l| l.bits).max().filter(|bits| *bits > 64);
+            self.error(
+                None,
+                match wide {
+                    Some(bits) => format!("integers of {bits} bits are not supported"),
+                    None => format!("unsupported constant: `{}`", c.text()),
+                },
+            );
             scalars = vec![0; leaves(c.ty()).len()];
         }
         let leaves = leaves(c.ty());

@@ -1,6 +1,7 @@
 //! Blocks, branches, switches, phis and the entry block.
 
 use heddle_llvm_passes::ir::{BlockRef, Value};
+use heddle_llvm_passes::uniformity;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::core::*;
 use smallvec::SmallVec;
@@ -54,18 +55,21 @@ impl Selector<'_> {
                 // SAFETY: reads a live alloca.
                 let (ty, align) = unsafe { (LLVMGetAllocatedType(i.0), LLVMGetAlignment(i.0)) };
                 let Some(count) = constants::sign_extended(i.operand(0)) else {
-                    self.error(Some(i), "an array whose size is not a constant");
+                    self.error(Some(i), "an array whose size is not a constant is not supported");
                     continue;
                 };
-                let at = self.f.private_bytes.next_multiple_of(align.max(types::abi_align(ty)).max(1));
-                self.f.private_bytes = at + types::alloc_size(ty) * count as u32;
+                let align = align.max(types::abi_align(ty)).max(1);
+                let at = self.f.private_bytes.checked_next_multiple_of(align).unwrap_or(0);
+                let bytes = types::wide_size(ty).saturating_mul(count as u64);
+                self.private_bytes = self.private_bytes.next_multiple_of(align.into()).saturating_add(bytes);
+                self.f.private_bytes = at.wrapping_add(bytes as u32);
                 let address = self.register_address(crate::isa::MemorySpace::Private, Operand::Immediate(0));
                 self.addresses.insert(i, Address { uniform: None, varying: None, immediate: at as i32, ..address });
             }
         }
         let params: Vec<Value> = self.by_value.keys().copied().collect();
         for p in params {
-            if !only_loaded(p) {
+            if !uniformity::only_loaded(p) {
                 self.copy_by_value(p);
             }
         }
@@ -76,6 +80,7 @@ impl Selector<'_> {
         let align = argument.align.max(4);
         let at = self.f.private_bytes.next_multiple_of(align);
         self.f.private_bytes = at + argument.size;
+        self.private_bytes = self.private_bytes.next_multiple_of(align.into()) + u64::from(argument.size);
         let from = self.address(p);
         self.addresses.remove(&p);
         if let Some(b) = self.by_value.get_mut(&p) {
@@ -159,7 +164,7 @@ impl Selector<'_> {
         let mut cases: Vec<(u64, BlockRef)> = Vec::new();
         for (k, target) in targets.iter().enumerate() {
             let Some(c) = i.operand(2 + 2 * k as u32).as_constant_int() else {
-                self.error(Some(i), "a case that is no integer of at most 64 bits");
+                self.error(Some(i), "a case that is no integer of at most 64 bits is not supported");
                 return;
             };
             if *target != default {
@@ -338,6 +343,7 @@ impl Selector<'_> {
     /// Fills in the phis' inputs; what an input needs is computed at the end of its block.
     pub(super) fn complete_phis(&mut self) {
         for pending in std::mem::take(&mut self.phis) {
+            self.at = Some(pending.phi);
             let incoming: Vec<(Value, BlockRef)> = pending.phi.incoming().collect();
             let to = pending.phi.parent();
             let mut seen: SmallVec<[BlockRef; 4]> = SmallVec::new();
@@ -431,20 +437,4 @@ fn space_of(pointer: Value) -> crate::isa::MemorySpace {
         4 => M::Constant,
         _ => M::Private,
     }
-}
-
-/// Whether a by-value structure is only read through plain loads.
-fn only_loaded(p: Value) -> bool {
-    p.users().all(|u| {
-        u.is_instruction()
-            && match u.opcode() {
-                LLVMLoad => true,
-                LLVMGetElementPtr | LLVMBitCast => only_loaded(u),
-                LLVMCall => {
-                    let name = u.called_function().map(|f| f.name()).unwrap_or_default();
-                    name.starts_with("llvm.lifetime") || (name.starts_with("llvm.memcpy") && u.operand(1) == p)
-                }
-                _ => false,
-            }
-    })
 }

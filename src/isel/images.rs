@@ -57,7 +57,7 @@ impl Selector<'_> {
         }
         let Some((function, image)) = image_function(name) else { return false };
         let Some(argument) = ir::params(self.value).iter().position(|p| *p == i.operand(0)) else {
-            self.error(Some(i), "an image that is no argument of the kernel");
+            self.error(Some(i), "an image that is no argument of the kernel is not supported; pass it as an argument");
             return true;
         };
         if image.contains("depth") || image.contains("msaa") {

@@ -41,7 +41,9 @@ use smallvec::SmallVec;
 
 use crate::isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use crate::mir::{Bank, Block, Function, Module, RegClass};
-use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument};
+use crate::object::metadata::{
+    ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES,
+};
 use address::Address;
 use constants::Data;
 use types::{Leaf, leaves};
@@ -61,8 +63,11 @@ pub struct Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        if self.line != 0 {
-            write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
+        match (self.file.as_str(), self.line, self.column) {
+            ("", 0, _) => {}
+            (file, 0, _) => write!(f, "{file}: ")?,
+            (file, line, 0) => write!(f, "{file}:{line}: ")?,
+            (file, line, column) => write!(f, "{file}:{line}:{column}: ")?,
         }
         write!(f, "error: {}", self.message)
     }
@@ -175,13 +180,40 @@ fn not_inlined(function: Value) -> Diagnostic {
     // SAFETY: parents of live instructions.
     let inside = |u: &Value| unsafe { LLVMGetBasicBlockParent(u.parent().0) == function.0 };
     let call = calls.iter().copied().find(inside).or(calls.first().copied());
-    let (file, line, column) = call.map(source_position).unwrap_or_default();
+    let (mut file, line, column) = call.map(source_position).unwrap_or_default();
+    if line == 0 {
+        file = module_name(function);
+    }
     let name = function.name();
     Diagnostic {
         message: format!("function `{name}` cannot be inlined: OpenCL C has no recursion and no function pointers"),
         file,
         line,
         column,
+    }
+}
+
+/// File and line of a function's or variable's definition; the file alone, and line 0, if there is no debug information.
+fn definition_position(v: Value) -> (String, u32) {
+    // SAFETY: reads the debug information of a live global; the strings are copied.
+    unsafe {
+        let mut length = 0;
+        let p = LLVMGetDebugLocFilename(v.0, &mut length);
+        if p.is_null() {
+            return (module_name(v), 0);
+        }
+        let file = String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), length as usize)).into_owned();
+        (file, LLVMGetDebugLocLine(v.0))
+    }
+}
+
+/// The name of the source of a global's module.
+fn module_name(global: Value) -> String {
+    // SAFETY: reads the name of a live module; it is copied.
+    unsafe {
+        let mut length = 0;
+        let p = LLVMGetModuleIdentifier(LLVMGetGlobalParent(global.0), &mut length);
+        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), length)).into_owned()
     }
 }
 
@@ -239,6 +271,8 @@ struct Selector<'a> {
     edges: FxHashMap<(BlockRef, BlockRef), SmallVec<[Block; 2]>>,
     current: Block,
     loc: SourceLoc,
+    /// The instruction that is being selected.
+    at: Option<Value>,
     files: FxHashMap<String, u32>,
     last_file: (usize, u32),
     values: FxHashMap<Value, Parts>,
@@ -259,6 +293,9 @@ struct Selector<'a> {
     /// Byte offset of each kernel argument in the constant bank.
     arguments: FxHashMap<Value, u32>,
     local_offsets: FxHashMap<Value, u32>,
+    /// What the variables in private and local memory need, which may be more than an address can reach.
+    private_bytes: u64,
+    local_bytes: u64,
     reported: FxHashSet<String>,
 }
 
@@ -294,6 +331,7 @@ impl<'a> Selector<'a> {
             edges: FxHashMap::default(),
             current: cranelift_entity::EntityRef::new(0),
             loc: SourceLoc::default(),
+            at: None,
             files: FxHashMap::default(),
             last_file: (0, 0),
             values: FxHashMap::default(),
@@ -308,6 +346,8 @@ impl<'a> Selector<'a> {
             by_value: FxHashMap::default(),
             arguments: FxHashMap::default(),
             local_offsets: FxHashMap::default(),
+            private_bytes: 0,
+            local_bytes: 0,
             reported: FxHashSet::default(),
         };
         s.f.whole_work_groups = s.uniformity.assumes_whole_groups();
@@ -315,6 +355,9 @@ impl<'a> Selector<'a> {
         s.declare_arguments();
         s.create_blocks();
         s.entry_code();
+        if !s.check_memory() {
+            return Err(s.errors);
+        }
         let order = s.uniformity.cfg().rpo.clone();
         // Definitions are met before uses in reverse post-order (phis aside); the layout stays the function's own.
         for b in order {
@@ -322,6 +365,7 @@ impl<'a> Selector<'a> {
             s.select_block(block);
         }
         s.complete_phis();
+        s.check_memory();
         remarks.extend(s.remarks());
         if s.errors.is_empty() {
             s.set_reconvergence();
@@ -331,12 +375,31 @@ impl<'a> Selector<'a> {
         }
     }
 
+    /// Reports an error at an instruction (the one that is being selected, if none is given).
     fn error(&mut self, i: Option<Value>, message: impl Into<String>) {
-        let message = message.into();
-        let (file, line, column) = match i {
-            Some(i) if i.is_instruction() => source_position(i),
-            _ => Default::default(),
-        };
+        let mut message = message.into();
+        let i = i.or(self.at).filter(|i| i.is_instruction());
+        let (mut file, line, column) = i.map(source_position).unwrap_or_default();
+        if line == 0 {
+            // Without debug locations, the kernel and the instruction say where.
+            file = module_name(self.value);
+            message = format!("kernel `{}`: {message}", self.f.name);
+            if let Some(i) = i {
+                let text = i.text();
+                let text = text.split(", !dbg").next().unwrap_or_default().trim();
+                message = format!("{message}\n  in: {text}");
+            }
+        }
+        self.report(message, file, line, column);
+    }
+
+    /// Reports an error about the kernel as a whole.
+    fn kernel_error(&mut self, message: String) {
+        let (file, line) = definition_position(self.value);
+        self.report(message, file, line, 0);
+    }
+
+    fn report(&mut self, message: String, file: String, line: u32, column: u32) {
         if self.reported.insert(format!("{message}{line}")) {
             self.errors.push(Diagnostic { message, file, line, column });
         }
@@ -383,8 +446,8 @@ impl<'a> Selector<'a> {
                     4 => (8, 8, ArgumentKind::Constant),
                     3 => (4, 4, ArgumentKind::Local),
                     other => {
-                        let name = type_names.get(i).cloned().unwrap_or_default();
-                        self.error(None, format!("argument {i} (`{name}`) of kernel `{}` is a pointer to address space {other}; kernels take global, constant and local pointers", self.f.name));
+                        let name = type_names.get(i).filter(|n| !n.is_empty()).map(|n| format!(" (`{n}`)")).unwrap_or_default();
+                        self.kernel_error(format!("argument {i}{name} of kernel `{}` is a pointer to address space {other}; kernels take global, constant and local pointers", self.f.name));
                         (8, 8, ArgumentKind::Value)
                     }
                 },
@@ -409,16 +472,25 @@ impl<'a> Selector<'a> {
             offset += size;
         }
         if offset > CONSTANT_BANK_BYTES {
-            self.error(
-                None,
-                format!(
-                    "kernel `{}` takes {} bytes of arguments; the constant bank has {}",
-                    self.f.name,
-                    offset - ARGUMENTS_START,
-                    CONSTANT_BANK_BYTES - ARGUMENTS_START
-                ),
-            );
+            self.kernel_error(format!(
+                "kernel `{}` takes {} bytes of arguments; the constant bank has {}",
+                self.f.name,
+                offset - ARGUMENTS_START,
+                CONSTANT_BANK_BYTES - ARGUMENTS_START
+            ));
         }
+    }
+
+    /// What the kernel's variables need must be there.
+    fn check_memory(&mut self) -> bool {
+        let sizes = [
+            ("private memory a work-item", self.private_bytes, MOST_PRIVATE_BYTES),
+            ("local memory a work-group", self.local_bytes, MOST_LOCAL_BYTES),
+        ];
+        for (what, bytes, most) in sizes.into_iter().filter(|(_, bytes, most)| *bytes > u64::from(*most)) {
+            self.kernel_error(format!("kernel `{}` needs {bytes} bytes of {what}; at most {most} are possible", self.f.name));
+        }
+        self.private_bytes <= MOST_PRIVATE_BYTES.into() && self.local_bytes <= MOST_LOCAL_BYTES.into()
     }
 
     /// Whether a parameter has an attribute.
@@ -718,6 +790,7 @@ impl<'a> Selector<'a> {
     // ----- the walk -----
 
     fn locate(&mut self, i: Value) {
+        self.at = Some(i);
         // SAFETY: reads the debug location of a live instruction.
         unsafe {
             if LLVMInstructionGetDebugLoc(i.0).is_null() {

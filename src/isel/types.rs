@@ -189,6 +189,20 @@ pub fn alloc_size(ty: LLVMTypeRef) -> u32 {
     }
 }
 
+/// Allocated size in bytes of a type that may be too large for an address.
+pub fn wide_size(ty: LLVMTypeRef) -> u64 {
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMArrayTypeKind => wide_size(LLVMGetElementType(ty)).saturating_mul(LLVMGetArrayLength2(ty)),
+            LLVMStructTypeKind => {
+                let fields = (0..LLVMCountStructElementTypes(ty)).map(|i| wide_size(LLVMStructGetTypeAtIndex(ty, i)));
+                fields.fold(0u64, u64::saturating_add).max(alloc_size(ty).into())
+            }
+            _ => alloc_size(ty).into(),
+        }
+    }
+}
+
 /// Elements of an array or vector type.
 pub fn element_count(ty: LLVMTypeRef) -> u32 {
     unsafe { if LLVMGetTypeKind(ty) == LLVMVectorTypeKind { LLVMGetVectorSize(ty) } else { LLVMGetArrayLength2(ty) as u32 } }

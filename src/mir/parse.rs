@@ -12,7 +12,7 @@ use crate::object::metadata::KernelArgument;
 
 /// An error with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {message}")]
+#[error("{line}:{column}: {message}")]
 pub struct ParseError {
     /// Line, from 1.
     pub line: usize,
@@ -27,11 +27,14 @@ pub fn column_of(line: &str, offset: usize) -> usize {
     line.char_indices().take_while(|(i, _)| *i < offset).count() + 1
 }
 
+/// Lines and columns of a kernel's instructions, in order of the layout.
+pub type Places = Vec<(usize, usize)>;
+
 /// Where names were used before it is known whether they exist.
 #[derive(Default)]
 struct Uses {
-    /// Lines of the instructions, in order.
-    lines: Vec<usize>,
+    /// Lines and columns of the instructions, in order.
+    places: Places,
     /// Which blocks stand in the text.
     blocks: fixedbitset::FixedBitSet,
 }
@@ -41,7 +44,16 @@ struct Uses {
 /// # Errors
 /// The first line that is no MIR, with the reason.
 pub fn parse_module(text: &str) -> Result<Module, ParseError> {
+    parse_with_places(text).map(|(module, _)| module)
+}
+
+/// Parses a module; also gives the places of each kernel's instructions.
+///
+/// # Errors
+/// As [`parse_module`].
+pub fn parse_with_places(text: &str) -> Result<(Module, Vec<Places>), ParseError> {
     let mut module = Module::default();
+    let mut places = Vec::new();
     let mut current: Option<Function> = None;
     let mut uses = Uses::default();
     let mut block = None;
@@ -67,11 +79,12 @@ pub fn parse_module(text: &str) -> Result<Module, ParseError> {
             }
             Some(f) => {
                 if line == "}" {
-                    names_exist(f, &uses).map_err(|(line, message)| ParseError { line, column: 1, message })?;
+                    names_exist(f, &uses, text)?;
                     if f.layout.is_empty() {
                         return Err(fail(format!("kernel @{} has no block", f.name)));
                     }
                     module.functions.extend(current.take());
+                    places.push(std::mem::take(&mut uses.places));
                 } else if let Some((name, rest)) = line.split_once(':').filter(|(n, _)| n.starts_with("bb") && !n.contains(' ')) {
                     let b = parse_block(name).map_err(fail)?;
                     while !f.blocks.is_valid(b) {
@@ -93,7 +106,7 @@ pub fn parse_module(text: &str) -> Result<Module, ParseError> {
                 } else if let Some(b) = block {
                     let inst = parse_inst(line, &mut BlockNames).map_err(|e| at(e.offset, e.message))?;
                     f.blocks[b].insts.push(inst);
-                    uses.lines.push(number + 1);
+                    uses.places.push((number + 1, column_of(raw, indent)));
                 } else {
                     declaration(f, line).map_err(fail)?;
                 }
@@ -104,21 +117,27 @@ pub fn parse_module(text: &str) -> Result<Module, ParseError> {
         let message = format!("kernel @{} is not closed by `}}`", f.name);
         return Err(ParseError { line: text.lines().count(), column: 1, message });
     }
-    Ok(module)
+    Ok((module, places))
 }
 
-/// Registers and blocks that instructions name must be declared. The error has the line of the instruction.
-fn names_exist(f: &Function, uses: &Uses) -> Result<(), (usize, String)> {
+/// Registers and blocks that instructions name must be declared. The error has the place of the name.
+fn names_exist(f: &Function, uses: &Uses, text: &str) -> Result<(), ParseError> {
     let insts = f.layout.iter().flat_map(|b| &f.blocks[*b].insts);
-    for (inst, &line) in insts.zip(&uses.lines) {
+    for (inst, &(line, column)) in insts.zip(&uses.places) {
+        let at = |name: String, message: String| {
+            let raw = text.lines().nth(line - 1).unwrap_or_default();
+            let whole = |at: &usize| !raw[at + name.len()..].starts_with(|c: char| c.is_ascii_digit());
+            let place = raw.match_indices(&name).map(|(at, _)| at).find(whole);
+            ParseError { line, column: place.map_or(column, |at| column_of(raw, at)), message }
+        };
         let guard = inst.guard.map(|g| crate::isa::Operand::Reg(g.reg));
         for op in inst.srcs.iter().chain([&inst.dst]).copied().chain(guard) {
             if let Some((r, _)) = op.as_virt().filter(|(r, _)| !f.vregs.is_valid(*r)) {
-                return Err((line, format!("{r} is not in the `registers` line, which has {}", f.vregs.len())));
+                return Err(at(r.to_string(), format!("{r} is not in the `registers` line, which has {}", f.vregs.len())));
             }
         }
         if let Some(t) = inst.blocks().iter().find(|t| !uses.blocks.contains(t.index())) {
-            return Err((line, format!("block {t} does not exist")));
+            return Err(at(t.to_string(), format!("block {t} does not exist")));
         }
     }
     Ok(())

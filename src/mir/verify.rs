@@ -11,25 +11,48 @@ use super::{Bank, Block, Function, Stage};
 use crate::isa::{Inst, Op, Operand, PhysReg, Space, VReg, rules};
 use crate::target::Machine;
 
+/// A defect and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// A sentence with block and instruction.
+    pub message: String,
+    /// Which instruction of the function it is, in order of the layout.
+    pub inst: Option<usize>,
+}
+
+impl From<String> for Violation {
+    fn from(message: String) -> Self {
+        Violation { message, inst: None }
+    }
+}
+
 /// Checks a function.
 ///
 /// # Errors
 /// A sentence about the first defect, with block and instruction.
 pub fn verify(function: &Function, machine: &Machine) -> Result<(), String> {
+    verify_in_place(function, machine).map_err(|v| v.message)
+}
+
+/// Checks a function.
+///
+/// # Errors
+/// The first defect.
+pub fn verify_in_place(function: &Function, machine: &Machine) -> Result<(), Violation> {
     if function.layout.is_empty() {
-        return Err("the function has no block".into());
+        return Err(Violation::from("the function has no block".to_string()));
     }
     let mut in_layout = FixedBitSet::with_capacity(function.blocks.len());
     for block in &function.layout {
         if !function.blocks.is_valid(*block) || in_layout.put(block.index()) {
-            return Err(format!("{block} stands in the layout twice, or does not exist"));
+            return Err(format!("{block} stands in the layout twice, or does not exist").into());
         }
     }
     // Before the graph is built, so that it never follows a target that is not there.
     for &block in &function.layout {
-        for inst in &function.blocks[block].insts {
+        for (i, inst) in function.blocks[block].insts.iter().enumerate() {
             if let Some(target) = inst.blocks().iter().find(|t| !in_layout.contains(t.index())) {
-                return Err(at(function, block, inst, format!("{target} does not exist")));
+                return Err(at(function, block, i, format!("{target} does not exist")));
             }
         }
     }
@@ -37,20 +60,27 @@ pub fn verify(function: &Function, machine: &Machine) -> Result<(), String> {
     for (position, &block) in function.layout.iter().enumerate() {
         let insts = &function.blocks[block].insts;
         for (i, inst) in insts.iter().enumerate() {
-            structure(&cfg, block, i, insts).map_err(|m| at(function, block, inst, m))?;
-            instruction(inst, Some(function), machine).map_err(|m| at(function, block, inst, m))?;
+            structure(&cfg, block, i, insts).map_err(|m| at(function, block, i, m))?;
+            instruction(inst, Some(function), machine).map_err(|m| at(function, block, i, m))?;
         }
         let falls = !insts.last().is_some_and(|i| matches!(i.op, Op::Bra | Op::Exit | Op::Trap) && i.guard.is_none());
         if falls && position + 1 == function.layout.len() {
-            return Err(format!("{block}: control falls off the end of the function"));
+            let message = "control falls off the end of the function";
+            return Err(match insts.len() {
+                0 => format!("{block}: {message}").into(),
+                n => at(function, block, n - 1, message.into()),
+            });
         }
     }
     if function.stage == Stage::Ssa { ssa(function, &cfg) } else { Ok(()) }
 }
 
 /// A message with its block and the instruction it is about.
-fn at(function: &Function, block: Block, inst: &Inst, message: String) -> String {
-    format!("{block}: {message}\n  in: {}", crate::isa::text::print_inst(inst, &function.files))
+fn at(function: &Function, block: Block, i: usize, message: String) -> Violation {
+    let inst = &function.blocks[block].insts[i];
+    let before = function.layout.iter().take_while(|b| **b != block).map(|b| function.blocks[*b].insts.len()).sum::<usize>();
+    let message = format!("{block}: {message}\n  in: {}", crate::isa::text::print_inst(inst, &function.files));
+    Violation { message, inst: Some(before + i) }
 }
 
 fn structure(cfg: &Cfg, block: Block, i: usize, insts: &[Inst]) -> Result<(), String> {
@@ -170,14 +200,14 @@ fn limit(op: Operand, words: u8, inst: &Inst, machine: &Machine) -> Result<(), S
     Ok(())
 }
 
-fn ssa(function: &Function, cfg: &Cfg) -> Result<(), String> {
+fn ssa(function: &Function, cfg: &Cfg) -> Result<(), Violation> {
     let mut def: SecondaryMap<VReg, Option<(Block, usize)>> = SecondaryMap::new();
     def.resize(function.vregs.len());
     for &block in &function.layout {
         for (i, inst) in function.blocks[block].insts.iter().enumerate() {
             if let Some((r, _)) = inst.dst.as_virt() {
                 if def[r].is_some() {
-                    return Err(format!("{block}: {r} is defined twice"));
+                    return Err(at(function, block, i, format!("{r} is defined twice")));
                 }
                 def[r] = Some((block, i));
             }
@@ -200,19 +230,19 @@ fn ssa(function: &Function, cfg: &Cfg) -> Result<(), String> {
     for &block in &cfg.rpo {
         for (i, inst) in function.blocks[block].insts.iter().enumerate() {
             let mut error = None;
-            let mut check = |r: VReg, at: Block, position: usize| {
+            let mut check = |r: VReg, place: Block, position: usize| {
                 let fine = match def[r] {
                     Some((b, d)) => {
-                        if b == at {
+                        if b == place {
                             d < position
                         } else {
-                            dominates(b, at)
+                            dominates(b, place)
                         }
                     }
                     None => false,
                 };
                 if !fine && error.is_none() {
-                    error = Some(format!("{block}: {r} is used where its definition does not reach"));
+                    error = Some(format!("{r} is used where its definition does not reach"));
                 }
             };
             if inst.op == Op::Phi {
@@ -225,7 +255,7 @@ fn ssa(function: &Function, cfg: &Cfg) -> Result<(), String> {
                 super::liveness::for_each_use(inst, |r, _| check(r, block, i));
             }
             if let Some(e) = error {
-                return Err(format!("{e}\n  in: {}", crate::isa::text::print_inst(inst, &function.files)));
+                return Err(at(function, block, i, e));
             }
         }
     }

@@ -14,6 +14,10 @@ use crate::mir::surface::Surface;
 pub const ARGUMENTS_START: u32 = 8;
 /// Size of the constant bank, in bytes.
 pub const CONSTANT_BANK_BYTES: u32 = 1024;
+/// Bytes of private memory that a kernel may declare a work-item.
+pub const MOST_PRIVATE_BYTES: u32 = 1 << 24;
+/// Bytes of local memory that a kernel may declare a work-group.
+pub const MOST_LOCAL_BYTES: u32 = 1 << 28;
 
 /// Words of an image argument: width, height, depth, layers, channel order, channel type.
 pub const IMAGE_WORDS: u32 = 6;

@@ -2,7 +2,7 @@
 
 use object::{Object as _, ObjectSection, ObjectSymbol};
 
-use super::metadata::{CONSTANT_BANK_BYTES, ObjectMetadata};
+use super::metadata::{CONSTANT_BANK_BYTES, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES, ObjectMetadata};
 use super::write::Image;
 use super::{INSTRUCTION_BYTES, MACHINE, VERSION};
 use crate::isa::encode::decode;
@@ -77,7 +77,7 @@ fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
         if k.required_work_group.is_some_and(|r| r.contains(&0)) {
             return Err(format!("kernel `{}` requires an empty work-group", k.name));
         }
-        if k.private_bytes > 1 << 24 || k.local_bytes > 1 << 28 {
+        if k.private_bytes > MOST_PRIVATE_BYTES || k.local_bytes > MOST_LOCAL_BYTES {
             return Err(format!(
                 "kernel `{}` declares {} bytes of private and {} of local memory",
                 k.name, k.private_bytes, k.local_bytes
@@ -176,6 +176,13 @@ impl Image {
                 self.metadata.machine,
                 self.metadata.clusters,
                 machine.clusters.len()
+            )));
+        }
+        let compiled = self.metadata.kernels.get(kernel).map_or(machine.warp_size, |k| k.warp_size);
+        if compiled != machine.warp_size {
+            return Err(ObjectError(format!(
+                "it was compiled for warps of {compiled} lanes; the machine has {have}: build it with --set warp-size={have}",
+                have = machine.warp_size
             )));
         }
         let insts = self.decode(kernel)?;

@@ -1,7 +1,7 @@
 //! Typed arrays: numpy's element types, `.npy` files, comparison.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::{BufReader, BufWriter, Read, Seek};
 use std::path::Path;
 
 use half::f16;
@@ -40,6 +40,18 @@ impl DType {
     /// Whether it is a float.
     pub fn is_float(self) -> bool {
         matches!(self, DType::Float16 | DType::Float32 | DType::Float64)
+    }
+
+    /// The lowest and the highest number of the type (64-bit ones rounded; a bool takes any).
+    pub fn limits(self) -> (f64, f64) {
+        let bits = 8 * self.bytes() as i32;
+        match self {
+            DType::Bool | DType::Float64 => (f64::MIN, f64::MAX),
+            DType::Float32 => (f64::from(f32::MIN), f64::from(f32::MAX)),
+            DType::Float16 => (f16::MIN.to_f64(), f16::MAX.to_f64()),
+            DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => (-2f64.powi(bits - 1), 2f64.powi(bits - 1) - 1.0),
+            DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => (0.0, 2f64.powi(bits) - 1.0),
+        }
     }
 
     /// numpy's type string, little-endian.
@@ -163,7 +175,8 @@ impl Array {
     /// A sentence with the file's name.
     pub fn read(path: &Path) -> Result<Array, String> {
         let name = path.display();
-        let file = File::open(path).map_err(|e| format!("{name}: {e}"))?;
+        let mut file = File::open(path).map_err(|e| format!("{name}: {e}"))?;
+        let data_bytes = data_bytes(&mut file).map_err(|m| format!("{name}: {m}"))?;
         let npy = npyz::NpyFile::new(BufReader::new(file)).map_err(|e| format!("{name}: not a .npy file: {e}"))?;
         let npyz::DType::Plain(descriptor) = npy.dtype() else {
             return Err(format!("{name}: structured arrays are not supported"));
@@ -173,6 +186,14 @@ impl Array {
             .ok_or_else(|| format!("{name}: element type {text} is not supported"))?;
         let shape = npy.shape().to_vec();
         let order = npy.order();
+        let needed = shape.iter().try_fold(dtype.bytes() as u64, |a, n| a.checked_mul(*n));
+        if needed != Some(data_bytes) {
+            let needed = needed.map_or("too many".to_string(), |n| n.to_string());
+            return Err(format!(
+                "{name}: shape {} of {dtype} needs {needed} bytes, the file has {data_bytes}",
+                shape_text(&shape)
+            ));
+        }
         macro_rules! bytes {
             ($t:ty) => {{
                 let values = npy.into_vec::<$t>().map_err(|e| format!("{name}: {e}"))?;
@@ -226,7 +247,7 @@ impl Array {
     /// # Errors
     /// A sentence with the file's name.
     pub fn write(&self, path: &Path) -> Result<(), String> {
-        let fail = |e: std::io::Error| format!("{}: {e}", path.display());
+        let fail = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
         let file = BufWriter::new(File::create(path).map_err(fail)?);
         macro_rules! save {
             ($t:ty) => {{
@@ -278,6 +299,10 @@ impl Array {
                 expected.dtype
             ));
         }
+        if self.shape != expected.shape {
+            let (shape, wanted) = (shape_text(&self.shape), shape_text(&expected.shape));
+            return Err(format!("the buffer has shape {shape}, the expected array {wanted}"));
+        }
         let size = self.dtype.bytes();
         let mut bad = Vec::new();
         let mut count = 0usize;
@@ -320,6 +345,34 @@ impl Array {
             bad.join("\n")
         ))
     }
+}
+
+/// Bytes behind the header of a `.npy` file; the file is at its start again. A file of another kind has none.
+fn data_bytes(file: &mut File) -> Result<u64, String> {
+    let io = |e: std::io::Error| e.to_string();
+    let length = file.metadata().map_err(io)?.len();
+    let mut start = Vec::new();
+    Read::by_ref(file).take(12).read_to_end(&mut start).map_err(io)?;
+    file.rewind().map_err(io)?;
+    const MAGIC: &[u8] = b"\x93NUMPY";
+    let header = match start[..] {
+        [_, _, _, _, _, _, 1, _, a, b, ..] => Some(10 + u64::from(u16::from_le_bytes([a, b]))),
+        [_, _, _, _, _, _, _, _, a, b, c, d] => Some(12 + u64::from(u32::from_le_bytes([a, b, c, d]))),
+        _ => None,
+    };
+    if start.is_empty() {
+        return Err("not a .npy file: it is empty".into());
+    }
+    if !start.iter().zip(MAGIC).all(|(a, b)| a == b) {
+        return Ok(0);
+    }
+    header.and_then(|h| length.checked_sub(h)).ok_or_else(|| "not a .npy file: the header is cut short".into())
+}
+
+/// A shape as numpy's documentation writes it: `(2, 3)`.
+fn shape_text(shape: &[u64]) -> String {
+    let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    format!("({})", sizes.join(", "))
 }
 
 /// The index of a flat position.

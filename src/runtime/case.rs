@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::array::{Array, DType, Number};
@@ -20,13 +21,35 @@ pub struct Case {
     #[serde(default)]
     pub options: Vec<String>,
     /// Buffers by name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     pub buffers: BTreeMap<String, Buffer>,
     /// Launches, in order.
     pub launches: Vec<Launch>,
     /// The folder of the case.
     #[serde(skip)]
     pub folder: PathBuf,
+}
+
+/// A map that has each key once. (Of several equal keys serde would take the last.)
+fn distinct<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Buffer>, D::Error> {
+    struct Distinct;
+    impl<'de> Visitor<'de> for Distinct {
+        type Value = BTreeMap<String, Buffer>;
+        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            f.write_str("an object of buffers")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut result = BTreeMap::new();
+            while let Some((name, buffer)) = map.next_entry::<String, Buffer>()? {
+                if result.contains_key(&name) {
+                    return Err(serde::de::Error::custom(format!("`{name}` is there twice")));
+                }
+                result.insert(name, buffer);
+            }
+            Ok(result)
+        }
+    }
+    from.deserialize_map(Distinct)
 }
 
 /// A buffer.
@@ -163,6 +186,9 @@ pub enum Argument {
     },
 }
 
+/// The name of a case that was given in words.
+pub const COMMAND_LINE: &str = "command line";
+
 /// A case that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -186,12 +212,28 @@ impl Case {
     /// What is wrong, with the field's path, line and column.
     pub fn parse(text: &str, name: &str, folder: PathBuf) -> Result<Case, CaseError> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let mut case: Case = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
-            let path = e.path().to_string();
-            let at = if path == "." { String::new() } else { format!("{path}: ") };
-            CaseError(format!("{name}: {at}{}", e.inner()))
-        })?;
-        reader.end().map_err(|e| CaseError(format!("{name}: {e}")))?;
+        // The user never sees the text that the words of the command line become.
+        let file = name != COMMAND_LINE;
+        if file && text.trim_start().starts_with(|c: char| c != '{') {
+            return Err(CaseError(format!("{name}: a case is an object with source, buffers and launches")));
+        }
+        let located = |e: &serde_json::Error, path: &str| {
+            let (line, column) = (e.line(), e.column());
+            let suffix = format!(" at line {line} column {column}");
+            let message = e.to_string();
+            let message = message.strip_suffix(&suffix).unwrap_or(&message);
+            // A structure's name in the program says nothing to the user.
+            let before = message.split_once("expected struct ").map(|(before, _)| format!("{before}expected an object"));
+            let message = before.as_deref().unwrap_or(message);
+            let place = if file && line > 0 { format!("{name}:{line}:{}: ", column.max(1)) } else { format!("{name}: ") };
+            // The path ends in `?` where the parser stopped before it had a field's name.
+            let path = path.strip_suffix('?').unwrap_or(path).trim_end_matches('.');
+            let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
+            CaseError(format!("{place}{path}{message}"))
+        };
+        let mut case: Case =
+            serde_path_to_error::deserialize(&mut reader).map_err(|e| located(e.inner(), &e.path().to_string()))?;
+        reader.end().map_err(|e| located(&e, ""))?;
         case.folder = folder;
         for (i, l) in case.launches.iter().enumerate() {
             l.validate(&case.buffers).map_err(|m| CaseError(format!("{name}: launches[{i}]: {m}")))?;
@@ -222,7 +264,7 @@ impl Buffer {
             let shape = self.zeros.as_ref().or(self.random.as_ref());
             let bytes = shape.map_or(Some(0), |s| s.iter().try_fold(8u64, |a, n| a.checked_mul(*n)));
             if bytes.is_none_or(|b| b > 1 << 36) {
-                return Err("the shape is too large".into());
+                return Err(format!("the shape is too large: at most {} elements are possible", 1u64 << 33));
             }
         }
         for (field, value) in [("rtol", self.rtol), ("atol", self.atol)] {
@@ -230,9 +272,24 @@ impl Buffer {
                 return Err(format!("{field} must be a number from 0"));
             }
         }
-        if let (Some(low), Some(high)) = (self.low, self.high) {
-            if low >= high {
-                return Err(format!("low {low} is not below high {high}"));
+        if self.random.is_none() && (self.seed.is_some() || self.low.is_some() || self.high.is_some()) {
+            return Err("seed, low and high go with random".into());
+        }
+        match (self.low, self.high) {
+            (Some(low), Some(high)) if low >= high => return Err(format!("low {low} is not below high {high}")),
+            (None, Some(high)) if high <= 0.0 => return Err(format!("high {high} is not above low 0")),
+            _ => {}
+        }
+        if self.random.is_some() {
+            let dtype = self.element_type()?;
+            let (lowest, highest) = dtype.limits();
+            // The end is not included.
+            let end = if dtype.is_float() { highest } else { highest + 1.0 };
+            if let Some(low) = self.low.filter(|low| *low < lowest || *low > highest) {
+                return Err(format!("low {low} does not fit {dtype}"));
+            }
+            if let Some(high) = self.high.filter(|high| *high > end) {
+                return Err(format!("high {high} does not fit {dtype}"));
             }
         }
         Ok(())
@@ -256,7 +313,12 @@ impl Buffer {
     /// A sentence: unreadable file, unknown type.
     pub fn contents(&self, folder: &Path) -> Result<Array, String> {
         if let Some(npy) = &self.npy {
-            return Array::read(&folder.join(npy));
+            let array = Array::read(&folder.join(npy))?;
+            let wanted = self.dtype.as_ref().map(|_| self.element_type()).transpose()?;
+            return match wanted.filter(|w| *w != array.dtype) {
+                Some(wanted) => Err(format!("dtype {wanted}, but {npy} has {}", array.dtype)),
+                None => Ok(array),
+            };
         }
         let dtype = self.element_type()?;
         if let Some(shape) = &self.zeros {
@@ -297,8 +359,11 @@ impl Launch {
                 return Err(format!("global[{d}] and offset reach beyond 2^32 - 1"));
             }
         }
-        if self.local.iter().flatten().any(|n| *n == 0 || *n > 1 << 20) {
-            return Err("local sizes must be 1 or more, and no more than the machine's work-group size".into());
+        if let Some(n) = self.local.iter().flatten().find(|n| **n == 0 || **n > 1 << 20) {
+            return Err(format!("local size {n}: must be 1 or more, and no more than the machine's work-group size"));
+        }
+        if self.repeat == 0 {
+            return Err("repeat: must be 1 or more".into());
         }
         for (i, a) in self.arguments().map_err(|m| format!("args{m}"))?.iter().enumerate() {
             if let Argument::Buffer(b) = a {

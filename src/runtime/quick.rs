@@ -53,7 +53,10 @@ impl Quick {
 
 /// `64,4` or `64x4`.
 fn sizes(text: &str, separator: char) -> Result<Value, String> {
-    let parse = |t: &str| t.trim().parse::<u64>().map_err(|_| format!("`{t}` is no size"));
+    let parse = |t: &str| match t.trim() {
+        "" => Err("a size is missing".to_string()),
+        t => t.parse::<u64>().map_err(|_| format!("`{t}` is no size")),
+    };
     text.split([separator, 'x']).map(parse).collect::<Result<Vec<_>, _>>().map(Value::from)
 }
 

@@ -94,6 +94,9 @@ impl fmt::Display for Fault {
         let [gx, gy, gz] = self.group_id;
         match &self.kind {
             FaultKind::OutOfBounds { access, space, address, bytes, nearest } => {
+                // Nothing lies there: no program computes such an address from a buffer's.
+                let null = matches!(*space, "global" | "constant") && *address < 4096 && !nearest.contains("surface");
+                let nearest = if null { "a null pointer" } else { nearest };
                 write!(f, "{access} of {bytes} bytes out of bounds in {space} memory at address {address:#x} ({nearest})")?;
             }
             FaultKind::Misaligned { access, space, address, bytes } => {

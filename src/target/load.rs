@@ -106,7 +106,10 @@ impl Machine {
             // The last override of the field, or of something around or inside it, is to blame; else the file.
             let blamed = overrides.iter().rev().find(|o| {
                 let path = o.split('=').next().unwrap_or_default().trim();
-                covers(path, &violation.field) || covers(&violation.field, path)
+                // Which units there are is said by the clusters.
+                let units =
+                    violation.rule.starts_with("no cluster has") && path.starts_with("clusters.") && path.ends_with(".units");
+                units || covers(path, &violation.field) || covers(&violation.field, path)
             });
             let place = match blamed {
                 Some(o) => format!("--set {o}"),
@@ -169,7 +172,13 @@ fn overridden(machine: &Machine, text: &str) -> Result<Machine, TargetError> {
     let mut whole = toml::Value::try_from(machine).map_err(|e| fail(e.to_string()))?;
     let parts: Vec<&str> = path.trim().split('.').collect();
     replace(&mut whole, &parts, &value).map_err(|m| fail(format!("{m}; `heddle target` prints the description")))?;
-    whole.try_into().map_err(|e: toml::de::Error| fail(e.message().to_string()))
+    whole.try_into().map_err(|e: toml::de::Error| {
+        // A table's name in the program says nothing to the user.
+        let message = e.message();
+        fail(
+            message.split_once("expected struct ").map_or(message.to_string(), |(before, _)| format!("{before}expected a table")),
+        )
+    })
 }
 
 /// Replaces the value at a path that exists.

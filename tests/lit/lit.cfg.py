@@ -9,7 +9,7 @@ config.test_source_root = os.path.dirname(__file__)
 root = os.path.dirname(os.path.dirname(config.test_source_root))
 config.test_exec_root = os.path.join(root, "target", "lit")
 os.makedirs(config.test_exec_root, exist_ok=True)
-heddle = os.environ.get("HEDDLE_BIN", os.path.join(root, "target", "release", "heddle"))
+heddle = os.path.abspath(os.environ.get("HEDDLE_BIN", os.path.join(root, "target", "release", "heddle")))
 config.substitutions.append(("%heddle", heddle))
 config.substitutions.append(("%root", root))
 tools = ["/usr/lib/llvm-19/bin", "/usr/lib/llvm19/bin", "/opt/homebrew/opt/llvm@19/bin"]
