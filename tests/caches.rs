@@ -35,7 +35,14 @@ impl Bench {
         Bench { h, memory, device, system, now: 0 }
     }
 
-    fn access<R>(&mut self, sm: usize, space: MemorySpace, policy: CachePolicy, addresses: &[u64], f: impl FnOnce(&mut Hierarchy, &DeviceMemory, &Access) -> R) -> R {
+    fn access<R>(
+        &mut self,
+        sm: usize,
+        space: MemorySpace,
+        policy: CachePolicy,
+        addresses: &[u64],
+        f: impl FnOnce(&mut Hierarchy, &DeviceMemory, &Access) -> R,
+    ) -> R {
         self.now += 10_000;
         let mask = if addresses.len() == 64 { u64::MAX } else { (1 << addresses.len()) - 1 };
         let access = Access { sm, now: self.now, space, policy, addresses, mask, bytes: 4, private: 0 };
@@ -479,10 +486,20 @@ fn stale_reads_are_visible_and_curable() {
     assert_eq!(stale("  c3 ld.global.b32.cs m2, [c[0x8]]"), 0, "a .cs hit is stale, too");
     assert_eq!(stale("  c3 ld.global.b32.cg m2, [c[0x8]]"), 42);
     assert_eq!(stale("  c3 ld.global.b32.cv m2, [c[0x8]]"), 42);
-    assert_eq!(stale("  c3 cctl.d.iv [c[0x8]]
-  c3 ld.global.b32 m2, [c[0x8]]"), 42);
-    assert_eq!(stale("  c3 cctl.d.ivall [0]
-  c3 ld.global.b32 m2, [c[0x8]]"), 42);
+    assert_eq!(
+        stale(
+            "  c3 cctl.d.iv [c[0x8]]
+  c3 ld.global.b32 m2, [c[0x8]]"
+        ),
+        42
+    );
+    assert_eq!(
+        stale(
+            "  c3 cctl.d.ivall [0]
+  c3 ld.global.b32 m2, [c[0x8]]"
+        ),
+        42
+    );
     assert_eq!(stale("  c3 atom.global.add.b32 m2, [c[0x8]], 0"), 42, "atomics are at L2");
     assert_eq!(stale("  c3 ldu.global.b32 m2, [c[0x8]]"), 42, "another cache, that has not seen the line");
 }
@@ -536,11 +553,13 @@ POLL:
 #[test]
 fn cache_control_instructions() {
     let global = |setup: &str| {
-        let body = format!("{setup}
+        let body = format!(
+            "{setup}
   c3 cctl.d.qry1 m1, [c[0x8]]
   c3 st.global.b32 [c[0x10]], m1
   exit
-");
+"
+        );
         run(&body, false, 1, &Options::default()).1[0]
     };
     let load = "  c3 ld.global.b32 m0, [c[0x8]]";
@@ -550,22 +569,40 @@ fn cache_control_instructions() {
     assert_eq!(global("  c3 cctl.d.pf2 [c[0x8]]"), 0);
     assert_eq!(global("  c3 cctl.u.pf1.5 [c[0x8]]"), 0);
     for op in ["iv", "rs"] {
-        assert_eq!(global(&format!("{load}
-  c3 cctl.d.{op} [c[0x8]]")), 0, "{op}");
+        assert_eq!(
+            global(&format!(
+                "{load}
+  c3 cctl.d.{op} [c[0x8]]"
+            )),
+            0,
+            "{op}"
+        );
     }
-    assert_eq!(global(&format!("{load}
-  c3 cctl.d.wb [c[0x8]]")), 1);
-    assert_eq!(global(&format!("{load}
-  c3 cctl.d.ivall [0]")), 0);
+    assert_eq!(
+        global(&format!(
+            "{load}
+  c3 cctl.d.wb [c[0x8]]"
+        )),
+        1
+    );
+    assert_eq!(
+        global(&format!(
+            "{load}
+  c3 cctl.d.ivall [0]"
+        )),
+        0
+    );
     let private = |op: &str| {
-        let body = format!("  c3 st.private.b32 [0], 1
+        let body = format!(
+            "  c3 st.private.b32 [0], 1
 {op}
   c3 cctll.d.qry1 m1, [0]
   c3 ld.private.b32 m0, [0]
   c3 st.global.b32 [c[0x10]], m1
   c3 st.global.b32 [c[0x10] + 4], m0
   exit
-");
+"
+        );
         let b = run(&body, false, 1, &Options::default()).1;
         (b[0], b[1])
     };

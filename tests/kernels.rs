@@ -9,6 +9,7 @@ use heddle::codegen::release::Release;
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle::frontend::FrontendOptions;
 use heddle::frontend::args::parse_clang_style;
+use heddle::isel::CacheHints;
 use heddle::object::read;
 use heddle::runtime::case::Case;
 use heddle::runtime::run::{Mode, run_case};
@@ -119,6 +120,26 @@ fn main() {
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/no-global-id"), move || {
             run(&p, &[], Mode::Timing, |o| o.select.global_id = false)
+        }));
+        // K7, K8: policies change what is stale, never what a race-free kernel computes; small caches evict all the time.
+        for (text, hints) in [("ca", CacheHints::Ca), ("cg", CacheHints::Cg)] {
+            let p = path.clone();
+            trials.push(Trial::test(format!("{name}/cache-hints-{text}"), move || {
+                run(&p, &[], Mode::Timing, |o| o.select.cache_hints = hints)
+            }));
+        }
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/small-caches"), move || {
+            let set = [
+                "memory.data.bytes=512",
+                "memory.data.ways=2",
+                "memory.uniform.bytes=512",
+                "memory.uniform.ways=2",
+                "memory.l15.bytes=1024",
+                "memory.l2.bytes=4096",
+                "memory.l2.ways=4",
+            ];
+            run(&p, &set.map(String::from), Mode::Timing, |o| o.select.prefetch = true)
         }));
         // S6, S7: the scalar unit and the run-time scalarizer change costs, not results.
         for threshold in [0, 1, 7] {

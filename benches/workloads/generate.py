@@ -86,6 +86,9 @@ write("kmeans_assign", {"points": rand([dims, count]), "centroids": rand([dims, 
 w, h = 2048, 192  # five rows are 40 KiB, input and output 1.5 MiB each
 write("conv_stream", {"in": rand([h + 4, w + 4]), "filter": rand([5, 5]), "out": zeros([h, w])},
       ("convolve", [w, h], [64, 2], "in", "filter", "out", I(w), I(h)), options=["-DSIZE=5"])
-count, size = 1 << 20, 8192  # table 32 KiB, indices, weights and results 4 MiB each
+count, size = 1 << 19, 96 << 10  # table 384 KiB, of the size of a level-2 cache; indices, weights and results 2 MiB each
 write("gather_table", {"table": rand([size]), "idx": rand([count], "int32", low=0, high=size), "w": rand([count]), "out": zeros([count])},
       ("gather", [count], [128], "table", "idx", "w", "out", I(count)))
+n, width, cols = 32768, 16, 64 << 10  # x 256 KiB, columns and values 2 MiB each
+write("spmv_ell", {"column": rand([width, n], "int32", low=0, high=cols), "value": rand([width, n]), "x": rand([cols]), "y": zeros([n])},
+      ("spmv", [n], [128], "column", "value", "x", "y", I(n), I(width)))

@@ -205,7 +205,11 @@ fn is_undefined(v: Value) -> bool {
 fn is_debug(call: Value) -> bool {
     call.called_function().is_some_and(|f| {
         let name = f.name();
-        name.starts_with("__heddle_prefetch") || name.starts_with("llvm.prefetch") || name.starts_with("llvm.dbg.") || name.starts_with("llvm.lifetime.") || name.starts_with("llvm.assume")
+        name.starts_with("__heddle_prefetch")
+            || name.starts_with("llvm.prefetch")
+            || name.starts_with("llvm.dbg.")
+            || name.starts_with("llvm.lifetime.")
+            || name.starts_with("llvm.assume")
     })
 }
 

@@ -76,6 +76,9 @@ pub struct Run {
     /// released), all.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     check: Vec<Check>,
+    /// Print the source with what each line cost: warp time, sectors, hits, latency (timing mode).
+    #[arg(long)]
+    profile: bool,
     /// Write statistics as JSON to a file (`-`: standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -179,6 +182,13 @@ impl Run {
         }
         if !self.quiet && self.json.as_ref().is_none_or(|p| p.as_os_str() != "-") {
             super::write_output(None, report::summary(&outcome, &machine, self.mode, &times).as_bytes())?;
+        }
+        if self.profile {
+            if self.mode != Mode::Timing {
+                return Err(Failure::input("--profile needs --mode timing: functional mode knows no cycles"));
+            }
+            let listing = report::profile::listing(&outcome, &image, &machine).map_err(Failure::input)?;
+            super::write_output(None, listing.as_bytes())?;
         }
         if outcome.mismatches.is_empty() {
             return Ok(());

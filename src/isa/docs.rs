@@ -7,7 +7,9 @@ use strum::IntoEnumIterator;
 use super::encode::FIELDS;
 use super::rules;
 use super::table::{Op, TABLE};
-use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type,
+};
 
 const INTRODUCTION: &str = "\
 # Instruction set
@@ -110,7 +112,8 @@ pub fn reference() -> String {
     list(&mut out, "Cache policies of loads (K3; without one `.ca`; on private memory `.cs` reads `.lu`)", policies(Op::Load));
     list(&mut out, "Cache policies of stores (K4; without one `.wb`)", policies(Op::Store));
     let operations = |op: Op, cache: CacheName| {
-        let all: Vec<String> = CacheOperation::iter().filter(|o| rules::has_control(op, cache, *o)).map(|o| format!("`.{o}` {}", o as u8)).collect();
+        let all: Vec<String> =
+            CacheOperation::iter().filter(|o| rules::has_control(op, cache, *o)).map(|o| format!("`.{o}` {}", o as u8)).collect();
         all.join(", ")
     };
     for cache in CacheName::iter() {

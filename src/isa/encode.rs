@@ -8,7 +8,9 @@
 use super::inst::{Guard, Inst, Operand, PhysReg, Reg, Targets};
 use super::rules;
 use super::table::Op;
-use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type,
+};
 
 /// A bit field of the instruction word.
 #[derive(Clone, Copy, Debug)]
@@ -226,8 +228,7 @@ fn fields_of(word: u128) -> Result<Inst, String> {
     } else if inst.is_cache_control() {
         let cache = CACHE.get(word) as u8;
         let cache = CacheName::from_repr(cache).ok_or_else(|| format!("there is no cache {cache} (K5)"))?;
-        let operation =
-            CacheOperation::from_repr(second).ok_or_else(|| format!("there is no cache operation {second} (K5)"))?;
+        let operation = CacheOperation::from_repr(second).ok_or_else(|| format!("there is no cache operation {second} (K5)"))?;
         inst.mods.control = Some((cache, operation));
     } else if second != 0 {
         return Err("a second type where none belongs".into());

@@ -3,7 +3,9 @@
 use cranelift_entity::entity_impl;
 use smallvec::SmallVec;
 
-use super::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Op, Rounding, Space, Special, Type};
+use super::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Op, Rounding, Space, Special, Type,
+};
 use crate::mir::Block;
 
 /// A virtual register of a MIR function.

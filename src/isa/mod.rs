@@ -20,4 +20,6 @@ pub mod types;
 
 pub use inst::{Guard, Inst, Mods, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
 pub use table::{Op, OpInfo, Role};
-pub use types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, OpClass, Rounding, Space, Special, Type};
+pub use types::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, OpClass, Rounding, Space, Special, Type,
+};

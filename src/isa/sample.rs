@@ -9,7 +9,9 @@ use strum::IntoEnumIterator;
 use super::inst::{Guard, Inst, Operand, PhysReg, Reg, Targets};
 use super::rules;
 use super::table::{Op, Role};
-use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type,
+};
 
 /// All pairs of an encodable operation and one of its types.
 pub fn operations() -> Vec<(Op, Type)> {

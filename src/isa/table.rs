@@ -288,7 +288,8 @@ impl super::Inst {
 
     /// Whether the instruction has a destination: as its row says, but of `cctl` only `qry1`.
     pub fn has_destination(&self) -> bool {
-        self.info().dst.is_some() && (!self.is_cache_control() || matches!(self.mods.control, Some((_, super::CacheOperation::Qry1))))
+        self.info().dst.is_some()
+            && (!self.is_cache_control() || matches!(self.mods.control, Some((_, super::CacheOperation::Qry1))))
     }
 
     /// Words of a role's operand in this instruction: 1, 2 or 4; 0 for predicates.

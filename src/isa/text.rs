@@ -26,7 +26,9 @@ use strum::IntoEnumIterator;
 
 use super::inst::{Guard, Inst, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
 use super::table::Op;
-use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type};
+use super::types::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type,
+};
 use crate::mir::Block;
 
 /// Prints an instruction of MIR. Branch distances of encoded instructions print as signed numbers.
@@ -351,7 +353,11 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
     let missing = |what: String| source.error(word, what);
     if inst.is_cache_control() {
         let cache = take::<CacheName>(&mut suffixes).unwrap_or(CacheName::D);
-        let hint = || missing(format!("`{mnemonic}` needs an operation: qry1, pf1, pf1.5, pf2, wb, iv, ivall or rs, as in `{mnemonic}.d.iv`"));
+        let hint = || {
+            missing(format!(
+                "`{mnemonic}` needs an operation: qry1, pf1, pf1.5, pf2, wb, iv, ivall or rs, as in `{mnemonic}.d.iv`"
+            ))
+        };
         let mut operation = take::<CacheOperation>(&mut suffixes).ok_or_else(hint)?;
         if operation == CacheOperation::Pf1 && suffixes.peek() == Some(&"5") {
             suffixes.next();
@@ -398,7 +404,9 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
             "wb" if op == Op::Store => {}
             "lu" if op == Op::Load && inst.mods.space == Some(MemorySpace::Private) => inst.mods.cache = CachePolicy::Cs,
             "cs" if op == Op::Load && inst.mods.space == Some(MemorySpace::Private) => {
-                return Err(source.error(s, "a load of private memory has no `.cs`: on it the encoding means `.lu`, last use (K3)"));
+                return Err(
+                    source.error(s, "a load of private memory has no `.cs`: on it the encoding means `.lu`, last use (K3)")
+                );
             }
             _ => match CachePolicy::from_str(s) {
                 Ok(c) if matches!(op, Op::Load | Op::Store) && c != CachePolicy::Default => inst.mods.cache = c,

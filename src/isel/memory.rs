@@ -134,7 +134,13 @@ impl Selector<'_> {
     }
 
     /// `cctl`, `extra` bytes behind an address.
-    pub(super) fn cache_control(&mut self, address: &Address, cache: CacheName, operation: CacheOperation, extra: u32) -> Operand {
+    pub(super) fn cache_control(
+        &mut self,
+        address: &Address,
+        cache: CacheName,
+        operation: CacheOperation,
+        extra: u32,
+    ) -> Operand {
         let offset = self.offset(address);
         let query = operation == CacheOperation::Qry1;
         let dst = if query { Operand::virt(self.f.add_vreg(RegClass::vector(1))) } else { Operand::None };

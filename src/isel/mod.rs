@@ -28,10 +28,10 @@ mod types;
 
 use std::fmt;
 
+use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::global_id::{self, GlobalIds, Poly};
 use heddle_llvm_passes::ir::{self, BlockRef, Value};
 use heddle_llvm_passes::surfaces;
-use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::uniformity::{self, Facts, Uniformity};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;

@@ -1,5 +1,7 @@
 //! What a run did, for people and for programs.
 
+pub mod profile;
+
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use serde_json::json;
 
 use crate::runtime::run::{Mode, Outcome};
 use crate::sim::Statistics;
+use crate::sim::statistics::HierarchyStatistics;
 use crate::target::Machine;
 
 /// Host time of a run.
@@ -123,7 +126,7 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
             );
         }
         let stalls = &t.stalls;
-        let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier + stalls.rename) as f64;
+        let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier + stalls.rename + stalls.fetch) as f64;
         let _ = writeln!(out, "  stalled warp cycles");
         for (name, n) in [
             ("memory", stalls.memory),
@@ -131,10 +134,14 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
             ("unit taken", stalls.unit),
             ("barrier", stalls.barrier),
             ("shared registers", stalls.rename),
+            ("instruction fetch", stalls.fetch),
         ] {
             let share = percent(n as f64, all);
             let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));
         }
+    }
+    if let Some(t) = &s.timing {
+        hierarchy(&mut out, &t.hierarchy);
     }
     if !s.energy_pj.is_empty() {
         let total: f64 = s.energy_pj.values().sum();
@@ -156,6 +163,56 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         let _ = writeln!(out, "FAIL: {} of {} buffers differ", outcome.mismatches.len(), outcome.checked);
     }
     out
+}
+
+/// Caches and memory.
+fn hierarchy(out: &mut String, h: &HierarchyStatistics) {
+    let _ =
+        writeln!(out, "\ncaches (sectors)             reads       found    past it      writes  evicted: by age  evict-first");
+    for (name, c) in [
+        ("data L1", &h.data),
+        ("uniform L1", &h.uniform),
+        ("constant L1", &h.constant),
+        ("instruction L1", &h.instruction),
+        ("L1.5", &h.l15),
+        ("L2", &h.l2),
+    ] {
+        if c.reads + c.writes > 0 {
+            let _ = writeln!(
+                out,
+                "  {name:<16}{:>16} {:>10.1}% {:>10} {:>11} {:>16} {:>12}",
+                grouped(c.reads),
+                100.0 * c.hit_rate(),
+                grouped(c.bypassed),
+                grouped(c.writes),
+                grouped(c.evicted_normal),
+                grouped(c.evicted_first)
+            );
+        }
+    }
+    let _ = writeln!(out, "traffic (bytes)                            in             out");
+    for (name, down, up) in [
+        ("L2 and SMs", h.l2_to_l1_bytes, h.l1_to_l2_bytes),
+        ("device memory", h.dram_read_bytes, h.dram_written_bytes),
+        ("system memory", h.system_read_bytes, h.system_written_bytes),
+    ] {
+        if down + up > 0 {
+            let _ = writeln!(out, "  {name:<26}{:>16} {:>15}", grouped(down), grouped(up));
+        }
+    }
+    let rows = h.dram_row_hits + h.dram_row_misses;
+    if rows > 0 {
+        let _ = writeln!(out, "  rows found open in DRAM {:>17.1}%", percent(h.dram_row_hits as f64, rows as f64));
+    }
+    let loads: u64 = h.latencies.iter().sum();
+    if loads > 0 {
+        let _ = writeln!(out, "latency of loads (cycles)");
+        for (bin, n) in h.latencies.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let share = percent(*n as f64, loads as f64);
+            let _ =
+                writeln!(out, "  {:>6} – {:<10}{:>21} {share:>5.1}% {}", 1u64 << bin, (2u64 << bin) - 1, grouped(*n), bar(share));
+        }
+    }
 }
 
 fn counts(out: &mut String, s: &Statistics) {

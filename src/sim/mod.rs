@@ -175,6 +175,13 @@ pub struct HostWrite {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_instructions: 10_000_000_000, threads: 0, check_marks: false, check_renames: false, scalar_threshold: None, host_writes: Vec::new() }
+        Options {
+            max_instructions: 10_000_000_000,
+            threads: 0,
+            check_marks: false,
+            check_renames: false,
+            scalar_threshold: None,
+            host_writes: Vec::new(),
+        }
     }
 }

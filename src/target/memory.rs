@@ -170,7 +170,12 @@ impl Memory {
             range(value, 0, 100_000, field)?;
         }
         range(self.local_banks, 1, 1024, "memory.local-banks")?;
-        check((1 << 16..=1 << 40).contains(&self.device_bytes), "memory.device-bytes", &self.device_bytes, "must be 64 KiB to 1 TiB")?;
+        check(
+            (1 << 16..=1 << 40).contains(&self.device_bytes),
+            "memory.device-bytes",
+            &self.device_bytes,
+            "must be 64 KiB to 1 TiB",
+        )?;
         energy(self.local_word_pj, "memory.local-word-pj")?;
         let (u, c, i) = (&self.uniform, &self.constant, &self.instruction);
         for (name, cache) in [("data", &self.data), ("uniform", u), ("constant", c), ("instruction", i)] {
@@ -220,7 +225,8 @@ impl Memory {
     fn cache(&self, field: &str, bytes: u32, ways: u32, slices: u32) -> Result<(), Violation> {
         range(ways, 1, 1024, &format!("{field}.ways"))?;
         let unit = ways * self.line_bytes * slices;
-        let parts = if slices > 1 { format!("ways x line-bytes x slices = {unit}") } else { format!("ways x line-bytes = {unit}") };
+        let parts =
+            if slices > 1 { format!("ways x line-bytes x slices = {unit}") } else { format!("ways x line-bytes = {unit}") };
         let fits = bytes >= unit && bytes.is_multiple_of(unit) && bytes <= 1 << 30;
         check(fits, &format!("{field}.bytes"), &bytes, &format!("must be a multiple of {parts}, at most 1 GiB"))
     }

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::alu::blend;
-use super::{cached, AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of};
+use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached};
 use crate::isa::semantics as sem;
 use crate::isa::{AddressMode, AtomicOp, Inst, MemorySpace, SurfacePlace, Type};
 use crate::sim::fault::FaultKind;

@@ -16,16 +16,8 @@ fn through<const N: usize>(
     work: impl FnOnce(&mut Hierarchy, &mut Lanes<N>, &Access) -> Done,
 ) {
     let Some(hierarchy) = l.hierarchy else { return };
-    let access = Access {
-        sm: l.sm,
-        now: l.clock,
-        space: d.space,
-        policy: d.policy,
-        addresses,
-        mask,
-        bytes,
-        private: l.private_base,
-    };
+    let access =
+        Access { sm: l.sm, now: l.clock, space: d.space, policy: d.policy, addresses, mask, bytes, private: l.private_base };
     let done = work(&mut hierarchy.borrow_mut(), l, &access);
     l.access = Some(AccessRecord { space: d.space, units: done.sectors, done: Some(done) });
 }
@@ -140,7 +132,13 @@ pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64], bytes:
 }
 
 /// Writes texels.
-pub(super) fn write_texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64; N], mask: u64, data: &[[u8; 16]; N], bytes: usize) {
+pub(super) fn write_texels<const N: usize>(
+    l: &mut Lanes<N>,
+    addresses: &[u64; N],
+    mask: u64,
+    data: &[[u8; 16]; N],
+    bytes: usize,
+) {
     let Some(hierarchy) = l.hierarchy else { return };
     let access = Access {
         sm: l.sm,

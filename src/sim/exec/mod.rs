@@ -13,7 +13,10 @@ pub mod uniform;
 use super::fault::FaultKind;
 use super::memory::DeviceMemory;
 use super::program::Program;
-use crate::isa::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special, SurfacePlace, Type};
+use crate::isa::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
+    SurfacePlace, Type,
+};
 use crate::mir::surface::SurfaceKind;
 use crate::sim::Descriptor;
 use crate::sim::hierarchy::{Done, Hierarchy, Path};

@@ -193,10 +193,18 @@ impl Below {
     }
 
     /// Reads sectors through the SM's L1.5. Returns when they arrive.
-    pub fn read_l15(&mut self, memory: &DeviceMemory, who: Requester, line: LineNumber, sectors: u64, row: &Row, out: &mut LineBytes) -> u64 {
+    pub fn read_l15(
+        &mut self,
+        memory: &DeviceMemory,
+        who: Requester,
+        line: LineNumber,
+        sectors: u64,
+        row: &Row,
+        out: &mut LineBytes,
+    ) -> u64 {
         let group = who.sm / self.description.l15.sms as usize;
         let at = who.now + u64::from(self.description.l15.latency);
-        let (place, eviction) = self.groups[group].allocate(line, row.near != super::policy::Near::Normal);
+        let (place, eviction) = self.groups[group].allocate(line, false);
         let sector = self.sector_bytes();
         count_eviction(&mut self.statistics.l15, eviction.evict_first, None, sector);
         let missing = sectors & !self.groups[group].valid(place);
@@ -213,7 +221,15 @@ impl Below {
     }
 
     /// Reads sectors from L2 for an SM. Returns when they arrive there.
-    pub fn read(&mut self, memory: &DeviceMemory, who: Requester, line: LineNumber, sectors: u64, row: &Row, out: &mut LineBytes) -> u64 {
+    pub fn read(
+        &mut self,
+        memory: &DeviceMemory,
+        who: Requester,
+        line: LineNumber,
+        sectors: u64,
+        row: &Row,
+        out: &mut LineBytes,
+    ) -> u64 {
         let count = u64::from(sectors.count_ones());
         let n = self.description.network;
         let interval = u64::from(n.interval);
@@ -232,7 +248,15 @@ impl Below {
     }
 
     /// Brings sectors of a line into L2, keeping its slice busy for `slots` sectors' time. Returns where it is and when they are there.
-    fn access(&mut self, memory: &DeviceMemory, line: LineNumber, sectors: u64, row: &Row, arrives: u64, slots: u64) -> (Place, u64) {
+    fn access(
+        &mut self,
+        memory: &DeviceMemory,
+        line: LineNumber,
+        sectors: u64,
+        row: &Row,
+        arrives: u64,
+        slots: u64,
+    ) -> (Place, u64) {
         let home = self.home(memory, line);
         let far = if home == Home::System { row.system } else { row.device };
         let l2 = self.description.l2;

@@ -76,7 +76,7 @@ impl Dram {
         let slot = u64::from(d.interval * sectors);
         let bus = channel.free.max(now);
         channel.free = bus + slot;
-        let done = match open {
+        match open {
             Some(i) => {
                 self.row_hits += 1;
                 let done = bus.max(now) + u64::from(d.row_hit) + slot;
@@ -95,8 +95,7 @@ impl Dram {
                 bank.rows.truncate(WINDOW);
                 done
             }
-        };
-        done
+        }
     }
 }
 

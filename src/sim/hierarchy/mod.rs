@@ -226,7 +226,8 @@ impl Hierarchy {
                 done.lines += 1;
                 done.sectors += r.sectors.count_ones();
                 let mut data = [0; LONGEST_LINE];
-                let whole = u64::from(r.lanes.count_ones()) * bytes as u64 == self.line_bytes && distinct(&places, r.lanes, bytes);
+                let whole =
+                    u64::from(r.lanes.count_ones()) * bytes as u64 == self.line_bytes && distinct(&places, r.lanes, bytes);
                 let ready = self.read_line(memory, path, who, r, row, whole, &mut data, &mut done);
                 done.ready = done.ready.max(ready);
                 let mut lanes = r.lanes;
@@ -313,7 +314,8 @@ impl Hierarchy {
             let leaves = cache.admit(looked_up);
             done.busy = done.busy.max((leaves - looked_up) as u32);
             let from = Requester { now: leaves, ..who };
-            let arrives = if path == Path::Data {
+            // What is to be evicted first does not take room in the L1.5, nor the time to look there.
+            let arrives = if path == Path::Data || row.near != Near::Normal {
                 self.below.read(memory, from, r.line, missing, row, out)
             } else {
                 self.below.read_l15(memory, from, r.line, missing, row, out)
@@ -367,7 +369,15 @@ impl Hierarchy {
         done
     }
 
-    fn store_private(&mut self, memory: &DeviceMemory, who: Requester, line: LineNumber, data: &[u8], mask: &[u64; 4], row: &Row) {
+    fn store_private(
+        &mut self,
+        memory: &DeviceMemory,
+        who: Requester,
+        line: LineNumber,
+        data: &[u8],
+        mask: &[u64; 4],
+        row: &Row,
+    ) {
         let sector = self.sector_bytes as usize;
         let cache = &mut self.near[who.sm].data;
         let counts = &mut self.below.statistics.data;
@@ -424,7 +434,14 @@ impl Hierarchy {
     }
 
     /// Cache control (K5). Returns the cost; `status` gets bit 0 (valid) and bit 1 (dirty) of each lane's sector for `qry1`.
-    pub fn control(&mut self, memory: &DeviceMemory, cache: CacheName, op: CacheOperation, a: &Access, status: &mut [u32]) -> Done {
+    pub fn control(
+        &mut self,
+        memory: &DeviceMemory,
+        cache: CacheName,
+        op: CacheOperation,
+        a: &Access,
+        status: &mut [u32],
+    ) -> Done {
         let row = policy::of(&LOADS, a.space, CachePolicy::Default);
         let written = policy::of(&STORES, a.space, CachePolicy::Default);
         let mut done = Done { ready: a.now, ..Done::default() };

@@ -9,13 +9,13 @@
 // CHECK-SAME: "argument":0,"kind":"typed-buffer","strides":["16","16*c[0x20]","0"]
 // CHECK-SAME: "argument":1,"kind":"typed-buffer","strides":["16","16*c[0x24]","0"]
 // CHECK-SAME: "argument":2,"kind":"typed-uav","strides":["16","16*c[0x28]","0"]
-// CHECK-NEXT: ld.global.b128 {{.*}}, [t0(5, 2)]
-// CHECK-NEXT: ld.global.b128 {{.*}}, [t1(6, 3)]
+// CHECK-NEXT: ld.global.b128.cs {{.*}}, [t0(5, 2)]
+// CHECK-NEXT: ld.global.b128.cs {{.*}}, [t1(6, 3)]
 // CHECK-NEXT: add.f32
 // CHECK-NEXT: add.f32
 // CHECK-NEXT: add.f32
 // CHECK-NEXT: add.f32
-// CHECK-NEXT: st.global.b128 [t2], {{.*}}
+// CHECK-NEXT: st.global.b128.cs [t2], {{.*}}
 // CHECK-NEXT: exit
 // CONVENTIONAL-NOT: [t
 // CONVENTIONAL: {{(mul|mad).b32}}

@@ -82,7 +82,8 @@ pub fn run(report: &mut Report) -> Result<()> {
         }
         if STREAMING.contains(name) {
             let bytes = |point: &str| {
-                value(point.into(), "timing.hierarchy.dram_read_bytes") + value(point.into(), "timing.hierarchy.dram_written_bytes")
+                value(point.into(), "timing.hierarchy.dram_read_bytes")
+                    + value(point.into(), "timing.hierarchy.dram_written_bytes")
             };
             let over = bytes("64.analysis") / bytes("compulsory").max(1.0);
             row.insert("dram_over_compulsory".into(), over);
