@@ -404,9 +404,15 @@ fn run_group<const N: usize>(
             }
             run_warp(warp, launch.program, code, &mut worker.counts, &mut budget, options.max_instructions, refreshes);
             if let Some(fault) = warp.fault(launch, place) {
-                return Err(Box::new(fault));
+                let race = matches!(fault.kind, FaultKind::Race(_));
+                let earlier = checker.filter(|_| !race).and_then(|c| c.borrow_mut().take_pending());
+                let earlier = earlier.map(|(kind, w, index, lane)| worker.warps[w].fault_of(launch, place, kind, index, lane));
+                return Err(Box::new(earlier.unwrap_or(fault)));
             }
             waiting |= warp.waiting;
+        }
+        if let Some((kind, w, index, lane)) = checker.and_then(|c| c.borrow_mut().take_pending()) {
+            return Err(Box::new(worker.warps[w].fault_of(launch, place, kind, index, lane)));
         }
         if !ran || !waiting {
             return Ok(());

@@ -68,6 +68,9 @@ pub struct Checker {
     private_bytes: usize,
     lanes: usize,
     warp: usize,
+    /// A read of unwritten work-group memory. If another work-item writes the bytes before the next barrier, it is a race, which says more; so it
+    /// is kept until then: fault, warp, instruction, lane.
+    pending: Option<(FaultKind, usize, u32, u32)>,
 }
 
 impl Checker {
@@ -89,6 +92,7 @@ impl Checker {
             private_bytes,
             lanes,
             warp: 0,
+            pending: None,
         })
     }
 
@@ -113,6 +117,11 @@ impl Checker {
         }
     }
 
+    /// All warps stand: the read that turned out not to be a race, if there was one: fault, warp, instruction, lane.
+    pub fn take_pending(&mut self) -> Option<(FaultKind, usize, u32, u32)> {
+        self.pending.take()
+    }
+
     /// The running warp executes a fence.
     pub fn fence(&mut self) {
         if let Some(races) = &mut self.races {
@@ -123,8 +132,11 @@ impl Checker {
     /// An access that is about to happen: what is wrong with it, and for which lane.
     pub fn access<const N: usize>(&mut self, a: &Access<N>, values: &impl Values) -> Option<(FaultKind, u32)> {
         if self.uninitialised && matches!(a.space, MemorySpace::Local | MemorySpace::Private) {
-            if let Some(fault) = self.written(a) {
-                return Some(fault);
+            if let Some((fault, lane)) = self.written(a) {
+                if a.space == MemorySpace::Private || self.races.is_none() {
+                    return Some((fault, lane));
+                }
+                self.pending.get_or_insert((fault, self.warp, a.index, lane));
             }
         }
         match &mut self.races {
