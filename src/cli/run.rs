@@ -149,7 +149,9 @@ impl Run {
                     parse_clang_style(&words).map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
                 let frontend =
                     FrontendOptions { clang_args: relative(line.clang_args, &case), opt: line.opt, verbose: line.verbose };
-                let options = self.codegen.options(frontend);
+                let mut options = self.codegen.options(frontend);
+                options.checked = self.mode == Mode::Functional
+                    && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
                 driver::compile(&line.inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?.output
             }
         };
