@@ -4,8 +4,8 @@
 //! inlined: a load of a local variable that is not written on every path to it becomes volatile, which keeps the variable in private memory,
 //! where the simulator sees whether anything was written. All other variables are promoted as always.
 //!
-//! Left alone, so that no copy of a value nobody looks at is taken for a use of it: loads of vectors and bit fields (clang reads the whole to
-//! change a part), loads whose value is only stored into other variables, `memcpy` of structs, and variables whose address goes where
+//! Left alone, so that no copy of a value nobody looks at is taken for a use of it: loads of vectors (clang reads the whole to change a
+//! component), loads whose value is only stored into other variables, `memcpy` of structs, and variables whose address goes where
 //! this analysis does not follow. Work-group variables are said to be initialised from outside, so that reads of what no code writes stay.
 //! Kernels get LLVM's `sanitize_thread` while they are optimised: no load is made unconditional, which could race where the program does not.
 
@@ -226,12 +226,5 @@ fn is_use(load: Value) -> bool {
     }
     let variable = |p: Value| p.is_instruction() && matches!(p.opcode(), LLVMAlloca);
     let moved = |u: Value| u.opcode() == LLVMStore && u.operand(0) == load && variable(u.operand(1));
-    // A bit field: the rest of its bits go back to where they came from.
-    let written_back = |u: Value| {
-        u.opcode() == LLVMAnd
-            && u.users().any(|o| o.opcode() == LLVMOr && o.users().any(|s| s.opcode() == LLVMStore && s.operand(1) == load.operand(0)))
-            || u.opcode() == LLVMStore && u.operand(1) == load.operand(0)
-    };
-    let users: Vec<Value> = load.users().filter(|u| u.is_instruction()).collect();
-    !users.iter().all(|u| moved(*u)) && !users.iter().any(|u| written_back(*u))
+    !load.users().all(moved)
 }
