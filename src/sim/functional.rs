@@ -298,9 +298,8 @@ fn run<const N: usize>(
     let warps = items.div_ceil(N as u32) as usize;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // Races are reported in the order of work-groups.
-    let threads = if options.check_races {
-        1
-    } else if options.threads == 0 { cores } else { options.threads }.min(groups.max(1) as usize);
+    let wanted = if options.check_races { 1 } else { options.threads };
+    let threads = if wanted == 0 { cores } else { wanted }.min(groups.max(1) as usize);
     let next = AtomicU64::new(0);
     let first_fault: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
     let stop = AtomicU64::new(u64::MAX);
