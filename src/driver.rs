@@ -57,6 +57,8 @@ pub struct CompileOptions {
     pub select: SelectOptions,
     /// Code generation.
     pub codegen: CodegenOptions,
+    /// For checking mode: reads of uninitialised variables stay, and no load is made unconditional.
+    pub checked: bool,
 }
 
 /// What came out.
@@ -115,7 +117,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
     } else {
         let context = Context::create();
         let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
-        let ir = frontend::compile_to_module(&context, inputs, &options.frontend, facts)?;
+        let ir = frontend::compile_to_module(&context, inputs, &options.frontend, options.checked, facts)?;
         lap("front end", &mut result.times);
         if emit == Emit::Ir {
             result.output = ir.print_to_string().to_bytes().to_vec();

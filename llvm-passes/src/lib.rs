@@ -11,6 +11,7 @@ pub mod ir;
 pub mod pipeline;
 pub mod surfaces;
 pub mod uniformity;
+pub mod uninitialised;
 
 /// What can go wrong in a pass.
 #[derive(Debug, thiserror::Error)]

@@ -72,8 +72,10 @@ pub struct Run {
     /// 0 turns it off. Without it as the machine description says (sm.scalar-threshold).
     #[arg(long, value_name = "LANES")]
     scalar_threshold: Option<u32>,
-    /// Check while running, comma-separated: marks (the operands of u-marked instructions are the same in all active lanes), renames (shared registers are mapped when read, and
-    /// released), all.
+    /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised (reads of work-group and private memory that was never written),
+    /// barriers (every work-item of a work-group reaches each barrier), marks (the operands of u-marked instructions are the same in all active lanes), renames
+    /// (shared registers are mapped when read, and released), all (what the mode can). races, uninitialised and barriers need --mode functional, renames needs --mode timing. Bounds
+    /// and alignment are always checked.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     check: Vec<Check>,
     /// Print the source with what each line cost: warp time, sectors, hits, latency (timing mode).
@@ -94,7 +96,14 @@ enum Check {
     Marks,
     /// Reads of unmapped shared registers, and leaks (REN-9; timing mode).
     Renames,
-    /// Everything.
+    /// Data races (functional mode, on one host thread).
+    Races,
+    /// Reads of work-group and private memory that was never written (functional mode).
+    #[value(alias = "uninitialized")]
+    Uninitialised,
+    /// Barriers that not all work-items of a work-group reach (functional mode).
+    Barriers,
+    /// Everything that the mode can check.
     All,
 }
 
@@ -144,7 +153,9 @@ impl Run {
                     parse_clang_style(&words).map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
                 let frontend =
                     FrontendOptions { clang_args: relative(line.clang_args, &case), opt: line.opt, verbose: line.verbose };
-                let options = self.codegen.options(frontend);
+                let mut options = self.codegen.options(frontend);
+                options.checked = self.mode == Mode::Functional
+                    && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
                 driver::compile(&line.inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?.output
             }
         };
@@ -162,11 +173,21 @@ impl Run {
         if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
             return Err(Failure::input(format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size)));
         }
+        let functional = self.mode == Mode::Functional;
+        for (check, name) in [(Check::Races, "races"), (Check::Uninitialised, "uninitialised"), (Check::Barriers, "barriers")] {
+            if !functional && self.check.contains(&check) {
+                return Err(Failure::input(format!("--check={name} needs --mode functional")));
+            }
+        }
+        let checks = |check: Check| self.check.iter().any(|c| *c == check || *c == Check::All);
         let options = Options {
             max_instructions: self.max_instructions,
             threads: self.threads,
-            check_marks: self.check.iter().any(|c| matches!(c, Check::Marks | Check::All)),
-            check_renames: self.check.iter().any(|c| matches!(c, Check::Renames | Check::All)),
+            check_marks: checks(Check::Marks),
+            check_renames: checks(Check::Renames),
+            check_races: functional && checks(Check::Races),
+            check_uninitialised: functional && checks(Check::Uninitialised),
+            check_barriers: functional && checks(Check::Barriers),
             scalar_threshold: self.scalar_threshold,
             host_writes: Vec::new(),
         };

@@ -19,6 +19,20 @@ pub enum OptLevel {
     Oz,
 }
 
+impl OptLevel {
+    /// clang's option.
+    pub fn flag(self) -> &'static str {
+        match self {
+            OptLevel::O0 => "-O0",
+            OptLevel::O1 => "-O1",
+            OptLevel::O2 => "-O2",
+            OptLevel::O3 => "-O3",
+            OptLevel::Os => "-Os",
+            OptLevel::Oz => "-Oz",
+        }
+    }
+}
+
 /// What a clang-like command line asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BuildInvocation {

@@ -90,7 +90,7 @@ pub struct FrontendOptions {
 }
 
 /// Compiles and links inputs (`.cl`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one module in which
-/// everything is inlined into the kernels and loops are in LCSSA form.
+/// everything is inlined into the kernels and loops are in LCSSA form. `checked`: see [`heddle_llvm_passes::uninitialised`].
 ///
 /// # Errors
 /// See [`FrontendError`]; clang's own diagnostics have already been written to standard error.
@@ -98,12 +98,13 @@ pub fn compile_to_module<'ctx>(
     context: &'ctx Context,
     inputs: &[PathBuf],
     options: &FrontendOptions,
+    checked: bool,
     facts: Facts,
 ) -> Result<Module<'ctx>, FrontendError> {
     let mut linked: Option<Module<'ctx>> = None;
     let mut defined: Vec<(String, &PathBuf)> = Vec::new();
     for input in inputs {
-        let module = load(context, input, options)?;
+        let module = load(context, input, options, checked)?;
         let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0 && f.get_linkage() == Linkage::External);
         let names: Vec<String> = functions.map(|f| f.get_name().to_string_lossy().into_owned()).collect();
         if let Some((name, earlier)) = defined.iter().find(|(name, _)| names.contains(name)) {
@@ -123,6 +124,8 @@ pub fn compile_to_module<'ctx>(
     }
     let module =
         linked.ok_or_else(|| FrontendError::Input { input: "no input".into(), reason: "give at least one source".into() })?;
+    mark(&module)?;
+    let module = if checked { optimise_checked(context, module, options)? } else { module };
     // For messages without a line.
     let all: Vec<String> = inputs.iter().map(|i| i.display().to_string()).collect();
     module.set_name(&all.join(", "));
@@ -134,7 +137,12 @@ fn llvm(what: &str, reason: &str) -> FrontendError {
     FrontendError::Llvm { what: what.into(), reason: reason.trim_end().into() }
 }
 
-fn load<'ctx>(context: &'ctx Context, input: &Path, options: &FrontendOptions) -> Result<Module<'ctx>, FrontendError> {
+fn load<'ctx>(
+    context: &'ctx Context,
+    input: &Path,
+    options: &FrontendOptions,
+    checked: bool,
+) -> Result<Module<'ctx>, FrontendError> {
     let name = input.display().to_string();
     if !input.is_file() {
         return Err(FrontendError::Input { input: name, reason: "no such file".into() });
@@ -142,7 +150,7 @@ fn load<'ctx>(context: &'ctx Context, input: &Path, options: &FrontendOptions) -
     let bitcode = match input.extension().and_then(OsStr::to_str) {
         Some("ll" | "bc") => MemoryBuffer::create_from_file(input).map_err(|e| llvm(&name, &e.to_string()))?,
         _ => {
-            let output = run_clang(input, options)?;
+            let output = run_clang(input, options, checked)?;
             MemoryBuffer::create_from_memory_range_copy(&output, &name)
         }
     };
@@ -160,7 +168,7 @@ pub fn clang_path() -> PathBuf {
     std::env::var_os("HEDDLE_CLANG").map_or_else(|| PathBuf::from(env!("HEDDLE_CLANG_DEFAULT")), PathBuf::from)
 }
 
-fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<Vec<u8>, FrontendError> {
     let io = |what: &str| {
         let what = what.to_string();
         move |error| FrontendError::Io { what, error }
@@ -188,15 +196,11 @@ fn run_clang(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, Fronten
     let library = builtin_library()?;
     command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
     command.args(["-fno-vectorize", "-fno-slp-vectorize", "-fno-discard-value-names"]);
-    command.arg(match options.opt {
-        // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in process.
-        OptLevel::O0 => "-O0",
-        OptLevel::O1 => "-O1",
-        OptLevel::O2 => "-O2",
-        OptLevel::O3 => "-O3",
-        OptLevel::Os => "-Os",
-        OptLevel::Oz => "-Oz",
-    });
+    // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in process.
+    command.arg(options.opt.flag());
+    if checked && options.opt != OptLevel::O0 {
+        command.args(["-Xclang", "-disable-llvm-passes"]);
+    }
     if options.opt == OptLevel::O0 {
         command.args(["-Xclang", "-disable-O0-optnone"]);
     }
@@ -268,8 +272,8 @@ pub fn is_kernel(function: inkwell::values::FunctionValue) -> bool {
     matches!(function.get_call_conventions(), SPIR_KERNEL | PTX_KERNEL | AMDGPU_KERNEL)
 }
 
-/// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
-fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
+/// Marks everything but kernels to be inlined.
+fn mark(module: &Module) -> Result<(), FrontendError> {
     let context = module.get_context();
     let always = context.create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
     let drop: Vec<u32> = ["noinline", "optnone"].iter().map(|n| Attribute::get_named_enum_kind_id(n)).collect();
@@ -292,6 +296,47 @@ fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(
         let what = module.get_name().to_string_lossy().into_owned();
         return Err(FrontendError::Input { input: what, reason: "no kernel function (mark one with __kernel)".into() });
     }
+    Ok(())
+}
+
+/// Optimises a module of which clang has run no pass yet, for checking mode: what LLVM would remove as undefined is kept first, then clang runs
+/// its pipeline.
+fn optimise_checked<'ctx>(
+    context: &'ctx Context,
+    module: Module<'ctx>,
+    options: &FrontendOptions,
+) -> Result<Module<'ctx>, FrontendError> {
+    heddle_llvm_passes::uninitialised::keep(&module)
+        .map_err(|e| FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() })?;
+    if options.opt == OptLevel::O0 {
+        return Ok(module);
+    }
+    let io = |error| FrontendError::Io { what: "writing a temporary file".into(), error };
+    let folder = tempfile::tempdir().map_err(io)?;
+    let input = folder.path().join("kept.bc");
+    let bitcode = module.write_bitcode_to_memory();
+    fs::write(&input, bitcode.as_slice()).map_err(io)?;
+    let output = folder.path().join("kernel.bc");
+    let clang = clang_path();
+    let mut command = Command::new(&clang);
+    command.args(["-x", "ir", "--target=nvptx64--", "-emit-llvm", "-c", "-fno-vectorize", "-fno-slp-vectorize"]);
+    command.arg(options.opt.flag()).arg(&input).arg("-o").arg(&output);
+    command.stdin(Stdio::null()).stderr(Stdio::inherit()).stdout(Stdio::inherit());
+    if options.verbose {
+        eprintln!("{command:?}");
+    }
+    let status = command.status().map_err(|error| FrontendError::NoClang { path: clang.display().to_string(), error })?;
+    let name = module.get_name().to_string_lossy().into_owned();
+    if !status.success() {
+        return Err(FrontendError::Clang { input: name });
+    }
+    let bytes = fs::read(&output).map_err(io)?;
+    let bitcode = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);
+    context.create_module_from_ir(bitcode).map_err(|e| llvm(&name, &e.to_string()))
+}
+
+/// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
+fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
     heddle_llvm_passes::pipeline::prepare(module, facts, options.opt == OptLevel::O0)
         .map_err(|e| FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() })
 }

@@ -140,7 +140,15 @@ pub fn check(program: &Program, setups: &[Setup], folder: &Path) -> Result<(), F
         let object =
             driver::compile(&[ir], Emit::Obj, &options, &machine).map_err(|e| fail(&s.name, "compiler", e.to_string()))?;
         let image = read::parse(&object.output).map_err(|e| fail(&s.name, "object", e.to_string()))?;
-        let limits = Options { max_instructions: 50_000_000, check_marks: true, check_renames: true, ..Default::default() };
+        let limits = Options {
+            max_instructions: 50_000_000,
+            check_marks: true,
+            check_renames: true,
+            check_races: true,
+            check_uninitialised: true,
+            check_barriers: true,
+            ..Default::default()
+        };
         let outcome = match run_case(&case, &image, &machine, s.mode, &limits, &mut |_, _| Box::new(|_| {})) {
             Err(RunError::Input(message)) if s.may_refuse && message.contains("fits an SM") => continue,
             result => result.map_err(|e| fail(&s.name, "fault", e.to_string()))?,

@@ -122,6 +122,11 @@ pub fn run_case(
             descriptors: Vec::new(),
             images,
         };
+        let items: u64 = local.iter().map(|n| u64::from(*n)).product();
+        if options.check_races && items > u64::from(sim::check::races::MAX_ITEMS) {
+            let most = sim::check::races::MAX_ITEMS;
+            return Err(input(format!("kernel `{}`: races are checked in work-groups of up to {most} work-items", header.name)));
+        }
         check_launch(&launch, machine).map_err(|m| input(format!("kernel `{}`: {m}", header.name)))?;
         if !global.contains(&0) {
             launch.descriptors = launch.descriptors(&memory);

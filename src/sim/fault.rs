@@ -2,6 +2,55 @@
 
 use std::fmt;
 
+/// Two accesses that nothing orders, at least one of them a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The space's name.
+    pub space: &'static str,
+    /// First address they share.
+    pub address: u64,
+    /// The buffer it is in, and how far from its start.
+    pub buffer: Option<(String, u64)>,
+    /// The access that found the race: `load`, `store` or `atomic`. Its place is the fault's.
+    pub access: &'static str,
+    /// Its work-item.
+    pub local_id: [u32; 3],
+    /// Its work-group.
+    pub group_id: [u32; 3],
+    /// The earlier access.
+    pub other_access: &'static str,
+    /// `file:line` of it.
+    pub other_source: Option<String>,
+    /// Its work-item.
+    pub other_local_id: [u32; 3],
+    /// Its work-group, if it is another one.
+    pub other_group_id: Option<[u32; 3]>,
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "data race in {} memory at address {:#x}", self.space, self.address)?;
+        if let Some((name, offset)) = &self.buffer {
+            write!(f, " (offset {offset} of buffer `{name}`)")?;
+        }
+        let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+        let who = |group: Option<[u32; 3]>, local| {
+            let group = group.map(|g| format!("work-group {}, ", triple(g))).unwrap_or_default();
+            format!("{group}work-item local {}", triple(local))
+        };
+        let this_group = self.other_group_id.map(|_| self.group_id);
+        write!(f, ": {} by {}", self.access, who(this_group, self.local_id))?;
+        write!(f, " and {} by {}", self.other_access, who(self.other_group_id, self.other_local_id))?;
+        if let Some(source) = &self.other_source {
+            write!(f, " at {source}")?;
+        }
+        match self.other_group_id {
+            Some(_) => write!(f, ", nothing orders work-groups"),
+            None => write!(f, ", not separated by a barrier"),
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -35,6 +84,24 @@ pub enum FaultKind {
         arrived: u32,
         /// Work-items of the warp that have not exited.
         live: u32,
+    },
+    /// A barrier that some work-items of the work-group do not reach: they have ended, or stand at another one.
+    UnevenBarrier {
+        /// The first of these.
+        local_id: [u32; 3],
+        /// Where it stands; `None`: it has ended.
+        at: Option<String>,
+    },
+    /// Two accesses that nothing orders.
+    Race(Box<Race>),
+    /// A load of bytes that were never written.
+    Uninitialised {
+        /// The space's name.
+        space: &'static str,
+        /// Address.
+        address: u64,
+        /// Bytes read.
+        bytes: u32,
     },
     /// A u-marked instruction whose operands differ between active lanes (S8): a defect of the compiler.
     WrongMark {
@@ -106,6 +173,20 @@ impl fmt::Display for Fault {
                 f,
                 "divergent barrier: {arrived} of the warp's {live} live work-items reached it; every work-item of a work-group must reach each barrier"
             )?,
+            FaultKind::UnevenBarrier { local_id: [ox, oy, oz], at } => {
+                let what = match at {
+                    Some(at) => format!("stands at the barrier of {at}"),
+                    None => "has ended without reaching it".into(),
+                };
+                write!(
+                    f,
+                    "divergent barrier: work-item local ({ox}, {oy}, {oz}) {what}; every work-item of a work-group must reach each barrier"
+                )?;
+            }
+            FaultKind::Race(race) => write!(f, "{race}")?,
+            FaultKind::Uninitialised { space, address, bytes } => {
+                write!(f, "read of {bytes} uninitialised bytes in {space} memory at address {address:#x}")?;
+            }
             FaultKind::WrongMark { first } => write!(
                 f,
                 "wrong u bit: the operands of this work-item differ from those of the warp's first active lane ({first}); this is a defect of the compiler (S8)"

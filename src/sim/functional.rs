@@ -4,9 +4,11 @@
 //! Instructions are counted per basic block (executions and active lanes), so statistics cost nothing per instruction: everything a block does
 //! is multiplied out at the end from its static content.
 
+use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::check::Checker;
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare};
 use super::fault::{Fault, FaultKind};
 use super::memory::DeviceMemory;
@@ -82,6 +84,8 @@ pub struct Warp<'a, const N: usize> {
     pub waiting: bool,
     /// Number in its work-group.
     pub number: u32,
+    /// The barrier it stands at: instruction.
+    pub barrier: u32,
 }
 
 /// Where a work-group is in its launch.
@@ -124,6 +128,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 hierarchy: None,
                 sm: 0,
                 private_base: 0,
+                checker: None,
                 local_banks: 0,
                 access: None,
                 check_marks: options.check_marks,
@@ -132,6 +137,7 @@ impl<'a, const N: usize> Warp<'a, N> {
             control: Control::new(0),
             waiting: false,
             number: 0,
+            barrier: 0,
         }
     }
 
@@ -236,6 +242,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 }
                 self.control.jump(block + 1);
                 self.waiting = true;
+                self.barrier = index;
                 return false;
             }
         }
@@ -246,18 +253,23 @@ impl<'a, const N: usize> Warp<'a, N> {
     /// The warp's fault as a report.
     pub fn fault(&self, launch: &Launch, place: GroupPlace) -> Option<Fault> {
         let (kind, index, lane) = self.lanes.fault.clone()?;
+        Some(self.fault_of(launch, place, kind, index, lane))
+    }
+
+    /// A fault of an instruction and lane.
+    fn fault_of(&self, launch: &Launch, place: GroupPlace, kind: FaultKind, index: u32, lane: u32) -> Fault {
         let linear = self.number * N as u32 + lane;
         let [sx, sy, _] = place.size;
         let local_id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
         let global_id = std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + local_id[d]);
-        Some(Fault {
+        Fault {
             kind,
             kernel: launch.program.header.name.clone(),
             source: launch.program.source(index as usize),
             global_id,
             local_id,
             group_id: place.id,
-        })
+        }
     }
 }
 
@@ -285,15 +297,25 @@ fn run<const N: usize>(
     let items: u32 = launch.local.iter().product();
     let warps = items.div_ceil(N as u32) as usize;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if options.threads == 0 { cores } else { options.threads }.min(groups.max(1) as usize);
+    // Races are reported in the order of work-groups.
+    let wanted = if options.check_races { 1 } else { options.threads };
+    let threads = if wanted == 0 { cores } else { wanted }.min(groups.max(1) as usize);
     let next = AtomicU64::new(0);
     let first_fault: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
     let stop = AtomicU64::new(u64::MAX);
     // Several groups a step keep the counter cold when groups are short.
     let step = (groups / (threads as u64 * 64)).clamp(1, 64);
     let work = || {
+        let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
+        let new_warp = |_| {
+            let mut warp = Warp::new(launch, memory, options);
+            if checker.is_some() {
+                (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
+            }
+            warp
+        };
         let mut worker: Worker<N> = Worker {
-            warps: (0..warps).map(|_| Warp::new(launch, memory, options)).collect(),
+            warps: (0..warps).map(new_warp).collect(),
             local: local_memory(launch.local_bytes),
             counts: BlockCounts::new(program),
         };
@@ -360,6 +382,10 @@ fn run_group<const N: usize>(
     for (w, warp) in worker.warps[..warps].iter_mut().enumerate() {
         warp.start(launch, place, w as u32, local);
     }
+    let checker = worker.warps[0].lanes.checker;
+    if let Some(checker) = checker {
+        checker.borrow_mut().start_group();
+    }
     let mut budget = options.max_instructions;
     let refreshes =
         launch.program.rows.specials.iter().any(|(s, _)| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow));
@@ -372,16 +398,56 @@ fn run_group<const N: usize>(
             }
             ran = true;
             warp.waiting = false;
+            if let Some(checker) = checker {
+                checker.borrow_mut().run_warp(warp.number);
+            }
             run_warp(warp, launch.program, code, &mut worker.counts, &mut budget, options.max_instructions, refreshes);
             if let Some(fault) = warp.fault(launch, place) {
-                return Err(Box::new(fault));
+                let race = matches!(fault.kind, FaultKind::Race(_));
+                let earlier = checker.filter(|_| !race).and_then(|c| c.borrow_mut().take_pending());
+                let earlier = earlier.map(|(kind, w, index, lane)| worker.warps[w].fault_of(launch, place, kind, index, lane));
+                return Err(Box::new(earlier.unwrap_or(fault)));
             }
             waiting |= warp.waiting;
+        }
+        if let Some((kind, w, index, lane)) = checker.and_then(|c| c.borrow_mut().take_pending()) {
+            return Err(Box::new(worker.warps[w].fault_of(launch, place, kind, index, lane)));
         }
         if !ran || !waiting {
             return Ok(());
         }
+        if options.check_barriers {
+            uneven_barrier(&worker.warps[..warps], launch, place)?;
+        }
+        if let Some(checker) = checker {
+            // Warps at different barriers: what orders memory for all.
+            let flags = |w: &Warp<N>| if w.waiting { launch.program.insts[w.barrier as usize].imm } else { !0 };
+            checker.borrow_mut().barrier(worker.warps[..warps].iter().map(flags).fold(!0, |a, b| a & b));
+        }
     }
+}
+
+/// Warps stand at a barrier: a fault if one of them stands at another one, or if work-items have ended without reaching it.
+fn uneven_barrier<const N: usize>(warps: &[Warp<N>], launch: &Launch, place: GroupPlace) -> Result<(), Box<Fault>> {
+    let Some(first) = warps.iter().find(|w| w.waiting) else { return Ok(()) };
+    let items: u32 = place.size.iter().product();
+    for warp in warps {
+        let begun = all_lanes(items.saturating_sub(warp.number * N as u32).min(N as u32) as usize);
+        let ended = begun & !warp.control.live;
+        let (lane, elsewhere) = match warp.waiting {
+            true if warp.barrier != first.barrier => (warp.control.live.trailing_zeros(), Some(warp.barrier)),
+            _ if ended != 0 => (ended.trailing_zeros(), None),
+            _ => continue,
+        };
+        let [sx, sy, _] = place.size;
+        let linear = warp.number * N as u32 + lane;
+        let local_id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
+        let at = elsewhere.map(|b| launch.program.source(b as usize).unwrap_or_else(|| "another barrier".into()));
+        let kind = FaultKind::UnevenBarrier { local_id, at };
+        let lane = first.control.live.trailing_zeros();
+        return Err(Box::new(first.fault_of(launch, place, kind, first.barrier, lane)));
+    }
+    Ok(())
 }
 
 /// Runs a warp until it waits, ends or faults.

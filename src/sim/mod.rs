@@ -5,6 +5,7 @@
 //! - [`warp`]: EXEC, program counter and reconvergence stack.
 //! - [`memory`]: device memory with its allocations.
 //! - [`functional`]: work-groups in parallel on all host cores, no timing.
+//! - [`check`]: data races, uninitialised reads, barriers that not all reach (functional mode).
 //! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
 //! - [`rename`]: shared registers, counted and checked.
 //! - [`residency`]: how many work-groups an SM holds.
@@ -13,6 +14,7 @@
 //!
 //! Shares [`crate::isa`] and [`crate::target`] with the compiler, and nothing else.
 
+pub mod check;
 pub mod energy;
 pub mod exec;
 pub mod fault;
@@ -155,6 +157,13 @@ pub struct Options {
     pub check_marks: bool,
     /// A read of an unmapped shared register, or one left mapped at a warp's end, is a fault (REN-9). Timing mode only.
     pub check_renames: bool,
+    /// Data races are faults ([`check::races`]). Functional mode only, on one host thread.
+    pub check_races: bool,
+    /// Loads from work-group or private memory of which nothing was written are faults. Functional mode only.
+    pub check_uninitialised: bool,
+    /// A barrier that not all work-items of a work-group reach is a fault, also where the others have ended or stand at another one.
+    /// Functional mode only.
+    pub check_barriers: bool,
     /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar
     /// unit. 0: off. `None`: as the machine description says. Timing mode only; results do not depend on it.
     pub scalar_threshold: Option<u32>,
@@ -180,6 +189,9 @@ impl Default for Options {
             threads: 0,
             check_marks: false,
             check_renames: false,
+            check_races: false,
+            check_uninitialised: false,
+            check_barriers: false,
             scalar_threshold: None,
             host_writes: Vec::new(),
         }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::alu::blend;
 use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached};
 use crate::isa::semantics as sem;
-use crate::isa::{AddressMode, AtomicOp, Inst, MemorySpace, SurfacePlace, Type};
+use crate::isa::{AddressMode, AtomicOp, CachePolicy, Inst, MemorySpace, SurfacePlace, Type};
+use crate::sim::check;
 use crate::sim::fault::FaultKind;
 
 const LOAD: &str = "load";
@@ -186,8 +187,8 @@ fn resolve<const MODE: u8, const N: usize>(
             (l.constants.as_ptr().cast_mut(), 0, 0)
         }
     };
-    if l.local_banks != 0 && matches!(d.space, MemorySpace::Local | MemorySpace::Argument) {
-        record(l, d, &a, mask, bytes);
+    if l.local_banks != 0 {
+        record(l, d, &a, mask, bytes, access);
     }
     Some(Resolved { base, origin, lane_stride, addresses: a, mask })
 }
@@ -241,9 +242,50 @@ fn out_of_bounds<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, address: u64,
     l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, lane as u32);
 }
 
-/// Notes bank conflicts for the timing model.
+/// The data of a store, and memory, for the checker.
+struct Data<'x, 'a, const N: usize>(&'x Lanes<'a, N>, &'x Decoded<N>);
+
+impl<const N: usize> check::Values for Data<'_, '_, N> {
+    fn data(&self, lane: usize, k: usize) -> u32 {
+        self.0.row(self.1.src[2] + k as u16)[lane]
+    }
+    fn memory(&self, address: u64) -> u8 {
+        let p = match self.1.space {
+            MemorySpace::Local => self.0.local.wrapping_add(address as usize),
+            _ => self.0.memory.host(address),
+        };
+        // SAFETY: only asked for bytes of an access that `resolve` checked.
+        unsafe { p.read() }
+    }
+}
+
+/// Shows an access to checking mode's observer, or notes bank conflicts for the timing model.
 #[cold]
-fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32) {
+fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+    if let Some(checker) = l.checker {
+        let kind = match access {
+            LOAD => check::Kind::Load,
+            STORE => check::Kind::Store,
+            _ => check::Kind::Atomic,
+        };
+        let access = check::Access {
+            index: d.index,
+            space: d.space,
+            kind,
+            addresses: a,
+            mask: if d.scalar { l.active(d).max(1) } else { mask },
+            scalar: d.scalar,
+            bytes,
+            volatile: matches!(d.policy, CachePolicy::Cv | CachePolicy::Wt),
+        };
+        if let Some((fault, lane)) = checker.borrow_mut().access(&access, &Data(l, d)) {
+            l.set_fault(fault, d, lane);
+        }
+        return;
+    }
+    if !matches!(d.space, MemorySpace::Local | MemorySpace::Argument) {
+        return;
+    }
     let units = match d.space {
         MemorySpace::Local => bank_conflicts(lanes(mask).map(|i| a[i]), bytes, l.local_banks as usize),
         _ => 1,

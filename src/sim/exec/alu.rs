@@ -694,7 +694,12 @@ pub(super) fn select<const N: usize>(inst: &Inst) -> Execute<N> {
         Op::Sample => super::texture::select_read(inst),
         Op::ImageStore => super::texture::select_write(inst),
         // Memory is in program order within a warp, and the host's atomics order the rest.
-        Op::Fence => |_, _| std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
+        Op::Fence => |l, _| {
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+            if let Some(checker) = l.checker {
+                checker.borrow_mut().fence();
+            }
+        },
         _ => nothing,
     }
 }

@@ -19,6 +19,7 @@ use crate::isa::{
 };
 use crate::mir::surface::SurfaceKind;
 use crate::sim::Descriptor;
+use crate::sim::check::Checker;
 use crate::sim::hierarchy::{Done, Hierarchy, Path};
 
 /// A register of all lanes.
@@ -117,7 +118,9 @@ pub struct Lanes<'a, const N: usize> {
     pub sm: usize,
     /// First byte of the warp's private memory among those of all resident warps.
     pub private_base: u64,
-    /// Banks of work-group memory; 0: do not record accesses.
+    /// Checking mode's observer of accesses (functional mode).
+    pub checker: Option<&'a std::cell::RefCell<Checker>>,
+    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that accesses leave the frequent path.
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,

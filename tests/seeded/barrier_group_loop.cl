@@ -1,0 +1,12 @@
+// RUN: --kernel k --global 128 --local 64 --arg a=random:int32:128
+// EXPECT: line 9: divergent barrier
+__kernel void k(__global int *a) {
+  __local int l[64];
+  int i = get_local_id(0);
+  int rounds = i / 32 + 1;
+  for (int n = 0; n < rounds; n++) {
+    l[i] = n;
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  a[get_global_id(0)] = i;
+}
