@@ -352,6 +352,48 @@ __kernel void gather(__global const float *table, __global const int *idx, __glo
         launch("gather", [800], [80], "table", "idx", "w", "out", I(n))]
 
 
+@case("vendor samples", "rows of a table gathered at streamed indices, scaled by streamed rows (an embedding layer)")
+def table_rows(r):
+    n, size = 331, 48
+    table, idx, w = f32(r, size, 4), r.integers(0, size, n).astype(np.int32), f32(r, n, 4)
+    return "numpy float64; one rounding", """
+__kernel void scaled_rows(__global const float4 *table, __global const int *idx, __global const float4 *w, __global float4 *out, int n) {
+  int i = get_global_id(0);
+  if (i < n)
+    out[i] = table[idx[i]] * w[i];
+}""", {"table": inp(table), "idx": inp(idx), "w": inp(w), "out": out((table[idx].astype(np.float64) * w).astype(np.float32))}, [
+        launch("scaled_rows", [352], [32], "table", "idx", "w", "out", I(n))]
+
+
+@case("vendor samples", "matrix times vector by rows: a work-group walks along its row, every row reads the whole vector; a local sum")
+def row_dot(r):
+    rows, cols, size = 21, 151, 32
+    a, x = f32(r, rows, cols), f32(r, cols)
+    parts = [zeros(rows) for _ in range(size)]
+    for k in range(cols):
+        parts[k % size] = parts[k % size] + E(a[:, k]) * E(x[k])
+    half = size // 2
+    while half:
+        for i in range(half):
+            parts[i] = parts[i] + parts[i + half]
+        half //= 2
+    return "numpy float64 with error bounds", """
+__kernel void row_dot(__global const float *a, __global const float *x, __global float *y, __local float *part, int cols) {
+  int row = get_group_id(0), l = get_local_id(0), n = get_local_size(0);
+  float sum = 0.0f;
+  for (int k = l; k < cols; k += n)
+    sum += a[row * cols + k] * x[k];
+  part[l] = sum;
+  for (int reach = n / 2; reach; reach /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < reach)
+      part[l] += part[l + reach];
+  }
+  if (l == 0)
+    y[row] = part[0];
+}""", {"a": inp(a), "x": inp(x), "y": out(parts[0])}, [launch("row_dot", [rows * size], [size], "a", "x", "y", {"local": 4 * size}, I(cols))]
+
+
 #
 # Linear algebra
 #

@@ -1,4 +1,4 @@
-//! The memory hierarchy: every cell of the policy tables (K3, K4), every cache operation (K5), stale reads and their cures (K8), coalescing.
+//! The memory hierarchy (K1): every cell of the policy tables (K3, K4), every cache operation (K5), stale reads and their cures (K8), coalescing.
 //!
 //! The first tests drive the hierarchy itself and look at its state; the others run assembled programs on the simulator.
 

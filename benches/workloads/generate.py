@@ -92,3 +92,8 @@ write("gather_table", {"table": rand([size]), "idx": rand([count], "int32", low=
 n, width, cols = 32768, 16, 64 << 10  # x 256 KiB, columns and values 2 MiB each
 write("spmv_ell", {"column": rand([width, n], "int32", low=0, high=cols), "value": rand([width, n]), "x": rand([cols]), "y": zeros([n])},
       ("spmv", [n], [128], "column", "value", "x", "y", I(n), I(width)))
+count, size = 1 << 17, 24 << 10  # table 384 KiB; indices 512 KiB, weights and results 2 MiB each
+write("table_rows", {"table": rand([size, 4]), "idx": rand([count], "int32", low=0, high=size), "w": rand([count, 4]), "out": zeros([count, 4])},
+      ("scaled_rows", [count], [128], "table", "idx", "w", "out", I(count)))
+rows, cols = 256, 12288  # x 48 KiB, A 12 MiB
+write("row_dot", {"a": rand([rows, cols]), "x": rand([cols]), "y": zeros([rows])}, ("row_dot", [rows * 256], [256], "a", "x", "y", L(1024), I(cols)))

@@ -1,5 +1,7 @@
 //! Virtual-register partitioning (C3–C12): which live range lives in which cluster's local file, and the copies that follow.
 //!
+//! The rules' examples (C-ex1, C-ex2) are `tests/lit/codegen/partition-example-*.mir`.
+//!
 //! Every live range (web, C3) gets an owner. By default that is the home of least energy, the main file included; with
 //! [`Ownership::Publication`] it is the cluster with most accesses, counted statically (C4). Then, for a range with register VR, its main
 //! register MVR (C10) and a register VRnew of another cluster:

@@ -15,6 +15,7 @@ use crate::codegen::release::Release;
 use crate::codegen::{RegisterFile, Rename};
 use crate::driver::{self, CompileOptions, Emit};
 use crate::frontend::OptLevel;
+use crate::isel::CacheHints;
 use crate::object::read;
 use crate::runtime::case::Case;
 use crate::runtime::run::{Mode, RunError, run_case};
@@ -72,6 +73,24 @@ pub fn setups() -> Vec<Setup> {
             o.codegen.ownership = Ownership::Publication;
         }),
         setup("warps of 8", &["warp-size=8", "sm.scalar-threshold=7"], Timing, |_| {}),
+        setup(
+            "small caches, spills, prefetches",
+            &[
+                "memory.data.bytes=512",
+                "memory.data.ways=2",
+                "memory.uniform.bytes=512",
+                "memory.uniform.ways=2",
+                "memory.l15.bytes=1024",
+                "memory.l2.bytes=4096",
+                "memory.l2.ways=4",
+            ],
+            Timing,
+            |o| {
+                o.codegen.max_main_registers = Some(18);
+                o.select.prefetch = true;
+            },
+        ),
+        setup("past the L1 caches", &[], Timing, |o| o.select.cache_hints = CacheHints::Cg),
         setup("warps of 64", &["warp-size=64"], Functional, |o| o.codegen.regfile = RegisterFile::Single),
     ]
 }

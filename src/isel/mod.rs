@@ -21,12 +21,11 @@ mod calls;
 mod casts;
 mod constants;
 mod control;
+mod diagnostics;
 mod images;
 mod memory;
 mod surface;
 mod types;
-
-use std::fmt;
 
 use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::global_id::{self, GlobalIds, Poly};
@@ -44,69 +43,11 @@ use crate::mir::{Bank, Block, Function, Module, RegClass};
 use crate::object::metadata::{
     ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES,
 };
+pub use diagnostics::{Diagnostic, Remark};
+
 use address::Address;
 use constants::Data;
 use types::{Leaf, leaves};
-
-/// Something in the source that Heddle does not compile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// What, as a sentence without the position.
-    pub message: String,
-    /// Source file, empty if unknown.
-    pub file: String,
-    /// Line, 0 if unknown.
-    pub line: u32,
-    /// Column, 0 if unknown.
-    pub column: u32,
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match (self.file.as_str(), self.line, self.column) {
-            ("", 0, _) => {}
-            (file, 0, _) => write!(f, "{file}: ")?,
-            (file, line, 0) => write!(f, "{file}:{line}: ")?,
-            (file, line, column) => write!(f, "{file}:{line}:{column}: ")?,
-        }
-        write!(f, "error: {}", self.message)
-    }
-}
-
-/// What happened to an access, for `--remarks`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
-    /// Rewritten, or kept as it was.
-    pub passed: bool,
-    /// Kernel.
-    pub function: String,
-    /// Source file, empty if unknown.
-    pub file: String,
-    /// Line, 0 if unknown.
-    pub line: u32,
-    /// Column, 0 if unknown.
-    pub column: u32,
-    /// What and why.
-    pub message: String,
-}
-
-impl fmt::Display for Remark {
-    /// A YAML document as LLVM's optimisation remarks are.
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (kind, name) = if self.passed { ("Passed", "SurfaceAccess") } else { ("Missed", "ConventionalAddress") };
-        writeln!(f, "--- !{kind}\nPass:            heddle-global-id\nName:            {name}")?;
-        if self.line != 0 {
-            let (file, line, column) = (quoted(&self.file), self.line, self.column);
-            writeln!(f, "DebugLoc:        {{ File: {file}, Line: {line}, Column: {column} }}")?;
-        }
-        writeln!(f, "Function:        {}\nArgs:\n  - String:          {}\n...", self.function, quoted(&self.message))
-    }
-}
-
-/// A YAML scalar in single quotes.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
 
 /// Options of selection.
 #[derive(Clone, Debug)]

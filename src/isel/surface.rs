@@ -1,6 +1,6 @@
 //! Accesses whose addresses the address-generation unit makes from the global ids (G5–G7), as [`heddle_llvm_passes::global_id`] found them.
 //!
-//! The address arithmetic of such an access is not asked for; what nothing else uses of it is removed as dead code. The uniform part is computed on the scalar
+//! The rules' example (G-ex1) is `tests/lit/surfaces/example.cl`. The address arithmetic of such an access is not asked for; what nothing else uses of it is removed as dead code. The uniform part is computed on the scalar
 //! unit: once on entry if it is made of arguments, sizes and work-group ids, else once a block.
 
 use heddle_llvm_passes::global_id::{Access, Poly, Symbol, View};

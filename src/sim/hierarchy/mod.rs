@@ -105,6 +105,8 @@ pub struct Hierarchy {
     constant: target::Cache,
     instruction: target::Cache,
     requests: Vec<Request>,
+    /// Invalidations since the last launch.
+    invalidations: u64,
 }
 
 /// Lines of code that are fetched before they are needed.
@@ -132,13 +134,15 @@ impl Hierarchy {
             constant: m.constant,
             instruction: m.instruction,
             requests: Vec::new(),
+            invalidations: 0,
         }
     }
 
     /// A launch begins at cycle 0: nothing is on its way, and no L1 has private memory of an earlier launch.
     pub fn start(&mut self) {
         self.below.settle();
-        self.below.statistics = HierarchyStatistics::default();
+        self.below.statistics =
+            HierarchyStatistics { invalidations: std::mem::take(&mut self.invalidations), ..Default::default() };
         for n in &mut self.near {
             n.data.settle();
             n.uniform.settle();
@@ -168,7 +172,7 @@ impl Hierarchy {
             n.constant.take_all();
         }
         self.below.invalidate_l15();
-        self.below.statistics.invalidations += 1;
+        self.invalidations += 1;
     }
 
     /// Device address of byte `offset` of a lane's private memory: words of all lanes side by side.

@@ -11,7 +11,7 @@ use super::{Report, geomean, in_parallel, number, simulate, workloads};
 const SIZES: [u32; 4] = [16, 32, 64, 128];
 const POLICIES: [&str; 3] = ["analysis", "ca", "cg"];
 /// Kernels that mix streams with data that is used again.
-const MIXED: [&str; 4] = ["matvec", "kmeans_assign", "conv_stream", "gather_table"];
+const MIXED: [&str; 7] = ["matvec", "row_dot", "kmeans_assign", "conv_stream", "gather_table", "table_rows", "spmv_ell"];
 /// Kernels that touch everything once.
 const STREAMING: [&str; 3] = ["saxpy", "vectoradd_pitch", "black_scholes"];
 /// A quarter of the default machine, which the workloads fill.
