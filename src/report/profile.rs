@@ -47,17 +47,6 @@ fn columns(p: &InstructionProfile, all: u64, lanes: u64) -> String {
 
 const HEAD: &str = "   time    issues active   sectors  L1 hit  from mem latency";
 
-fn add(a: &mut InstructionProfile, b: &InstructionProfile) {
-    a.issues += b.issues;
-    a.lanes += b.lanes;
-    a.cycles += b.cycles;
-    a.lines += b.lines;
-    a.sectors += b.sectors;
-    a.hits += b.hits;
-    a.far += b.far;
-    a.latency += b.latency;
-}
-
 /// The annotated listing of every kernel that was launched in timing mode. Sources that cannot be read are listed by line number alone.
 ///
 /// # Errors
@@ -67,7 +56,7 @@ pub fn listing(outcome: &Outcome, image: &Image, machine: &Machine) -> Result<St
     for (name, s) in &outcome.launches {
         let Some(t) = &s.timing else { continue };
         let sums = kernels.entry(name).or_insert_with(|| vec![InstructionProfile::default(); t.profile.len()]);
-        sums.iter_mut().zip(&t.profile).for_each(|(a, b)| add(a, b));
+        sums.iter_mut().zip(&t.profile).for_each(|(a, b)| a.add(b));
     }
     let mut out = String::new();
     for (name, profile) in kernels {
@@ -90,7 +79,7 @@ pub fn listing(outcome: &Outcome, image: &Image, machine: &Machine) -> Result<St
                 let _ = writeln!(out, "{HEAD} | {}", if path.is_empty() { "(no source)" } else { &path });
             }
             let mut sum = InstructionProfile::default();
-            insts.iter().for_each(|c| add(&mut sum, &c.profile));
+            insts.iter().for_each(|c| sum.add(&c.profile));
             // Issues of a line: those of its most frequent instruction.
             let most = insts.iter().map(|c| c.profile).max_by_key(|p| p.issues).unwrap_or_default();
             (sum.issues, sum.lanes) = (most.issues, most.lanes);

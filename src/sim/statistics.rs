@@ -241,7 +241,8 @@ pub struct InstructionProfile {
 }
 
 impl InstructionProfile {
-    fn add(&mut self, o: &InstructionProfile) {
+    /// Adds another profile of the same instruction, or of the same line.
+    pub fn add(&mut self, o: &InstructionProfile) {
         self.issues += o.issues;
         self.lanes += o.lanes;
         self.cycles += o.cycles;

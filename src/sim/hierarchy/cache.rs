@@ -215,8 +215,8 @@ impl Cache {
         self.states[i].valid |= sectors;
     }
 
-    /// Writes the bytes of `mask`. Sectors all of whose bytes are dirty become valid. If not `keep_dirty`, only bytes that are here already change, for a write
-    /// that has gone further down.
+    /// Writes the bytes of `mask`. They become dirty, and sectors all of whose bytes are dirty become valid; without `keep_dirty` neither: the write has gone
+    /// further down, and this copy only follows.
     pub fn write(&mut self, place: Place, from: &[u8], mask: &[u64; 4], keep_dirty: bool) {
         let i = place.0;
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];

@@ -39,6 +39,18 @@ pub enum Path {
     Instruction,
 }
 
+impl From<CacheName> for Path {
+    /// The path whose L1 `cctl` names: textures share the uniform one.
+    fn from(name: CacheName) -> Path {
+        match name {
+            CacheName::D => Path::Data,
+            CacheName::U | CacheName::T => Path::Uniform,
+            CacheName::C => Path::Constant,
+            CacheName::I => Path::Instruction,
+        }
+    }
+}
+
 /// A warp's access.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
@@ -83,6 +95,17 @@ struct Near1 {
     uniform: Cache,
     constant: Cache,
     instruction: Cache,
+}
+
+impl Near1 {
+    fn of(&mut self, path: Path) -> &mut Cache {
+        match path {
+            Path::Data => &mut self.data,
+            Path::Uniform => &mut self.uniform,
+            Path::Constant => &mut self.constant,
+            Path::Instruction => &mut self.instruction,
+        }
+    }
 }
 
 /// One line of a warp's access.
@@ -138,7 +161,7 @@ impl Hierarchy {
         }
     }
 
-    /// A launch begins at cycle 0: nothing is on its way, and no L1 has private memory of an earlier launch.
+    /// A launch begins at cycle 0: nothing is on its way.
     pub fn start(&mut self) {
         self.below.settle();
         self.below.statistics =
@@ -269,13 +292,13 @@ impl Hierarchy {
         out: &mut LineBytes,
         done: &mut Done,
     ) -> u64 {
-        let near = &mut self.near[who.sm];
+        let cache = self.near[who.sm].of(path);
         let s = &mut self.below.statistics;
-        let (cache, description, counts): (&mut Cache, _, &mut CacheStatistics) = match path {
-            Path::Data => (&mut near.data, &self.data, &mut s.data),
-            Path::Uniform => (&mut near.uniform, &self.uniform, &mut s.uniform),
-            Path::Constant => (&mut near.constant, &self.constant, &mut s.constant),
-            Path::Instruction => (&mut near.instruction, &self.instruction, &mut s.instruction),
+        let (description, counts): (_, &mut CacheStatistics) = match path {
+            Path::Data => (&self.data, &mut s.data),
+            Path::Uniform => (&self.uniform, &mut s.uniform),
+            Path::Constant => (&self.constant, &mut s.constant),
+            Path::Instruction => (&self.instruction, &mut s.instruction),
         };
         let count = r.sectors.count_ones();
         counts.reads += u64::from(count);
@@ -291,12 +314,7 @@ impl Hierarchy {
             let leaves = cache.admit(looked_up);
             done.busy = done.busy.max((leaves - looked_up) as u32);
             let arrives = self.below.read(memory, Requester { now: leaves, ..who }, r.line, r.sectors, row, out);
-            match path {
-                Path::Data => near.data.note_miss(arrives),
-                Path::Uniform => near.uniform.note_miss(arrives),
-                Path::Constant => near.constant.note_miss(arrives),
-                Path::Instruction => near.instruction.note_miss(arrives),
-            }
+            cache.note_miss(arrives);
             return arrives;
         }
         let (place, eviction) = cache.allocate(r.line, row.near != Near::Normal);
@@ -452,13 +470,7 @@ impl Hierarchy {
         (self.below.far_sectors, self.below.waits) = (0, 0);
         let latency = u64::from(self.data.latency);
         if op == CacheOperation::Ivall {
-            let near = &mut self.near[a.sm];
-            let dirty = match cache {
-                CacheName::D => near.data.take_all(),
-                CacheName::U | CacheName::T => near.uniform.take_all(),
-                CacheName::C => near.constant.take_all(),
-                CacheName::I => near.instruction.take_all(),
-            };
+            let dirty = self.near[a.sm].of(cache.into()).take_all();
             done.lines = dirty.len() as u32;
             for d in dirty {
                 let who = Requester { sm: a.sm, now: a.now };
@@ -475,13 +487,7 @@ impl Hierarchy {
             let who = Requester { sm: a.sm, now: a.now + u64::from(done.lines) };
             done.lines += 1;
             done.sectors += r.sectors.count_ones();
-            let near = &mut self.near[a.sm];
-            let l1 = match cache {
-                CacheName::D => &mut near.data,
-                CacheName::U | CacheName::T => &mut near.uniform,
-                CacheName::C => &mut near.constant,
-                CacheName::I => &mut near.instruction,
-            };
+            let l1 = self.near[a.sm].of(cache.into());
             let place = l1.find(r.line);
             let mut dirty = None;
             match op {
@@ -501,15 +507,9 @@ impl Hierarchy {
                 }
                 CacheOperation::Pf1 => {
                     if self.below.exists(memory, r.line) {
-                        let path = match cache {
-                            CacheName::D => Path::Data,
-                            CacheName::C => Path::Constant,
-                            CacheName::I => Path::Instruction,
-                            CacheName::U | CacheName::T => Path::Uniform,
-                        };
                         let mut data = [0; LONGEST_LINE];
                         let mut ignored = Done::default();
-                        self.read_line(memory, path, who, r, row, false, &mut data, &mut ignored);
+                        self.read_line(memory, cache.into(), who, r, row, false, &mut data, &mut ignored);
                     }
                 }
                 CacheOperation::Pf15 => {
