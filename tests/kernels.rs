@@ -14,10 +14,22 @@ use heddle::object::read;
 use heddle::runtime::case::Case;
 use heddle::runtime::run::{Mode, run_case};
 use heddle::sim::Options;
+use heddle::sim::jit::Jit;
 use heddle::target::{Machine, Unit};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn run(path: &Path, overrides: &[String], mode: Mode, adjust: impl Fn(&mut CompileOptions)) -> Result<(), Failed> {
+    let checks = Options { check_marks: true, check_renames: true, ..Default::default() };
+    run_checked(path, overrides, mode, checks, adjust)
+}
+
+fn run_checked(
+    path: &Path,
+    overrides: &[String],
+    mode: Mode,
+    simulation: Options,
+    adjust: impl Fn(&mut CompileOptions),
+) -> Result<(), Failed> {
     let machine = Machine::load(None, overrides)?;
     let case = Case::read(path)?;
     let mut words = case.options.clone();
@@ -29,7 +41,7 @@ fn run(path: &Path, overrides: &[String], mode: Mode, adjust: impl Fn(&mut Compi
     adjust(&mut options);
     let object = driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output;
     let image = read::parse(&object)?;
-    let options = Options { max_instructions: 100_000_000, check_marks: true, check_renames: true, ..Default::default() };
+    let options = Options { max_instructions: 100_000_000, ..simulation };
     let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
     match outcome.mismatches.first() {
         Some((buffer, message)) => Err(format!("buffer `{buffer}`: {message}").into()),
@@ -109,6 +121,11 @@ fn main() {
                 trials.push(Trial::test(format!("{name}/{warp}/{text}"), move || run(&path, &set, mode, |_| {})));
             }
         }
+        // Translated to the host's instructions from the start.
+        let p = path.clone();
+        trials.push(Trial::test(format!("{name}/host-code"), move || {
+            run_checked(&p, &[], Mode::Functional, Options { jit: Jit::Always, ..Default::default() }, |_| {})
+        }));
         // Each technique off gives the same bytes.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/no-scalarize"), move || {

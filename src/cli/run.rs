@@ -65,6 +65,10 @@ pub struct Run {
     /// Instructions a work-group may execute before it counts as runaway.
     #[arg(long, value_name = "N", default_value_t = Options::default().max_instructions)]
     max_instructions: u64,
+    /// When functional mode translates code to the host's instructions: when it pays, at once, or never. Results do not depend on it.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
+    jit: crate::sim::jit::Jit,
+
     /// Host threads of functional mode; 0: all cores.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -183,6 +187,7 @@ impl Run {
         let options = Options {
             max_instructions: self.max_instructions,
             threads: self.threads,
+            jit: self.jit,
             check_marks: checks(Check::Marks),
             check_renames: checks(Check::Renames),
             check_races: functional && checks(Check::Races),

@@ -1,6 +1,7 @@
 //! Running launches on the simulator: memory, arguments, comparison.
 
 use std::cell::RefCell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -82,12 +83,17 @@ pub fn run_case(
     let mut outcome = Outcome::default();
     let hierarchy = RefCell::new(Hierarchy::new(machine));
     let mut written = Written::default();
+    let mut programs: BTreeMap<usize, Program> = BTreeMap::new();
     for spec in &case.launches {
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
             input(format!("no kernel `{}`; the source has: {}", spec.kernel, known.join(", ")))
         })?;
-        let program = image.load(kernel, machine).map_err(|e| input(e.to_string()))?;
+        // Loaded once a kernel, so that what the simulator learns of it serves later launches.
+        let program = match programs.entry(kernel) {
+            Entry::Occupied(e) => &*e.into_mut(),
+            Entry::Vacant(e) => &*e.insert(image.load(kernel, machine).map_err(|e| input(e.to_string()))?),
+        };
         let header = &program.header;
         let dims = spec.global.len();
         let three = |v: &[u64], fill: u32| -> [u32; 3] { std::array::from_fn(|d| v.get(d).map_or(fill, |x| *x as u32)) };
@@ -112,7 +118,7 @@ pub fn run_case(
             }
         }
         let mut launch = Launch {
-            program: &program,
+            program,
             global,
             local,
             offset,

@@ -15,7 +15,7 @@ use super::memory::DeviceMemory;
 use super::program::{End, Program};
 use super::statistics::Statistics;
 use super::warp::Control;
-use super::{Launch, Options, energy};
+use super::{Launch, Options, energy, jit};
 use crate::isa::Special;
 use crate::target::Machine;
 
@@ -54,13 +54,30 @@ pub struct BlockCounts {
     pub saved_lanes: Vec<u64>,
     /// Words of lane operands it compared.
     pub compared: u64,
+    /// Entries of each block that compiled code counts, with all lanes active; [`BlockCounts::settle`] adds them to the others.
+    pub whole: Vec<u64>,
 }
 
 impl BlockCounts {
     /// Zeros for a program.
     pub fn new(program: &Program) -> Self {
         let n = program.blocks.len();
-        BlockCounts { executions: vec![0; n], lanes: vec![0; n], splits: 0, saved_lanes: Vec::new(), compared: 0 }
+        BlockCounts {
+            executions: vec![0; n],
+            lanes: vec![0; n],
+            splits: 0,
+            saved_lanes: Vec::new(),
+            compared: 0,
+            whole: vec![0; n],
+        }
+    }
+
+    /// Adds the entries with all of `n` lanes to executions and lanes.
+    pub fn settle(&mut self, n: u64) {
+        for (b, whole) in self.whole.iter_mut().enumerate() {
+            self.executions[b] += *whole;
+            self.lanes[b] += std::mem::take(whole) * n;
+        }
     }
 
     fn add(&mut self, other: &BlockCounts) {
@@ -285,6 +302,13 @@ struct Worker<'a, const N: usize> {
     counts: BlockCounts,
 }
 
+impl<const N: usize> Worker<'_, N> {
+    fn finish(mut self) -> BlockCounts {
+        self.counts.settle(N as u64);
+        self.counts
+    }
+}
+
 fn run<const N: usize>(
     launch: &Launch,
     memory: &DeviceMemory,
@@ -319,6 +343,7 @@ fn run<const N: usize>(
             local: local_memory(launch.local_bytes),
             counts: BlockCounts::new(program),
         };
+        let tier = jit::Tier::new(program, options, groups, items % N as u32 == 0, threads);
         loop {
             let start = next.fetch_add(step, Ordering::Relaxed);
             if start >= groups {
@@ -326,22 +351,26 @@ fn run<const N: usize>(
             }
             for number in start..(start + step).min(groups) {
                 if number > stop.load(Ordering::Relaxed) {
-                    return worker.counts;
+                    return worker.finish();
                 }
                 let id = launch.group_id(number);
                 let place = GroupPlace { id, size: launch.group_size(id) };
-                if let Err(fault) = run_group(&mut worker, launch, &code, place, options) {
+                let mut budget = options.max_instructions;
+                let compiled = tier.compiled::<N>(program);
+                let result = run_group(&mut worker, launch, &code, compiled, place, options, &mut budget);
+                tier.executed(options.max_instructions - budget);
+                if let Err(fault) = result {
                     stop.fetch_min(number, Ordering::Relaxed);
                     let mut first = first_fault.lock().unwrap_or_else(|e| e.into_inner());
                     if first.as_ref().is_none_or(|(n, _)| number < *n) {
                         *first = Some((number, *fault));
                     }
-                    return worker.counts;
+                    return worker.finish();
                 }
             }
             progress((start + step).min(groups) - start);
         }
-        worker.counts
+        worker.finish()
     };
     let mut counts = BlockCounts::new(program);
     if threads <= 1 {
@@ -372,8 +401,10 @@ fn run_group<const N: usize>(
     worker: &mut Worker<N>,
     launch: &Launch,
     code: &[Decoded<N>],
+    compiled: Option<&jit::Compiled>,
     place: GroupPlace,
     options: &Options,
+    budget: &mut u64,
 ) -> Result<(), Box<Fault>> {
     let items: u32 = place.size.iter().product();
     let warps = items.div_ceil(N as u32) as usize;
@@ -386,7 +417,6 @@ fn run_group<const N: usize>(
     if let Some(checker) = checker {
         checker.borrow_mut().start_group();
     }
-    let mut budget = options.max_instructions;
     let refreshes =
         launch.program.rows.specials.iter().any(|(s, _)| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow));
     loop {
@@ -401,7 +431,11 @@ fn run_group<const N: usize>(
             if let Some(checker) = checker {
                 checker.borrow_mut().run_warp(warp.number);
             }
-            run_warp(warp, launch.program, code, &mut worker.counts, &mut budget, options.max_instructions, refreshes);
+            let goes_on = compiled
+                .is_none_or(|c| jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, options.max_instructions));
+            if goes_on {
+                run_warp(warp, launch.program, code, &mut worker.counts, budget, options.max_instructions, refreshes);
+            }
             if let Some(fault) = warp.fault(launch, place) {
                 let race = matches!(fault.kind, FaultKind::Race(_));
                 let earlier = checker.filter(|_| !race).and_then(|c| c.borrow_mut().take_pending());
@@ -488,4 +522,17 @@ fn run_warp<const N: usize>(
             return;
         }
     }
+}
+
+/// Runs a warp in the interpreter, for tests of other ways to run it.
+#[cfg(test)]
+pub fn run_interpreted<const N: usize>(
+    warp: &mut Warp<N>,
+    program: &Program,
+    code: &[Decoded<N>],
+    counts: &mut BlockCounts,
+    budget: &mut u64,
+) {
+    let limit = *budget;
+    run_warp(warp, program, code, counts, budget, limit, true);
 }

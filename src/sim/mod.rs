@@ -4,6 +4,7 @@
 //! - [`exec`]: what instructions do to registers and memory; knows no cycles.
 //! - [`warp`]: EXEC, program counter and reconvergence stack.
 //! - [`memory`]: device memory with its allocations.
+//! - [`jit`]: code translated to the host's instructions (functional mode).
 //! - [`functional`]: work-groups in parallel on all host cores, no timing.
 //! - [`check`]: data races, uninitialised reads, barriers that not all reach (functional mode).
 //! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
@@ -21,6 +22,7 @@ pub mod fault;
 pub mod functional;
 pub mod hierarchy;
 pub mod image;
+pub mod jit;
 pub mod memory;
 pub mod program;
 pub mod rename;
@@ -153,6 +155,8 @@ pub struct Options {
     pub max_instructions: u64,
     /// Host threads of functional mode; 0: all cores.
     pub threads: usize,
+    /// When functional mode translates code to the host's instructions. Results do not depend on it.
+    pub jit: jit::Jit,
     /// Compare the operands of all active lanes of every u-marked instruction; a difference is a fault (S8).
     pub check_marks: bool,
     /// A read of an unmapped shared register, or one left mapped at a warp's end, is a fault (REN-9). Timing mode only.
@@ -187,6 +191,7 @@ impl Default for Options {
         Options {
             max_instructions: 10_000_000_000,
             threads: 0,
+            jit: jit::Jit::Auto,
             check_marks: false,
             check_renames: false,
             check_races: false,

@@ -124,6 +124,8 @@ pub struct Program {
     pub files: Vec<String>,
     /// Clusters of the machine.
     pub clusters: usize,
+    /// The code in the host's instructions, once it is worth it.
+    pub host: super::jit::Slot,
 }
 
 /// Rows 0 to 3 are always zero: absent operands.
@@ -150,7 +152,8 @@ impl Program {
         let blocks = blocks(&insts).map_err(|(i, m)| fail(i, m))?;
         let clusters = machine.clusters.len();
         let (rows, operands) = number_rows(&insts, header, clusters).map_err(|m| fail(0, m))?;
-        let mut program = Program { header: header.clone(), insts, blocks, rows, operands, files, clusters };
+        let mut program =
+            Program { header: header.clone(), insts, blocks, rows, operands, files, clusters, host: Default::default() };
         for b in 0..program.blocks.len() {
             let end = program.blocks[b].first + program.blocks[b].body;
             if let End::Scalar { condition, .. } = &mut program.blocks[b].end {

@@ -29,6 +29,9 @@ pub struct Control {
 }
 
 impl Control {
+    /// Where the block at which the active lanes wait for others is kept, in bytes from the start: for compiled code.
+    pub const RECONVERGE: usize = std::mem::offset_of!(Control, reconverge);
+
     /// A warp at block 0 with its lanes active.
     pub fn new(mask: u64) -> Self {
         Control { live: mask, mask, pc: 0, reconverge: NOWHERE, stack: Vec::new() }

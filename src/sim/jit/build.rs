@@ -1,0 +1,431 @@
+//! LLVM's builder in the terms of a warp: values that are the same in all lanes stay scalars of the host, others are vectors of N elements.
+//!
+//! A thin layer over LLVM's C API. Every function here is a call of that API with values of this module's context, which is what its `unsafe` blocks rely on.
+
+use std::ffi::CString;
+
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMRealPredicate};
+
+/// A value of the LLVM function.
+pub type V = LLVMValueRef;
+/// A basic block of the LLVM function.
+pub type Block = LLVMBasicBlockRef;
+
+/// A value of a warp.
+#[derive(Clone, Copy)]
+pub enum Val {
+    /// The same in all lanes: a scalar.
+    Same(V),
+    /// A vector of N elements.
+    Lanes(V),
+}
+
+/// Types of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elem {
+    /// An integer of so many bits.
+    I(u32),
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+/// A builder for code about warps of `n` lanes.
+pub struct Build {
+    context: LLVMContextRef,
+    module: LLVMModuleRef,
+    b: LLVMBuilderRef,
+    /// Lanes of a warp.
+    pub n: u32,
+}
+
+impl Drop for Build {
+    fn drop(&mut self) {
+        // SAFETY: created by `new`, disposed of once.
+        unsafe { LLVMDisposeBuilder(self.b) };
+    }
+}
+
+macro_rules! binary {
+    ($($name:ident $f:ident;)*) => { $(
+        #[doc = concat!("`", stringify!($f), "`.")]
+        pub fn $name(&self, a: V, b: V) -> V {
+            // SAFETY: see the module's documentation.
+            unsafe { $f(self.b, a, b, c"".as_ptr()) }
+        }
+    )* };
+}
+
+macro_rules! casts {
+    ($($name:ident $f:ident;)*) => { $(
+        #[doc = concat!("`", stringify!($f), "` of a scalar or a vector, by element type.")]
+        pub fn $name(&self, a: Val, to: Elem) -> Val {
+            // SAFETY: see the module's documentation.
+            match a {
+                Val::Same(v) => Val::Same(unsafe { $f(self.b, v, self.elem(to), c"".as_ptr()) }),
+                Val::Lanes(v) => Val::Lanes(unsafe { $f(self.b, v, self.vector(to, self.n), c"".as_ptr()) }),
+            }
+        }
+    )* };
+}
+
+// SAFETY (all): see the module's documentation.
+impl Build {
+    /// A builder for `module`.
+    pub fn new(context: LLVMContextRef, module: LLVMModuleRef, n: u32) -> Self {
+        Build { context, module, b: unsafe { LLVMCreateBuilderInContext(context) }, n }
+    }
+
+    binary! {
+        add LLVMBuildAdd; sub LLVMBuildSub; mul LLVMBuildMul; and LLVMBuildAnd; or LLVMBuildOr; xor LLVMBuildXor;
+        shl LLVMBuildShl; lshr LLVMBuildLShr; ashr LLVMBuildAShr;
+        fadd LLVMBuildFAdd; fmul LLVMBuildFMul; fdiv LLVMBuildFDiv;
+    }
+
+    casts! {
+        trunc LLVMBuildTrunc; zext LLVMBuildZExt; sext LLVMBuildSExt; bitcast LLVMBuildBitCast;
+        sitofp LLVMBuildSIToFP; uitofp LLVMBuildUIToFP; fpext LLVMBuildFPExt; fptrunc LLVMBuildFPTrunc;
+    }
+
+    /// An element type.
+    pub fn elem(&self, e: Elem) -> LLVMTypeRef {
+        unsafe {
+            match e {
+                Elem::I(bits) => LLVMIntTypeInContext(self.context, bits),
+                Elem::F32 => LLVMFloatTypeInContext(self.context),
+                Elem::F64 => LLVMDoubleTypeInContext(self.context),
+            }
+        }
+    }
+
+    /// A vector type.
+    pub fn vector(&self, e: Elem, n: u32) -> LLVMTypeRef {
+        unsafe { LLVMVectorType(self.elem(e), n) }
+    }
+
+    /// The pointer type.
+    pub fn pointer(&self) -> LLVMTypeRef {
+        unsafe { LLVMPointerTypeInContext(self.context, 0) }
+    }
+
+    /// A constant integer.
+    pub fn int(&self, bits: u32, value: u64) -> V {
+        unsafe { LLVMConstInt(self.elem(Elem::I(bits)), value, 0) }
+    }
+
+    /// A constant pointer: an address of this process.
+    pub fn address(&self, address: usize) -> V {
+        unsafe { LLVMConstIntToPtr(self.int(64, address as u64), self.pointer()) }
+    }
+
+    /// A constant of a float type.
+    pub fn float(&self, e: Elem, value: f64) -> V {
+        unsafe { LLVMConstReal(self.elem(e), value) }
+    }
+
+    /// `0, step, 2 step, …` as a vector of 32-bit integers.
+    pub fn ramp(&self, bits: u32, step: u64) -> V {
+        let mut all: Vec<V> = (0..u64::from(self.n)).map(|i| self.int(bits, i.wrapping_mul(step))).collect();
+        unsafe { LLVMConstVector(all.as_mut_ptr(), self.n) }
+    }
+
+    /// A scalar in all elements.
+    pub fn splat(&self, v: V) -> V {
+        unsafe {
+            let ty = LLVMVectorType(LLVMTypeOf(v), self.n);
+            let one = LLVMBuildInsertElement(self.b, LLVMGetPoison(ty), v, self.int(32, 0), c"".as_ptr());
+            let zeros = LLVMConstNull(self.vector(Elem::I(32), self.n));
+            LLVMBuildShuffleVector(self.b, one, LLVMGetPoison(ty), zeros, c"".as_ptr())
+        }
+    }
+
+    /// As a vector.
+    pub fn lanes(&self, v: Val) -> V {
+        match v {
+            Val::Lanes(v) => v,
+            Val::Same(v) => self.splat(v),
+        }
+    }
+
+    /// An element of a vector, or the scalar.
+    pub fn lane(&self, v: Val, lane: V) -> V {
+        match v {
+            Val::Same(v) => v,
+            Val::Lanes(v) => unsafe { LLVMBuildExtractElement(self.b, v, lane, c"".as_ptr()) },
+        }
+    }
+
+    /// Applies an operation to scalars, or to vectors if any operand is one.
+    pub fn apply<const K: usize>(&self, operands: [Val; K], f: impl FnOnce([V; K]) -> V) -> Val {
+        if operands.iter().any(|v| matches!(v, Val::Lanes(_))) {
+            Val::Lanes(f(operands.map(|v| self.lanes(v))))
+        } else {
+            Val::Same(f(operands.map(|v| match v {
+                Val::Same(v) | Val::Lanes(v) => v,
+            })))
+        }
+    }
+
+    /// Integer comparison.
+    pub fn icmp(&self, p: LLVMIntPredicate, a: V, b: V) -> V {
+        unsafe { LLVMBuildICmp(self.b, p, a, b, c"".as_ptr()) }
+    }
+
+    /// Float comparison.
+    pub fn fcmp(&self, p: LLVMRealPredicate, a: V, b: V) -> V {
+        unsafe { LLVMBuildFCmp(self.b, p, a, b, c"".as_ptr()) }
+    }
+
+    /// Bitwise complement.
+    pub fn not(&self, a: V) -> V {
+        unsafe { LLVMBuildNot(self.b, a, c"".as_ptr()) }
+    }
+
+    /// Negation of a float.
+    pub fn fneg(&self, a: V) -> V {
+        unsafe { LLVMBuildFNeg(self.b, a, c"".as_ptr()) }
+    }
+
+    /// `c ? a : b`, by element where `c` is a vector.
+    pub fn select(&self, c: V, a: V, b: V) -> V {
+        unsafe { LLVMBuildSelect(self.b, c, a, b, c"".as_ptr()) }
+    }
+
+    /// A mask (an integer of N bits) as a vector of N times one bit: each lane tests its bit. A cast would say the same, but vectors of bits made from
+    /// integers, once they are taken apart, send the combiner of LLVM 19's X86 back end round in circles.
+    pub fn mask_to_lanes(&self, mask: V) -> V {
+        let wide = self.resize(mask, 64);
+        unsafe {
+            let halves = LLVMBuildBitCast(self.b, wide, self.vector(Elem::I(32), 2), c"".as_ptr());
+            let places: Vec<u32> = (0..self.n).map(|i| i / 32).collect();
+            let spread = self.shuffle(halves, halves, &places);
+            let mut bits: Vec<V> = (0..self.n).map(|i| self.int(32, 1 << (i % 32))).collect();
+            let bits = LLVMConstVector(bits.as_mut_ptr(), self.n);
+            let zero = LLVMConstNull(self.vector(Elem::I(32), self.n));
+            self.icmp(LLVMIntPredicate::LLVMIntNE, self.and(spread, bits), zero)
+        }
+    }
+
+    /// A vector of N times one bit as an integer of N bits.
+    pub fn lanes_to_mask(&self, lanes: V) -> V {
+        unsafe { LLVMBuildBitCast(self.b, lanes, self.elem(Elem::I(self.n)), c"".as_ptr()) }
+    }
+
+    /// Changes an integer's width, extending with zeros.
+    pub fn resize(&self, v: V, bits: u32) -> V {
+        unsafe {
+            let from = LLVMGetIntTypeWidth(LLVMTypeOf(v));
+            let to = self.elem(Elem::I(bits));
+            match from.cmp(&bits) {
+                std::cmp::Ordering::Less => LLVMBuildZExt(self.b, v, to, c"".as_ptr()),
+                std::cmp::Ordering::Equal => v,
+                std::cmp::Ordering::Greater => LLVMBuildTrunc(self.b, v, to, c"".as_ptr()),
+            }
+        }
+    }
+
+    /// One bit in all N bits.
+    pub fn spread(&self, bit: V) -> V {
+        unsafe { LLVMBuildSExt(self.b, bit, self.elem(Elem::I(self.n)), c"".as_ptr()) }
+    }
+
+    /// A variable of the function. Only in its entry block.
+    pub fn variable(&self, ty: LLVMTypeRef) -> V {
+        unsafe { LLVMBuildAlloca(self.b, ty, c"".as_ptr()) }
+    }
+
+    /// A plain load.
+    pub fn load(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        unsafe {
+            let v = LLVMBuildLoad2(self.b, ty, p, c"".as_ptr());
+            LLVMSetAlignment(v, align);
+            v
+        }
+    }
+
+    /// A load of what does not change while the function runs.
+    pub fn load_invariant(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        unsafe {
+            let v = self.load(ty, p, align);
+            let name = "invariant.load";
+            let kind = LLVMGetMDKindIDInContext(self.context, name.as_ptr().cast(), name.len() as u32);
+            let node = LLVMMDNodeInContext2(self.context, std::ptr::null_mut(), 0);
+            LLVMSetMetadata(v, kind, LLVMMetadataAsValue(self.context, node));
+            v
+        }
+    }
+
+    /// A load of device memory, which others may write: happens once and where it stands.
+    pub fn load_device(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        unsafe {
+            let v = self.load(ty, p, align);
+            LLVMSetVolatile(v, 1);
+            v
+        }
+    }
+
+    /// A plain store.
+    pub fn store(&self, v: V, p: V, align: u32) {
+        unsafe {
+            let s = LLVMBuildStore(self.b, v, p);
+            LLVMSetAlignment(s, align);
+        }
+    }
+
+    /// A store to device memory.
+    pub fn store_device(&self, v: V, p: V, align: u32) {
+        unsafe {
+            let s = LLVMBuildStore(self.b, v, p);
+            LLVMSetAlignment(s, align);
+            LLVMSetVolatile(s, 1);
+        }
+    }
+
+    /// Keeps the compiler from moving accesses that cannot be volatile across this place. No code.
+    pub fn compiler_fence(&self) {
+        unsafe { LLVMBuildFence(self.b, LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent, 1, c"".as_ptr()) };
+    }
+
+    /// `p + bytes`.
+    pub fn offset(&self, p: V, bytes: V) -> V {
+        let mut index = [bytes];
+        unsafe { LLVMBuildGEP2(self.b, self.elem(Elem::I(8)), p, index.as_mut_ptr(), 1, c"".as_ptr()) }
+    }
+
+    /// `p + bytes`, a constant.
+    pub fn field(&self, p: V, bytes: usize) -> V {
+        self.offset(p, self.int(64, bytes as u64))
+    }
+
+    /// A shuffle of two vectors of any length.
+    pub fn shuffle(&self, a: V, b: V, places: &[u32]) -> V {
+        let mut mask: Vec<V> = places.iter().map(|p| self.int(32, u64::from(*p))).collect();
+        unsafe {
+            let mask = LLVMConstVector(mask.as_mut_ptr(), mask.len() as u32);
+            LLVMBuildShuffleVector(self.b, a, b, mask, c"".as_ptr())
+        }
+    }
+
+    /// A call of an intrinsic that is overloaded on `types`.
+    pub fn intrinsic(&self, name: &str, types: &[LLVMTypeRef], arguments: &[V]) -> V {
+        let (mut types, mut arguments) = (types.to_vec(), arguments.to_vec());
+        unsafe {
+            let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
+            let f = LLVMGetIntrinsicDeclaration(self.module, id, types.as_mut_ptr(), types.len());
+            let ty = LLVMIntrinsicGetType(self.context, id, types.as_mut_ptr(), types.len());
+            LLVMBuildCall2(self.b, ty, f, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr())
+        }
+    }
+
+    /// An intrinsic of one type: that of its first argument.
+    pub fn intrinsic_of(&self, name: &str, arguments: &[V]) -> V {
+        self.intrinsic(name, &[unsafe { LLVMTypeOf(arguments[0]) }], arguments)
+    }
+
+    /// The type of a value.
+    pub fn type_of(&self, v: V) -> LLVMTypeRef {
+        unsafe { LLVMTypeOf(v) }
+    }
+
+    /// A call of a function of this process, which returns 32 bits.
+    pub fn call(&self, address: usize, arguments: &[V]) -> V {
+        let mut arguments = arguments.to_vec();
+        unsafe {
+            let mut types: Vec<LLVMTypeRef> = arguments.iter().map(|a| LLVMTypeOf(*a)).collect();
+            let ty = LLVMFunctionType(self.elem(Elem::I(32)), types.as_mut_ptr(), types.len() as u32, 0);
+            LLVMBuildCall2(self.b, ty, self.address(address), arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr())
+        }
+    }
+
+    /// A function from a pointer to 32 bits, for the host's processor.
+    pub fn function(&self, name: &str, cpu: &str, features: &str) -> V {
+        let name = CString::new(name).unwrap_or_default();
+        unsafe {
+            let mut parameters = [self.pointer()];
+            let ty = LLVMFunctionType(self.elem(Elem::I(32)), parameters.as_mut_ptr(), 1, 0);
+            let f = LLVMAddFunction(self.module, name.as_ptr(), ty);
+            // Half of the lanes of a warp of 32 in one register of the host, where it has such.
+            for (key, value) in [
+                ("target-cpu", cpu),
+                ("target-features", features),
+                ("prefer-vector-width", "512"),
+                ("min-legal-vector-width", "512"),
+            ] {
+                let a = LLVMCreateStringAttribute(
+                    self.context,
+                    key.as_ptr().cast(),
+                    key.len() as u32,
+                    value.as_ptr().cast(),
+                    value.len() as u32,
+                );
+                LLVMAddAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, a);
+            }
+            f
+        }
+    }
+
+    /// A function's parameter.
+    pub fn parameter(&self, function: V) -> V {
+        unsafe { LLVMGetParam(function, 0) }
+    }
+
+    /// A new block.
+    pub fn block(&self, function: V) -> Block {
+        unsafe { LLVMAppendBasicBlockInContext(self.context, function, c"".as_ptr()) }
+    }
+
+    /// Goes on building at the end of a block.
+    pub fn at(&self, block: Block) {
+        unsafe { LLVMPositionBuilderAtEnd(self.b, block) };
+    }
+
+    /// An unconditional branch.
+    pub fn jump(&self, to: Block) {
+        unsafe { LLVMBuildBr(self.b, to) };
+    }
+
+    /// A conditional branch.
+    pub fn branch(&self, c: V, yes: Block, no: Block) {
+        unsafe { LLVMBuildCondBr(self.b, c, yes, no) };
+    }
+
+    /// A conditional branch that nearly always goes to `yes`.
+    pub fn likely(&self, c: V, yes: Block, no: Block) {
+        unsafe {
+            let branch = LLVMBuildCondBr(self.b, c, yes, no);
+            let text = "branch_weights";
+            let mut operands = [
+                LLVMMDStringInContext2(self.context, text.as_ptr().cast(), text.len()),
+                LLVMValueAsMetadata(self.int(32, 2000)),
+                LLVMValueAsMetadata(self.int(32, 1)),
+            ];
+            let node = LLVMMDNodeInContext2(self.context, operands.as_mut_ptr(), operands.len());
+            let kind = LLVMGetMDKindIDInContext(self.context, c"prof".as_ptr(), 4);
+            LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(self.context, node));
+        }
+    }
+
+    /// A switch.
+    pub fn switch(&self, v: V, cases: &[(u64, Block)], otherwise: Block) {
+        unsafe {
+            let bits = LLVMGetIntTypeWidth(LLVMTypeOf(v));
+            let s = LLVMBuildSwitch(self.b, v, otherwise, cases.len() as u32);
+            for (value, block) in cases {
+                LLVMAddCase(s, self.int(bits, *value), *block);
+            }
+        }
+    }
+
+    /// Returns.
+    pub fn ret(&self, v: V) {
+        unsafe { LLVMBuildRet(self.b, v) };
+    }
+
+    /// Not reached.
+    pub fn unreachable(&self) {
+        unsafe { LLVMBuildUnreachable(self.b) };
+    }
+}
