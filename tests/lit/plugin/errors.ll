@@ -9,7 +9,7 @@
 ; RUN: not opt -load-pass-plugin=%plugin -passes=cache-hints -disable-output %s 2>&1 | FileCheck %s --check-prefix=PREFIX
 ; PREFIX: unknown pass name 'cache-hints'
 ; RUN: not opt -load-pass-plugin=%plugin -passes='heddle-uniformity(lcssa)' -disable-output %s 2>&1 | FileCheck %s --check-prefix=NESTED
-; NESTED: unknown {{.*}}pass {{.*}}heddle-uniformity
+; NESTED: invalid use of 'heddle-uniformity' pass as module pipeline
 ; Not in LCSSA form; with LLVM's pass before, it is.
 ; RUN: not opt -load-pass-plugin=%plugin -passes=heddle-uniformity -disable-output %s 2>&1 | FileCheck %s --check-prefix=FORM
 ; FORM: error: @k is not in LCSSA form: `%i = phi i32 [ 0, %entry ], [ %next, %loop ]` is used outside its loop; run `function(loop-simplify,lcssa)` or `heddle-prepare` first
