@@ -124,7 +124,14 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
             return Ok(result);
         }
         if emit == Emit::AnnotatedIr {
-            heddle_llvm_passes::pipeline::run_text_pipeline(&ir, "uniformity", facts, &mut std::io::sink())
+            let mut passes = vec!["uniformity"];
+            if options.select.global_id {
+                passes.push("global-id");
+            }
+            if options.select.cache_hints == isel::CacheHints::Analysis {
+                passes.push("cache-hints");
+            }
+            heddle_llvm_passes::pipeline::run_text_pipeline(&ir, &passes.join(","), facts, &mut std::io::sink())
                 .map_err(|e| CompileError::Input(e.to_string()))?;
             result.output = ir.print_to_string().to_bytes().to_vec();
             return Ok(result);

@@ -557,8 +557,8 @@ pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> s
         let (inst, load, decision) = (a.inst, a.kind == Kind::Load, kernel.decision(a));
         let root = uniformity::underlying(a.pointer);
         let surface = match &a.place {
-            Ok((argument, _)) => format!("%{}", params[*argument as usize].name()),
-            Err(_) if root.is_argument() => format!("%{}", root.name()),
+            Ok((argument, _)) => format!("%{}", params[*argument as usize].label()),
+            Err(_) if root.is_argument() => format!("%{}", root.label()),
             Err(_) if root.is_global_variable() => format!("@{}", root.name()),
             Err(_) => "unknown".to_string(),
         };

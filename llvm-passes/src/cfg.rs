@@ -5,6 +5,7 @@
 //! Loops: natural loops of back edges found by depth-first search; a retreating edge whose target does not dominate its source
 //! makes an irreducible region, reported so that clients can be conservative.
 
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use rustc_hash::FxHashMap;
 
 use crate::ir::{BlockRef, Value, blocks};
@@ -148,6 +149,26 @@ impl Cfg {
             b = self.idom[b];
         }
         a == b
+    }
+
+    /// A value that is used outside a loop in which it is defined, but not by a phi at the exit: the function is then not in LCSSA form. Irreducible
+    /// regions have no such form and do not count.
+    pub fn left_loop(&self) -> Option<Value> {
+        let reachable = |b: &BlockRef| self.index.get(b).copied().filter(|b| self.rpo_number[*b] != usize::MAX);
+        for l in self.loops.iter().filter(|l| !l.irreducible) {
+            let outside = |b: &BlockRef| reachable(b).is_some_and(|b| !l.members.contains(b));
+            for value in l.members.ones().flat_map(|b| self.blocks[b].instructions()) {
+                let leaves = |user: Value| match user.opcode() {
+                    LLVMOpcode::LLVMPHI => user.incoming().any(|(v, from)| v == value && outside(&from)),
+                    _ => outside(&user.parent()),
+                };
+                // A token has no phi.
+                if value.type_kind() != LLVMTypeKind::LLVMTokenTypeKind && value.users().any(leaves) {
+                    return Some(value);
+                }
+            }
+        }
+        None
     }
 
     fn compute_loops(&mut self) {

@@ -14,7 +14,7 @@
 //!
 //! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last, smaller group, too.
 //!
-//! Reads LLVM IR and [`crate::uniformity`]; changes nothing.
+//! Reads LLVM IR and [`crate::uniformity`]; only [`annotate`] changes it, by metadata.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,7 +74,7 @@ impl fmt::Display for Symbol {
             Symbol::Offset(d) => write!(f, "goffset.{}", axis(d)),
             Symbol::Argument(i) => write!(f, "arg{i}"),
             Symbol::Group(d) => write!(f, "group.{}", axis(d)),
-            Symbol::Uniform(v) => write!(f, "%{}", v.name()),
+            Symbol::Uniform(v) => write!(f, "%{}", v.label()),
             Symbol::Iteration(header) => write!(f, "iteration.{}", header.name()),
         }
     }
@@ -678,7 +678,7 @@ pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> s
     writeln!(out, "global-id addresses of {}:", function.name())?;
     for (i, v) in result.views.iter().enumerate() {
         let [x, y, z] = &v.strides;
-        let name = params[v.argument as usize].name();
+        let name = params[v.argument as usize].label();
         writeln!(out, "  t{i}: %{name}, {}, strides ({x}, {y}, {z}), base {}", v.kind.name(), v.base)?;
     }
     for block in ir::blocks(function) {
@@ -694,4 +694,58 @@ pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> s
         }
     }
     Ok(())
+}
+
+/// Name of the metadata that [`annotate`] attaches to accesses.
+pub const METADATA: &str = "heddle.global-id";
+/// Name of the metadata that [`annotate`] attaches to kernels.
+pub const VIEWS_METADATA: &str = "heddle.views";
+
+/// Attaches what the analysis found for a kernel: to the kernel its views, `!heddle.views !{!0, !1}` with
+/// `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in bytes, base), and to every access of global or constant memory
+/// `!heddle.global-id !{!"t0(1, 0, 0)"}` (view and distances), the bytes to add as a second string if there are any, or `!{!"kept", !"why"}`.
+pub fn annotate(function: Value, uniformity: &Uniformity) {
+    let result = analyze(function, uniformity);
+    // SAFETY: the function is live, and metadata is all that changes.
+    unsafe {
+        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
+        let kind = |name: &str| LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
+        let node = |texts: &[String]| {
+            let mut operands: Vec<_> =
+                texts.iter().map(|t| LLVMMDStringInContext2(context, t.as_ptr().cast(), t.len())).collect();
+            LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len())
+        };
+        let attach = |inst: Value, texts: &[String]| {
+            LLVMSetMetadata(inst.0, kind(METADATA), LLVMMetadataAsValue(context, node(texts)));
+        };
+        for (inst, access) in &result.accesses {
+            let [x, y, z] = access.distance;
+            let mut texts = vec![format!("t{}({x}, {y}, {z})", access.view)];
+            if !access.uniform.0.is_empty() {
+                texts.push(access.uniform.to_string());
+            }
+            attach(*inst, &texts);
+        }
+        // Texts of instructions end before their metadata, whose numbers are of the moment.
+        for (inst, refusal) in &result.refused {
+            let why = match refusal {
+                Refusal::Data(v) => {
+                    let text = v.text();
+                    format!("the index depends on `{}`", text.split(", !").next().unwrap_or_default())
+                }
+                other => other.to_string(),
+            };
+            attach(*inst, &["kept".into(), why]);
+        }
+        if !result.views.is_empty() {
+            let view = |v: &View| {
+                let mut texts = vec![format!("arg{}", v.argument), v.kind.name().to_string()];
+                texts.extend(v.strides.iter().chain([&v.base]).map(Poly::to_string));
+                node(&texts)
+            };
+            let mut views: Vec<_> = result.views.iter().map(view).collect();
+            let list = LLVMMDNodeInContext2(context, views.as_mut_ptr(), views.len());
+            LLVMGlobalSetMetadata(function.0, kind(VIEWS_METADATA), list);
+        }
+    }
 }

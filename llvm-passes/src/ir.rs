@@ -91,6 +91,16 @@ impl Value {
         }
         String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(p.cast::<u8>(), len) }).into_owned()
     }
+    /// The name of an instruction or argument, or its number in LLVM's text if it has none.
+    pub fn label(self) -> String {
+        let name = self.name();
+        if !name.is_empty() {
+            return name;
+        }
+        let text = self.text();
+        let number = if self.is_instruction() { text.split(" = ").next() } else { text.rsplit(' ').next() };
+        number.unwrap_or_default().trim_start_matches('%').to_string()
+    }
     /// The value of a constant integer of at most 64 bits, zero-extended.
     pub fn as_constant_int(self) -> Option<u64> {
         unsafe {
@@ -156,4 +166,15 @@ pub fn blocks(function: Value) -> Vec<BlockRef> {
 pub fn params(function: Value) -> Vec<Value> {
     let n = unsafe { LLVMCountParams(function.0) };
     (0..n).map(|i| Value(unsafe { LLVMGetParam(function.0, i) })).collect()
+}
+
+/// Whether a function has a kernel's calling convention: PTX's, SPIR's or AMD's.
+pub fn is_kernel(function: Value) -> bool {
+    matches!(unsafe { LLVMGetFunctionCallConv(function.0) }, 71 | 76 | 91)
+}
+
+/// Whether only launches enter a function: a kernel that nothing in its module calls. Its arguments are then the same for all work-items, and all
+/// lanes come in together.
+pub fn entered_by_launch(function: Value) -> bool {
+    is_kernel(function) && !function.users().any(Value::is_instruction)
 }

@@ -29,6 +29,24 @@ pub enum PassError {
         /// LLVM's message.
         llvm: String,
     },
+    /// A parameter that a pass does not have.
+    #[error("pass `{pass}` has no parameter `{parameter}`; parameters are {}, separated by `;`", pipeline::PARAMETERS)]
+    Parameter {
+        /// The pass.
+        pass: String,
+        /// What was given.
+        parameter: String,
+    },
+    /// A module in which loops do not show where values leave them.
+    #[error(
+        "@{function} is not in LCSSA form: `{value}` is used outside its loop; run `function(loop-simplify,lcssa)` or `heddle-prepare` first"
+    )]
+    NotLcssa {
+        /// The function.
+        function: String,
+        /// What leaves a loop.
+        value: String,
+    },
     /// Writing an analysis failed.
     #[error("writing: {0}")]
     Io(#[from] std::io::Error),

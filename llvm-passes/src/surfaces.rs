@@ -259,7 +259,7 @@ pub fn print(function: Value, components: u32, out: &mut dyn Write) -> std::io::
     writeln!(out, "surfaces of {}:", function.name())?;
     let params = ir::params(function);
     for s in analyze(function) {
-        let name = params[s.argument as usize].name();
+        let name = params[s.argument as usize].label();
         let types: Vec<String> = s
             .types
             .iter()

@@ -23,6 +23,10 @@
 //! conditionally uniform, with what is computed from it. Volatile and atomic loads are per lane. Private memory is interleaved by the hardware: an address in
 //! it is the same number in all lanes, what it holds is not.
 //!
+//! # Functions that are called
+//! The analysis looks at one function. Arguments of one that is not entered by a launch alone are varying, nothing in it is better than conditionally
+//! uniform, and what a call returns is varying; inlining everything first (`heddle-prepare`) avoids all that.
+//!
 //! # Facts
 //! Warps are consecutive work-items, x fastest. With `reqd_work_group_size` a dimension 1 wide has one id, an id is uniform if the dimensions before it fill
 //! whole warps, and so is `get_local_id(0) / k` if k and the x size are multiples of the warp.
@@ -38,7 +42,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtins::{self, Builtin, Query};
 use crate::cfg::{Cfg, Index};
-use crate::ir::{Value, params};
+use crate::ir::{self, Value, params};
 
 /// Three-valued result (S2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +58,8 @@ pub enum Verdict {
 /// Why a value varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
+    /// An argument of a function that is called: callers may pass each lane another value.
+    Argument,
     /// A work-item id.
     Id,
     /// The result of a load that is per lane: from private memory, or volatile or atomic.
@@ -230,8 +236,11 @@ impl Analysis {
     }
 
     fn seed(&mut self, function: Value) {
-        // Kernel arguments are uniform (S3), constants too.
-        let _ = params(function);
+        // Arguments of launches are uniform (S3), constants too. A function that is called may be called with some lanes idle.
+        if !ir::entered_by_launch(function) {
+            params(function).into_iter().for_each(|p| self.mark(p, Reason::Argument));
+            self.result.partial.insert_range(..);
+        }
         let blocks = self.result.cfg.blocks.clone();
         self.writes_global = blocks.iter().flat_map(|b| b.instructions()).any(may_write_global);
         for block in &blocks {
@@ -634,14 +643,12 @@ pub fn print(function: Value, facts: Facts, out: &mut dyn Write) -> std::io::Res
             }
             let why = match result.reason(i) {
                 None => String::new(),
+                Some(Reason::Argument) => " (argument of a function that is called)".into(),
                 Some(Reason::Id) => " (work-item id)".into(),
                 Some(Reason::Memory) => " (memory)".into(),
                 Some(Reason::Atomic) => " (atomic)".into(),
                 Some(Reason::Call) => " (unknown call)".into(),
-                Some(Reason::Operand(v)) => {
-                    let name = v.name();
-                    if name.is_empty() { " (operand)".into() } else { format!(" (operand %{name})") }
-                }
+                Some(Reason::Operand(v)) => format!(" (operand %{})", v.label()),
                 Some(Reason::Join(b)) => format!(" (join of the divergent branch in {})", block_name(b)),
                 Some(Reason::Temporal(b)) => format!(" (leaves a loop with a divergent exit, branch in {})", block_name(b)),
                 Some(Reason::Desynchronised(b)) => format!(" (loop desynchronised by the branch in {})", block_name(b)),

@@ -43,8 +43,18 @@ pub fn check(command: &mut Command) -> Result<()> {
 /// Builds the `heddle` binary in release mode and returns its path.
 pub fn build() -> Result<PathBuf> {
     check(cargo().args(["build", "--release", "--package", "heddle"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("release").join("heddle"))
+    Ok(release().join("heddle"))
+}
+
+/// Builds the plug-in for LLVM's tools in release mode and returns its path.
+pub fn build_plugin() -> Result<PathBuf> {
+    check(cargo().args(["build", "--release", "--package", "heddle-plugin"]))?;
+    Ok(release().join(format!("{}heddle_passes{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)))
+}
+
+/// Where cargo leaves what it builds in release mode.
+fn release() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("release")
 }
 
 /// Whether a program is in the PATH.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell::{build, cargo, check, root};
+use crate::shell::{build, build_plugin, cargo, check, root};
 
 /// Formatting and clippy.
 pub fn lint() -> Result<()> {
@@ -18,9 +18,10 @@ pub fn lint() -> Result<()> {
 pub fn run() -> Result<bool> {
     lint()?;
     let binary = build()?;
+    let plugin = build_plugin()?;
     let mut totals = Totals::default();
     totals.cargo()?;
-    totals.lit(&binary)?;
+    totals.lit(&binary, &plugin)?;
     println!("{} passed, {} failed", totals.passed, totals.failed);
     Ok(totals.failed == 0)
 }
@@ -62,7 +63,7 @@ impl Totals {
     }
 
     /// LLVM's lit over `tests/lit`.
-    fn lit(&mut self, heddle: &Path) -> Result<()> {
+    fn lit(&mut self, heddle: &Path, plugin: &Path) -> Result<()> {
         let lit = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "/usr/lib/llvm19/build/utils/lit/lit.py"]
             .iter()
             .map(Path::new)
@@ -80,6 +81,7 @@ impl Totals {
             .args(["-v", "--no-progress-bar"])
             .arg(&suite)
             .env("HEDDLE_BIN", heddle)
+            .env("HEDDLE_PLUGIN", plugin)
             .stderr(Stdio::inherit())
             .output()
             .context("cannot run lit (llvm-19-tools has it; python3 is needed)")?;
