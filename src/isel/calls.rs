@@ -34,6 +34,10 @@ impl Selector<'_> {
                 let result = self.emit(Op::Shuffle, Type::B32, RegClass::vector(1), [value, lane]);
                 return self.set1(i, result);
             }
+            Some(Builtin::PrintfRoom) => {
+                // Behind the address.
+                return self.set1(i, Operand::Constant((self.printf / 4 + 2) as u8));
+            }
             None => {}
         }
         if self.image_call(i, &name) || self.cache_call(i, &name) {
@@ -44,9 +48,6 @@ impl Selector<'_> {
             // A function that could not be inlined is reported once, for itself.
             None if !ir::blocks(function).is_empty() => {
                 self.error(Some(i), format!("call of `{}`, which cannot be inlined", demangle(&name)));
-            }
-            None if name == "printf" => {
-                self.error(Some(i), "printf is not supported; write to a buffer and look at it with \"save\"");
             }
             None => {
                 let readable = demangle(&name);
