@@ -87,7 +87,7 @@ pub fn run_llvm(module: &Module, pipeline: &str) -> Result<(), PassError> {
 ///
 /// # Errors
 /// LLVM's message.
-pub fn run_llvm_for(module: &Module, pipeline: &str, machine: LLVMTargetMachineRef) -> Result<(), PassError> {
+pub(crate) fn run_llvm_for(module: &Module, pipeline: &str, machine: LLVMTargetMachineRef) -> Result<(), PassError> {
     use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
     use inkwell::llvm_sys::transforms::pass_builder::LLVMRunPasses;
     let options = PassBuilderOptions::create();

@@ -177,12 +177,15 @@ impl Selector<'_> {
                         LLVMAddrSpaceCast => {
                             let base = self.address(p.operand(0));
                             // A generic pointer to something known keeps the space that it is in.
-                            if p.address_space() == 0 {
+                            let device = |s| matches!(s, MemorySpace::Global | MemorySpace::Constant);
+                            if p.address_space() == 0 || base.space == space {
                                 return base;
                             }
-                            if base.space == MemorySpace::Global || base.space == MemorySpace::Constant {
+                            if device(base.space) && device(space) {
                                 return Address { space, ..base };
                             }
+                            // What is never executed, or undefined: there is no such pointer.
+                            return self.full_or_small(p.address_space(), Operand::Immediate(0), 0);
                         }
                         LLVMIntToPtr => {
                             let bits = constants::scalar_bits(p.operand(0)).unwrap_or(0);

@@ -265,9 +265,9 @@ impl Lowering<'_, '_> {
                 let phi = LLVMBuildPhi(builder, word, c"".as_ptr());
                 seen.insert(pointer, Value(phi));
                 let mut failed = None;
-                for (value, block) in pointer.incoming() {
+                for (value, mut block) in pointer.incoming() {
                     match self.number(value, types, text, seen) {
-                        Ok(v) => LLVMAddIncoming(phi, &mut v.0.clone(), &mut block.0.clone(), 1),
+                        Ok(mut v) => LLVMAddIncoming(phi, &mut v.0, &mut block.0, 1),
                         Err(e) => failed = Some(e),
                     }
                 }
@@ -327,8 +327,8 @@ impl Lowering<'_, '_> {
             LLVMPositionBuilderAtEnd(b, write);
             // Nobody reads it before the launch ends.
             let kind = LLVMGetMDKindIDInContext(context, c"nontemporal".as_ptr(), 11);
-            let one = LLVMValueAsMetadata(LLVMConstInt(word, 1, 0));
-            let nontemporal = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &mut one.clone(), 1));
+            let mut one = LLVMValueAsMetadata(LLVMConstInt(word, 1, 0));
+            let nontemporal = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &mut one, 1));
             let message = u64::from(HEADER_BYTES);
             for (i, (t, offset)) in types.iter().zip(&layout.offsets).enumerate() {
                 let store = LLVMBuildStore(b, LLVMGetParam(f, i as u32 + 1), at(start, message + u64::from(*offset)));

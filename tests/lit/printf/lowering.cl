@@ -2,7 +2,7 @@
 // taken for communication between work-groups.
 // RUN: %heddle build %s --emit ir -o - | FileCheck %s --check-prefix=IR
 // RUN: %heddle build %s --emit annotated-ir -o - | %heddle opt --passes=verify --disable-output -
-// RUN: %heddle build %s --emit mir -o %t.mir && FileCheck %s --check-prefix=MIR < %t.mir
+// RUN: %heddle build %s --stop-after select -o %t.mir && FileCheck %s --check-prefix=MIR < %t.mir
 // RUN: %heddle build %t.mir -o %t.o && %heddle objdump %t.o | FileCheck %s --check-prefix=OBJECT
 // RUN: %heddle build %s --emit asm -o %t.s && %heddle as %t.s -o %t2.o && %heddle objdump %t2.o | FileCheck %s --check-prefix=OBJECT
 
