@@ -75,7 +75,7 @@ for i in range(N):
     o[17] = int(a[(i ^ 1)]) ^ int(a[i ^ 2])
     # another kernel's function, a static helper, an inlined one
     o[18] = v + 1
-    o[19] = (v ^ 0x5a) * 3 % 1000
+    o[19] = (v & 0xffff) * 3 % 1000
     o[20] = sum(range(i % 7))
     o[21] = 7 + len("string")
     o[22] = (i % 4) * 11
