@@ -80,7 +80,8 @@ ATOM_BOTH(ulong, atomic_ulong)
   FORMS(atomic_fetch_or, __opencl_atomic_fetch_or, T, SPACE, A, T) FORMS(atomic_fetch_xor, __opencl_atomic_fetch_xor, T, SPACE, A, T) \
   FORMS(atomic_fetch_and, __opencl_atomic_fetch_and, T, SPACE, A, T) FORMS(atomic_fetch_min, __opencl_atomic_fetch_min, T, SPACE, A, T) \
   FORMS(atomic_fetch_max, __opencl_atomic_fetch_max, T, SPACE, A, T)
-#define SPACES(WHAT, A, T) WHAT(__global, A, T) WHAT(__local, A, T)
+// Generic pointers are mangled as private ones.
+#define SPACES(WHAT, A, T) WHAT(__global, A, T) WHAT(__local, A, T) WHAT(__private, A, T)
 SPACES(INTEGER, atomic_int, int)
 SPACES(INTEGER, atomic_uint, uint)
 SPACES(INTEGER, atomic_long, long)
@@ -96,6 +97,7 @@ SPACES(BASIC, atomic_float, float)
   OVERLOAD void atomic_flag_clear_explicit(volatile SPACE atomic_flag *p, memory_order o, memory_scope s) { atomic_flag_clear(p); }
 FLAG(__global)
 FLAG(__local)
+FLAG(__private)
 
 OVERLOAD void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order o, memory_scope s) { mem_fence(flags); }
 

@@ -20,8 +20,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent
 CLANG = [os.environ.get("HEDDLE_CLANG", "clang-19"), "-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-Xclang",
          "-finclude-default-header", "-Xclang",
-         "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
-         "-Wall", "-Werror", "-O2", "-emit-llvm", "-S", "-o", "-"]
+         "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
+         "+__opencl_c_program_scope_global_variables,+__opencl_c_generic_address_space",
+         "-D__opencl_c_atomic_order_seq_cst=1", "-D__opencl_c_atomic_scope_device=1", "-Wall", "-Werror", "-O2", "-emit-llvm", "-S", "-o", "-"]
 KINDS = {"i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64",
          "f16": "float16", "f32": "float32", "f64": "float64"}
 
@@ -31,7 +32,7 @@ def compile_with_clang(folder, case):
     if run.returncode:
         return run.stderr.strip()
     # The names clang leaves open must be OpenCL built-ins, not misspellings: all are mangled.
-    bad = [n for n in re.findall(r"^declare .*@([\w.]+)\(", run.stdout, re.M) if not n.startswith(("_Z", "llvm."))]
+    bad = [n for n in re.findall(r"^declare .*@([\w.]+)\(", run.stdout, re.M) if not n.startswith(("_Z", "llvm.", "__to_"))]
     return f"calls unknown functions: {', '.join(bad)}" if bad else None
 
 
@@ -69,15 +70,27 @@ def differences(name, got, want, rtol, atol):
     return f"{len(bad)} of {want.size} differ; " + "; ".join(lines), 0
 
 
+def features(device):
+    """Names of the optional features of OpenCL C that a device has."""
+    try:
+        return {getattr(f, "name", f) if isinstance(getattr(f, "name", f), bytes) else str(getattr(f, "name", f)).encode()
+                for f in device.opencl_c_features}
+    except Exception:  # older than OpenCL 3.0
+        return set()
+
+
 def run_case(cl, context, queue, folder, case):
     device = context.devices[0]
     source = (folder / case["source"]).read_text()
     for extension in re.findall(r"#pragma OPENCL EXTENSION (\w+)", source):
         if extension not in device.extensions.split():
             return None, f"not run: the device lacks {extension}"
+    if "to_global(" in source and b"__opencl_c_generic_address_space" not in features(device):
+        return None, "not run: the device has no generic address space"
     options = case.get("options", [])
     if not any(o.startswith("-cl-std=") for o in options):
         options = ["-cl-std=CL3.0"] + options
+    options = options + [f"-I{folder}"]
     program = cl.Program(context, source).build(options=options)
     arrays, buffers = {}, {}
     for name, b in case["buffers"].items():

@@ -60,6 +60,8 @@ pub enum Builtin {
     Fence,
     /// `__heddle_shuffle(value, lane)`: the value of another lane of the warp.
     Shuffle,
+    /// `__heddle_printf_room()`: bytes of messages that the buffer of `printf` takes.
+    PrintfRoom,
 }
 
 const TABLE: &[(&str, Builtin)] = &[
@@ -80,6 +82,7 @@ const TABLE: &[(&str, Builtin)] = &[
     ("__heddle_warps", Builtin::Query(Query::NumWarps)),
     ("__heddle_warp_size", Builtin::Query(Query::WarpSize)),
     ("__heddle_shuffle", Builtin::Shuffle),
+    (crate::printf::ROOM, Builtin::PrintfRoom),
     ("_Z7barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj12memory_scope", Builtin::Barrier),

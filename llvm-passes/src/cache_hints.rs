@@ -34,6 +34,7 @@ use crate::builtins::{self, Builtin, Query};
 use crate::cfg::Index;
 use crate::global_id::{self, Offsets, Poly, Refusal, Symbol};
 use crate::ir::{self, BlockRef, Value};
+use crate::printf;
 use crate::uniformity::{self, Uniformity};
 
 /// What a load or store should do with the caches.
@@ -251,6 +252,10 @@ impl<'a> Kernel<'a> {
             LLVMCall => return self.call(inst),
             _ => return,
         };
+        if kind == Kind::Atomic && printf::is_buffer(pointer) {
+            // No work-group hears of another one by it.
+            return;
+        }
         if !matches!(pointer.address_space(), 1 | 4) {
             // A generic pointer may be global; a private one is no atomic's.
             self.communicates |= kind == Kind::Atomic && pointer.address_space() == 0;

@@ -6,9 +6,11 @@
 pub mod builtins;
 pub mod cache_hints;
 pub mod cfg;
+pub mod generic;
 pub mod global_id;
 pub mod ir;
 pub mod pipeline;
+pub mod printf;
 pub mod surfaces;
 pub mod uniformity;
 pub mod uninitialised;
@@ -47,6 +49,9 @@ pub enum PassError {
         /// What leaves a loop.
         value: String,
     },
+    /// Calls of `printf` that cannot be compiled.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Printf(Vec<printf::BadCall>),
     /// Writing an analysis failed.
     #[error("writing: {0}")]
     Io(#[from] std::io::Error),

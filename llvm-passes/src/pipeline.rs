@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 
@@ -12,7 +13,7 @@ use crate::PassError;
 use crate::cfg::Cfg;
 use crate::ir::{self, Value};
 use crate::uniformity::{self, Facts};
-use crate::{cache_hints, global_id, surfaces};
+use crate::{cache_hints, generic, global_id, printf, surfaces};
 
 /// What a pass does to a module: changes it or prints about it.
 type Run = fn(&Module, Facts, &mut dyn Write) -> Result<(), PassError>;
@@ -82,6 +83,8 @@ pub const PASSES: &[Pass] = &[
         "attach the cache policy of every access of global memory as metadata (K7)",
         annotate_cache_hints,
     ),
+    pass("generic", Effect::Transforms, "resolve generic pointers, at run time where it must be", |m, _, _| generic::lower(m)),
+    pass("printf", Effect::Transforms, "turn calls of printf into writes of messages into a buffer", |m, _, _| printf::lower(m)),
     pass("heddle-prepare", Effect::Transforms, "inline everything and put loops into the form selection expects", |m, f, _| {
         prepare(m, f, false)
     }),
@@ -190,6 +193,14 @@ fn annotate_cache_hints(module: &Module, facts: Facts, _: &mut dyn Write) -> Res
 /// # Errors
 /// LLVM's message.
 pub fn run_llvm(module: &Module, pipeline: &str) -> Result<(), PassError> {
+    run_llvm_for(module, pipeline, std::ptr::null_mut())
+}
+
+/// As [`run_llvm`], with the cost model and address spaces of a target; null for none.
+///
+/// # Errors
+/// LLVM's message.
+pub(crate) fn run_llvm_for(module: &Module, pipeline: &str, machine: LLVMTargetMachineRef) -> Result<(), PassError> {
     use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
     use inkwell::llvm_sys::transforms::pass_builder::LLVMRunPasses;
     let options = PassBuilderOptions::create();
@@ -199,7 +210,7 @@ pub fn run_llvm(module: &Module, pipeline: &str) -> Result<(), PassError> {
     let text = std::ffi::CString::new(pipeline).map_err(|e| PassError::Llvm(e.to_string()))?;
     // SAFETY: module and options are live; a null target machine gives the target-independent cost model, which is what we want.
     unsafe {
-        let error = LLVMRunPasses(module.as_mut_ptr(), text.as_ptr(), std::ptr::null_mut(), options.as_mut_ptr());
+        let error = LLVMRunPasses(module.as_mut_ptr(), text.as_ptr(), machine, options.as_mut_ptr());
         if error.is_null() {
             return Ok(());
         }
@@ -224,8 +235,12 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     if unoptimised {
         pipeline.push_str("function(sroa,early-cse,simplifycfg),");
     }
-    pipeline.push_str("function(loop-simplify,lcssa)");
-    run_llvm(module, &pipeline)?;
+    if !pipeline.is_empty() {
+        run_llvm(module, pipeline.trim_end_matches(','))?;
+    }
+    generic::lower(module)?;
+    printf::lower(module)?;
+    run_llvm(module, "function(loop-simplify,lcssa)")?;
     structurize_desynchronised(module, facts)
 }
 

@@ -43,6 +43,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::builtins::{self, Builtin, Query};
 use crate::cfg::{Cfg, Index};
 use crate::ir::{self, Value, params};
+use crate::{generic, printf};
 
 /// Three-valued result (S2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -262,7 +263,8 @@ impl Analysis {
                         && LLVMGetOrdering(i.0) == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
                 };
                 let pointer = i.operand(0);
-                let shared = pointer.address_space() != 0 || by_value_argument(pointer);
+                let private = matches!(pointer.address_space(), 0 | generic::PRIVATE);
+                let shared = !private || by_value_argument(pointer);
                 (!(plain && shared)).then_some(Reason::Memory)
             }
             Op::LLVMCall => match builtins::of_call(i) {
@@ -272,7 +274,7 @@ impl Analysis {
                     }
                     (!self.one_id(q, i)).then_some(Reason::Id)
                 }
-                Some(Builtin::Barrier | Builtin::Fence) => None,
+                Some(Builtin::Barrier | Builtin::Fence | Builtin::PrintfRoom) => None,
                 Some(Builtin::Shuffle) => Some(Reason::Call),
                 None => {
                     let name = i.called_function().map(|f| f.name()).unwrap_or_default();
@@ -504,11 +506,14 @@ pub fn has_metadata(instruction: Value, kind: &str) -> bool {
     }
 }
 
-/// Whether an instruction may write global memory.
+/// Whether an instruction may write global memory that a kernel reads: all but the buffer of `printf`.
 pub fn may_write_global(i: Value) -> bool {
     match i.opcode() {
-        Op::LLVMStore => matches!(i.operand(1).address_space(), 0 | 1) && !is_private(i.operand(1)),
-        Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => i.operand(0).address_space() != 3,
+        Op::LLVMStore => {
+            let p = i.operand(1);
+            matches!(p.address_space(), 0 | 1) && !is_private(p) && !printf::is_buffer(p)
+        }
+        Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => i.operand(0).address_space() != 3 && !printf::is_buffer(i.operand(0)),
         Op::LLVMCall => {
             let name = i.called_function().map(|f| f.name()).unwrap_or_default();
             if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") || name.starts_with("llvm.memset") {

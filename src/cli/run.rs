@@ -15,7 +15,7 @@ use crate::object::read;
 use crate::report;
 use crate::runtime::case::{COMMAND_LINE, Case};
 use crate::runtime::quick::Quick;
-use crate::runtime::run::{Mode, RunError, run_case};
+use crate::runtime::run::{Mode, RunError, run_and_print};
 use crate::sim::Options;
 
 /// Compile and run a case on the simulator, and compare the results with the expected ones.
@@ -69,6 +69,9 @@ pub struct Run {
     #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
     jit: crate::sim::jit::Jit,
 
+    /// Bytes of messages that a launch may print; what does not fit is dropped, and the report says how much.
+    #[arg(long, value_name = "BYTES", default_value_t = Options::default().printf_room)]
+    printf_buffer: u32,
     /// Host threads of functional mode; 0: all cores.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -194,19 +197,33 @@ impl Run {
             check_uninitialised: functional && checks(Check::Uninitialised),
             check_barriers: functional && checks(Check::Barriers),
             scalar_threshold: self.scalar_threshold,
+            printf_room: self.printf_buffer,
             host_writes: Vec::new(),
         };
         let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
-        let outcome = run_case(&case, &image, &machine, self.mode, &options, &mut progress).map_err(|e| match e {
+        // With the statistics on standard output, what the kernels print is a field of them.
+        let json_alone = self.json.as_ref().is_some_and(|p| p.as_os_str() == "-");
+        let mut failed = Ok(());
+        let mut print = |text: &[u8]| {
+            if !json_alone && failed.is_ok() {
+                failed = super::write_output(None, text);
+            }
+        };
+        let outcome = run_and_print(&case, &image, &machine, self.mode, &options, &mut progress, &mut print);
+        failed?;
+        let outcome = outcome.map_err(|e| match e {
             RunError::Input(m) => Failure::input(format!("{}: {m}", self.case.display())),
             RunError::Fault(f) => Failure::check(f),
         })?;
+        if let Some(warning) = report::dropped(&outcome.printed, self.printf_buffer) {
+            eprintln!("warning: {warning}");
+        }
         let times = report::HostTimes { compile: compiled, simulate: outcome.simulated };
         if let Some(path) = &self.json {
             let json = report::json(&outcome, &machine, self.mode, &times);
             super::write_output(Some(path), json.as_bytes())?;
         }
-        if !self.quiet && self.json.as_ref().is_none_or(|p| p.as_os_str() != "-") {
+        if !self.quiet && !json_alone {
             super::write_output(None, report::summary(&outcome, &machine, self.mode, &times).as_bytes())?;
         }
         if self.profile {

@@ -15,6 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use heddle_llvm_passes::PassError;
 use heddle_llvm_passes::uniformity::Facts;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -68,6 +69,9 @@ pub enum FrontendError {
     /// LLVM refused to parse a file; the message has the place.
     #[error("{0}")]
     Parse(String),
+    /// The program does what Heddle cannot compile; the message has the places.
+    #[error("{0}")]
+    Unsupported(String),
     /// A file operation of our own failed.
     #[error("{what}: {error}")]
     Io {
@@ -185,7 +189,7 @@ fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<V
     }
     command.args([
         "-Xclang",
-        "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_images,+__opencl_c_read_write_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_program_scope_global_variables,+__opencl_c_subgroups,+cl_khr_subgroups",
+        "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_images,+__opencl_c_read_write_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_program_scope_global_variables,+__opencl_c_generic_address_space,+__opencl_c_subgroups,+cl_khr_subgroups",
     ]);
     // Features whose functions `builtins/heddle.cl` has; clang declares them by these macros.
     let older = |a: &String| a.contains("-std=CL1") || a.contains("-std=cl1");
@@ -337,6 +341,8 @@ fn optimise_checked<'ctx>(
 
 /// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
 fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
-    heddle_llvm_passes::pipeline::prepare(module, facts, options.opt == OptLevel::O0)
-        .map_err(|e| FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() })
+    heddle_llvm_passes::pipeline::prepare(module, facts, options.opt == OptLevel::O0).map_err(|e| match e {
+        PassError::Printf(_) => FrontendError::Unsupported(e.to_string()),
+        e => FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() },
+    })
 }

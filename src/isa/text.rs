@@ -381,15 +381,27 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
         );
     }
     if !info.types.contains(&Type::None) {
-        let types = || info.types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        inst.ty = take::<Type>(&mut suffixes).ok_or_else(|| missing(format!("`{mnemonic}` needs a type: {}", types())))?;
+        let types = || listed(info.types);
+        inst.ty = match take::<Type>(&mut suffixes) {
+            Some(ty) => ty,
+            None => match suffixes.peek().filter(|s| !s.is_empty() && !["sat", "u"].contains(s)) {
+                Some(s) => return Err(source.error(s, format!("`{mnemonic}` has no type `{s}`; it has {}", types()))),
+                None => return Err(missing(format!("`{mnemonic}` needs a type: {}", types()))),
+            },
+        };
         if !info.types.contains(&inst.ty) {
             return Err(missing(format!("`{mnemonic}` has no type `{}`; it has {}", inst.ty, types())));
         }
     }
     if info.flags.from {
-        inst.mods.from =
-            Some(take::<Type>(&mut suffixes).ok_or_else(|| missing("a source type is missing, as in `cvt.f32.s32`".into()))?);
+        let mut ahead = suffixes.clone();
+        let missing_type = || match ahead.next().filter(|s| !s.is_empty() && *s != "sat" && Rounding::from_str(s).is_err()) {
+            Some(s) => source.error(s, format!("`{s}` is no type; the source type is one of {}", listed(info.types))),
+            None => missing("a source type is missing, as in `cvt.f32.s32`".into()),
+        };
+        let from = suffixes.peek().and_then(|s| Type::from_str(s).ok()).ok_or_else(missing_type)?;
+        suffixes.next();
+        inst.mods.from = Some(from);
     }
     if info.flags.rounding {
         inst.mods.rounding = take::<Rounding>(&mut suffixes).unwrap_or_default();
@@ -418,6 +430,10 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
         }
     }
     Ok(inst)
+}
+
+fn listed(types: &[Type]) -> String {
+    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// K3: `.cs` of a private load is `.lu`.

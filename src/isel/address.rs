@@ -5,7 +5,9 @@
 //! (docs/ARCHITECTURE.md, "Addresses"). Only the low words of 64-bit index arithmetic are needed for it; what remains of the 64-bit
 //! arithmetic is dead and removed. Pointers that may come from several roots, from memory or from integers are full 64-bit values.
 
+use heddle_llvm_passes::generic;
 use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::printf;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind::LLVMStructTypeKind;
 use inkwell::llvm_sys::core::*;
@@ -61,14 +63,14 @@ fn space_of(address_space: u32) -> MemorySpace {
 }
 
 impl Address {
-    fn zero(space: MemorySpace, immediate: i32) -> Self {
+    pub(super) fn zero(space: MemorySpace, immediate: i32) -> Self {
         Address { space, root: Root::Zero, uniform: None, varying: None, immediate }
     }
 }
 
 impl Selector<'_> {
     /// The single root of a pointer: an argument, variable or alloca, seen through GEPs, casts, selects and phis.
-    fn root(&mut self, pointer: Value) -> Option<Value> {
+    pub(super) fn root(&mut self, pointer: Value) -> Option<Value> {
         if let Some(r) = self.roots.get(&pointer) {
             return *r;
         }
@@ -168,20 +170,31 @@ impl Selector<'_> {
                             }
                         }
                         LLVMBitCast => return self.address(p.operand(0)),
+                        // The null pointer is 0 in every space.
+                        LLVMAddrSpaceCast if LLVMIsNull(p.operand(0).0) != 0 => {
+                            return self.full_or_small(p.address_space(), Operand::Immediate(0), 0);
+                        }
                         LLVMAddrSpaceCast => {
                             let base = self.address(p.operand(0));
-                            if base.space == MemorySpace::Global || base.space == MemorySpace::Constant {
+                            // A generic pointer to something known keeps the space that it is in.
+                            let device = |s| matches!(s, MemorySpace::Global | MemorySpace::Constant);
+                            if p.address_space() == 0 || base.space == space {
+                                return base;
+                            }
+                            if device(base.space) && device(space) {
                                 return Address { space, ..base };
                             }
+                            // What is never executed, or undefined: there is no such pointer.
+                            return self.full_or_small(p.address_space(), Operand::Immediate(0), 0);
                         }
                         LLVMIntToPtr => {
                             let bits = constants::scalar_bits(p.operand(0)).unwrap_or(0);
-                            return self.full_or_small(space, Operand::Immediate(bits as u32), bits);
+                            return self.full_or_small(p.address_space(), Operand::Immediate(bits as u32), bits);
                         }
                         _ => {}
                     }
                 } else if let Some(bits) = constants::scalar_bits(p) {
-                    return self.full_or_small(space, Operand::Immediate(bits as u32), bits);
+                    return self.full_or_small(p.address_space(), Operand::Immediate(bits as u32), bits);
                 }
             }
             self.error(None, format!("unsupported constant pointer: `{}`", p.text()));
@@ -192,12 +205,13 @@ impl Selector<'_> {
             Some(parts) => parts[0],
             None => Operand::Immediate(0),
         };
-        self.register_address(space, op)
+        self.register_address(p.address_space(), op)
     }
 
-    fn full_or_small(&mut self, space: MemorySpace, low: Operand, bits: u64) -> Address {
-        match space {
-            MemorySpace::Global | MemorySpace::Constant => {
+    fn full_or_small(&mut self, address_space: u32, low: Operand, bits: u64) -> Address {
+        let space = space_of(address_space);
+        match address_space {
+            0 | 1 | 4 => {
                 let op = self.materialize(bits, 2);
                 Address { root: Root::Full(op), ..Address::zero(space, 0) }
             }
@@ -208,11 +222,11 @@ impl Selector<'_> {
         }
     }
 
-    /// An address in a register: 64 bits for global and constant memory, else a word.
-    pub(super) fn register_address(&mut self, space: MemorySpace, op: Operand) -> Address {
-        let zero = Address::zero(space, 0);
-        match space {
-            MemorySpace::Global | MemorySpace::Constant => Address { root: Root::Full(op), ..zero },
+    /// An address in a register: a word for local memory and what is known to be private, else 64 bits.
+    pub(super) fn register_address(&mut self, address_space: u32, op: Operand) -> Address {
+        let zero = Address::zero(space_of(address_space), 0);
+        match address_space {
+            0 | 1 | 4 => Address { root: Root::Full(op), ..zero },
             _ if self.is_uniform_operand(op) => Address { uniform: Some(op), ..zero },
             _ => Address { varying: Some(op), ..zero },
         }
@@ -236,6 +250,9 @@ impl Selector<'_> {
                 }
             };
             return Address::zero(space, offset as i32);
+        }
+        if g.name() == printf::BUFFER {
+            return Address { root: Root::Base(Operand::Constant((self.printf / 4) as u8)), ..Address::zero(space, 0) };
         }
         match self.data.offset(g) {
             // Words 0 and 1 of the constant bank hold the data section's address.
@@ -332,7 +349,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The pointer as a value: 64 bits for global and constant memory, else 32.
+    /// The pointer as a value: 32 bits for local memory and what is known to be private, else 64; see [`generic`].
     pub(super) fn pointer_bits(&mut self, a: &Address, address_space: u32) -> Operand {
         if a.space == MemorySpace::Argument {
             self.error(None, "the address of a by-value argument is used as a value");
@@ -343,7 +360,12 @@ impl Selector<'_> {
         match a.root {
             Root::Zero => {
                 let sum = offset.map_or(immediate, |o| self.add32(o, immediate));
-                if wide { self.pair(sum, Operand::Immediate(0)) } else { sum }
+                match (address_space, a.space) {
+                    (0, MemorySpace::Local) => self.pair(sum, Operand::Immediate(generic::LOCAL_APERTURE)),
+                    (0, _) => self.pair(sum, Operand::Immediate(generic::PRIVATE_APERTURE)),
+                    _ if wide => self.pair(sum, Operand::Immediate(0)),
+                    _ => sum,
+                }
             }
             // Made for one access only, see `surface_address`.
             Root::Surface(_) => immediate,
@@ -382,8 +404,13 @@ impl Selector<'_> {
         }
         let immediate = a.immediate.wrapping_add(extra as i32);
         inst.imm = immediate;
+        // Of a generic pointer to private memory the low word is the address.
+        let (root, offset) = match a.root {
+            Root::Full(op) if a.space == MemorySpace::Private => (Root::Zero, Some(self.halves(op).0)),
+            root => (root, offset),
+        };
         let (mut base, mut off) = (Operand::None, offset.unwrap_or(Operand::None));
-        match a.root {
+        match root {
             Root::Zero => {
                 // A uniform word may be the base, which leaves the lane offset alone.
                 if let Some(o) = offset {
@@ -408,7 +435,7 @@ impl Selector<'_> {
         }
         if matches!(off, Operand::Immediate(_) | Operand::Special(_) | Operand::Constant(_)) {
             off = match off {
-                Operand::Immediate(v) if matches!(a.root, Root::Zero | Root::Base(_)) => {
+                Operand::Immediate(v) if matches!(root, Root::Zero | Root::Base(_)) => {
                     inst.imm = inst.imm.wrapping_add(v as i32);
                     Operand::None
                 }

@@ -1,11 +1,12 @@
 //! Kernel arguments: their kinds and places in the constant bank, and what the driver may know of them.
 
-use heddle_llvm_passes::{ir, surfaces, uniformity};
+use heddle_llvm_passes::{ir, printf, surfaces, uniformity};
 use inkwell::llvm_sys::core::*;
 
 use super::{Selector, address, types};
 use crate::object::metadata::{
     ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES,
+    PRINTF_ARGUMENT_BYTES,
 };
 
 impl Selector<'_> {
@@ -75,6 +76,21 @@ impl Selector<'_> {
                 self.by_value.insert(param, address::ByValue { offset, size, align, copy: None });
             }
             offset += size;
+        }
+        if printf::is_used_in(self.value) {
+            offset = offset.next_multiple_of(8);
+            self.printf = offset;
+            self.f.args.push(KernelArgument {
+                name: "printf".into(),
+                type_name: String::new(),
+                kind: ArgumentKind::PrintfBuffer,
+                offset,
+                size: PRINTF_ARGUMENT_BYTES,
+                align: 8,
+                restrict: false,
+                read_only: false,
+            });
+            offset += PRINTF_ARGUMENT_BYTES;
         }
         if offset > CONSTANT_BANK_BYTES {
             self.kernel_error(format!(

@@ -9,6 +9,18 @@ use super::{Parts, Selector, constants};
 use crate::isa::{Cond, Inst, Op, Operand, Rounding, Special, Type};
 use crate::mir::{Bank, RegClass};
 
+/// What an OpenCL device may do without, by the functions that clang makes of it.
+fn optional_feature(name: &str) -> Option<&'static str> {
+    let name = name.strip_prefix("__")?;
+    let pipe = name.ends_with("_pipe") || name.contains("_pipe_");
+    let enqueue = name.starts_with("enqueue_kernel") || name.starts_with("get_kernel_");
+    match (pipe, enqueue) {
+        (true, _) => Some("pipes are"),
+        (_, true) => Some("launching kernels from kernels (blocks, enqueue_kernel) is"),
+        _ => None,
+    }
+}
+
 impl Selector<'_> {
     pub(super) fn call(&mut self, i: Value) {
         let Some(function) = i.called_function() else {
@@ -34,6 +46,10 @@ impl Selector<'_> {
                 let result = self.emit(Op::Shuffle, Type::B32, RegClass::vector(1), [value, lane]);
                 return self.set1(i, result);
             }
+            Some(Builtin::PrintfRoom) => {
+                // Behind the address.
+                return self.set1(i, Operand::Constant((self.printf / 4 + 2) as u8));
+            }
             None => {}
         }
         if self.image_call(i, &name) || self.cache_call(i, &name) {
@@ -45,15 +61,15 @@ impl Selector<'_> {
             None if !ir::blocks(function).is_empty() => {
                 self.error(Some(i), format!("call of `{}`, which cannot be inlined", demangle(&name)));
             }
-            None if name == "printf" => {
-                self.error(Some(i), "printf is not supported; write to a buffer and look at it with \"save\"");
-            }
             None => {
-                let readable = demangle(&name);
-                self.error(
-                    Some(i),
-                    format!("call of `{readable}`, which no source defines and the built-in library does not have"),
-                );
+                let message = match optional_feature(&name) {
+                    Some(feature) => format!("{feature} not supported"),
+                    None => {
+                        let readable = demangle(&name);
+                        format!("call of `{readable}`, which no source defines and the built-in library does not have")
+                    }
+                };
+                self.error(Some(i), message);
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Casts.
 
+use heddle_llvm_passes::generic;
 use heddle_llvm_passes::ir::Value;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 use super::types::{self, Leaf, leaves};
 use super::{Extension, Parts, Selector};
-use crate::isa::{Inst, Op, Operand, Rounding, Type};
+use crate::isa::{Cond, Inst, Op, Operand, Rounding, Type};
 use crate::mir::{Bank, RegClass};
 
 /// The integer type of a width and sign for conversions.
@@ -32,17 +33,11 @@ impl Selector<'_> {
                 return;
             }
             LLVMBitCast => return self.bitcast(i),
-            LLVMAddrSpaceCast => {
-                self.error(
-                    Some(i),
-                    "conversion between address spaces: the generic address space is not supported; declare the pointer's space",
-                );
-                return;
-            }
+            LLVMAddrSpaceCast => return self.address_space_cast(i),
             LLVMIntToPtr => {
                 let op = self.operand(source);
                 let bits = self.leaf(source).bits;
-                let wide = matches!(i.address_space(), 1 | 4);
+                let wide = matches!(i.address_space(), 0 | 1 | 4);
                 let op = match (wide, bits > 32) {
                     (true, true) | (false, false) => op,
                     (true, false) => self.extend_to_64(source, op, bits, false),
@@ -165,6 +160,35 @@ impl Selector<'_> {
             Operand::Immediate(v) => Operand::Immediate(v),
             _ => self.pair(low, if signed { low } else { Operand::Immediate(0) }),
         }
+    }
+
+    /// To and from generic pointers ([`generic`]).
+    fn address_space_cast(&mut self, i: Value) {
+        let source = i.operand(0);
+        let (from, to) = (source.address_space(), i.address_space());
+        let wide = |space: u32| matches!(space, 0 | 1 | 4);
+        let op = self.operand(source);
+        let result = match (from, to) {
+            _ if wide(from) && wide(to) || from == to => op,
+            (0, _) => self.halves(op).0,
+            (3 | generic::PRIVATE, 0) => {
+                let aperture = if from == 3 { generic::LOCAL_APERTURE } else { generic::PRIVATE_APERTURE };
+                let pointer = self.pair(op, Operand::Immediate(aperture));
+                // The null pointer stays one; variables and arguments are none.
+                let known = self.root(source).is_some_and(|r| r.is_argument() || r.is_global_variable());
+                if known {
+                    pointer
+                } else {
+                    let null = self.compare(Cond::Eq, Type::B32, Self::plain(op), Self::plain(Operand::Immediate(0)));
+                    let leaf = Leaf { bits: 64, float: false, pointer: None, offset: 0 };
+                    self.choose(null, leaf, Operand::Immediate(0), pointer)
+                }
+            }
+            // Left of a branch that is never taken, or undefined: there is no such pointer.
+            _ if wide(to) => self.materialize(0, 2),
+            _ => Operand::Immediate(0),
+        };
+        self.set1(i, result);
     }
 
     fn pointer_to_integer(&mut self, op: Operand, from: Leaf, to: Leaf) -> Operand {

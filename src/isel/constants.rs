@@ -1,6 +1,7 @@
 //! Constants: as operands, and as the bytes of the module's data section.
 
 use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::printf;
 use inkwell::llvm_sys::LLVMTypeKind::*;
 use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::llvm_sys::core::*;
@@ -41,8 +42,8 @@ impl Data {
     /// Lays out the global and constant variables that something uses.
     pub fn new(module: &inkwell::module::Module) -> Self {
         let mut data = Data { section: DataSection::default(), errors: Vec::new(), offsets: FxHashMap::default() };
-        let variables: Vec<Value> =
-            module.get_globals().map(Value::of).filter(|g| matches!(g.address_space(), 0 | 1 | 4) && g.has_uses()).collect();
+        let placed = |g: &Value| matches!(g.address_space(), 0 | 1 | 4) && g.has_uses() && g.name() != printf::BUFFER;
+        let variables: Vec<Value> = module.get_globals().map(Value::of).filter(placed).collect();
         for g in &variables {
             // SAFETY (file): constants and types of a live module.
             let ty = unsafe { LLVMGlobalGetValueType(g.0) };
@@ -103,6 +104,7 @@ impl Data {
                         self.write(Value(LLVMGetAggregateElement(c.0, i)), at + i * size);
                     }
                 }
+                LLVMPointerTypeKind if is_cast_null(c) => {}
                 LLVMPointerTypeKind => match self.pointer(c) {
                     Some(target) => {
                         self.store(at, u64::from(target), 8);
@@ -146,6 +148,27 @@ impl Data {
         if n <= 8 && at + n <= self.section.bytes.len() {
             self.section.bytes[at..at + n].copy_from_slice(&bits.to_le_bytes()[..n]);
         }
+    }
+}
+
+/// Whether a constant is the null pointer of another address space.
+fn is_cast_null(c: Value) -> bool {
+    use inkwell::llvm_sys::LLVMOpcode::LLVMAddrSpaceCast;
+    // SAFETY: a live constant.
+    unsafe {
+        !LLVMIsAConstantExpr(c.0).is_null() && LLVMGetConstOpcode(c.0) == LLVMAddrSpaceCast && LLVMIsNull(c.operand(0).0) != 0
+    }
+}
+
+/// Whether a constant expression takes a local pointer to another address space, or makes a number of it.
+pub(super) fn leaves_local(c: Value) -> bool {
+    use inkwell::llvm_sys::LLVMOpcode::{LLVMAddrSpaceCast, LLVMPtrToInt};
+    unsafe {
+        if LLVMIsAConstantExpr(c.0).is_null() {
+            return false;
+        }
+        let leaves = matches!(LLVMGetConstOpcode(c.0), LLVMAddrSpaceCast | LLVMPtrToInt) && c.operand(0).address_space() == 3;
+        leaves || (0..c.operand_count()).any(|i| leaves_local(c.operand(i)))
     }
 }
 

@@ -23,6 +23,9 @@ pub(super) struct PendingPhi {
     root: Option<Address>,
 }
 
+/// Bytes of local memory that are kept free where the null pointer needs an address of its own.
+const NULL_BYTES: u32 = 16;
+
 impl Selector<'_> {
     /// Makes a block for each reachable LLVM block, in the function's order, with frequencies from loop depth.
     pub(super) fn create_blocks(&mut self) {
@@ -39,6 +42,24 @@ impl Selector<'_> {
             let block = self.f.add_block();
             self.f.blocks[block].frequency = 8f32.powi(depth.min(8) as i32);
             self.blocks.insert(b, block);
+        }
+    }
+
+    /// Keeps offset 0 of local memory free if the kernel could take it for the null pointer: where local pointers are compared or leave their
+    /// space.
+    pub(super) fn reserve_null(&mut self) {
+        let tells = |i: Value| match i.opcode() {
+            LLVMICmp | LLVMAddrSpaceCast | LLVMPtrToInt => {
+                types::is_pointer(i.operand(0).ty()) && i.operand(0).address_space() == 3
+            }
+            LLVMStore => types::is_pointer(i.operand(0).ty()) && i.operand(0).address_space() == 3,
+            _ => false,
+        };
+        let blocks = &self.uniformity.cfg().blocks;
+        let constants = |i: Value| i.operands().any(|o| o.is_constant() && constants::leaves_local(o));
+        if blocks.iter().flat_map(|b| b.instructions()).any(|i| tells(i) || constants(i)) {
+            self.local_bytes = NULL_BYTES.into();
+            self.f.local_bytes = NULL_BYTES;
         }
     }
 
@@ -63,8 +84,7 @@ impl Selector<'_> {
                 let bytes = types::wide_size(ty).saturating_mul(count as u64);
                 self.private_bytes = self.private_bytes.next_multiple_of(align.into()).saturating_add(bytes);
                 self.f.private_bytes = at.wrapping_add(bytes as u32);
-                let address = self.register_address(crate::isa::MemorySpace::Private, Operand::Immediate(0));
-                self.addresses.insert(i, Address { uniform: None, varying: None, immediate: at as i32, ..address });
+                self.addresses.insert(i, Address::zero(crate::isa::MemorySpace::Private, at as i32));
             }
         }
         let params: Vec<Value> = self.by_value.keys().copied().collect();
@@ -323,7 +343,7 @@ impl Selector<'_> {
         }
         self.phis.push(PendingPhi { phi, block: self.current, positions, root: None });
         if types::is_pointer(phi.ty()) {
-            let address = self.register_address(space_of(phi), parts[0]);
+            let address = self.register_address(phi.address_space(), parts[0]);
             self.addresses.insert(phi, address);
         }
         self.set(phi, parts);
@@ -426,15 +446,5 @@ impl Selector<'_> {
                 }
             }
         }
-    }
-}
-
-fn space_of(pointer: Value) -> crate::isa::MemorySpace {
-    use crate::isa::MemorySpace as M;
-    match pointer.address_space() {
-        1 => M::Global,
-        3 => M::Local,
-        4 => M::Constant,
-        _ => M::Private,
     }
 }

@@ -166,21 +166,11 @@ impl Selector<'_> {
                 self.extended.insert(i, Extension::Zero);
             }
             if let Some(space) = leaf.pointer {
-                let a = self.register_pointer(space, parts[0]);
+                let a = self.register_address(space, parts[0]);
                 self.addresses.insert(i, a);
             }
         }
         self.set(i, parts);
-    }
-
-    fn register_pointer(&mut self, address_space: u32, op: Operand) -> Address {
-        let space = match address_space {
-            1 => MemorySpace::Global,
-            3 => MemorySpace::Local,
-            4 => MemorySpace::Constant,
-            _ => MemorySpace::Private,
-        };
-        self.register_address(space, op)
     }
 
     /// Loads the leaves of a type.

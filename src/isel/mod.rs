@@ -31,6 +31,7 @@ mod types;
 use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::global_id::{self, GlobalIds, Poly};
 use heddle_llvm_passes::ir::{BlockRef, Value};
+use heddle_llvm_passes::printf;
 use heddle_llvm_passes::uniformity::{self, Facts, Uniformity};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
@@ -40,6 +41,7 @@ use smallvec::SmallVec;
 
 use crate::isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use crate::mir::{Bank, Block, Function, Module, RegClass};
+use crate::object::printf::PrintfFormat;
 pub use diagnostics::{Diagnostic, Remark};
 
 use address::Address;
@@ -107,6 +109,7 @@ pub fn select(
         }
     }
     result.data = data.section;
+    result.printf = printf::formats(module).into_iter().map(|f| PrintfFormat::new(&f.text, f.arguments)).collect();
     errors.extend(data.errors);
     if errors.is_empty() { Ok(result) } else { Err(errors) }
 }
@@ -231,6 +234,8 @@ struct Selector<'a> {
     /// Byte offset of each kernel argument in the constant bank.
     arguments: FxHashMap<Value, u32>,
     local_offsets: FxHashMap<Value, u32>,
+    /// Byte offset of the hidden argument of `printf`, if the kernel prints.
+    printf: u32,
     /// What the variables in private and local memory need, which may be more than an address can reach.
     private_bytes: u64,
     local_bytes: u64,
@@ -284,6 +289,7 @@ impl<'a> Selector<'a> {
             by_value: FxHashMap::default(),
             arguments: FxHashMap::default(),
             local_offsets: FxHashMap::default(),
+            printf: 0,
             private_bytes: 0,
             local_bytes: 0,
             reported: FxHashSet::default(),
@@ -292,6 +298,7 @@ impl<'a> Selector<'a> {
         s.f.required_work_group = uniformity::required_work_group_size(value);
         s.declare_arguments();
         s.create_blocks();
+        s.reserve_null();
         s.entry_code();
         if !s.check_memory() {
             return Err(s.errors);

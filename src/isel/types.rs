@@ -28,10 +28,10 @@ impl Leaf {
         self.bits.div_ceil(8).next_power_of_two()
     }
 
-    /// Registers: 0 for a predicate; pointers to local and private memory are one word.
+    /// Registers: 0 for a predicate; pointers to local memory, and to what is known to be private, are one word.
     pub fn words(self) -> u8 {
         match self.pointer {
-            Some(1 | 4) => 2,
+            Some(0 | 1 | 4) => 2,
             Some(_) => 1,
             None if self.bits == 1 => 0,
             None if self.bits <= 32 => 1,

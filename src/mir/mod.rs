@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::isa::{Inst, VReg};
 use crate::object::metadata::KernelArgument;
+use crate::object::printf::PrintfFormat;
 
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -173,6 +174,8 @@ pub struct Module {
     /// Initialised read-only data and program-scope variables, placed in device memory by the loader. Their addresses are
     /// reached through two words of the constant bank (see [`crate::object::metadata`]).
     pub data: DataSection,
+    /// Formats of `printf`, by number.
+    pub printf: Vec<PrintfFormat>,
 }
 
 /// Program-scope data of a module.

@@ -9,6 +9,7 @@ use crate::isa::text::{BlockNames, parse_block, parse_inst};
 
 use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
 use crate::object::metadata::KernelArgument;
+use crate::object::printf::PrintfFormat;
 
 /// An error with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,8 +72,9 @@ pub fn parse_with_places(text: &str) -> Result<(Module, Vec<Places>), ParseError
                 let words = words(line).map_err(fail)?;
                 match words.first().map(String::as_str) {
                     Some("data") => module.data = data(&words).map_err(fail)?,
+                    Some("printf") => module.printf.push(printf(&words).map_err(fail)?),
                     Some("kernel") => current = Some(header(&words).map_err(fail)?),
-                    _ => return Err(fail(format!("expected `kernel @name … {{` or `data …`, found `{line}`"))),
+                    _ => return Err(fail(format!("expected `kernel @name … {{`, `data …` or `printf …`, found `{line}`"))),
                 }
                 block = None;
                 uses = Uses::default();
@@ -164,6 +166,16 @@ fn words(line: &str) -> Result<Vec<String>, String> {
 
 fn number(words: &[String], i: usize) -> Result<u32, String> {
     words.get(i).and_then(|w| w.parse().ok()).ok_or_else(|| "a number is missing".to_string())
+}
+
+/// `printf "format" "argument types"`.
+fn printf(words: &[String]) -> Result<PrintfFormat, String> {
+    let [_, format, arguments] = words else {
+        return Err("expected `printf \"format\" \"argument types\"`".into());
+    };
+    let result = PrintfFormat { format: format.clone(), arguments: arguments.clone() };
+    result.parsed()?;
+    Ok(result)
 }
 
 fn data(words: &[String]) -> Result<DataSection, String> {

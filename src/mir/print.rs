@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! data align 16 hex "00ff" relocations 8
+//! printf "%d\n" "i32"
 //! kernel @saxpy stage ssa local 0 private 0 required 64 1 1 {
 //!   file "saxpy.cl"
 //!   arg global "X" "float*" offset 8 size 8 align 0
@@ -31,6 +32,13 @@ pub fn print_module(module: &Module) -> String {
             }
         }
         out.push_str("\n\n");
+    }
+    for p in &module.printf {
+        let quoted = |s: &str| serde_json::Value::from(s).to_string();
+        let _ = writeln!(out, "printf {} {}", quoted(&p.format), quoted(&p.arguments));
+    }
+    if !module.printf.is_empty() {
+        out.push('\n');
     }
     for f in &module.functions {
         print_function(f, &mut out);

@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::printf::PrintfFormat;
 use crate::mir::surface::Surface;
 
 /// First byte of the kernel arguments in the constant bank.
@@ -38,6 +39,8 @@ pub enum ArgumentKind {
     Image,
     /// A sampler: 4 bytes, the bits of clang's `CLK_…` constants.
     Sampler,
+    /// Hidden, the last: address of the buffer of `printf` (8 bytes), bytes of messages it takes (4), 4 of padding.
+    PrintfBuffer,
 }
 
 /// A kernel argument.
@@ -120,4 +123,27 @@ pub struct ObjectMetadata {
     pub data_relocations: Vec<u32>,
     /// Alignment of the data section.
     pub data_align: u32,
+    /// Formats of `printf`; a message has the number of its own, from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub printf: Vec<PrintfFormat>,
 }
+
+impl KernelHeader {
+    /// The arguments that a launch gives.
+    pub fn visible_args(&self) -> &[KernelArgument] {
+        match self.args.split_last() {
+            Some((last, others)) if last.kind == ArgumentKind::PrintfBuffer => others,
+            _ => &self.args,
+        }
+    }
+
+    /// Byte offset of the hidden argument of `printf` in the constant bank, if the kernel prints.
+    pub fn printf_argument(&self) -> Option<u32> {
+        self.args.last().filter(|a| a.kind == ArgumentKind::PrintfBuffer).map(|a| a.offset)
+    }
+}
+
+/// Bytes of messages that the buffer of `printf` takes unless told otherwise: what OpenCL's full profile asks for at least.
+pub const PRINTF_ROOM: u32 = 1 << 20;
+/// Bytes of the hidden argument of `printf`.
+pub const PRINTF_ARGUMENT_BYTES: u32 = 16;

@@ -5,6 +5,7 @@
 //! `.debug_line` and what it needs with source positions. Each kernel is a function symbol.
 
 pub mod metadata;
+pub mod printf;
 pub mod read;
 pub mod write;
 

@@ -2,7 +2,10 @@
 
 use object::{Object as _, ObjectSection, ObjectSymbol};
 
-use super::metadata::{CONSTANT_BANK_BYTES, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES, ObjectMetadata};
+use super::metadata::{
+    ArgumentKind, CONSTANT_BANK_BYTES, KernelArgument, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES, ObjectMetadata,
+    PRINTF_ARGUMENT_BYTES,
+};
 use super::write::Image;
 use super::{INSTRUCTION_BYTES, MACHINE, VERSION};
 use crate::isa::encode::decode;
@@ -83,6 +86,15 @@ fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
                 k.name, k.private_bytes, k.local_bytes
             ));
         }
+    }
+    for k in &m.kernels {
+        let hidden = |a: &&KernelArgument| a.kind == ArgumentKind::PrintfBuffer;
+        if k.visible_args().iter().any(|a| hidden(&a)) || k.args.iter().filter(hidden).any(|a| a.size != PRINTF_ARGUMENT_BYTES) {
+            return Err(format!("kernel `{}` has a wrong hidden argument", k.name));
+        }
+    }
+    for f in &m.printf {
+        f.parsed().map_err(|e| format!("printf format {:?}: {e}", f.format))?;
     }
     for r in &m.data_relocations {
         if u64::from(*r) + 8 > data {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::runtime::printf::Printed;
 use crate::runtime::run::{Mode, Outcome};
 use crate::sim::Statistics;
 use crate::sim::statistics::HierarchyStatistics;
@@ -31,11 +32,29 @@ pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes)
         "passed": outcome.mismatches.is_empty(),
         "checked": outcome.checked,
         "mismatches": outcome.mismatches.iter().map(|(b, m)| json!({ "buffer": b, "message": m })).collect::<Vec<_>>(),
+        "printf": {
+            "text": String::from_utf8_lossy(&outcome.printed.text),
+            "messages": outcome.printed.messages,
+            "dropped_messages": outcome.printed.dropped,
+            "dropped_bytes": outcome.printed.dropped_bytes,
+        },
         "host_seconds": { "compile": times.compile.as_secs_f64(), "simulate": times.simulate.as_secs_f64() },
         "total": outcome.total,
         "launches": launches,
     });
     format!("{value:#}\n")
+}
+
+/// What to say if messages of `printf` did not fit their buffer.
+pub fn dropped(printed: &Printed, room: u32) -> Option<String> {
+    (printed.dropped > 0).then(|| {
+        format!(
+            "printf: {} messages of {} bytes dropped, because a launch's buffer of {} bytes was full; --printf-buffer sets its size",
+            grouped(printed.dropped),
+            grouped(printed.dropped_bytes),
+            grouped(room.into())
+        )
+    })
 }
 
 /// A number with thousands separators.

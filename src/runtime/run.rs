@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::array::Array;
 use super::case::{Argument, Buffer, Case, Placement};
+use super::printf::{self, Printed};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
+use crate::object::printf::PrintfFormat;
 use crate::object::write::Image;
 use crate::sim::hierarchy::Hierarchy;
 use crate::sim::image::Image as ImageShape;
@@ -44,6 +46,8 @@ pub struct Outcome {
     pub launches: Vec<(String, Statistics)>,
     /// Expectations that do not hold: buffer and explanation.
     pub mismatches: Vec<(String, String)>,
+    /// What the kernels printed.
+    pub printed: Printed,
     /// Host time of the launches.
     pub simulated: Duration,
     /// Expectations checked.
@@ -63,6 +67,22 @@ pub fn run_case(
     mode: Mode,
     options: &Options,
     progress: &mut dyn FnMut(&str, u64) -> Box<dyn Fn(u64) + Sync>,
+) -> Result<Outcome, RunError> {
+    run_and_print(case, image, machine, mode, options, progress, &mut |_| {})
+}
+
+/// As [`run_case`]; `print` gets what kernels print, launch by launch, also of one that ends with a fault.
+///
+/// # Errors
+/// As [`run_case`].
+pub fn run_and_print(
+    case: &Case,
+    image: &Image,
+    machine: &Machine,
+    mode: Mode,
+    options: &Options,
+    progress: &mut dyn FnMut(&str, u64) -> Box<dyn Fn(u64) + Sync>,
+    print: &mut dyn FnMut(&[u8]),
 ) -> Result<Outcome, RunError> {
     let input = |m: String| RunError::Input(m);
     let mut memory = DeviceMemory::new(machine.memory.device_bytes);
@@ -84,7 +104,12 @@ pub fn run_case(
     let hierarchy = RefCell::new(Hierarchy::new(machine));
     let mut written = Written::default();
     let mut programs: BTreeMap<usize, Program> = BTreeMap::new();
-    for spec in &case.launches {
+    let formats = image.metadata.printf.iter().map(PrintfFormat::parsed).collect::<Result<Vec<_>, _>>().map_err(input)?;
+    let mut buffer: Option<printf::Buffer> = None;
+    for (number, spec) in case.launches.iter().enumerate() {
+        // With one launch there is nothing to tell apart.
+        let place = if case.launches.len() > 1 { format!("launches[{number}]: ") } else { String::new() };
+        let input = |m: String| RunError::Input(format!("{place}{m}"));
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
             input(format!("no kernel `{}`; the source has: {}", spec.kernel, known.join(", ")))
@@ -105,8 +130,18 @@ pub fn run_case(
         };
         let arguments = spec.arguments().map_err(input)?;
         let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
-        let (constants, local_bytes, images) =
+        let (mut constants, local_bytes, images) =
             constant_bank(header, &arguments, &addresses, &case.buffers, data).map_err(input)?;
+        if let Some(at) = header.printf_argument() {
+            let buffer = match buffer {
+                Some(b) => b,
+                None => *buffer.insert(printf::Buffer::new(&mut memory, options.printf_room).map_err(input)?),
+            };
+            let bytes = buffer.argument();
+            if let Some(place) = constants.get_mut(at as usize..at as usize + bytes.len()) {
+                place.copy_from_slice(&bytes);
+            }
+        }
         for (address, image) in images.values() {
             let have = memory.find(*address, 0).map_or(0, |a| a.bytes);
             if have < image.bytes() {
@@ -152,12 +187,22 @@ pub fn run_case(
             let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
             let advance = progress(&header.name, groups);
             let started = Instant::now();
-            let s = match mode {
-                Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance)?,
-                Mode::Timing => sim::timing::launch(&launch, &memory, &hierarchy, machine, options, &*advance)?,
+            let result = match mode {
+                Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance),
+                Mode::Timing => sim::timing::launch(&launch, &memory, &hierarchy, machine, options, &*advance),
             };
             outcome.simulated += started.elapsed();
-            sum.add(&s);
+            if let Some(buffer) = buffer.filter(|_| header.printf_argument().is_some()) {
+                if result.is_err() {
+                    // What the launch has written may still be in L2.
+                    hierarchy.borrow_mut().finish(&memory);
+                }
+                let (printed, changed) = buffer.take(&mut memory, &formats);
+                hierarchy.borrow_mut().host_wrote(buffer.address, changed);
+                print(&printed.text);
+                outcome.printed.add(&printed);
+            }
+            sum.add(&result?);
         }
         outcome.total.add(&sum);
         outcome.launches.push((spec.kernel.clone(), sum));
@@ -254,11 +299,12 @@ pub fn constant_bank(
     data: u64,
 ) -> Result<Bank, String> {
     let kernel = &header.name;
-    if arguments.len() != header.args.len() {
-        let wanted: Vec<String> = header.args.iter().map(|a| format!("{} {}", a.type_name, a.name).trim().to_string()).collect();
+    let visible = header.visible_args();
+    if arguments.len() != visible.len() {
+        let wanted: Vec<String> = visible.iter().map(|a| format!("{} {}", a.type_name, a.name).trim().to_string()).collect();
         return Err(format!(
             "kernel `{kernel}` takes {} arguments ({}), {} are given",
-            header.args.len(),
+            visible.len(),
             wanted.join(", "),
             arguments.len()
         ));
@@ -268,7 +314,7 @@ pub fn constant_bank(
     bank[..8].copy_from_slice(&data.to_le_bytes());
     let mut local = header.local_bytes;
     let mut images = BTreeMap::new();
-    for (i, (spec, argument)) in header.args.iter().zip(arguments).enumerate() {
+    for (i, (spec, argument)) in visible.iter().zip(arguments).enumerate() {
         let what = format!("argument {i} (`{} {}`) of kernel `{kernel}`", spec.type_name, spec.name);
         let bytes: Vec<u8> = match (spec.kind, argument) {
             (ArgumentKind::Global | ArgumentKind::Constant, Argument::Buffer(b)) => match buffers.get(b.as_str()) {
@@ -316,6 +362,7 @@ pub fn constant_bank(
                 return Err(format!("{what} is a pointer; give {{\"buffer\": …}}"));
             }
             (ArgumentKind::Local, _) => return Err(format!("{what} is a local pointer; give {{\"local\": bytes}}")),
+            (ArgumentKind::PrintfBuffer, _) => continue,
             (ArgumentKind::Value, _) => return Err(format!("{what} is passed by value; give a scalar or {{\"bytes\": …}}")),
         };
         if bytes.len() != spec.size as usize {

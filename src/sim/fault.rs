@@ -77,6 +77,8 @@ pub enum FaultKind {
         address: u64,
         /// Bytes accessed.
         bytes: u32,
+        /// What it is in, or what lies nearest, if that says more than the address.
+        nearest: Option<String>,
     },
     /// A barrier that not all work-items of the warp reached together.
     DivergentBarrier {
@@ -166,8 +168,11 @@ impl fmt::Display for Fault {
                 let nearest = if null { "a null pointer" } else { nearest };
                 write!(f, "{access} of {bytes} bytes out of bounds in {space} memory at address {address:#x} ({nearest})")?;
             }
-            FaultKind::Misaligned { access, space, address, bytes } => {
+            FaultKind::Misaligned { access, space, address, bytes, nearest } => {
                 write!(f, "misaligned {access} of {bytes} bytes in {space} memory at address {address:#x}")?;
+                if let Some(nearest) = nearest {
+                    write!(f, " ({nearest})")?;
+                }
             }
             FaultKind::DivergentBarrier { arrived, live } => write!(
                 f,

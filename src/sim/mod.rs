@@ -171,6 +171,8 @@ pub struct Options {
     /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar
     /// unit. 0: off. `None`: as the machine description says. Timing mode only; results do not depend on it.
     pub scalar_threshold: Option<u32>,
+    /// Bytes of messages that the buffer of `printf` takes.
+    pub printf_room: u32,
     /// What the host writes while a launch runs, in order of cycles (timing mode).
     pub host_writes: Vec<HostWrite>,
 }
@@ -198,6 +200,7 @@ impl Default for Options {
             check_uninitialised: false,
             check_barriers: false,
             scalar_threshold: None,
+            printf_room: crate::object::metadata::PRINTF_ROOM,
             host_writes: Vec::new(),
         }
     }

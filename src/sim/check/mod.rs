@@ -71,6 +71,8 @@ pub struct Checker {
     /// A read of unwritten work-group memory. If another work-item writes the bytes before the next barrier, it is a race, which says more; so it
     /// is kept until then: fault, warp, instruction, lane.
     pending: Option<(FaultKind, usize, u32, u32)>,
+    /// The buffer of `printf`: the atomics on it order nothing, and what is written there cannot race.
+    printf: std::ops::Range<u64>,
 }
 
 impl Checker {
@@ -93,6 +95,7 @@ impl Checker {
             lanes,
             warp: 0,
             pending: None,
+            printf: printf_buffer(launch, memory),
         })
     }
 
@@ -139,6 +142,9 @@ impl Checker {
                 self.pending.get_or_insert((fault, self.warp, a.index, lane));
             }
         }
+        if a.space == MemorySpace::Global && self.printf.contains(&a.addresses[a.mask.trailing_zeros() as usize % N]) {
+            return None;
+        }
         match &mut self.races {
             Some(races) if matches!(a.space, MemorySpace::Global | MemorySpace::Local) => races.access(self.warp, a, values),
             _ => None,
@@ -178,4 +184,11 @@ impl Checker {
         let kind = FaultKind::Uninitialised { space: a.space.into(), address: a.addresses[lane as usize], bytes: a.bytes };
         Some((kind, if a.scalar { a.mask.trailing_zeros() } else { lane }))
     }
+}
+
+/// Where a launch's buffer of `printf` is; empty if its kernel does not print.
+fn printf_buffer(launch: &Launch, memory: &DeviceMemory) -> std::ops::Range<u64> {
+    let word = launch.program.header.printf_argument().and_then(|at| launch.constants.get(at as usize..at as usize + 8));
+    let address = word.map_or(0, |w| w.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)));
+    memory.find(address, 0).map_or(0..0, |a| a.address..a.end())
 }

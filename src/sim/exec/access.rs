@@ -232,7 +232,9 @@ fn first_outside<const N: usize>(
 #[cold]
 fn misaligned<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
     if let Some(i) = lanes(mask).find(|i| a[*i] % u64::from(bytes) != 0) {
-        l.set_fault(FaultKind::Misaligned { access, space: d.space.into(), address: a[i], bytes }, d, i as u32);
+        let device = matches!(d.space, MemorySpace::Global | MemorySpace::Constant);
+        let nearest = device.then(|| if a[i] < 4096 { "a null pointer".into() } else { l.memory.nearest(a[i]) });
+        l.set_fault(FaultKind::Misaligned { access, space: d.space.into(), address: a[i], bytes, nearest }, d, i as u32);
     }
 }
 

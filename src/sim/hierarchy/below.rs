@@ -450,6 +450,12 @@ impl Below {
         }
     }
 
+    /// Drops a line of L2, whatever it holds.
+    pub fn discard_l2(&mut self, line: LineNumber) {
+        let slice = self.slice(line);
+        self.slices[slice].cache.discard(line);
+    }
+
     /// The end of a launch: what is dirty goes to memory, private memory ends. Takes no time, but counts as traffic.
     pub fn finish(&mut self, memory: &DeviceMemory) {
         let first_private = PRIVATE_BASE / u64::from(self.description.line_bytes);

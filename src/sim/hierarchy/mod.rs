@@ -198,6 +198,13 @@ impl Hierarchy {
         self.invalidations += 1;
     }
 
+    /// The host has written memory between launches: L2 forgets the lines.
+    pub fn host_wrote(&mut self, address: u64, bytes: u64) {
+        if bytes > 0 {
+            (address / self.line_bytes..=(address + bytes - 1) / self.line_bytes).for_each(|line| self.below.discard_l2(line));
+        }
+    }
+
     /// Device address of byte `offset` of a lane's private memory: words of all lanes side by side.
     fn interleaved(&self, base: u64, lane: u64, offset: u64) -> u64 {
         PRIVATE_BASE + base + (offset / 4 * self.lanes + lane) * 4 + offset % 4
