@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::array::Array;
-use super::case::{Argument, Buffer, Case, Placement};
+use super::case::{Argument, Buffer, Case, Launch as LaunchSpec, Placement};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
 use crate::object::write::Image;
 use crate::sim::hierarchy::Hierarchy;
@@ -80,9 +80,87 @@ pub fn run_case(
     }
     let data = load_data(image, &mut memory).map_err(input)?;
     let mut outcome = Outcome::default();
-    let hierarchy = RefCell::new(Hierarchy::new(machine));
-    let mut written = Written::default();
+    let mut device = DeviceState::new(memory, machine);
+    let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
     for spec in &case.launches {
+        let arguments = spec.arguments().map_err(input)?;
+        let request = Request { spec, arguments: &arguments, addresses: &addresses, buffers: &case.buffers, data };
+        let (sum, time) = device.launch(image, &request, machine, mode, options, progress)?;
+        outcome.simulated += time;
+        outcome.total.add(&sum);
+        outcome.launches.push((spec.kernel.clone(), sum));
+    }
+    let memory = device.memory;
+    for (name, buffer) in &case.buffers {
+        let Some((address, array)) = buffers.get_mut(name.as_str()) else { continue };
+        if !array.is_empty() {
+            array.data = memory.read(*address, array.data.len()).unwrap_or_default();
+        }
+        if let Some(save) = &buffer.save {
+            array.write(&case.folder.join(save)).map_err(input)?;
+        }
+        if let Some(expect) = &buffer.expect {
+            let expected = Array::read(&case.folder.join(expect)).map_err(input)?;
+            outcome.checked += 1;
+            if let Err(m) = array.compare(&expected, buffer.rtol.unwrap_or(0.0), buffer.atol.unwrap_or(0.0)) {
+                outcome.mismatches.push((name.clone(), m));
+            }
+        }
+    }
+    outcome.buffers = buffers.into_iter().map(|(name, (_, array))| (name.to_string(), array)).collect();
+    Ok(outcome)
+}
+
+/// A device between launches: its memory, its caches, and what must be invalidated before the next launch (K6).
+pub struct DeviceState {
+    /// Its memory.
+    pub memory: DeviceMemory,
+    hierarchy: RefCell<Hierarchy>,
+    written: Written,
+}
+
+/// A launch with its arguments' values.
+pub struct Request<'a> {
+    /// Kernel, sizes, number of repetitions; its arguments are not read.
+    pub spec: &'a LaunchSpec,
+    /// Arguments.
+    pub arguments: &'a [Argument],
+    /// Addresses of buffers.
+    pub addresses: &'a BTreeMap<&'a str, u64>,
+    /// What is known of buffers beyond their addresses: images.
+    pub buffers: &'a BTreeMap<String, Buffer>,
+    /// Address of the program-scope data (0 if there is none).
+    pub data: u64,
+}
+
+impl DeviceState {
+    /// With empty caches.
+    pub fn new(memory: DeviceMemory, machine: &Machine) -> DeviceState {
+        DeviceState { memory, hierarchy: RefCell::new(Hierarchy::new(machine)), written: Written::default() }
+    }
+
+    /// The host wrote to a buffer: L1 caches may hold what was there before (K6).
+    pub fn host_wrote(&mut self, buffer: &str) {
+        if self.written.used.contains(buffer) {
+            self.written.written.insert(buffer.into());
+        }
+    }
+
+    /// Runs a launch. Returns its statistics and the host time it took.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn launch(
+        &mut self,
+        image: &Image,
+        request: &Request,
+        machine: &Machine,
+        mode: Mode,
+        options: &Options,
+        progress: &mut dyn FnMut(&str, u64) -> Box<dyn Fn(u64) + Sync>,
+    ) -> Result<(Statistics, Duration), RunError> {
+        let input = |m: String| RunError::Input(m);
+        let spec = request.spec;
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
             input(format!("no kernel `{}`; the source has: {}", spec.kernel, known.join(", ")))
@@ -97,12 +175,10 @@ pub fn run_case(
             Some(l) => three(l, 1),
             None => choose_local(header, global, machine),
         };
-        let arguments = spec.arguments().map_err(input)?;
-        let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
         let (constants, local_bytes, images) =
-            constant_bank(header, &arguments, &addresses, &case.buffers, data).map_err(input)?;
+            constant_bank(header, request.arguments, request.addresses, request.buffers, request.data).map_err(input)?;
         for (address, image) in images.values() {
-            let have = memory.find(*address, 0).map_or(0, |a| a.bytes);
+            let have = self.memory.find(*address, 0).map_or(0, |a| a.bytes);
             if have < image.bytes() {
                 return Err(input(format!(
                     "kernel `{}`: an image of {} bytes in a buffer of {have}",
@@ -129,51 +205,32 @@ pub fn run_case(
         }
         check_launch(&launch, machine).map_err(|m| input(format!("kernel `{}`: {m}", header.name)))?;
         if !global.contains(&0) {
-            launch.descriptors = launch.descriptors(&memory);
+            launch.descriptors = launch.descriptors(&self.memory);
         }
-        let mut sum = Statistics::default();
-        let used = Written::of(header, &arguments, data != 0);
+        let (mut sum, mut time) = (Statistics::default(), Duration::ZERO);
+        let used = Written::of(header, request.arguments, request.data != 0);
         for _ in 0..spec.repeat {
             if global.contains(&0) {
                 continue;
             }
             // K6: what an earlier launch wrote may be stale in an L1.
-            if written.concerns(&used) {
-                hierarchy.borrow_mut().invalidate();
-                written = Written::default();
+            if self.written.concerns(&used) {
+                self.hierarchy.borrow_mut().invalidate();
+                self.written = Written::default();
             }
-            written.add(&used);
+            self.written.add(&used);
             let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
             let advance = progress(&header.name, groups);
             let started = Instant::now();
             let s = match mode {
-                Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance)?,
-                Mode::Timing => sim::timing::launch(&launch, &memory, &hierarchy, machine, options, &*advance)?,
+                Mode::Functional => sim::functional::launch(&launch, &self.memory, machine, options, &*advance)?,
+                Mode::Timing => sim::timing::launch(&launch, &self.memory, &self.hierarchy, machine, options, &*advance)?,
             };
-            outcome.simulated += started.elapsed();
+            time += started.elapsed();
             sum.add(&s);
         }
-        outcome.total.add(&sum);
-        outcome.launches.push((spec.kernel.clone(), sum));
+        Ok((sum, time))
     }
-    for (name, buffer) in &case.buffers {
-        let Some((address, array)) = buffers.get_mut(name.as_str()) else { continue };
-        if !array.is_empty() {
-            array.data = memory.read(*address, array.data.len()).unwrap_or_default();
-        }
-        if let Some(save) = &buffer.save {
-            array.write(&case.folder.join(save)).map_err(input)?;
-        }
-        if let Some(expect) = &buffer.expect {
-            let expected = Array::read(&case.folder.join(expect)).map_err(input)?;
-            outcome.checked += 1;
-            if let Err(m) = array.compare(&expected, buffer.rtol.unwrap_or(0.0), buffer.atol.unwrap_or(0.0)) {
-                outcome.mismatches.push((name.clone(), m));
-            }
-        }
-    }
-    outcome.buffers = buffers.into_iter().map(|(name, (_, array))| (name.to_string(), array)).collect();
-    Ok(outcome)
 }
 
 /// Buffers by what launches do with them since the L1 caches were invalidated last.
@@ -215,7 +272,10 @@ impl Written {
 }
 
 /// Puts the data section into memory, with its addresses made absolute. Returns its address (0 if there is none).
-fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String> {
+///
+/// # Errors
+/// There is not enough memory.
+pub fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String> {
     if image.data.is_empty() {
         return Ok(0);
     }
