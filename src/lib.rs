@@ -59,7 +59,7 @@ pub mod runtime;
 pub mod sim;
 pub mod target;
 
-pub use library::{Buffer, Device, Error, Kernel, LocalMemory, NdRange, Program};
+pub use library::{Buffer, Device, Element, Error, Kernel, KernelArgument, LocalMemory, NdRange, Program};
 pub use runtime::run::Mode;
 pub use sim::Statistics;
 pub use target::Machine;

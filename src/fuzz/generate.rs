@@ -557,4 +557,56 @@ mod tests {
         }
         assert_ne!(program(1).text(), program(2).text());
     }
+
+    #[test]
+    fn programs_use_what_they_are_to_test() {
+        let all: String =
+            (0..400).map(|seed| program(seed).body.iter().fold(String::new(), |s, b| s + &format!("{b:?}"))).collect();
+        let types = ["char", "short", "int", "long"].iter().flat_map(|t| [t.to_string(), format!("u{t}")]);
+        let vectors = types.flat_map(|t| ["2", "3", "4", "8", "16"].map(|n| format!("({t}{n})")));
+        let others = [
+            "if (",
+            "else",
+            "for (",
+            "do … while",
+            "switch (",
+            "case -100:",
+            "break;",
+            "continue;",
+            "return;",
+            "&& ",
+            "|| ",
+            "barrier(CLK_LOCAL_MEM_FENCE)",
+            "barrier(CLK_GLOBAL_MEM_FENCE)",
+            "shared[",
+            "small[",
+            "scratch[",
+            "tally[",
+            "atomic_add(&cells",
+            "atomic_cmpxchg(&out",
+            "atomic_inc(&tally",
+            "atom_add(&wide",
+            "atom_xchg(&wide",
+            "narrow[gid] =",
+            "work_group_reduce_add",
+            "work_group_scan_exclusive_max",
+            "work_group_any",
+            "turn(",
+            "total(",
+            "bump(",
+            "struct N other",
+            "fma(",
+            "convert_",
+            "_sat_rtz(",
+            "shuffle(",
+            "vload3(",
+            "vstore4(",
+            "upsample(",
+            "bitselect(",
+            "double",
+        ];
+        let missing: Vec<String> =
+            vectors.chain(others.iter().map(ToString::to_string)).filter(|word| !all.contains(word)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }
