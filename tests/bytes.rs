@@ -1,5 +1,5 @@
 //! The properties of `heddle::fuzz::bytes` on stable Rust: the seeds hold them, and so does what mutation makes of the seeds. The libFuzzer targets in
-//! `fuzz/` look at the same functions for longer.
+//! `fuzz/` look at the same functions for longer; `HEDDLE_CORPUS=fuzz/corpus cargo test --release --test bytes` writes them these seeds.
 
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,12 @@ fn seeds_are_accepted_and_mutants_break_no_property() {
     let count = std::env::var("HEDDLE_NIGHTLY").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
     for (target, check) in bytes::TARGETS {
         let (mut accepted, mut refused) = (0, 0);
-        for seed in seeds(target) {
+        for (i, seed) in seeds(target).into_iter().enumerate() {
+            if let Some(corpus) = std::env::var_os("HEDDLE_CORPUS") {
+                let folder = Path::new(&corpus).join(target);
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(folder.join(format!("seed-{i}")), &seed).unwrap();
+            }
             assert!(check(&seed), "{target}: a seed is refused");
             let mut random = Pcg64Mcg::seed_from_u64(7);
             for _ in 0..count {
