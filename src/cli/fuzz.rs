@@ -119,7 +119,7 @@ impl Fuzz {
         let work = || -> Result<(), String> {
             let client = device.as_ref().map(|_| opencl::Client::start(&self.opencl_device)).transpose()?;
             let mut checker = Checker::new(fuzz::setups(), client)?;
-            while !end.is_some_and(|e| Instant::now() >= e) {
+            while end.is_none_or(|e| Instant::now() < e) {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
                 if seed >= range.end {
                     break;
