@@ -1,7 +1,7 @@
 //! Finds LLVM 19, clang 19 and libclc 19, and prepares the built-in library.
 //!
 //! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without `get_global_id` and `get_global_size`, so that the passes still see
-//! those calls (DESIGN §3). It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
+//! those calls (DESIGN §3), and without `mad_sat` of `long`, which is wrong there. It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily, so its size costs little).
 
 use std::env;
@@ -31,7 +31,8 @@ fn main() {
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (trimmed, own, out) = (folder.join("trimmed.bc"), folder.join("own.bc"), folder.join("builtins.bc"));
     let mut command = Command::new(&extract);
-    command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej"]);
+    command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej", "--func=_Z7mad_satlll"]);
+    command.args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z7mad_satDv{n}_lS_S_")));
     run(command.arg(&library).arg("-o").arg(&trimmed), "trim libclc's library");
     let mut command = Command::new(&clang);
     command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);

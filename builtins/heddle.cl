@@ -23,6 +23,20 @@ ALL(uint, uint)
 ALL(long, ulong)
 ALL(ulong, ulong)
 
+// libclc's saturates where the product of a number and zero or of small numbers of different signs is not negative: mad_sat(0L, -1L, 4L) was LONG_MIN.
+// (build.rs takes it out of the library.) Here the sum has 128 bits; its upper half cannot overflow.
+OVERLOAD long mad_sat(long x, long y, long z) {
+  ulong low = (ulong)x * (ulong)y, sum = low + (ulong)z;
+  long high = mul_hi(x, y) + (z >> 63) + (sum < low);
+  return high == (long)sum >> 63 ? (long)sum : high < 0 ? LONG_MIN : LONG_MAX;
+}
+#define LANE(I) mad_sat(x.s##I, y.s##I, z.s##I)
+OVERLOAD long2 mad_sat(long2 x, long2 y, long2 z) { return (long2)(LANE(0), LANE(1)); }
+OVERLOAD long3 mad_sat(long3 x, long3 y, long3 z) { return (long3)(LANE(0), LANE(1), LANE(2)); }
+#define HALVES(N) \
+  OVERLOAD long##N mad_sat(long##N x, long##N y, long##N z) { return (long##N)(mad_sat(x.lo, y.lo, z.lo), mad_sat(x.hi, y.hi, z.hi)); }
+HALVES(4) HALVES(8) HALVES(16)
+
 // cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics; atom_… of 32 bits.
 #define ORDER memory_order_seq_cst, memory_scope_device
 #define ATOM(SPACE, T, A) \

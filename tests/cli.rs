@@ -364,8 +364,27 @@ fn images_are_checked() {
 #[test]
 fn fuzz_compares_prints_and_explains() {
     heddle().args(["fuzz", "--seeds", "5..6", "--print"]).assert().success().stdout(contains("__kernel void k("));
-    heddle().args(["fuzz", "--seeds", "0..4"]).assert().success().stdout(contains("4 programs, "));
+    heddle()
+        .args(["fuzz", "--seeds", "0..3", "--opencl", "never"])
+        .assert()
+        .success()
+        .stdout(contains("3 programs, seeds 0..3, "));
     heddle().args(["fuzz", "--seeds", "4..4"]).assert().code(2).stderr(contains("FIRST..END"));
+    // With an OpenCL implementation there is no such device, without one there is none at all.
+    let none = ["fuzz", "--seeds", "0..1", "--opencl", "require", "--opencl-device", "no such device"];
+    heddle().args(none).assert().code(2).stderr(contains("OpenCL"));
+}
+
+/// Where an OpenCL implementation is installed, programs run on it, and it agrees.
+#[test]
+fn fuzz_compares_with_the_hosts_opencl() {
+    let output = heddle().args(["fuzz", "--seeds", "0..2"]).assert().success();
+    let stderr = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let device = stderr.lines().find_map(|l| l.strip_prefix("OpenCL: "));
+    match device.and_then(|d| d.split(" (").next()) {
+        Some(device) => drop(output.stdout(contains(device).and(contains("OpenCL ")))),
+        None => assert!(stderr.contains("no comparison with OpenCL: "), "{stderr}"),
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn run_checked(
     let mut words = case.options.clone();
     words.push(case.source().display().to_string());
     let line = parse_clang_style(&words)?;
-    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false };
+    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false, ..Default::default() };
     let mut options = CompileOptions { frontend, ..Default::default() };
     options.codegen.verify = true;
     adjust(&mut options);
@@ -57,7 +57,7 @@ fn shapes(path: &Path) -> Result<(), Failed> {
     let mut words = case.options.clone();
     words.push(case.source().display().to_string());
     let line = parse_clang_style(&words)?;
-    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false };
+    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false, ..Default::default() };
     let options = CompileOptions { frontend, ..Default::default() };
     let ir = driver::compile(&line.inputs, Emit::Ir, &options, &Machine::default_machine())?.output;
     let source = folder.path().join("kernel.ll");

@@ -3,7 +3,7 @@
 
 use heddle::codegen::release::Release;
 use heddle::codegen::{RegisterFile, Rename};
-use heddle::fuzz::{Setup, check, generate};
+use heddle::fuzz::{Checker, Setup, generate};
 use heddle::runtime::run::Mode;
 use rand::prelude::*;
 use rand_pcg::Pcg32;
@@ -11,7 +11,6 @@ use rand_pcg::Pcg32;
 #[test]
 fn random_kernels_on_random_pools() {
     let count = std::env::var("HEDDLE_NIGHTLY").ok().and_then(|n| n.parse().ok()).unwrap_or(60u64);
-    let folder = tempfile::tempdir().unwrap();
     let plain = || Setup {
         name: "no renaming".into(),
         set: Vec::new(),
@@ -49,7 +48,7 @@ fn random_kernels_on_random_pools() {
                 may_refuse: true,
             });
         }
-        if let Err(finding) = check(&program, &setups, folder.path()) {
+        if let Err(finding) = Checker::new(setups, None).unwrap().check(&program) {
             panic!("seed {seed}: {finding:?}\n{}", program.text());
         }
     }

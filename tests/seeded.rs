@@ -23,7 +23,7 @@ fn report(case: &Case) -> Result<Option<String>, Failed> {
     let mut words = case.options.clone();
     words.push(case.source().display().to_string());
     let line = parse_clang_style(&words)?;
-    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false };
+    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false, ..Default::default() };
     let mut options = CompileOptions { frontend, checked: true, ..Default::default() };
     options.codegen.verify = true;
     let image = read::parse(&driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output)?;

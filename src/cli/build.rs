@@ -133,7 +133,8 @@ impl Build {
         let line = parse_clang_style(&this.rest).map_err(Failure::input)?;
         let machine = this.machine.load()?;
         this.codegen.check(&machine)?;
-        let frontend = FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose };
+        let frontend =
+            FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
         if line.preprocess || line.syntax_only {
             return preprocess(&line);
         }

@@ -1,21 +1,25 @@
 //! `heddle fuzz`.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use super::{Failure, Outcome};
-use crate::fuzz::{self, Finding, generate};
+use crate::fuzz::{self, Checker, Finding, generate, opencl};
 
 /// Compile and run random OpenCL C kernels in many ways and compare the results.
 ///
-/// Each seed gives one program. What differs between two ways is shrunk and written as a case to the output folder; exit status 1.
+/// Each seed gives one program. It is compiled with every technique on and off for several machines and simulated in both modes; where the host has
+/// an OpenCL implementation (PoCL or another behind the ICD loader), it also runs there. What differs between two ways is shrunk and written as a
+/// case to the output folder; exit status 1. A difference on the OpenCL device only may be a defect of that implementation: then all setups of Heddle
+/// agree, and the message says so.
 ///
 ///   heddle fuzz --seeds 0..1000
 ///   heddle fuzz --minutes 10 --out findings
@@ -35,14 +39,37 @@ pub struct Fuzz {
     /// Write failing programs as they are, not shrunk.
     #[arg(long)]
     no_reduce: bool,
+    /// Compare with an OpenCL implementation of the host: auto (if there is one), never, require (no device is an error).
+    #[arg(long, value_enum, default_value_t = UseOpenCl::Auto, hide_possible_values = true)]
+    opencl: UseOpenCl,
+    /// The OpenCL device to take: the first whose platform, driver version and name contain this.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    opencl_device: String,
     /// Print the programs and do nothing else.
     #[arg(long)]
     print: bool,
+    /// Be the process that holds the OpenCL device, with what --opencl-device says.
+    #[arg(long, value_name = "TEXT", hide = true)]
+    opencl_child: Option<String>,
+}
+
+/// Whether to compare with an OpenCL implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum UseOpenCl {
+    /// If there is one.
+    Auto,
+    /// No.
+    Never,
+    /// It is an error if there is none.
+    Require,
 }
 
 impl Fuzz {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
+        if let Some(wanted) = &self.opencl_child {
+            return opencl::serve(wanted).map_err(Failure::input);
+        }
         let parse = |s: &str| s.trim().parse::<u64>().ok();
         let range = self.seeds.split_once("..").and_then(|(a, b)| Some(parse(a)?..parse(b)?));
         let Some(range) = range.filter(|r| !r.is_empty()) else {
@@ -55,64 +82,90 @@ impl Fuzz {
         if let Some(m) = self.minutes.filter(|m| m.is_nan() || *m < 0.0) {
             return Err(Failure::input(format!("--minutes {m}: give a number of minutes from 0")));
         }
-        let setups = fuzz::setups();
+        let device = match self.opencl {
+            UseOpenCl::Never => None,
+            how => match opencl::Client::start(&self.opencl_device) {
+                Ok(client) => {
+                    let d = client.description();
+                    let note =
+                        if d.non_uniform { "" } else { " (which runs whole work-groups only: launches are rounded up for it)" };
+                    eprintln!("OpenCL: {}{note}", d.name);
+                    Some(d.name.clone())
+                }
+                Err(m) if how == UseOpenCl::Require || !self.opencl_device.is_empty() => return Err(Failure::input(m)),
+                Err(m) => {
+                    eprintln!("no comparison with OpenCL: {m}");
+                    None
+                }
+            },
+        };
+        let started = Instant::now();
         // A time beyond what the clock can say never comes.
         let limit = self.minutes.and_then(|m| Duration::try_from_secs_f64(m * 60.0).ok());
         let end = limit.and_then(|l| Instant::now().checked_add(l));
         let total = range.end - range.start;
         let bar = if std::io::stderr().is_terminal() { ProgressBar::new(total) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("[{bar:40}] {pos}/{len} programs, {eta} left {msg}") {
+        let template =
+            if end.is_some() { "{spinner} {pos} programs {msg}" } else { "[{bar:40}] {pos}/{len} programs, {eta} left {msg}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         let findings: Mutex<Vec<(u64, Finding)>> = Mutex::new(Vec::new());
         let done = AtomicU64::new(0);
         let error: Mutex<Option<String>> = Mutex::new(None);
-        // The last seed may lie below earlier ones when time runs out: rayon splits ranges, so blocks are handed out in order instead.
+        let times: Mutex<BTreeMap<&'static str, Duration>> = Mutex::new(BTreeMap::new());
+        // Seeds are handed out in order, so that those done are a range when time runs out.
         let next = AtomicU64::new(range.start);
-        (0..rayon::current_num_threads()).into_par_iter().for_each(|_| {
-            let folder = match tempfile::tempdir() {
-                Ok(f) => f,
-                Err(e) => {
-                    *error.lock().unwrap_or_else(|p| p.into_inner()) = Some(e.to_string());
-                    return;
-                }
-            };
-            loop {
+        let work = || -> Result<(), String> {
+            let client = device.as_ref().map(|_| opencl::Client::start(&self.opencl_device)).transpose()?;
+            let mut checker = Checker::new(fuzz::setups(), client)?;
+            while end.is_none_or(|e| Instant::now() < e) {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
-                if seed >= range.end || end.is_some_and(|e| Instant::now() >= e) {
-                    return;
+                if seed >= range.end {
+                    break;
                 }
                 let program = generate::program(seed);
-                if let Err(finding) = fuzz::check(&program, &setups, folder.path()) {
-                    let shrunk = if self.no_reduce { program } else { fuzz::reduce(&program, &finding, &setups, folder.path()) };
-                    let at = self.out.join(format!("seed-{seed}"));
-                    let text = format!(
-                        "// Seed {seed}, setup `{}`, {}: {}\n",
-                        finding.setup,
-                        finding.kind,
-                        finding.message.replace('\n', "\n// ")
-                    );
-                    let written = std::fs::create_dir_all(&at)
-                        .and_then(|()| std::fs::write(at.join("kernel.cl"), text + &shrunk.text()))
-                        .and_then(|()| std::fs::write(at.join("case.json"), fuzz::case_json(&shrunk, "kernel.cl").to_string()));
-                    if let Err(e) = written {
-                        *error.lock().unwrap_or_else(|p| p.into_inner()) = Some(format!("{}: {e}", at.display()));
-                    }
+                if let Err(finding) = checker.check(&program) {
+                    let shrunk = if self.no_reduce { program } else { checker.reduce(&program, &finding) };
+                    self.write(seed, &finding, &shrunk)?;
                     bar.set_message(format!("— seed {seed} failed"));
-                    findings.lock().unwrap_or_else(|p| p.into_inner()).push((seed, finding));
+                    locked(&findings).push((seed, finding));
                 }
                 done.fetch_add(1, Ordering::Relaxed);
                 bar.inc(1);
             }
+            let mut all = locked(&times);
+            checker.times.iter().for_each(|(part, t)| *all.entry(part).or_default() += *t);
+            Ok(())
+        };
+        (0..rayon::current_num_threads()).into_par_iter().for_each(|_| {
+            if let Err(m) = work() {
+                *locked(&error) = Some(m);
+            }
         });
         bar.finish_and_clear();
-        if let Some(e) = error.into_inner().unwrap_or_else(|p| p.into_inner()) {
+        if let Some(e) = locked(&error).take() {
             return Err(Failure::input(e));
         }
-        let mut findings = findings.into_inner().unwrap_or_else(|p| p.into_inner());
+        let mut findings = std::mem::take(&mut *locked(&findings));
         findings.sort_by_key(|f| f.0);
         let done = done.into_inner();
-        let line = format!("{done} programs, {} setups each: {} failed\n", setups.len(), findings.len());
+        let seconds = started.elapsed().as_secs_f64();
+        let times = locked(&times);
+        let sum = times.values().sum::<Duration>().as_secs_f64().max(1e-9);
+        let parts: Vec<String> = times.iter().map(|(part, t)| format!("{part} {:.0} %", 100.0 * t.as_secs_f64() / sum)).collect();
+        let foreign = findings.iter().filter(|(_, f)| f.only_opencl).count();
+        let line = format!(
+            "{done} programs, seeds {}..{}, {} setups each{}: {} failed{}\n{seconds:.1} s, {:.2} programs/s; {}\n",
+            range.start,
+            range.start + done,
+            fuzz::setups().len(),
+            device.map_or(String::new(), |d| format!(" and {d}")),
+            findings.len(),
+            if foreign > 0 { format!(" ({foreign} of them only in OpenCL)") } else { String::new() },
+            done as f64 / seconds.max(1e-9),
+            parts.join(", "),
+        );
         super::write_output(None, line.as_bytes())?;
         if findings.is_empty() {
             return Ok(());
@@ -123,4 +176,19 @@ impl Fuzz {
             .collect();
         Err(Failure::check(format!("{}\nprograms and cases are in {}", list.join("\n"), self.out.display())))
     }
+    /// Writes a failing program as a case.
+    fn write(&self, seed: u64, finding: &Finding, program: &generate::Program) -> Result<(), String> {
+        let at = self.out.join(format!("seed-{seed}"));
+        let message = finding.message.replace('\n', "\n// ");
+        let text = format!("// Seed {seed}, setup `{}`, {}: {message}\n", finding.setup, finding.kind);
+        std::fs::create_dir_all(&at)
+            .and_then(|()| std::fs::write(at.join("kernel.cl"), text + &program.text()))
+            .and_then(|()| std::fs::write(at.join("case.json"), fuzz::case_json(program, "kernel.cl").to_string()))
+            .map_err(|e| format!("{}: {e}", at.display()))
+    }
+}
+
+/// A mutex's contents, whatever became of the thread that had it.
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|p| p.into_inner())
 }

@@ -158,8 +158,12 @@ impl Run {
                 words.push(case.source().display().to_string());
                 let line =
                     parse_clang_style(&words).map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
-                let frontend =
-                    FrontendOptions { clang_args: relative(line.clang_args, &case), opt: line.opt, verbose: line.verbose };
+                let frontend = FrontendOptions {
+                    clang_args: relative(line.clang_args, &case),
+                    opt: line.opt,
+                    verbose: line.verbose,
+                    ..Default::default()
+                };
                 let mut options = self.codegen.options(frontend);
                 options.checked = self.mode == Mode::Functional
                     && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));

@@ -44,11 +44,13 @@ pub enum FrontendError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// clang reported errors; they have been shown.
-    #[error("{input}: clang reported errors")]
+    /// clang reported errors.
+    #[error("{input}: clang reported errors{diagnostics}")]
     Clang {
         /// The source.
         input: String,
+        /// Its diagnostics behind a colon and a line break; empty if they have been shown.
+        diagnostics: String,
     },
     /// An input cannot be read, or is of no known kind.
     #[error("{input}: {reason}")]
@@ -91,6 +93,18 @@ pub struct FrontendOptions {
     pub opt: OptLevel,
     /// Print the clang commands on standard error.
     pub verbose: bool,
+    /// Where clang's diagnostics go.
+    pub diagnostics: Diagnostics,
+}
+
+/// Where clang's diagnostics go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Diagnostics {
+    /// To standard error, as clang writes them.
+    #[default]
+    Show,
+    /// Into the error, if there is one; warnings are dropped.
+    Keep,
 }
 
 /// Compiles and links inputs (`.cl`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one module in which
@@ -172,6 +186,14 @@ pub fn clang_path() -> PathBuf {
     std::env::var_os("HEDDLE_CLANG").map_or_else(|| PathBuf::from(env!("HEDDLE_CLANG_DEFAULT")), PathBuf::from)
 }
 
+/// Compiles one source to LLVM bitcode as clang leaves it: input for [`compile_to_module`], which goes on from there.
+///
+/// # Errors
+/// See [`FrontendError`].
+pub fn compile_to_bitcode(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+    run_clang(input, options, false)
+}
+
 fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<Vec<u8>, FrontendError> {
     let io = |what: &str| {
         let what = what.to_string();
@@ -213,15 +235,26 @@ fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<V
     command.arg("-gline-tables-only");
     command.args(&options.clang_args);
     command.arg(input).arg("-o").arg(&output);
-    command.stdin(Stdio::null()).stderr(Stdio::inherit()).stdout(Stdio::inherit());
+    execute(&mut command, options, input.display().to_string())?;
+    fs::read(&output).map_err(io("reading clang's output"))
+}
+
+/// Runs clang.
+fn execute(command: &mut Command, options: &FrontendOptions, input: String) -> Result<(), FrontendError> {
+    let keep = options.diagnostics == Diagnostics::Keep;
+    let stderr = if keep { Stdio::piped() } else { Stdio::inherit() };
+    command.stdin(Stdio::null()).stderr(stderr).stdout(Stdio::inherit());
     if options.verbose {
         eprintln!("{command:?}");
     }
-    let status = command.status().map_err(|error| FrontendError::NoClang { path: clang.display().to_string(), error })?;
-    if !status.success() {
-        return Err(FrontendError::Clang { input: input.display().to_string() });
+    let run = command.spawn().and_then(std::process::Child::wait_with_output);
+    let output = run.map_err(|error| FrontendError::NoClang { path: clang_path().display().to_string(), error })?;
+    if output.status.success() {
+        return Ok(());
     }
-    fs::read(&output).map_err(io("reading clang's output"))
+    let text = String::from_utf8_lossy(&output.stderr);
+    let diagnostics = if keep { format!(":\n{}", text.trim_end()) } else { String::new() };
+    Err(FrontendError::Clang { input, diagnostics })
 }
 
 /// A file with the built-in library.
@@ -325,15 +358,8 @@ fn optimise_checked<'ctx>(
     let mut command = Command::new(&clang);
     command.args(["-x", "ir", "--target=nvptx64--", "-emit-llvm", "-c", "-fno-vectorize", "-fno-slp-vectorize"]);
     command.arg(options.opt.flag()).arg(&input).arg("-o").arg(&output);
-    command.stdin(Stdio::null()).stderr(Stdio::inherit()).stdout(Stdio::inherit());
-    if options.verbose {
-        eprintln!("{command:?}");
-    }
-    let status = command.status().map_err(|error| FrontendError::NoClang { path: clang.display().to_string(), error })?;
     let name = module.get_name().to_string_lossy().into_owned();
-    if !status.success() {
-        return Err(FrontendError::Clang { input: name });
-    }
+    execute(&mut command, options, name.clone())?;
     let bytes = fs::read(&output).map_err(io)?;
     let bitcode = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);
     context.create_module_from_ir(bitcode).map_err(|e| llvm(&name, &e.to_string()))

@@ -1,22 +1,27 @@
 //! Random programs as a test of the whole of Heddle: one program, many ways to compile and run it, the same bytes from all.
 //!
-//! [`generate`] makes well-defined OpenCL C kernels; [`check`] compiles and runs one with every [`Setup`] and compares the results with those of the
-//! first; [`reduce`] removes statements from a failing program as long as it fails in the same way. The front end runs once a program and optimisation
-//! level; everything behind it runs for every setup, with verifier, allocation checker and the simulator's checks on.
+//! [`generate`] makes well-defined OpenCL C kernels; [`Checker::check`] compiles and runs one with every [`Setup`] and compares the results with those of
+//! the first, and with those of an OpenCL implementation of the host, if there is one ([`opencl`]); [`Checker::reduce`] removes statements from a failing
+//! program as long as it fails in the same way. clang runs once a program and optimisation level; everything behind it runs for every setup, with
+//! verifier, allocation checker and the simulator's checks on.
 
+pub mod bytes;
 pub mod generate;
+pub mod opencl;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use self::generate::{CELLS, INPUTS, Program, Stmt};
+use self::generate::{CELLS, INPUTS, Program, Stmt, WIDE_CELLS};
 use crate::codegen::partition::Ownership;
 use crate::codegen::release::Release;
 use crate::codegen::{RegisterFile, Rename};
 use crate::driver::{self, CompileOptions, Emit};
-use crate::frontend::OptLevel;
+use crate::frontend::{self, OptLevel};
 use crate::isel::CacheHints;
 use crate::object::read;
+use crate::object::write::Image;
 use crate::runtime::case::Case;
 use crate::runtime::run::{Mode, RunError, run_case};
 use crate::sim::Options;
@@ -37,7 +42,10 @@ pub struct Setup {
 }
 
 fn setup(name: &str, set: &[&str], mode: Mode, adjust: fn(&mut CompileOptions)) -> Setup {
-    Setup { name: name.into(), set: set.iter().map(|s| (*s).into()).collect(), adjust, mode, may_refuse: false }
+    let set: Vec<String> = set.iter().map(|s| (*s).into()).collect();
+    // Programs with many live values need more than a small file has.
+    let may_refuse = set.iter().any(|s| s.starts_with("sm.main-registers="));
+    Setup { name: name.into(), set, adjust, mode, may_refuse }
 }
 
 /// Every technique on and off, several machines, both simulation modes.
@@ -98,17 +106,19 @@ pub fn setups() -> Vec<Setup> {
 /// What is wrong with a program's compilation or results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The setup in which it shows.
+    /// The setup in which it shows, or the OpenCL device.
     pub setup: String,
     /// What kind of failure: reduction keeps it.
     pub kind: &'static str,
     /// Details.
     pub message: String,
+    /// It shows on the OpenCL device only: all setups of Heddle agree with each other.
+    pub only_opencl: bool,
 }
 
 type Buffers = BTreeMap<String, Vec<u8>>;
 
-/// The case file of a program whose source is `kernel.ll` or `kernel.cl` beside it.
+/// The case file of a program whose source is `source`, beside it.
 pub fn case_json(program: &Program, source: &str) -> serde_json::Value {
     let random = |n: u64, seed: u64| serde_json::json!({"random": [n], "dtype": "uint32", "seed": seed, "low": 0, "high": 4_294_967_296.0});
     serde_json::json!({
@@ -117,106 +127,207 @@ pub fn case_json(program: &Program, source: &str) -> serde_json::Value {
             "in": random(INPUTS, program.seed),
             "out": {"zeros": [program.items()], "dtype": "uint32"},
             "cells": random(CELLS, program.seed ^ 1),
+            "wide": {"zeros": [WIDE_CELLS + program.items()], "dtype": "uint64"},
+            "narrow": {"zeros": [program.items()], "dtype": "int16"},
         },
         "launches": [{"kernel": "k", "global": program.global, "local": program.local,
-            "args": [{"buffer": "in"}, {"buffer": "out"}, {"buffer": "cells"}, {"u32": program.seed % 1000}]}],
+            "args": [{"buffer": "in"}, {"buffer": "out"}, {"buffer": "cells"}, {"buffer": "wide"}, {"buffer": "narrow"},
+                {"u32": program.seed % 1000}]}],
     })
 }
 
-/// Compiles and runs a program with each setup in `folder` and compares the results.
-///
-/// # Errors
-/// The first finding.
-pub fn check(program: &Program, setups: &[Setup], folder: &Path) -> Result<(), Finding> {
-    let fail = |setup: &str, kind: &'static str, message: String| Finding { setup: setup.into(), kind, message };
-    let source = folder.join("kernel.cl");
-    let io = |e: std::io::Error| fail("", "files", e.to_string());
-    std::fs::write(&source, program.text()).map_err(io)?;
-    let mut compiled: BTreeMap<(bool, u32), std::path::PathBuf> = BTreeMap::new();
-    let mut expected: Option<Buffers> = None;
-    for s in setups {
-        let machine = Machine::load(None, &s.set).map_err(|e| fail(&s.name, "machine", e.to_string()))?;
-        let mut options = CompileOptions::default();
-        options.codegen.verify = true;
-        options.frontend.clang_args.push("-w".into());
-        (s.adjust)(&mut options);
-        let key = (options.frontend.opt == OptLevel::O0, machine.warp_size);
-        let ir = match compiled.get(&key) {
-            Some(path) => path.clone(),
-            None => {
-                let ir = driver::compile(std::slice::from_ref(&source), Emit::Ir, &options, &machine)
-                    .map_err(|e| fail(&s.name, "front end", e.to_string()))?;
-                let path = folder.join(format!("kernel-{}-{}.ll", u8::from(key.0), key.1));
-                std::fs::write(&path, ir.output).map_err(io)?;
-                compiled.insert(key, path.clone());
-                path
+/// Compiles and runs programs in every setup and, where there is one, on an OpenCL device.
+pub struct Checker {
+    setups: Vec<(Setup, Machine)>,
+    folder: tempfile::TempDir,
+    opencl: Option<opencl::Client>,
+    /// Host time by part of the work.
+    pub times: BTreeMap<&'static str, Duration>,
+}
+
+/// What the setups of one program have in common: the front end's results and the objects made so far.
+#[derive(Default)]
+struct Made {
+    bitcode: BTreeMap<&'static str, PathBuf>,
+    objects: BTreeMap<String, Image>,
+}
+
+impl Checker {
+    /// A checker with these setups; the results of the first are what the others are compared with.
+    ///
+    /// # Errors
+    /// A machine that does not exist, or no temporary folder.
+    pub fn new(setups: Vec<Setup>, opencl: Option<opencl::Client>) -> Result<Checker, String> {
+        let machine = |s: Setup| match Machine::load(None, &s.set) {
+            Ok(machine) => Ok((s, machine)),
+            Err(e) => Err(format!("setup `{}`: {e}", s.name)),
+        };
+        let setups = setups.into_iter().map(machine).collect::<Result<_, _>>()?;
+        let folder = tempfile::tempdir().map_err(|e| format!("cannot make a temporary folder: {e}"))?;
+        Ok(Checker { setups, folder, opencl, times: BTreeMap::new() })
+    }
+
+    /// Compiles and runs a program with each setup and compares the results.
+    ///
+    /// # Errors
+    /// The first finding.
+    pub fn check(&mut self, program: &Program) -> Result<(), Finding> {
+        let all: Vec<usize> = (0..self.setups.len()).collect();
+        self.check_with(program, &all, true)
+    }
+
+    /// As [`Self::check`], with some setups, and with or without the OpenCL device.
+    fn check_with(&mut self, program: &Program, setups: &[usize], opencl: bool) -> Result<(), Finding> {
+        let mut made = Made::default();
+        let mut expected: Option<Buffers> = None;
+        for &i in setups {
+            let Some(found) = self.run(program, i, &mut made)? else { continue };
+            match &expected {
+                None => expected = Some(found),
+                Some(e) => self.compare(e, &found, &self.setups[i].0.name, false)?,
             }
+        }
+        let Some(mut client) = (if opencl { self.opencl.take() } else { None }) else { return Ok(()) };
+        let result = self.check_opencl(program, &mut client, expected);
+        self.opencl = Some(client);
+        result
+    }
+
+    fn check_opencl(&mut self, program: &Program, client: &mut opencl::Client, expected: Option<Buffers>) -> Result<(), Finding> {
+        let name = client.description().name.clone();
+        let fail = |message: String| Finding { setup: name.clone(), kind: "OpenCL", message, only_opencl: true };
+        let whole;
+        let (program, expected) = if client.description().non_uniform || program.has_whole_groups() {
+            (program, expected)
+        } else {
+            whole = program.with_whole_groups();
+            let found = self.run(&whole, 0, &mut Made::default())?;
+            (&whole, found)
         };
-        let name = ir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let case_path = folder.join("case.json");
-        std::fs::write(&case_path, case_json(program, &name).to_string()).map_err(io)?;
-        let case = Case::read(&case_path).map_err(|e| fail(&s.name, "case", e.to_string()))?;
-        let object =
-            driver::compile(&[ir], Emit::Obj, &options, &machine).map_err(|e| fail(&s.name, "compiler", e.to_string()))?;
-        let image = read::parse(&object.output).map_err(|e| fail(&s.name, "object", e.to_string()))?;
-        let limits = Options {
-            max_instructions: 50_000_000,
-            check_marks: true,
-            check_renames: true,
-            check_races: true,
-            check_uninitialised: true,
-            check_barriers: true,
-            ..Default::default()
-        };
-        let outcome = match run_case(&case, &image, &machine, s.mode, &limits, &mut |_, _| Box::new(|_| {})) {
-            Err(RunError::Input(message)) if s.may_refuse && message.contains("fits an SM") => continue,
-            result => result.map_err(|e| fail(&s.name, "fault", e.to_string()))?,
-        };
-        let found: Buffers = outcome.buffers.into_iter().map(|(n, a)| (n, a.data)).collect();
-        match &expected {
-            None => expected = Some(found),
-            Some(e) if *e == found => {}
-            Some(e) => {
-                let (name, at) = e
-                    .iter()
-                    .find_map(|(n, bytes)| {
-                        let other = &found[n];
-                        (0..bytes.len().min(other.len()) / 4)
-                            .find(|i| bytes[4 * i..4 * i + 4] != other[4 * i..4 * i + 4])
-                            .map(|i| (n, i))
-                    })
-                    .unwrap_or((&s.name, 0));
-                return Err(fail(&s.name, "results", format!("`{name}`[{at}] differs from that of `{}`", setups[0].name)));
+        let case = Case::parse(&case_json(program, "kernel.cl").to_string(), "case", self.folder.path().into());
+        let case = case.map_err(|e| fail(e.to_string()))?;
+        let started = Instant::now();
+        let found = client.run(&program.text(), &case);
+        *self.times.entry("OpenCL").or_default() += started.elapsed();
+        let found = found.map_err(fail)?;
+        expected.map_or(Ok(()), |e| self.compare(&e, &found, &name, true))
+    }
+
+    fn compare(&self, expected: &Buffers, found: &Buffers, setup: &str, only_opencl: bool) -> Result<(), Finding> {
+        if expected == found {
+            return Ok(());
+        }
+        let place = expected.iter().find_map(|(name, bytes)| {
+            let other = found.get(name)?;
+            let at = bytes.iter().zip(other).position(|(a, b)| a != b)?;
+            Some(format!("byte {at} of `{name}` differs from that of `{}`", self.setups[0].0.name))
+        });
+        let mut message = place.unwrap_or_else(|| "there are other buffers".into());
+        if only_opencl {
+            message += "; all setups of Heddle agree with each other";
+        }
+        Err(Finding { setup: setup.into(), kind: "results", message, only_opencl })
+    }
+
+    /// Compiles and runs a program with one setup. `None` if the machine may refuse the launch and does.
+    fn run(&mut self, program: &Program, setup: usize, made: &mut Made) -> Result<Option<Buffers>, Finding> {
+        let (s, machine) = &self.setups[setup];
+        let name = s.name.clone();
+        let fail = |kind: &'static str, message: String| Finding { setup: name.clone(), kind, message, only_opencl: false };
+        let (folder, times) = (self.folder.path(), &mut self.times);
+        let attempt = || run_setup(program, s, machine, folder, made, times).map_err(|(kind, message)| fail(kind, message));
+        // A panic is a finding like others: the next programs are not to blame.
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(attempt)).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(fail("panic", text.unwrap_or("without a message").into()))
+        })
+    }
+
+    /// Removes statements as long as the program fails in the same way: whole bodies first, then single statements, then replaces blocks by their
+    /// bodies. Only the setup that fails is tried, and the first, which it is compared with.
+    pub fn reduce(&mut self, program: &Program, finding: &Finding) -> Program {
+        let setups: Vec<usize> = (0..self.setups.len()).filter(|i| *i == 0 || self.setups[*i].0.name == finding.setup).collect();
+        let mut fails = |p: &Program| matches!(self.check_with(p, &setups, finding.only_opencl), Err(f) if f.kind == finding.kind && f.setup == finding.setup);
+        let mut best = program.clone();
+        loop {
+            let mut progress = false;
+            let mut at = 0;
+            while at < best.size() {
+                let candidates = [Edit::Remove, Edit::Flatten].map(|edit| {
+                    let mut p = best.clone();
+                    let mut position = at;
+                    apply(&mut p.body, &mut position, edit).then_some(p)
+                });
+                match candidates.into_iter().flatten().find(|p| p.size() < best.size() && fails(p)) {
+                    Some(p) => {
+                        best = p;
+                        progress = true;
+                    }
+                    None => at += 1,
+                }
+            }
+            if !progress {
+                return best;
             }
         }
     }
-    Ok(())
 }
 
-/// Removes statements as long as the program fails in the same way: whole bodies first, then single statements, then replaces blocks by their bodies.
-pub fn reduce(program: &Program, finding: &Finding, setups: &[Setup], folder: &Path) -> Program {
-    let fails = |p: &Program| matches!(check(p, setups, folder), Err(f) if f.kind == finding.kind && f.setup == finding.setup);
-    let mut best = program.clone();
-    loop {
-        let mut progress = false;
-        let mut at = 0;
-        while at < best.size() {
-            let candidates = [Edit::Remove, Edit::Flatten].map(|edit| {
-                let mut p = best.clone();
-                let mut position = at;
-                apply(&mut p.body, &mut position, edit).then_some(p)
-            });
-            match candidates.into_iter().flatten().find(|p| p.size() < best.size() && fails(p)) {
-                Some(p) => {
-                    best = p;
-                    progress = true;
-                }
-                None => at += 1,
-            }
-        }
-        if !progress {
-            return best;
-        }
+/// Compiles and runs a program. Errors are the kind of failure and the details.
+fn run_setup(
+    program: &Program,
+    s: &Setup,
+    machine: &Machine,
+    folder: &Path,
+    made: &mut Made,
+    times: &mut BTreeMap<&'static str, Duration>,
+) -> Result<Option<Buffers>, (&'static str, String)> {
+    let mut options = CompileOptions::default();
+    options.codegen.verify = true;
+    options.frontend.clang_args.push("-w".into());
+    (s.adjust)(&mut options);
+    let mut clock = Instant::now();
+    let mut lap = |part: &'static str| {
+        *times.entry(part).or_default() += clock.elapsed();
+        clock = Instant::now();
+    };
+    let level = options.frontend.opt.flag();
+    if !made.bitcode.contains_key(level) {
+        let source = folder.join("kernel.cl");
+        std::fs::write(&source, program.text()).map_err(|e| ("files", e.to_string()))?;
+        let bitcode = frontend::compile_to_bitcode(&source, &options.frontend).map_err(|e| ("front end", e.to_string()))?;
+        let path = folder.join(format!("kernel{level}.bc"));
+        std::fs::write(&path, bitcode).map_err(|e| ("files", e.to_string()))?;
+        made.bitcode.insert(level, path);
+        lap("clang");
+    }
+    // What is compiled alike gives the same object: some setups differ in how they simulate only.
+    let key = format!("{options:?} {:?}", s.set);
+    if !made.objects.contains_key(&key) {
+        let bitcode = made.bitcode[level].clone();
+        let object = driver::compile(&[bitcode], Emit::Obj, &options, machine).map_err(|e| ("compiler", e.to_string()))?;
+        let image = read::parse(&object.output).map_err(|e| ("object", e.to_string()))?;
+        made.objects.insert(key.clone(), image);
+        lap("Heddle's compiler");
+    }
+    let case = case_json(program, "kernel.cl").to_string();
+    let case = Case::parse(&case, "case", folder.into()).map_err(|e| ("case", e.to_string()))?;
+    let limits = Options {
+        max_instructions: 50_000_000,
+        check_marks: true,
+        check_renames: true,
+        check_races: true,
+        check_uninitialised: true,
+        check_barriers: true,
+        threads: 1,
+        ..Default::default()
+    };
+    let result = run_case(&case, &made.objects[&key], machine, s.mode, &limits, &mut |_, _| Box::new(|_| {}));
+    lap("simulation");
+    match result {
+        Err(RunError::Input(message)) if s.may_refuse && message.contains("fits an SM") => Ok(None),
+        Err(e) => Err(("fault", e.to_string())),
+        Ok(outcome) => Ok(Some(outcome.buffers.into_iter().map(|(n, a)| (n, a.data)).collect())),
     }
 }
 

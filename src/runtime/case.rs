@@ -343,7 +343,11 @@ impl Buffer {
 }
 
 impl Launch {
-    fn validate(&self, buffers: &BTreeMap<String, Buffer>) -> Result<(), String> {
+    /// Checks the sizes.
+    ///
+    /// # Errors
+    /// A sentence naming the size that is not possible.
+    pub fn validate_sizes(&self) -> Result<(), String> {
         let dims = self.global.len();
         if !(1..=3).contains(&dims) {
             return Err(format!("global has {dims} dimensions; 1 to 3 are possible"));
@@ -365,6 +369,11 @@ impl Launch {
         if self.repeat == 0 {
             return Err("repeat: must be 1 or more".into());
         }
+        Ok(())
+    }
+
+    fn validate(&self, buffers: &BTreeMap<String, Buffer>) -> Result<(), String> {
+        self.validate_sizes()?;
         for (i, a) in self.arguments().map_err(|m| format!("args{m}"))?.iter().enumerate() {
             if let Argument::Buffer(b) = a {
                 if !buffers.contains_key(b) {

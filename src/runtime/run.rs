@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::array::Array;
-use super::case::{Argument, Buffer, Case, Placement};
+use super::case::{Argument, Buffer, Case, Launch as LaunchSpec, Placement};
 use super::printf::{self, Printed};
 use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
 use crate::object::printf::PrintfFormat;
@@ -101,21 +101,124 @@ pub fn run_and_print(
     }
     let data = load_data(image, &mut memory).map_err(input)?;
     let mut outcome = Outcome::default();
-    let hierarchy = RefCell::new(Hierarchy::new(machine));
-    let mut written = Written::default();
-    let mut programs: BTreeMap<usize, Program> = BTreeMap::new();
-    let formats = image.metadata.printf.iter().map(PrintfFormat::parsed).collect::<Result<Vec<_>, _>>().map_err(input)?;
-    let mut buffer: Option<printf::Buffer> = None;
+    let mut device = DeviceState::new(memory, machine);
+    let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
     for (number, spec) in case.launches.iter().enumerate() {
         // With one launch there is nothing to tell apart.
         let place = if case.launches.len() > 1 { format!("launches[{number}]: ") } else { String::new() };
-        let input = |m: String| RunError::Input(format!("{place}{m}"));
+        let placed = |m: String| RunError::Input(format!("{place}{m}"));
+        let arguments = spec.arguments().map_err(placed)?;
+        let request = Request { spec, image: 0, arguments: &arguments, addresses: &addresses, buffers: &case.buffers, data };
+        let launched = device.launch(image, &request, machine, mode, options, progress, print).map_err(|e| match e {
+            RunError::Input(m) => placed(m),
+            fault => fault,
+        })?;
+        outcome.simulated += launched.time;
+        outcome.printed.add(&launched.printed);
+        outcome.total.add(&launched.statistics);
+        outcome.launches.push((spec.kernel.clone(), launched.statistics));
+    }
+    let memory = device.memory;
+    for (name, buffer) in &case.buffers {
+        let Some((address, array)) = buffers.get_mut(name.as_str()) else { continue };
+        if !array.is_empty() {
+            array.data = memory.read(*address, array.data.len()).unwrap_or_default();
+        }
+        if let Some(save) = &buffer.save {
+            array.write(&case.folder.join(save)).map_err(input)?;
+        }
+        if let Some(expect) = &buffer.expect {
+            let expected = Array::read(&case.folder.join(expect)).map_err(input)?;
+            outcome.checked += 1;
+            if let Err(m) = array.compare(&expected, buffer.rtol.unwrap_or(0.0), buffer.atol.unwrap_or(0.0)) {
+                outcome.mismatches.push((name.clone(), m));
+            }
+        }
+    }
+    outcome.buffers = buffers.into_iter().map(|(name, (_, array))| (name.to_string(), array)).collect();
+    Ok(outcome)
+}
+
+/// A device between launches: its memory, its caches, and what must be invalidated before the next launch (K6).
+pub struct DeviceState {
+    /// Its memory.
+    pub memory: DeviceMemory,
+    hierarchy: RefCell<Hierarchy>,
+    written: Written,
+    /// Kernels by image and number: loaded once, so that what the simulator learns of them serves later launches.
+    programs: BTreeMap<(u64, usize), Program>,
+    /// Where kernels print, once one does.
+    print_buffer: Option<printf::Buffer>,
+}
+
+/// What a launch gives.
+#[derive(Debug, Default)]
+pub struct Launched {
+    /// What it did.
+    pub statistics: Statistics,
+    /// Host time it took.
+    pub time: Duration,
+    /// What it printed.
+    pub printed: Printed,
+}
+
+/// A launch with its arguments' values.
+pub struct Request<'a> {
+    /// Kernel, sizes, number of repetitions; its arguments are not read.
+    pub spec: &'a LaunchSpec,
+    /// Which of the images launched on this device the kernel is in.
+    pub image: u64,
+    /// Arguments.
+    pub arguments: &'a [Argument],
+    /// Addresses of buffers.
+    pub addresses: &'a BTreeMap<&'a str, u64>,
+    /// What is known of buffers beyond their addresses: images.
+    pub buffers: &'a BTreeMap<String, Buffer>,
+    /// Address of the program-scope data (0 if there is none).
+    pub data: u64,
+}
+
+impl DeviceState {
+    /// With empty caches.
+    pub fn new(memory: DeviceMemory, machine: &Machine) -> DeviceState {
+        DeviceState {
+            memory,
+            hierarchy: RefCell::new(Hierarchy::new(machine)),
+            written: Written::default(),
+            programs: BTreeMap::new(),
+            print_buffer: None,
+        }
+    }
+
+    /// The host wrote to a buffer: L1 caches may hold what was there before (K6).
+    pub fn host_wrote(&mut self, buffer: &str) {
+        if self.written.used.contains(buffer) {
+            self.written.written.insert(buffer.into());
+        }
+    }
+
+    /// Runs a launch; `print` gets what it prints, also if it ends with a fault.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn launch(
+        &mut self,
+        image: &Image,
+        request: &Request,
+        machine: &Machine,
+        mode: Mode,
+        options: &Options,
+        progress: &mut dyn FnMut(&str, u64) -> Box<dyn Fn(u64) + Sync>,
+        print: &mut dyn FnMut(&[u8]),
+    ) -> Result<Launched, RunError> {
+        let input = |m: String| RunError::Input(m);
+        let spec = request.spec;
+        let formats = image.metadata.printf.iter().map(PrintfFormat::parsed).collect::<Result<Vec<_>, _>>().map_err(input)?;
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
             input(format!("no kernel `{}`; the source has: {}", spec.kernel, known.join(", ")))
         })?;
-        // Loaded once a kernel, so that what the simulator learns of it serves later launches.
-        let program = match programs.entry(kernel) {
+        let program = match self.programs.entry((request.image, kernel)) {
             Entry::Occupied(e) => &*e.into_mut(),
             Entry::Vacant(e) => &*e.insert(image.load(kernel, machine).map_err(|e| input(e.to_string()))?),
         };
@@ -128,22 +231,22 @@ pub fn run_and_print(
             Some(l) => three(l, 1),
             None => choose_local(header, global, machine),
         };
-        let arguments = spec.arguments().map_err(input)?;
-        let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
         let (mut constants, local_bytes, images) =
-            constant_bank(header, &arguments, &addresses, &case.buffers, data).map_err(input)?;
+            constant_bank(header, request.arguments, request.addresses, request.buffers, request.data).map_err(input)?;
+        let mut print_buffer = None;
         if let Some(at) = header.printf_argument() {
-            let buffer = match buffer {
+            let buffer = match self.print_buffer {
                 Some(b) => b,
-                None => *buffer.insert(printf::Buffer::new(&mut memory, options.printf_room).map_err(input)?),
+                None => *self.print_buffer.insert(printf::Buffer::new(&mut self.memory, options.printf_room).map_err(input)?),
             };
             let bytes = buffer.argument();
             if let Some(place) = constants.get_mut(at as usize..at as usize + bytes.len()) {
                 place.copy_from_slice(&bytes);
             }
+            print_buffer = Some(buffer);
         }
         for (address, image) in images.values() {
-            let have = memory.find(*address, 0).map_or(0, |a| a.bytes);
+            let have = self.memory.find(*address, 0).map_or(0, |a| a.bytes);
             if have < image.bytes() {
                 return Err(input(format!(
                     "kernel `{}`: an image of {} bytes in a buffer of {have}",
@@ -170,61 +273,42 @@ pub fn run_and_print(
         }
         check_launch(&launch, machine).map_err(|m| input(format!("kernel `{}`: {m}", header.name)))?;
         if !global.contains(&0) {
-            launch.descriptors = launch.descriptors(&memory);
+            launch.descriptors = launch.descriptors(&self.memory);
         }
-        let mut sum = Statistics::default();
-        let used = Written::of(header, &arguments, data != 0);
+        let mut launched = Launched::default();
+        let used = Written::of(header, request.arguments, request.data != 0);
         for _ in 0..spec.repeat {
             if global.contains(&0) {
                 continue;
             }
             // K6: what an earlier launch wrote may be stale in an L1.
-            if written.concerns(&used) {
-                hierarchy.borrow_mut().invalidate();
-                written = Written::default();
+            if self.written.concerns(&used) {
+                self.hierarchy.borrow_mut().invalidate();
+                self.written = Written::default();
             }
-            written.add(&used);
+            self.written.add(&used);
             let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
             let advance = progress(&header.name, groups);
             let started = Instant::now();
             let result = match mode {
-                Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance),
-                Mode::Timing => sim::timing::launch(&launch, &memory, &hierarchy, machine, options, &*advance),
+                Mode::Functional => sim::functional::launch(&launch, &self.memory, machine, options, &*advance),
+                Mode::Timing => sim::timing::launch(&launch, &self.memory, &self.hierarchy, machine, options, &*advance),
             };
-            outcome.simulated += started.elapsed();
-            if let Some(buffer) = buffer.filter(|_| header.printf_argument().is_some()) {
+            launched.time += started.elapsed();
+            if let Some(buffer) = print_buffer {
                 if result.is_err() {
                     // What the launch has written may still be in L2.
-                    hierarchy.borrow_mut().finish(&memory);
+                    self.hierarchy.borrow_mut().finish(&self.memory);
                 }
-                let (printed, changed) = buffer.take(&mut memory, &formats);
-                hierarchy.borrow_mut().host_wrote(buffer.address, changed);
+                let (printed, changed) = buffer.take(&mut self.memory, &formats);
+                self.hierarchy.borrow_mut().host_wrote(buffer.address, changed);
                 print(&printed.text);
-                outcome.printed.add(&printed);
+                launched.printed.add(&printed);
             }
-            sum.add(&result?);
+            launched.statistics.add(&result?);
         }
-        outcome.total.add(&sum);
-        outcome.launches.push((spec.kernel.clone(), sum));
+        Ok(launched)
     }
-    for (name, buffer) in &case.buffers {
-        let Some((address, array)) = buffers.get_mut(name.as_str()) else { continue };
-        if !array.is_empty() {
-            array.data = memory.read(*address, array.data.len()).unwrap_or_default();
-        }
-        if let Some(save) = &buffer.save {
-            array.write(&case.folder.join(save)).map_err(input)?;
-        }
-        if let Some(expect) = &buffer.expect {
-            let expected = Array::read(&case.folder.join(expect)).map_err(input)?;
-            outcome.checked += 1;
-            if let Err(m) = array.compare(&expected, buffer.rtol.unwrap_or(0.0), buffer.atol.unwrap_or(0.0)) {
-                outcome.mismatches.push((name.clone(), m));
-            }
-        }
-    }
-    outcome.buffers = buffers.into_iter().map(|(name, (_, array))| (name.to_string(), array)).collect();
-    Ok(outcome)
 }
 
 /// Buffers by what launches do with them since the L1 caches were invalidated last.
@@ -266,7 +350,10 @@ impl Written {
 }
 
 /// Puts the data section into memory, with its addresses made absolute. Returns its address (0 if there is none).
-fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String> {
+///
+/// # Errors
+/// There is not enough memory.
+pub fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String> {
     if image.data.is_empty() {
         return Ok(0);
     }

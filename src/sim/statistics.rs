@@ -338,6 +338,11 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Cycles of the launch, in timing mode.
+    pub fn cycles(&self) -> Option<u64> {
+        self.timing.as_ref().map(|t| t.cycles)
+    }
+
     /// Adds another launch's statistics. Cycles add up: launches run one after the other.
     pub fn add(&mut self, other: &Statistics) {
         self.work_items += other.work_items;

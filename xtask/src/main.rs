@@ -1,8 +1,9 @@
-//! Heddle's developer tasks: `cargo xtask setup|demo|test|lint|bench`.
+//! Heddle's developer tasks: `cargo xtask setup|demo|test|lint|bench|fuzz`.
 //!
 //! This package builds without LLVM, so that it can install what the rest needs.
 
 mod bench;
+mod fuzz;
 mod setup;
 mod shell;
 mod tests;
@@ -38,6 +39,8 @@ enum Task {
         #[arg(long)]
         json: Option<PathBuf>,
     },
+    /// Compare random programs for a time: all setups of Heddle and, where installed, an OpenCL implementation. Prints the seeds done, where findings are and how to go on.
+    Fuzz(fuzz::Fuzz),
 }
 
 fn run() -> Result<bool> {
@@ -59,6 +62,10 @@ fn run() -> Result<bool> {
         Task::Bench { name, json } => {
             setup::run()?;
             bench::run(&name, json.as_deref()).map(|()| true)
+        }
+        Task::Fuzz(f) => {
+            setup::run()?;
+            f.run()
         }
     }
 }
