@@ -4,6 +4,8 @@
 
 #define OVERLOAD __attribute__((overloadable))
 
+#include "math.cl"
+
 // ctz(0) is the number of bits: all bits below the lowest set one, counted.
 #define CTZ1(T, U) \
   OVERLOAD T ctz(T x) { U u = (U)x; return (T)popcount((U)((u & -u) - (U)1)); }
@@ -258,3 +260,5 @@ PREFETCHES(ulong)
 PREFETCHES(float)
 PREFETCHES(double)
 PREFETCHES(half)
+
+#include "half.cl"
