@@ -178,4 +178,9 @@ SHUFFLES(2) SHUFFLES(4) SHUFFLES(8) SHUFFLES(16)
   }
 COPY(half, ushort) COPY(half2, ushort2) COPY(half3, ushort3) COPY(half4, ushort4) COPY(half8, ushort8) COPY(half16, ushort16)
 
+// Work-group and sub-group functions.
+GROUPS(half, -INFINITY, INFINITY)
+static half from_half(half x, uint lane) { return as_half((ushort)__heddle_shuffle(as_ushort(x), lane)); }
+SUB_GROUPS(half, -INFINITY, INFINITY)
+
 #include "convert.cl"

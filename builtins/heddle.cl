@@ -88,6 +88,7 @@ SPACES(INTEGER, atomic_uint, uint)
 SPACES(INTEGER, atomic_long, long)
 SPACES(INTEGER, atomic_ulong, ulong)
 SPACES(BASIC, atomic_float, float)
+SPACES(BASIC, atomic_double, double)
 
 #define FLAG(SPACE) \
   OVERLOAD bool atomic_flag_test_and_set(volatile SPACE atomic_flag *p) { return __opencl_atomic_exchange((volatile SPACE atomic_int *)p, 1, ORDER); } \

@@ -224,7 +224,13 @@ fn below_one(t: Type) -> f64 {
 fn fract(t: Type, x: f64) -> Value {
     let floor = x.floor();
     let v = if x.is_infinite() { 0f64.copysign(x) } else { (x - floor).min(below_one(t)) };
-    let v = if x.is_nan() { x } else if v == 0.0 { v.copysign(x) } else { v };
+    let v = if x.is_nan() {
+        x
+    } else if v == 0.0 {
+        v.copysign(x)
+    } else {
+        v
+    };
     Value { r: v, s: floor, m: 0 }
 }
 
@@ -266,14 +272,32 @@ fn nextafter(t: Type, x: f64, y: f64) -> f64 {
     }
     let up = y > x;
     match t {
-        Type::F64 => if up { x.next_up() } else { x.next_down() },
+        Type::F64 => {
+            if up {
+                x.next_up()
+            } else {
+                x.next_down()
+            }
+        }
         Type::F32 => f64::from(if up { (x as f32).next_up() } else { (x as f32).next_down() }),
         Type::F16 => {
             let bits = half::f16::from_f64(x).to_bits();
             let away = (x > 0.0) == up;
             let bits = match bits & 0x7fff {
-                0 => if up { 1 } else { 0x8001 },
-                _ => if away { bits + 1 } else { bits - 1 },
+                0 => {
+                    if up {
+                        1
+                    } else {
+                        0x8001
+                    }
+                }
+                _ => {
+                    if away {
+                        bits + 1
+                    } else {
+                        bits - 1
+                    }
+                }
             };
             half::f16::from_bits(bits).to_f64()
         }
@@ -337,7 +361,10 @@ pub const FUNCTIONS: &[Function] = &[
     of(Shape::Two, one("multiply", "r = x * y;", EXACT, (-4.0, 4.0), |_, x, y, _, _| r(x * y))),
     of(Shape::Two, one("divide", "r = x / y;", [Exact, Ulp(2.5), Exact], (-4.0, 4.0), |_, x, y, _, _| r(x / y))),
     one("reciprocal", "r = 1 / x;", [Exact, Ulp(2.5), Exact], (-4.0, 4.0), |_, x, _, _, _| r(1.0 / x)),
-    Function { strict: true, ..of(Shape::Two, one("divide_strict", "r = x / y;", FLOAT_EXACT, (-4.0, 4.0), |_, x, y, _, _| r(x / y))) },
+    Function {
+        strict: true,
+        ..of(Shape::Two, one("divide_strict", "r = x / y;", FLOAT_EXACT, (-4.0, 4.0), |_, x, y, _, _| r(x / y)))
+    },
     Function { strict: true, ..one("sqrt_strict", "r = sqrt(x);", FLOAT_EXACT, (0.0, 4.0), |_, x, _, _, _| r(x.sqrt())) },
     f!("acos", ulps(2.0, 4.0, 4.0), (-1.0, 1.0), |_, x, _, _, _| r(libm::acos(x))),
     f!("acosh", ulps(2.0, 4.0, 4.0), (1.0, 20.0), |_, x, _, _, _| r(libm::acosh(x))),
@@ -369,13 +396,25 @@ pub const FUNCTIONS: &[Function] = &[
     g!("fmax", EXACT, |_, x, y, _, _| r(fmax(x, y))),
     g!("fmin", EXACT, |_, x, y, _, _| r(fmin(x, y))),
     g!("fmod", EXACT, |_, x, y, _, _| r(libm::fmod(x, y))),
-    Function { results: [true, true, false], ..one("fract", "T w; r = fract(x, &w); s = w;", EXACT, (-4.0, 4.0), |t, x, _, _, _| fract(t, x)) },
-    Function { results: [true, false, true], ..one("frexp", "int k; r = frexp(x, &k); m = k;", EXACT, (-4.0, 4.0), |_, x, _, _, _| frexp(x)) },
+    Function {
+        results: [true, true, false],
+        ..one("fract", "T w; r = fract(x, &w); s = w;", EXACT, (-4.0, 4.0), |t, x, _, _, _| fract(t, x))
+    },
+    Function {
+        results: [true, false, true],
+        ..one("frexp", "int k; r = frexp(x, &k); m = k;", EXACT, (-4.0, 4.0), |_, x, _, _, _| frexp(x))
+    },
     g!("hypot", ulps(2.0, 4.0, 4.0), |_, x, y, _, _| r(libm::hypot(x, y))),
-    Function { results: [false, false, true], ..one("ilogb", "m = ilogb(x);", EXACT, (-4.0, 4.0), |_, x, _, _, _| Value { r: 0.0, s: 0.0, m: ilogb(x) }) },
+    Function {
+        results: [false, false, true],
+        ..one("ilogb", "m = ilogb(x);", EXACT, (-4.0, 4.0), |_, x, _, _, _| Value { r: 0.0, s: 0.0, m: ilogb(x) })
+    },
     of(Shape::WithInteger, one("ldexp", "r = ldexp(x, n);", EXACT, (-4.0, 4.0), |_, x, _, _, n| r(libm::ldexp(x, n)))),
     f!("lgamma", [Free, Free, Free], (-20.0, 60.0), |_, x, _, _, _| r(libm::lgamma(x))),
-    Function { results: [true, false, true], ..one("lgamma_r", "int k; r = lgamma_r(x, &k); m = k;", [Free, Free, Free], (-20.0, 60.0), |_, x, _, _, _| lgamma_r(x)) },
+    Function {
+        results: [true, false, true],
+        ..one("lgamma_r", "int k; r = lgamma_r(x, &k); m = k;", [Free, Free, Free], (-20.0, 60.0), |_, x, _, _, _| lgamma_r(x))
+    },
     f!("log", ulps(2.0, 3.0, 3.0), (0.0, 4.0), |_, x, _, _, _| r(libm::log(x))),
     f!("log2", ulps(2.0, 3.0, 3.0), (0.0, 4.0), |_, x, _, _, _| r(libm::log2(x))),
     f!("log10", ulps(2.0, 3.0, 3.0), (0.0, 4.0), |_, x, _, _, _| r(libm::log10(x))),
@@ -384,20 +423,39 @@ pub const FUNCTIONS: &[Function] = &[
     of(Shape::Three, one("mad", "r = mad(x, y, z);", EXACT, (-4.0, 4.0), |t, x, y, z, _| r(fma(t, x, y, z)))),
     g!("maxmag", EXACT, |_, x, y, _, _| r(by_magnitude(x, y, true, fmax))),
     g!("minmag", EXACT, |_, x, y, _, _| r(by_magnitude(x, y, false, fmin))),
-    Function { results: [true, true, false], ..one("modf", "T w; r = modf(x, &w); s = w;", EXACT, (-4.0, 4.0), |_, x, _, _, _| modf(x)) },
+    Function {
+        results: [true, true, false],
+        ..one("modf", "T w; r = modf(x, &w); s = w;", EXACT, (-4.0, 4.0), |_, x, _, _, _| modf(x))
+    },
     one("nan", "r = nan(as_U(x));", EXACT, (-4.0, 4.0), |_, _, _, _, _| r(f64::NAN)),
     g!("nextafter", EXACT, |t, x, y, _, _| r(nextafter(t, x, y))),
     g!("pow", ulps(4.0, 16.0, 16.0), |_, x, y, _, _| r(libm::pow(x, y))),
-    of(Shape::WithInteger, one("pown", "r = pown(x, n);", ulps(4.0, 16.0, 16.0), (-4.0, 4.0), |_, x, _, _, n| r(libm::pow(x, f64::from(n))))),
+    of(
+        Shape::WithInteger,
+        one("pown", "r = pown(x, n);", ulps(4.0, 16.0, 16.0), (-4.0, 4.0), |_, x, _, _, n| r(libm::pow(x, f64::from(n)))),
+    ),
     g!("powr", ulps(4.0, 16.0, 16.0), |_, x, y, _, _| r(powr(x, y))),
     g!("remainder", EXACT, |_, x, y, _, _| r(libm::remainder(x, y))),
-    Function { results: [true, false, true], ..of(Shape::Two, one("remquo", "int k; r = remquo(x, y, &k); m = k % 128;", EXACT, (-4.0, 4.0), |_, x, y, _, _| remquo(x, y))) },
+    Function {
+        results: [true, false, true],
+        ..of(
+            Shape::Two,
+            one("remquo", "int k; r = remquo(x, y, &k); m = k % 128;", EXACT, (-4.0, 4.0), |_, x, y, _, _| remquo(x, y)),
+        )
+    },
     f!("rint", EXACT, (-100.0, 100.0), |_, x, _, _, _| r(x.round_ties_even())),
     of(Shape::WithInteger, one("rootn", "r = rootn(x, n);", ulps(4.0, 16.0, 16.0), (-4.0, 4.0), |_, x, _, _, n| r(rootn(x, n)))),
     f!("round", EXACT, (-100.0, 100.0), |_, x, _, _, _| r(x.round())),
     f!("rsqrt", ulps(1.0, 2.0, 2.0), (0.0, 100.0), |_, x, _, _, _| r(rsqrt(x))),
     f!("sin", ulps(2.0, 4.0, 4.0), (-100.0, 100.0), |_, x, _, _, _| r(libm::sin(x))),
-    Function { results: [true, true, false], ..one("sincos", "T c; r = sincos(x, &c); s = c;", ulps(2.0, 4.0, 4.0), (-100.0, 100.0), |_, x, _, _, _| Value { r: libm::sin(x), s: libm::cos(x), m: 0 }) },
+    Function {
+        results: [true, true, false],
+        ..one("sincos", "T c; r = sincos(x, &c); s = c;", ulps(2.0, 4.0, 4.0), (-100.0, 100.0), |_, x, _, _, _| Value {
+            r: libm::sin(x),
+            s: libm::cos(x),
+            m: 0,
+        })
+    },
     f!("sinh", ulps(2.0, 4.0, 4.0), (-90.0, 90.0), |_, x, _, _, _| r(libm::sinh(x))),
     f!("sinpi", ulps(2.0, 4.0, 4.0), (-100.0, 100.0), |_, x, _, _, _| r(sinpi(x))),
     f!("sqrt", [Exact, Ulp(3.0), Exact], (0.0, 100.0), |_, x, _, _, _| r(x.sqrt())),

@@ -97,7 +97,30 @@ impl Type {
     }
 }
 
-const INTEGERS: [i32; 22] = [0, 1, 2, 3, 4, 5, 7, 10, 24, 31, 100, 127, 149, 150, 1000, 1 << 24, (1 << 24) + 1, i32::MAX - 1, i32::MAX, i32::MIN, -i32::MAX, 23];
+const INTEGERS: [i32; 22] = [
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    10,
+    24,
+    31,
+    100,
+    127,
+    149,
+    150,
+    1000,
+    1 << 24,
+    (1 << 24) + 1,
+    i32::MAX - 1,
+    i32::MAX,
+    i32::MIN,
+    -i32::MAX,
+    23,
+];
 
 /// Halves of one argument: all of them.
 fn all_halves() -> Vec<Input> {
@@ -127,7 +150,11 @@ pub fn of(function: &Function, ty: Type) -> Vec<Input> {
                 let turns = if k < 300 { random.integer(-100, 100) } else { random.integer(1, 1 << (8 + k % 30)) };
                 let x = ty.round(turns as f64 * std::f64::consts::FRAC_PI_2);
                 let x = [x, x.next_up(), x.next_down()][k % 3];
-                v.push(single(if ty == Type::F32 { f64::from([x as f32, (x as f32).next_up(), (x as f32).next_down()][k % 3]) } else { x }));
+                v.push(single(if ty == Type::F32 {
+                    f64::from([x as f32, (x as f32).next_up(), (x as f32).next_down()][k % 3])
+                } else {
+                    x
+                }));
             }
             v.extend((-200..=200).map(|k| single(f64::from(k) / 2.0)));
         }

@@ -87,12 +87,18 @@ fn error(ty: Type, result: f64, value: f64, rest: f64, exact: bool) -> f64 {
         }
     }
     if value == 0.0 && rest == 0.0 {
-        return if result == 0.0 && (result.is_sign_negative() != value.is_sign_negative()) { f64::INFINITY } else { result.abs() / f64::from_bits(1) };
+        return if result == 0.0 && (result.is_sign_negative() != value.is_sign_negative()) {
+            f64::INFINITY
+        } else {
+            result.abs() / f64::from_bits(1)
+        };
     }
     if result == value && rest == 0.0 {
         return 0.0;
     }
-    if value.is_infinite() || (result.is_infinite() && rounded.is_finite() && value.abs() < ty.round(f64::MAX).min(f64::MAX) / 2.0) {
+    if value.is_infinite()
+        || (result.is_infinite() && rounded.is_finite() && value.abs() < ty.round(f64::MAX).min(f64::MAX) / 2.0)
+    {
         return f64::INFINITY;
     }
     // Scaled, so that the number after the largest one is finite and the unit of a denormal is not zero.
@@ -187,7 +193,13 @@ fn run(function: &Function, ty: Type, samples: &[Sample], image: &Image, folder:
             arguments.extend((function.shape == Shape::WithInteger).then(|| sample.input.n.to_string()));
             let mut at = format!("({})", arguments.join(", "));
             if e.is_infinite() {
-                let _ = write!(at, " gives {r:e} {s:e} {m} instead of {:e} {:e} {}", ty.round(sample.value.r), sample.value.s, sample.value.m);
+                let _ = write!(
+                    at,
+                    " gives {r:e} {s:e} {m} instead of {:e} {:e} {}",
+                    ty.round(sample.value.r),
+                    sample.value.s,
+                    sample.value.m
+                );
             }
             worst.error = e;
             worst.at = at;
@@ -288,7 +300,15 @@ fn within_bounds() {
                 _ => f64::INFINITY,
             };
             if m.error > limit {
-                let _ = writeln!(beyond, "{} {}: {} ulp, allowed {}: {}", NAMES[ty as usize].0, f.name, m.error, bound_text(bound), m.at);
+                let _ = writeln!(
+                    beyond,
+                    "{} {}: {} ulp, allowed {}: {}",
+                    NAMES[ty as usize].0,
+                    f.name,
+                    m.error,
+                    bound_text(bound),
+                    m.at
+                );
             }
         }
         page.push_str("|\n");
@@ -350,7 +370,14 @@ fn exhaustive() {
             _ => f64::INFINITY,
         };
         failed |= worst.error > limit;
-        println!("{}: {} ulp (allowed {}) at {}, {} samples", f.name, worst.error, bound_text(f.bound(ty)), worst.at, worst.samples);
+        println!(
+            "{}: {} ulp (allowed {}) at {}, {} samples",
+            f.name,
+            worst.error,
+            bound_text(f.bound(ty)),
+            worst.at,
+            worst.samples
+        );
     }
     assert!(!failed, "a function is beyond its bound");
 }
