@@ -118,3 +118,75 @@ EACH(tgamma, double)
 
 OVERLOAD float tgamma(float x) { return (float)tgamma((double)x); }
 EACH(tgamma, float)
+
+// ldexp: the machine's. libclc's is wrong for large exponents.
+OVERLOAD float ldexp(float x, int n) { return __builtin_ldexpf(x, n); }
+OVERLOAD double ldexp(double x, int n) { return __builtin_ldexp(x, n); }
+#define EACH_INT(NAME, T) \
+  OVERLOAD T##2 NAME(T##2 x, int2 n) { return (T##2)(NAME(x.s0, n.s0), NAME(x.s1, n.s1)); } \
+  OVERLOAD T##3 NAME(T##3 x, int3 n) { return (T##3)(NAME(x.s0, n.s0), NAME(x.s1, n.s1), NAME(x.s2, n.s2)); } \
+  OVERLOAD T##4 NAME(T##4 x, int4 n) { return (T##4)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); } \
+  OVERLOAD T##8 NAME(T##8 x, int8 n) { return (T##8)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); } \
+  OVERLOAD T##16 NAME(T##16 x, int16 n) { return (T##16)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); }
+#define EACH_SCALAR_INT(NAME, T) \
+  OVERLOAD T##2 NAME(T##2 x, int n) { return NAME(x, (int2)n); } \
+  OVERLOAD T##3 NAME(T##3 x, int n) { return NAME(x, (int3)n); } \
+  OVERLOAD T##4 NAME(T##4 x, int n) { return NAME(x, (int4)n); } \
+  OVERLOAD T##8 NAME(T##8 x, int n) { return NAME(x, (int8)n); } \
+  OVERLOAD T##16 NAME(T##16 x, int n) { return NAME(x, (int16)n); }
+EACH_INT(ldexp, float)
+EACH_INT(ldexp, double)
+EACH_SCALAR_INT(ldexp, float)
+EACH_SCALAR_INT(ldexp, double)
+
+// rootn of floats in double precision: libclc's flushes denormal arguments and results.
+OVERLOAD float rootn(float x, int n) {
+  float r = (float)pow(fabs((double)x), 1.0 / (double)n);
+  r = n & 1 ? copysign(r, x) : x < 0.0f ? NAN : r;
+  return n == 0 ? NAN : r;
+}
+EACH_INT(rootn, float)
+
+// nan of a double: libclc's is an infinity for code 0.
+#define NAN_OF(T, U) OVERLOAD T nan(U code) { return as_##T((U)((code & (U)0xfffffffffffffUL) | (U)0x7ff8000000000000UL)); }
+NAN_OF(double, ulong) NAN_OF(double2, ulong2) NAN_OF(double3, ulong3) NAN_OF(double4, ulong4) NAN_OF(double8, ulong8) NAN_OF(double16, ulong16)
+
+// Remainders of floats: exact in double precision. libclc's are wrong for denormal divisors.
+OVERLOAD double fmod(double, double);
+OVERLOAD double remainder(double, double);
+OVERLOAD double remquo(double, double, __private int *);
+#define EACH_TWO(NAME, T) \
+  OVERLOAD T##2 NAME(T##2 x, T##2 y) { return (T##2)(NAME(x.s0, y.s0), NAME(x.s1, y.s1)); } \
+  OVERLOAD T##3 NAME(T##3 x, T##3 y) { return (T##3)(NAME(x.s0, y.s0), NAME(x.s1, y.s1), NAME(x.s2, y.s2)); } \
+  OVERLOAD T##4 NAME(T##4 x, T##4 y) { return (T##4)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
+  OVERLOAD T##8 NAME(T##8 x, T##8 y) { return (T##8)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
+  OVERLOAD T##16 NAME(T##16 x, T##16 y) { return (T##16)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); }
+OVERLOAD float fmod(float x, float y) { return (float)fmod((double)x, (double)y); }
+EACH_TWO(fmod, float)
+OVERLOAD float remainder(float x, float y) { return (float)remainder((double)x, (double)y); }
+EACH_TWO(remainder, float)
+OVERLOAD float remquo(float x, float y, __private int *q) { return (float)remquo((double)x, (double)y, q); }
+OVERLOAD float2 remquo(float2 x, float2 y, __private int2 *q) {
+  int a, b;
+  float2 r = (float2)(remquo(x.s0, y.s0, &a), remquo(x.s1, y.s1, &b));
+  *q = (int2)(a, b);
+  return r;
+}
+OVERLOAD float3 remquo(float3 x, float3 y, __private int3 *q) {
+  int a, b, c;
+  float3 r = (float3)(remquo(x.s0, y.s0, &a), remquo(x.s1, y.s1, &b), remquo(x.s2, y.s2, &c));
+  *q = (int3)(a, b, c);
+  return r;
+}
+#define REMQUO_HALVES(N, H) \
+  OVERLOAD float##N remquo(float##N x, float##N y, __private int##N *q) { \
+    int##H a, b; \
+    float##N r = (float##N)(remquo(x.lo, y.lo, &a), remquo(x.hi, y.hi, &b)); \
+    *q = (int##N)(a, b); \
+    return r; \
+  }
+REMQUO_HALVES(4, 2) REMQUO_HALVES(8, 4) REMQUO_HALVES(16, 8)
+#define REMQUO_SPACES(N) \
+  OVERLOAD float##N remquo(float##N x, float##N y, __local int##N *q) { int##N k; float##N r = remquo(x, y, &k); *q = k; return r; } \
+  OVERLOAD float##N remquo(float##N x, float##N y, __global int##N *q) { int##N k; float##N r = remquo(x, y, &k); *q = k; return r; }
+REMQUO_SPACES() REMQUO_SPACES(2) REMQUO_SPACES(3) REMQUO_SPACES(4) REMQUO_SPACES(8) REMQUO_SPACES(16)

@@ -4,6 +4,7 @@
 //! The result is `docs/COVERAGE.md`; the test fails if a form is wrong or the page is stale (`HEDDLE_BLESS=1` writes it).
 
 mod forms;
+mod together;
 mod values;
 
 use std::collections::BTreeMap;

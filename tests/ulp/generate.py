@@ -124,7 +124,7 @@ def roots(r):
 def powers(x, y):
     e = y * mpmath.log(abs(x)) / mpmath.log(2)
     if abs(e) > 1100:
-        return mpf(0) if e < 0 else mpf("inf")
+        return (mpf("1e-400") if e < 0 else mpf("inf")) * (-1 if x < 0 and int(y) % 2 else 1)
     v = mpmath.exp(y * mpmath.log(abs(x)))
     return -v if x < 0 and int(y) % 2 else v
 
@@ -180,8 +180,7 @@ def rows_of(name):
                 v = mpmath.sign(v) * mpf("inf")
             hi = float(v)
             if v != 0 and abs(v) < mpf(2) ** -1080:
-                hi, lo = 0.0, math.copysign(5e-324 / 2, v)
-                lo = 0.0
+                hi, lo = math.copysign(0.0, v), 0.0
             elif math.isinf(hi):
                 hi, lo = (hi, 0.0) if mpmath.isinf(v) else (math.copysign(1.7976931348623157e308, hi), float(v - mpf(math.copysign(1.7976931348623157e308, hi))))
             else:
