@@ -44,3 +44,19 @@ static half down(half h) { return -up(-h); }
   FROM_MODES(T, REAL) FROM_WIDTHS(T, ) FROM_WIDTHS(T, _rte) FROM_WIDTHS(T, _rtz) FROM_WIDTHS(T, _rtp) FROM_WIDTHS(T, _rtn)
 FROM_ALL(char, float) FROM_ALL(uchar, float) FROM_ALL(short, float) FROM_ALL(ushort, float) FROM_ALL(int, float) FROM_ALL(uint, float)
 FROM_ALL(long, float) FROM_ALL(ulong, float) FROM_ALL(float, float) FROM_ALL(double, double)
+
+// Integers to floats that do not hold them all, in the directed roundings: libclc's are wrong next to the integers' limits.
+#define DIRECTED(F, B, T, LIMIT) \
+  static int side_##F##_##T(F h, T x) { return h >= LIMIT || (T)h > x ? 1 : (T)h < x ? -1 : 0; } \
+  OVERLOAD F convert_##F##_rtp(T x) { F h = (F)x; return side_##F##_##T(h, x) < 0 ? as_##F((B)(as_##B(h) + (h < 0 ? -1 : 1))) : h; } \
+  OVERLOAD F convert_##F##_rtn(T x) { F h = (F)x; return side_##F##_##T(h, x) > 0 ? as_##F((B)(as_##B(h) + (h < 0 ? 1 : -1))) : h; } \
+  OVERLOAD F convert_##F##_rtz(T x) { F h = (F)x; int s = side_##F##_##T(h, x); return (h > 0 && s > 0) || (h < 0 && s < 0) ? as_##F((B)(as_##B(h) - 1)) : h; } \
+  DIRECTED_WIDTHS(F, T, _rtp) DIRECTED_WIDTHS(F, T, _rtn) DIRECTED_WIDTHS(F, T, _rtz)
+#define DIRECTED_WIDTHS(F, T, SUFFIX) \
+  OVERLOAD F##2 convert_##F##2##SUFFIX(T##2 x) { return (F##2)(convert_##F##SUFFIX(x.s0), convert_##F##SUFFIX(x.s1)); } \
+  OVERLOAD F##3 convert_##F##3##SUFFIX(T##3 x) { return (F##3)(convert_##F##SUFFIX(x.s0), convert_##F##SUFFIX(x.s1), convert_##F##SUFFIX(x.s2)); } \
+  OVERLOAD F##4 convert_##F##4##SUFFIX(T##4 x) { return (F##4)(convert_##F##2##SUFFIX(x.lo), convert_##F##2##SUFFIX(x.hi)); } \
+  OVERLOAD F##8 convert_##F##8##SUFFIX(T##8 x) { return (F##8)(convert_##F##4##SUFFIX(x.lo), convert_##F##4##SUFFIX(x.hi)); } \
+  OVERLOAD F##16 convert_##F##16##SUFFIX(T##16 x) { return (F##16)(convert_##F##8##SUFFIX(x.lo), convert_##F##8##SUFFIX(x.hi)); }
+DIRECTED(float, int, int, 0x1p31f) DIRECTED(float, int, uint, 0x1p32f) DIRECTED(float, int, long, 0x1p63f) DIRECTED(float, int, ulong, 0x1p64f)
+DIRECTED(double, long, long, 0x1p63) DIRECTED(double, long, ulong, 0x1p64)

@@ -137,8 +137,8 @@ fn integers() {
         v & ((1 << limits(t).0) - 1)
     }
     let table: [(&str, Host); 19] = [
-        ("abs(x)", |_, x, _, _| x.abs()),
-        ("abs_diff(x, y)", |_, x, y, _| (x - y).abs()),
+        ("abs(x)", |t, x, _, _| wrap(t, x.abs())),
+        ("abs_diff(x, y)", |t, x, y, _| wrap(t, (x - y).abs())),
         ("add_sat(x, y)", |t, x, y, _| clamped(t, x + y)),
         ("sub_sat(x, y)", |t, x, y, _| clamped(t, x - y)),
         ("hadd(x, y)", |_, x, y, _| (x + y) >> 1),
@@ -165,7 +165,7 @@ fn integers() {
         let inputs = [1, 2, 3].map(|seed| data(*dtype, ITEMS, seed));
         let mut body = format!("  {name} x = a[i], y = b[i], z = c[i];\n");
         for (k, (call, _)) in table.iter().enumerate() {
-            let _ = writeln!(body, "  out[i * 32 + {k}] = (long){call};");
+            let _ = writeln!(body, "  out[i * 32 + {k}] = (long)({name})({call});");
         }
         let narrow = dtype.bytes() < 8;
         if narrow {
@@ -360,7 +360,7 @@ fn conversions() {
 #[test]
 fn half_loads_and_stores() {
     for (from, dtype) in &TYPES[9..] {
-        for n in [1usize, 2, 3, 4, 8, 16] {
+        for n in [2usize, 3, 4, 8, 16] {
             let modes = ["", "_rte", "_rtz", "_rtp", "_rtn"];
             let input = data(*dtype, 32 * 16, 11 + n as u64);
             let width = if n == 1 { String::new() } else { n.to_string() };
