@@ -60,3 +60,15 @@ FROM_ALL(long, float) FROM_ALL(ulong, float) FROM_ALL(float, float) FROM_ALL(dou
   OVERLOAD F##16 convert_##F##16##SUFFIX(T##16 x) { return (F##16)(convert_##F##8##SUFFIX(x.lo), convert_##F##8##SUFFIX(x.hi)); }
 DIRECTED(float, int, int, 0x1p31f) DIRECTED(float, int, uint, 0x1p32f) DIRECTED(float, int, long, 0x1p63f) DIRECTED(float, int, ulong, 0x1p64f)
 DIRECTED(double, long, long, 0x1p63) DIRECTED(double, long, ulong, 0x1p64)
+
+// Stores of halves in all roundings: libclc's directed ones lose numbers below the smallest half.
+#define STORE_ROUNDED(SPACE, F, MODE) \
+  OVERLOAD void vstore_half##MODE(F x, size_t i, SPACE half *p) { p[i] = convert_half##MODE(x); } \
+  STORE_ROUNDED_N(SPACE, F, MODE, 2, 2) STORE_ROUNDED_N(SPACE, F, MODE, 3, 4) STORE_ROUNDED_N(SPACE, F, MODE, 4, 4) \
+  STORE_ROUNDED_N(SPACE, F, MODE, 8, 8) STORE_ROUNDED_N(SPACE, F, MODE, 16, 16)
+#define STORE_ROUNDED_N(SPACE, F, MODE, N, ROOM) \
+  OVERLOAD void vstore_half##N##MODE(F##N x, size_t i, SPACE half *p) { vstore##N(convert_half##N##MODE(x), i, p); } \
+  OVERLOAD void vstorea_half##N##MODE(F##N x, size_t i, SPACE half *p) { vstore##N(convert_half##N##MODE(x), 0, p + i * ROOM); }
+#define STORE_MODES(SPACE, F) STORE_ROUNDED(SPACE, F, _rtz) STORE_ROUNDED(SPACE, F, _rtp) STORE_ROUNDED(SPACE, F, _rtn)
+STORE_MODES(__private, float) STORE_MODES(__local, float) STORE_MODES(__global, float)
+STORE_MODES(__private, double) STORE_MODES(__local, double) STORE_MODES(__global, double)

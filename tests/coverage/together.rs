@@ -47,7 +47,7 @@ fn atomics() {
                 let _ = writeln!(
                     body,
                     "  out[64 + {k} * 64 + i] = {};",
-                    call.replace('P', &format!("({p})")).replace("SPACE", space)
+                    call.replace("SPACE", space).replace('P', &format!("({p})"))
                 );
             }
             // Counters, and compare-and-exchange: of 64 work-items that expect the first value, one wins.
