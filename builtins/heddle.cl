@@ -4,6 +4,8 @@
 
 #define OVERLOAD __attribute__((overloadable))
 
+#include "math.cl"
+
 // ctz(0) is the number of bits: all bits below the lowest set one, counted.
 #define CTZ1(T, U) \
   OVERLOAD T ctz(T x) { U u = (U)x; return (T)popcount((U)((u & -u) - (U)1)); }
@@ -101,6 +103,7 @@ SPACES(INTEGER, atomic_uint, uint)
 SPACES(INTEGER, atomic_long, long)
 SPACES(INTEGER, atomic_ulong, ulong)
 SPACES(BASIC, atomic_float, float)
+SPACES(BASIC, atomic_double, double)
 
 #define FLAG(SPACE) \
   OVERLOAD bool atomic_flag_test_and_set(volatile SPACE atomic_flag *p) { return __opencl_atomic_exchange((volatile SPACE atomic_int *)p, 1, ORDER); } \
@@ -274,3 +277,5 @@ PREFETCHES(ulong)
 PREFETCHES(float)
 PREFETCHES(double)
 PREFETCHES(half)
+
+#include "half.cl"

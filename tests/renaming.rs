@@ -17,6 +17,7 @@ fn random_kernels_on_random_pools() {
         adjust: |o| o.codegen.rename = Rename::Never,
         mode: Mode::Functional,
         may_refuse: false,
+        host: false,
     };
     for seed in 0..count {
         let program = generate::program(1_000_000 + seed);
@@ -46,9 +47,10 @@ fn random_kernels_on_random_pools() {
                 adjust,
                 mode: Mode::Timing,
                 may_refuse: true,
+                host: false,
             });
         }
-        if let Err(finding) = Checker::new(setups, None).unwrap().check(&program) {
+        if let Err(finding) = Checker::new(setups, 0, None).unwrap().check(&program) {
             panic!("seed {seed}: {finding:?}\n{}", program.text());
         }
     }

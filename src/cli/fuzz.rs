@@ -36,6 +36,9 @@ pub struct Fuzz {
     /// Where failing programs go.
     #[arg(long, value_name = "FOLDER", default_value = "fuzz-findings")]
     out: PathBuf,
+    /// Setups a program is compiled and run in: the first, and others in turn; 0: all.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    ways: usize,
     /// Write failing programs as they are, not shrunk.
     #[arg(long)]
     no_reduce: bool,
@@ -118,7 +121,7 @@ impl Fuzz {
         let next = AtomicU64::new(range.start);
         let work = || -> Result<(), String> {
             let client = device.as_ref().map(|_| opencl::Client::start(&self.opencl_device)).transpose()?;
-            let mut checker = Checker::new(fuzz::setups(), client)?;
+            let mut checker = Checker::new(fuzz::setups(), self.ways, client)?;
             while end.is_none_or(|e| Instant::now() < e) {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
                 if seed >= range.end {
@@ -156,10 +159,10 @@ impl Fuzz {
         let parts: Vec<String> = times.iter().map(|(part, t)| format!("{part} {:.0} %", 100.0 * t.as_secs_f64() / sum)).collect();
         let foreign = findings.iter().filter(|(_, f)| f.only_opencl).count();
         let line = format!(
-            "{done} programs, seeds {}..{}, {} setups each{}: {} failed{}\n{seconds:.1} s, {:.2} programs/s; {}\n",
+            "{done} programs, seeds {}..{}, {} of Heddle's setups each{}: {} failed{}\n{seconds:.1} s, {:.2} programs/s; {}\n",
             range.start,
             range.start + done,
-            fuzz::setups().len(),
+            if self.ways == 0 { fuzz::setups().len() } else { self.ways.min(fuzz::setups().len()) },
             device.map_or(String::new(), |d| format!(" and {d}")),
             findings.len(),
             if foreign > 0 { format!(" ({foreign} of them only in OpenCL)") } else { String::new() },

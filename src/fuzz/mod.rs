@@ -25,6 +25,7 @@ use crate::object::write::Image;
 use crate::runtime::case::Case;
 use crate::runtime::run::{Mode, RunError, run_case};
 use crate::sim::Options;
+use crate::sim::jit::Jit;
 use crate::target::Machine;
 
 /// A way to compile and run a program.
@@ -39,13 +40,15 @@ pub struct Setup {
     pub mode: Mode,
     /// The machine may refuse the launch: too few registers.
     pub may_refuse: bool,
+    /// Translate to the host's instructions, which checks cannot watch.
+    pub host: bool,
 }
 
 fn setup(name: &str, set: &[&str], mode: Mode, adjust: fn(&mut CompileOptions)) -> Setup {
     let set: Vec<String> = set.iter().map(|s| (*s).into()).collect();
     // Programs with many live values need more than a small file has.
     let may_refuse = set.iter().any(|s| s.starts_with("sm.main-registers="));
-    Setup { name: name.into(), set, adjust, mode, may_refuse }
+    Setup { name: name.into(), set, adjust, mode, may_refuse, host: false }
 }
 
 /// Every technique on and off, several machines, both simulation modes.
@@ -100,6 +103,7 @@ pub fn setups() -> Vec<Setup> {
         ),
         setup("past the L1 caches", &[], Timing, |o| o.select.cache_hints = CacheHints::Cg),
         setup("warps of 64", &["warp-size=64"], Functional, |o| o.codegen.regfile = RegisterFile::Single),
+        Setup { host: true, ..setup("in the host's instructions", &[], Functional, |_| {}) },
     ]
 }
 
@@ -141,6 +145,8 @@ pub struct Checker {
     setups: Vec<(Setup, Machine)>,
     folder: tempfile::TempDir,
     opencl: Option<opencl::Client>,
+    /// Setups a program runs in: the first, and others in turn.
+    ways: usize,
     /// Host time by part of the work.
     pub times: BTreeMap<&'static str, Duration>,
 }
@@ -153,18 +159,19 @@ struct Made {
 }
 
 impl Checker {
-    /// A checker with these setups; the results of the first are what the others are compared with.
+    /// A checker with these setups; the results of the first are what the others are compared with. A program runs in the first and `ways` - 1 of the others,
+    /// which take turns (0: in all).
     ///
     /// # Errors
     /// A machine that does not exist, or no temporary folder.
-    pub fn new(setups: Vec<Setup>, opencl: Option<opencl::Client>) -> Result<Checker, String> {
+    pub fn new(setups: Vec<Setup>, ways: usize, opencl: Option<opencl::Client>) -> Result<Checker, String> {
         let machine = |s: Setup| match Machine::load(None, &s.set) {
             Ok(machine) => Ok((s, machine)),
             Err(e) => Err(format!("setup `{}`: {e}", s.name)),
         };
         let setups = setups.into_iter().map(machine).collect::<Result<_, _>>()?;
         let folder = tempfile::tempdir().map_err(|e| format!("cannot make a temporary folder: {e}"))?;
-        Ok(Checker { setups, folder, opencl, times: BTreeMap::new() })
+        Ok(Checker { setups, folder, opencl, ways, times: BTreeMap::new() })
     }
 
     /// Compiles and runs a program with each setup and compares the results.
@@ -172,8 +179,11 @@ impl Checker {
     /// # Errors
     /// The first finding.
     pub fn check(&mut self, program: &Program) -> Result<(), Finding> {
-        let all: Vec<usize> = (0..self.setups.len()).collect();
-        self.check_with(program, &all, true)
+        let others = self.setups.len().saturating_sub(1);
+        let turns = if self.ways == 0 { others } else { (self.ways - 1).min(others) };
+        let first = (program.seed as usize).wrapping_mul(turns);
+        let chosen: Vec<usize> = std::iter::once(0).chain((0..turns).map(|k| 1 + first.wrapping_add(k) % others)).collect();
+        self.check_with(program, &chosen, true)
     }
 
     /// As [`Self::check`], with some setups, and with or without the OpenCL device.
@@ -314,11 +324,12 @@ fn run_setup(
     let case = Case::parse(&case, "case", folder.into()).map_err(|e| ("case", e.to_string()))?;
     let limits = Options {
         max_instructions: 50_000_000,
-        check_marks: true,
+        jit: if s.host { Jit::Always } else { Jit::Never },
+        check_marks: !s.host,
         check_renames: true,
-        check_races: true,
-        check_uninitialised: true,
-        check_barriers: true,
+        check_races: !s.host,
+        check_uninitialised: !s.host,
+        check_barriers: !s.host,
         threads: 1,
         ..Default::default()
     };

@@ -1,0 +1,248 @@
+//! Which built-in functions of OpenCL C there are for which types: every form is compiled, vector forms are run and compared with the scalar ones, and
+//! `values` compares what others return with the host's own computation.
+//!
+//! The result is `docs/COVERAGE.md`; the test fails if a form is wrong or the page is stale (`HEDDLE_BLESS=1` writes it).
+
+mod forms;
+mod together;
+mod values;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use forms::{Evidence, Form};
+use heddle::driver::{self, CompileOptions, Emit};
+use heddle::object::read;
+use heddle::object::write::Image;
+use heddle::runtime::array::{Array, DType};
+use heddle::runtime::case::Case;
+use heddle::runtime::run::{Mode, run_case};
+use heddle::sim::Options;
+use heddle::target::Machine;
+use rayon::prelude::*;
+
+/// What a form turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// It compiles and nothing else is known to be wrong.
+    Works,
+    /// It does not compile.
+    Missing,
+    /// The vector form differs from the scalar one.
+    Wrong,
+}
+
+const PRELUDE: &str =
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n";
+const ARGUMENTS: &str = "global const uchar *d, global uchar *w, local uchar *l, constant uchar *c, global int *counts";
+
+fn compile(source: &str) -> Option<Image> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("forms.cl");
+    std::fs::write(&path, source).unwrap();
+    let mut options = CompileOptions::default();
+    options.frontend.clang_args = vec!["-w".into()];
+    let object = driver::compile(&[path], Emit::Obj, &options, &Machine::default_machine()).ok()?.output;
+    Some(read::parse(&object).unwrap())
+}
+
+/// Compiles forms together; if that fails, halves of them, down to the ones that do not compile.
+fn probe(forms: &[(usize, Form)]) -> Vec<(usize, Found)> {
+    let mut source = String::from(PRELUDE);
+    for (k, form) in forms {
+        let _ = writeln!(
+            source,
+            "kernel void form{k}({ARGUMENTS}) {{ size_t i = get_local_id(0); volatile global int *bad = counts + {k}; {} }}",
+            form.body
+        );
+    }
+    match compile(&source) {
+        Some(image) => run(forms, &image),
+        None if forms.len() == 1 => vec![(forms[0].0, Found::Missing)],
+        None => {
+            let (a, b) = forms.split_at(forms.len() / 2);
+            let mut found = probe(a);
+            found.extend(probe(b));
+            found
+        }
+    }
+}
+
+/// Runs the kernels that compare components.
+fn run(forms: &[(usize, Form)], image: &Image) -> Vec<(usize, Found)> {
+    let all = forms::all().len();
+    let compared: Vec<usize> = forms.iter().filter(|(_, f)| f.evidence == Evidence::Components).map(|(k, _)| *k).collect();
+    let mut wrong = Vec::new();
+    if !compared.is_empty() {
+        let launches: Vec<String> = compared
+            .iter()
+            .map(|k| {
+                let args = "[{\"buffer\": \"d\"}, {\"buffer\": \"w\"}, {\"local\": 8192}, {\"buffer\": \"d\"}, {\"buffer\": \"counts\"}]";
+                format!("{{\"kernel\": \"form{k}\", \"global\": [32], \"local\": [32], \"args\": {args}}}")
+            })
+            .collect();
+        let text = format!(
+            "{{\"source\": \"none\", \"buffers\": {{\"d\": {{\"random\": [2048], \"low\": -2147483648, \"high\": 2147483648, \"dtype\": \"int32\"}}, \
+             \"w\": {{\"zeros\": [2048], \"dtype\": \"int32\"}}, \"counts\": {{\"zeros\": [{all}], \"dtype\": \"int32\"}}}}, \"launches\": [{}]}}",
+            launches.join(", ")
+        );
+        let counts = launch(&text, image, &[]).remove("counts").unwrap();
+        wrong.extend(compared.iter().filter(|k| DType::Int32.value(&counts.data[4 * **k..]) != 0.0).copied());
+    }
+    forms.iter().map(|(k, _)| (*k, if wrong.contains(k) { Found::Wrong } else { Found::Works })).collect()
+}
+
+/// Runs a case given as text, with arrays as files; the buffers afterwards.
+fn launch(text: &str, image: &Image, files: &[(&str, Array)]) -> BTreeMap<String, Array> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, array) in files {
+        array.write(&folder.path().join(name)).unwrap();
+    }
+    let path = folder.path().join("case.json");
+    std::fs::write(&path, text).unwrap();
+    let case = Case::read(&path).unwrap_or_else(|e| panic!("{e}: {text}"));
+    let machine = Machine::default_machine();
+    run_case(&case, image, &machine, Mode::Functional, &Options::default(), &mut |_, _| Box::new(|_| {})).unwrap().buffers
+}
+
+const MACROS: &str = "__OPENCL_VERSION__ __OPENCL_C_VERSION__ __ENDIAN_LITTLE__ __IMAGE_SUPPORT__ FP_FAST_FMA FP_FAST_FMAF __opencl_c_3d_image_writes \
+__opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices \
+__opencl_c_device_enqueue __opencl_c_generic_address_space __opencl_c_fp64 __opencl_c_images __opencl_c_int64 __opencl_c_pipes \
+__opencl_c_program_scope_global_variables __opencl_c_read_write_images __opencl_c_subgroups __opencl_c_work_group_collective_functions \
+cl_khr_3d_image_writes cl_khr_byte_addressable_store cl_khr_depth_images cl_khr_fp16 cl_khr_fp64 cl_khr_global_int32_base_atomics \
+cl_khr_global_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_local_int32_base_atomics \
+cl_khr_local_int32_extended_atomics cl_khr_subgroups cl_khr_subgroup_ballot cl_khr_subgroup_shuffle cl_ext_float_atomics";
+
+/// A macro and the forms that are there if it is defined, and only then.
+const MEANINGS: [(&str, fn(&Form) -> bool); 7] = [
+    ("cl_khr_fp16", |f| f.ty == "half" && f.section == "Math functions"),
+    ("__opencl_c_fp64", |f| f.ty == "double" && f.section == "Math functions"),
+    ("cl_khr_fp64", |f| f.ty == "double" && f.section == "Math functions"),
+    ("cl_khr_int64_base_atomics", |f| f.ty == "long" && f.function == "atom_add"),
+    ("cl_khr_int64_extended_atomics", |f| f.ty == "ulong" && f.function == "atom_max"),
+    ("__opencl_c_subgroups", |f| f.ty == "int" && f.section == "Sub-group functions"),
+    ("__opencl_c_work_group_collective_functions", |f| f.ty == "int" && f.section == "Work-group functions"),
+];
+
+/// The macros that are defined, with their values.
+fn macros() -> BTreeMap<&'static str, i32> {
+    let names: Vec<&str> = MACROS.split_whitespace().collect();
+    let mut source = String::from("kernel void values(global int *out) {\n");
+    for (k, name) in names.iter().enumerate() {
+        let _ = writeln!(source, "#ifdef {name}\n  out[2 * {k}] = 1, out[2 * {k} + 1] = {name} + 0;\n#endif");
+    }
+    source.push_str("}\n");
+    let image = compile(&source).unwrap();
+    let n = 2 * names.len();
+    let text = format!(
+        "{{\"source\": \"none\", \"buffers\": {{\"out\": {{\"zeros\": [{n}], \"dtype\": \"int32\"}}}}, \
+         \"launches\": [{{\"kernel\": \"values\", \"global\": [1], \"args\": [{{\"buffer\": \"out\"}}]}}]}}"
+    );
+    let out = launch(&text, &image, &[]).remove("out").unwrap();
+    let value = |k: usize| DType::Int32.value(&out.data[4 * k..]) as i32;
+    names.iter().enumerate().filter(|(k, _)| value(2 * k) == 1).map(|(k, name)| (*name, value(2 * k + 1))).collect()
+}
+
+const INTRODUCTION: &str = "\
+# Built-in functions
+
+*Generated by `tests/coverage` (`HEDDLE_BLESS=1 cargo test --release --test coverage`); do not edit.*
+
+Every form of OpenCL C 1.2's built-in functions, and of OpenCL C 3.0's optional ones that fit the machine, is compiled. How far the forms that compile are tested:
+
+- **by component**: the vector form is run and each component is the same as what the scalar form returns.
+- **values**: the scalar form's values are compared with the host's (`tests/ulp` for math functions, `tests/coverage/values.rs`, and the kernels of
+  `test-kernels/`).
+- **compiles**: no test looks at this form's results.
+
+Widths: 1 for scalars. Images are in `test-kernels/images`; pipes, device-side enqueue and depth images are not there.
+
+";
+
+fn section(out: &mut String, forms: &[(&Form, Found)]) {
+    // Types with the same results share a row.
+    let mut rows: Vec<(String, Vec<String>, [Vec<String>; 4])> = Vec::new();
+    let mut order: Vec<(&str, &str)> = Vec::new();
+    for (f, _) in forms {
+        if !order.contains(&(&f.function, &f.ty)) {
+            order.push((&f.function, &f.ty));
+        }
+    }
+    for (function, ty) in order {
+        let mut cells: [Vec<String>; 4] = Default::default();
+        for (f, found) in forms.iter().filter(|(f, _)| f.function == function && f.ty == ty) {
+            let column = match (found, f.evidence) {
+                (Found::Works, Evidence::Components) => 0,
+                (Found::Works, Evidence::Values) => 1,
+                (Found::Works, Evidence::Compiles) => 2,
+                _ => 3,
+            };
+            cells[column].push(if f.width.is_empty() { "yes".into() } else { f.width.replace(&format!(" by {}", f.ty), "") });
+        }
+        match rows.iter_mut().find(|(name, _, c)| name == function && *c == cells) {
+            Some((_, types, _)) => types.push(ty.to_string()),
+            None => rows.push((function.to_string(), vec![ty.to_string()], cells)),
+        }
+    }
+    out.push_str("| function | types | by component | values | compiles | missing |\n|---|---|---|---|---|---|\n");
+    for (function, types, cells) in rows {
+        let _ = write!(out, "| `{function}` | {} ", types.join(", "));
+        for c in cells {
+            let _ = write!(out, "| {} ", c.join(", "));
+        }
+        out.push_str("|\n");
+    }
+}
+
+#[test]
+fn page() {
+    let all = forms::all();
+    let numbered: Vec<(usize, Form)> = all.iter().cloned().enumerate().collect();
+    let groups: Vec<&[(usize, Form)]> = numbered.chunks(60).collect();
+    let mut found: Vec<(usize, Found)> = groups.par_iter().flat_map(|g| probe(g)).collect();
+    found.sort_by_key(|(k, _)| *k);
+    let results: Vec<(&Form, Found)> = found.iter().map(|(k, f)| (&all[*k], *f)).collect();
+    let macros = macros();
+
+    let mut page = String::from(INTRODUCTION);
+    let mut sections: Vec<&str> = all.iter().map(|f| f.section).collect();
+    sections.dedup();
+    let mut done: Vec<&str> = Vec::new();
+    for name in sections {
+        if done.contains(&name) {
+            continue;
+        }
+        done.push(name);
+        let forms: Vec<(&Form, Found)> = results.iter().filter(|(f, _)| f.section == name).copied().collect();
+        let works = forms.iter().filter(|(_, f)| *f == Found::Works).count();
+        let _ = writeln!(page, "## {name}\n\n{works} of {} forms.\n", forms.len());
+        section(&mut page, &forms);
+        page.push('\n');
+    }
+    page.push_str("## Macros\n\nDefined with the default `-cl-std=CL3.0`:\n\n| macro | value |\n|---|---|\n");
+    for (name, value) in &macros {
+        let _ = writeln!(page, "| `{name}` | {value} |");
+    }
+    let missing: Vec<&str> = MACROS.split_whitespace().filter(|m| !macros.contains_key(m)).collect();
+    let _ = writeln!(page, "\nNot defined: {}.", missing.iter().map(|m| format!("`{m}`")).collect::<Vec<_>>().join(", "));
+
+    let wrong: Vec<String> =
+        results.iter().filter(|(_, f)| *f == Found::Wrong).map(|(f, _)| format!("{} {} {}", f.function, f.ty, f.width)).collect();
+    assert!(wrong.is_empty(), "vector forms that differ from the scalar ones: {wrong:#?}");
+    for (name, meant) in MEANINGS {
+        let (there, gone): (Vec<_>, Vec<_>) = results.iter().filter(|(f, _)| meant(f)).partition(|(_, f)| *f == Found::Works);
+        let lacking: Vec<String> = gone.iter().map(|(f, _)| format!("{} {} {}", f.function, f.ty, f.width)).collect();
+        if macros.contains_key(name) {
+            assert!(lacking.is_empty(), "{name} is defined, but there is no {lacking:?}");
+        } else {
+            assert!(there.is_empty(), "{name} is not defined, but its functions are there");
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/COVERAGE.md");
+    if std::env::var_os("HEDDLE_BLESS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(there == page, "docs/COVERAGE.md is stale: HEDDLE_BLESS=1 cargo test --release --test coverage");
+}
