@@ -245,6 +245,26 @@ fn is_private(pointer: Value) -> bool {
     true
 }
 
+/// The space of the pointer that a pointer is a cast of, through constant and other address arithmetic.
+fn cast_from(mut p: Value) -> Option<u32> {
+    for _ in 0..16 {
+        // SAFETY: reads a live value.
+        let opcode = unsafe {
+            match (p.is_instruction(), LLVMIsAConstantExpr(p.0).is_null()) {
+                (true, _) => p.opcode(),
+                (_, false) => LLVMGetConstOpcode(p.0),
+                _ => return None,
+            }
+        };
+        match opcode {
+            LLVMGetElementPtr | LLVMBitCast => p = p.operand(0),
+            LLVMAddrSpaceCast => return Some(p.operand(0).address_space()).filter(|s| matches!(s, 1 | 3)),
+            _ => return None,
+        }
+    }
+    None
+}
+
 /// Calls of the functions that ask where a generic pointer points.
 fn queries(function: Value) -> Vec<Value> {
     let asks = |i: &Value| i.opcode() == LLVMCall && i.called_function().is_some_and(|f| QUERIES.contains(&f.name().as_str()));
@@ -318,8 +338,11 @@ impl Lowering<'_, '_> {
 
     /// Replaces an access by a call of a function that makes it in the space of the pointer.
     fn access(&self, access: Value, pointer: u32) {
+        // Inference leaves volatile atomics alone, also where the cast stands before them.
+        let known = cast_from(access.operand(pointer));
         let spaces: Vec<(u32, Option<u32>)> = SPACES
             .into_iter()
+            .filter(|(space, _)| known.is_none_or(|k| k == *space))
             .filter(|(space, _)| match *space {
                 1 => self.sources.global,
                 3 => self.sources.local,

@@ -227,7 +227,8 @@ pub(crate) fn run_llvm_for(module: &Module, pipeline: &str, machine: LLVMTargetM
 /// # Errors
 /// LLVM's message.
 pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), PassError> {
-    let has_calls = module.get_functions().any(|f| f.count_basic_blocks() > 0 && !ir::is_kernel(Value::of(f)));
+    let called = |f| Value::of(f).users().any(|u| u.is_instruction());
+    let has_calls = module.get_functions().any(|f| f.count_basic_blocks() > 0 && (!ir::is_kernel(Value::of(f)) || called(f)));
     let mut pipeline = String::new();
     if has_calls {
         pipeline.push_str("always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),");

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use heddle_llvm_passes::PassError;
+use heddle_llvm_passes::ir::Value;
 use heddle_llvm_passes::uniformity::Facts;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -324,6 +325,10 @@ fn mark(module: &Module) -> Result<(), FrontendError> {
         }
         if is_kernel(function) {
             any_kernel = true;
+            // A kernel that other kernels call is a function there.
+            if Value::of(function).users().any(|u| u.is_instruction()) {
+                function.add_attribute(AttributeLoc::Function, always);
+            }
         } else {
             function.add_attribute(AttributeLoc::Function, always);
             function.set_linkage(Linkage::Internal);
