@@ -1,8 +1,9 @@
-//! Heddle's developer tasks: `cargo xtask setup|demo|test|lint|bench`.
+//! Heddle's developer tasks: `cargo xtask setup|demo|test|engines|lint|bench`.
 //!
 //! This package builds without LLVM, so that it can install what the rest needs.
 
 mod bench;
+mod engines;
 mod setup;
 mod shell;
 mod tests;
@@ -28,6 +29,8 @@ enum Task {
     Demo,
     /// Everything that must pass: formatting, clippy, tests, the lit suite.
     Test,
+    /// A sweep on the real Slurm and GNU parallel, with what of them is installed (about a minute; not part of `test`).
+    Engines,
     /// Formatting and clippy only.
     Lint,
     /// Run a benchmark: sim, compile, scalar, regfile. Prints a table and, with --json, writes the figures.
@@ -55,6 +58,10 @@ fn run() -> Result<bool> {
         Task::Lint => {
             setup::run()?;
             tests::lint().map(|()| true)
+        }
+        Task::Engines => {
+            setup::run()?;
+            engines::run()
         }
         Task::Bench { name, json } => {
             setup::run()?;
