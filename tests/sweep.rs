@@ -215,7 +215,7 @@ __kernel void k(__global int *a) { int i = get_global_id(0); a[i + OUT] = WRONG;
     let status: Vec<&str> = rows.iter().map(|r| r["status"].as_str().unwrap()).collect();
     // The axes are in order of their names: the last, source-options, changes fastest.
     assert_eq!(status, ["refused", "not-compiled", "refused", "refused", "passed", "not-compiled", "fault", "mismatch"]);
-    assert!(rows[6]["error"].as_str().unwrap().contains("outside"), "{}", rows[6]["error"]);
+    assert!(rows[6]["error"].as_str().unwrap().contains("out of bounds"), "{}", rows[6]["error"]);
     assert!(rows[7]["error"].as_str().unwrap().contains("3 instead of 0"));
     assert!(rows[0]["cycles"].is_null() && rows[4]["cycles"].as_u64().unwrap() > 0);
     assert!(!out.join("results.csv").exists());
