@@ -7,10 +7,12 @@ use heddle_llvm_passes::uniformity::Facts;
 use inkwell::context::Context;
 
 use crate::codegen::{self, CodegenError, CodegenOptions, CodegenStats};
+use crate::frontend::args::parse_clang_style;
 use crate::frontend::{self, FrontendError, FrontendOptions};
 use crate::isel::{self, Diagnostic, SelectOptions};
 use crate::mir::{Module, parse, print};
 use crate::object::write::{self, WriteError};
+use crate::runtime::case::Case;
 use crate::target::Machine;
 
 /// What to print or write.
@@ -161,6 +163,33 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
     };
     lap("object", &mut result.times);
     Ok(result)
+}
+
+/// Inputs and front-end options of a case, with `more` words after its own.
+///
+/// # Errors
+/// A sentence about the case's options.
+pub fn case_frontend(case: &Case, more: &[String]) -> Result<(Vec<PathBuf>, FrontendOptions), String> {
+    let mut words: Vec<String> = case.options.iter().chain(more).cloned().collect();
+    words.push(case.source().display().to_string());
+    let line = parse_clang_style(&words)?;
+    let clang_args = relative_includes(line.clang_args, case);
+    Ok((line.inputs, FrontendOptions { clang_args, opt: line.opt, verbose: line.verbose, ..Default::default() }))
+}
+
+/// `-I folder` in a case is relative to the case.
+fn relative_includes(args: Vec<String>, case: &Case) -> Vec<String> {
+    let mut result: Vec<String> = Vec::new();
+    for a in args {
+        let previous_is_include = result.last().is_some_and(|p| p == "-I" || p == "-isystem" || p == "-iquote");
+        result.push(match a.strip_prefix("-I").filter(|p| !p.is_empty()) {
+            Some(p) => format!("-I{}", case.folder.join(p).display()),
+            None if previous_is_include => case.folder.join(&a).display().to_string(),
+            None => a,
+        });
+    }
+    result.push(format!("-I{}", if case.folder.as_os_str().is_empty() { ".".into() } else { case.folder.display().to_string() }));
+    result
 }
 
 fn verify(module: &Module, machine: &Machine) -> Result<(), CompileError> {

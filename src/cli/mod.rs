@@ -2,12 +2,15 @@
 //!
 //! Exit status: 0 success, 1 a failed check or a fault of the program, 2 bad usage or input.
 
+mod ablate;
 mod assemble;
 mod build;
+mod compare;
 mod fuzz;
 mod objdump;
 mod opt;
 mod run;
+mod sweep;
 mod target;
 
 use std::path::PathBuf;
@@ -39,6 +42,21 @@ impl Failure {
     }
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<crate::explore::ExploreError> for Failure {
+    fn from(error: crate::explore::ExploreError) -> Failure {
+        match error {
+            crate::explore::ExploreError::Input(m) => Failure::input(m),
+            crate::explore::ExploreError::Check(m) => Failure::check(m),
+        }
+    }
+}
+
 /// What a subcommand returns.
 pub type Outcome = Result<(), Failure>;
 
@@ -58,6 +76,9 @@ enum Command {
     As(assemble::As),
     Objdump(objdump::Objdump),
     Target(target::Target),
+    Compare(compare::Compare),
+    Ablate(ablate::Ablate),
+    Sweep(sweep::Sweep),
     Fuzz(fuzz::Fuzz),
     /// Print the instruction set reference (Markdown).
     Isa,
@@ -215,6 +236,9 @@ pub fn main() -> ExitCode {
         Command::As(c) => c.run(),
         Command::Objdump(c) => c.run(),
         Command::Target(c) => c.run(),
+        Command::Compare(c) => c.run(),
+        Command::Ablate(c) => c.run(),
+        Command::Sweep(c) => c.run(),
         Command::Fuzz(c) => c.run(),
         Command::Isa => write_output(None, crate::isa::docs::reference().as_bytes()),
     };

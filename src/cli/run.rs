@@ -9,8 +9,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
 use crate::driver::{self, Emit};
-use crate::frontend::FrontendOptions;
-use crate::frontend::args::parse_clang_style;
 use crate::object::read;
 use crate::report;
 use crate::runtime::case::{COMMAND_LINE, Case};
@@ -154,20 +152,12 @@ impl Run {
         let bytes = match &self.object {
             Some(path) => super::read_input(path)?,
             None => {
-                let mut words = case.options.clone();
-                words.push(case.source().display().to_string());
-                let line =
-                    parse_clang_style(&words).map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
-                let frontend = FrontendOptions {
-                    clang_args: relative(line.clang_args, &case),
-                    opt: line.opt,
-                    verbose: line.verbose,
-                    ..Default::default()
-                };
+                let (inputs, frontend) = driver::case_frontend(&case, &[])
+                    .map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
                 let mut options = self.codegen.options(frontend);
                 options.checked = self.mode == Mode::Functional
                     && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
-                driver::compile(&line.inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?.output
+                driver::compile(&inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?.output
             }
         };
         let compiled = started.elapsed();
@@ -244,21 +234,6 @@ impl Run {
             outcome.mismatches.iter().map(|(b, m)| format!("{}: buffer `{b}`: {m}", self.case.display())).collect();
         Err(Failure::check(text.join("\n")))
     }
-}
-
-/// `-I folder` in a case is relative to the case.
-fn relative(args: Vec<String>, case: &Case) -> Vec<String> {
-    let mut result: Vec<String> = Vec::new();
-    for a in args {
-        let previous_is_include = result.last().is_some_and(|p| p == "-I" || p == "-isystem" || p == "-iquote");
-        result.push(match a.strip_prefix("-I").filter(|p| !p.is_empty()) {
-            Some(p) => format!("-I{}", case.folder.join(p).display()),
-            None if previous_is_include => case.folder.join(&a).display().to_string(),
-            None => a,
-        });
-    }
-    result.push(format!("-I{}", if case.folder.as_os_str().is_empty() { ".".into() } else { case.folder.display().to_string() }));
-    result
 }
 
 /// A progress bar on standard error for launches that take a while; nothing if it is no terminal.

@@ -1,5 +1,6 @@
 //! What a run did, for people and for programs.
 
+pub mod explore;
 pub mod profile;
 
 use std::fmt::Write;

@@ -1,8 +1,9 @@
-//! Heddle's developer tasks: `cargo xtask setup|demo|test|lint|bench|fuzz`.
+//! Heddle's developer tasks: `cargo xtask setup|demo|test|engines|lint|bench|fuzz`.
 //!
 //! This package builds without LLVM, so that it can install what the rest needs.
 
 mod bench;
+mod engines;
 mod fuzz;
 mod setup;
 mod shell;
@@ -29,6 +30,8 @@ enum Task {
     Demo,
     /// Everything that must pass: formatting, clippy, tests, the lit suite.
     Test,
+    /// A sweep on the real Slurm and GNU parallel, with what of them is installed (about a minute; not part of `test`).
+    Engines,
     /// Formatting and clippy only.
     Lint,
     /// Run a benchmark: sim, compile, scalar, regfile. Prints a table and, with --json, writes the figures.
@@ -58,6 +61,10 @@ fn run() -> Result<bool> {
         Task::Lint => {
             setup::run()?;
             tests::lint().map(|()| true)
+        }
+        Task::Engines => {
+            setup::run()?;
+            engines::run()
         }
         Task::Bench { name, json } => {
             setup::run()?;

@@ -1,0 +1,182 @@
+//! What a point's result depends on, as a hash: the case with its source, headers and arrays, the machine, the options, and this build of Heddle.
+//!
+//! Nothing else goes in (no paths, no place in the sweep), so a point keeps its id when the sweep around it changes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::ExploreError;
+use super::options::PointOptions;
+use crate::runtime::case::Case;
+use crate::runtime::run::Mode;
+use crate::target::Machine;
+
+/// A SHA-256, cut to 128 bits: 32 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Hash(String);
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Hashes parts; their borders count.
+#[derive(Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Adds a part.
+    pub fn part(mut self, bytes: impl AsRef<[u8]>) -> Hasher {
+        let bytes = bytes.as_ref();
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    /// The hash.
+    pub fn finish(self) -> Hash {
+        Hash(self.0.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect())
+    }
+}
+
+/// This build of Heddle: the program file itself and the LLVM it loads. Two builds that differ in anything are different.
+///
+/// # Errors
+/// The program's own file cannot be read.
+pub fn build() -> Result<Hash, ExploreError> {
+    let exe = std::env::current_exe().map_err(|e| ExploreError::Input(format!("cannot find Heddle's own program file: {e}")))?;
+    let bytes = std::fs::read(&exe).map_err(|e| ExploreError::file(&exe, e))?;
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    Ok(Hasher::default().part(bytes).part(format!("LLVM {major}.{minor}.{patch}")).finish())
+}
+
+/// A case, ready to run many times, with the hash of everything it reads.
+#[derive(Clone, Debug)]
+pub struct LoadedCase {
+    /// How results name it.
+    pub name: String,
+    /// The case; nothing in it is saved to files.
+    pub case: Case,
+    /// Of the case file, the source, what it includes, and the arrays.
+    pub hash: Hash,
+}
+
+/// Reads a case file and everything it names.
+///
+/// # Errors
+/// An unreadable file; what is wrong with the case.
+pub fn load_case(path: &Path, name: String) -> Result<LoadedCase, ExploreError> {
+    let mut case = Case::read(path).map_err(|e| ExploreError::Input(e.to_string()))?;
+    let read = |p: &Path| std::fs::read(p).map_err(|e| ExploreError::Input(format!("{}: {}: {e}", path.display(), p.display())));
+    let mut hasher = Hasher::default().part(read(path)?);
+    let source = case.source();
+    let text = read(&source)?;
+    hasher = hasher.part(&text);
+    let mut headers = BTreeSet::new();
+    headers_of(&source, &text, &include_folders(&case), &mut headers);
+    for header in headers {
+        hasher = hasher.part(read(&header)?);
+    }
+    for buffer in case.buffers.values() {
+        for file in [&buffer.npy, &buffer.expect].into_iter().flatten() {
+            hasher = hasher.part(read(&case.folder.join(file))?);
+        }
+    }
+    // Points run side by side: they would overwrite each other's files.
+    for buffer in case.buffers.values_mut() {
+        buffer.save = None;
+    }
+    Ok(LoadedCase { name, case, hash: hasher.finish() })
+}
+
+/// Folders in which the case's headers may be.
+fn include_folders(case: &Case) -> Vec<PathBuf> {
+    let words = &case.options;
+    let mut folders = vec![case.folder.clone()];
+    for (i, w) in words.iter().enumerate() {
+        let attached = w.strip_prefix("-I").filter(|f| !f.is_empty());
+        let separate = || ["-I", "-isystem", "-iquote", "-idirafter"].contains(&w.as_str()).then(|| words.get(i + 1)).flatten();
+        folders.extend(attached.map(str::to_string).or_else(|| separate().cloned()).map(|f| case.folder.join(f)));
+    }
+    folders
+}
+
+/// Files that a source may include, and those they may include; conditions are not looked at. What is not found is one of Heddle's or clang's own headers
+/// (or an error that the compiler will report).
+fn headers_of(file: &Path, text: &[u8], folders: &[PathBuf], found: &mut BTreeSet<PathBuf>) {
+    for line in String::from_utf8_lossy(text).lines() {
+        let Some(rest) = line.trim_start().strip_prefix('#').map(str::trim_start).and_then(|l| l.strip_prefix("include")) else {
+            continue;
+        };
+        let rest = rest.trim_start();
+        let end = match rest.chars().next() {
+            Some('"') => '"',
+            Some('<') => '>',
+            _ => continue,
+        };
+        let Some(name) = rest[1..].split(end).next() else { continue };
+        let beside = file.parent().map(Path::to_path_buf);
+        let path = beside.iter().chain(folders).map(|f| f.join(name)).find(|p| p.is_file());
+        let Some(path) = path.filter(|p| !found.contains(p)) else { continue };
+        let Ok(text) = std::fs::read(&path) else { continue };
+        found.insert(path.clone());
+        headers_of(&path, &text, folders, found);
+    }
+}
+
+/// The id of a point.
+pub fn point(build: &Hash, case: &LoadedCase, machine: &str, options: &PointOptions, mode: Mode) -> Hash {
+    let mode = if mode == Mode::Timing { "timing" } else { "functional" };
+    Hasher::default().part(&build.0).part(&case.hash.0).part(machine).part(options.text()).part(mode).finish()
+}
+
+/// A machine as text that is equal for equal machines.
+///
+/// # Errors
+/// A defect of Heddle: a machine that is no TOML.
+pub fn machine_text(machine: &Machine) -> Result<String, ExploreError> {
+    toml::to_string(machine).map_err(|e| ExploreError::Check(format!("the machine cannot be written as TOML: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_borders() {
+        assert_ne!(Hasher::default().part("ab").part("c").finish(), Hasher::default().part("a").part("bc").finish());
+        assert_eq!(Hasher::default().part("x").finish().to_string().len(), 32);
+    }
+
+    #[test]
+    fn the_hash_of_a_case_follows_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("kernel.cl", "#include \"a.h\"\n__kernel void k(__global int *p) { *p = N; }");
+        write("a.h", " # include <inner/b.h>\n");
+        std::fs::create_dir_all(folder.path().join("more/inner")).unwrap();
+        write("more/inner/b.h", "#define N 1\n");
+        write(
+            "case.json",
+            r#"{"source": "kernel.cl", "options": ["-I", "more"], "buffers": {"p": {"zeros": [1], "dtype": "int32", "save": "out.npy"}},
+               "launches": [{"kernel": "k", "global": [1], "args": [{"buffer": "p"}]}]}"#,
+        );
+        let load = || load_case(&folder.path().join("case.json"), "k".into()).unwrap();
+        let first = load();
+        assert!(first.case.buffers["p"].save.is_none());
+        assert_eq!(first.hash, load().hash);
+        write("more/inner/b.h", "#define N 2\n");
+        let second = load();
+        assert_ne!(first.hash, second.hash);
+        write("kernel.cl", "#include \"a.h\"\n__kernel void k(__global int *p) { *p = N + 1; }");
+        assert_ne!(second.hash, load().hash);
+        std::fs::remove_file(folder.path().join("kernel.cl")).unwrap();
+        assert!(load_case(&folder.path().join("case.json"), "k".into()).unwrap_err().to_string().contains("kernel.cl"));
+    }
+}
