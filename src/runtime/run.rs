@@ -82,6 +82,9 @@ pub fn run_case(
     let mut outcome = Outcome::default();
     let hierarchy = RefCell::new(Hierarchy::new(machine));
     let mut written = Written::default();
+    // What is left to record.
+    let mut options = options.clone();
+    let mut recorded = 0usize;
     for spec in &case.launches {
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
@@ -147,10 +150,18 @@ pub fn run_case(
             let advance = progress(&header.name, groups);
             let started = Instant::now();
             let s = match mode {
-                Mode::Functional => sim::functional::launch(&launch, &memory, machine, options, &*advance)?,
-                Mode::Timing => sim::timing::launch(&launch, &memory, &hierarchy, machine, options, &*advance)?,
+                Mode::Functional => sim::functional::launch(&launch, &memory, machine, &options, &*advance)?,
+                Mode::Timing => sim::timing::launch(&launch, &memory, &hierarchy, machine, &options, &*advance)?,
             };
             outcome.simulated += started.elapsed();
+            recorded += 1;
+            for recording in s.timing.iter().flat_map(|t| &t.recordings) {
+                let slices: usize = recording.slices.iter().map(Vec::len).sum();
+                options.record.slices = options.record.slices.saturating_sub(slices);
+            }
+            if recorded >= sim::trace::MOST_LAUNCHES {
+                options.record = Default::default();
+            }
             sum.add(&s);
         }
         outcome.total.add(&sum);

@@ -11,6 +11,7 @@
 //! - [`residency`]: how many work-groups an SM holds.
 //! - [`image`]: texel formats, addressing and filtering.
 //! - [`timing`]: deterministic cycles, stalls, energy.
+//! - [`trace`]: what timing mode records by time.
 //!
 //! Shares [`crate::isa`] and [`crate::target`] with the compiler, and nothing else.
 
@@ -27,6 +28,7 @@ pub mod rename;
 pub mod residency;
 pub mod statistics;
 pub mod timing;
+pub mod trace;
 pub mod warp;
 
 pub use fault::{Fault, FaultKind};
@@ -169,6 +171,8 @@ pub struct Options {
     pub scalar_threshold: Option<u32>,
     /// What the host writes while a launch runs, in order of cycles (timing mode).
     pub host_writes: Vec<HostWrite>,
+    /// What to record by time (timing mode).
+    pub record: trace::Record,
 }
 
 /// A write of the host to memory it shares with the device.
@@ -194,6 +198,7 @@ impl Default for Options {
             check_barriers: false,
             scalar_threshold: None,
             host_writes: Vec::new(),
+            record: trace::Record::default(),
         }
     }
 }
