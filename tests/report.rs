@@ -32,15 +32,33 @@ fn chromium() -> Option<PathBuf> {
 fn dom(browser: &Path, page: &Path, width: u32) -> String {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"])
-        .args(["--disable-component-update", "--disable-sync", "--disable-extensions", "--virtual-time-budget=20000", "--dump-dom"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+        ])
+        .args([
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-extensions",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+        ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg(format!("--window-size={width},1000"))
         .arg(format!("file://{}", page.display()))
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("data-ready"), "the script did not run: {}\n{}", String::from_utf8_lossy(&output.stderr), &text[..text.len().min(600)]);
+    assert!(
+        text.contains("data-ready"),
+        "the script did not run: {}\n{}",
+        String::from_utf8_lossy(&output.stderr),
+        &text[..text.len().min(600)]
+    );
     text
 }
 
@@ -62,7 +80,19 @@ fn charts(dom: &str) -> BTreeMap<String, (String, usize)> {
 }
 
 const CHARTS: [&str; 13] = [
-    "summary", "timeline", "scalar", "mix", "registers", "energy", "caches", "traffic", "latency", "roofline", "flow", "live", "code",
+    "summary",
+    "timeline",
+    "scalar",
+    "mix",
+    "registers",
+    "energy",
+    "caches",
+    "traffic",
+    "latency",
+    "roofline",
+    "flow",
+    "live",
+    "code",
 ];
 
 #[test]
@@ -107,7 +137,8 @@ fn names_and_sources_stay_text() {
     let folder = tempfile::tempdir().unwrap();
     let evil = "</script><script>document.documentElement.dataset.evil=1</script><img src=x onerror=\"document.documentElement.dataset.evil=2\">";
     let source = folder.path().join("a&b<i>.cl");
-    fs::write(&source, format!("// {evil}\n__kernel void k(__global int *a) {{ a[get_global_id(0)] += 1; }} // {evil}\n")).unwrap();
+    fs::write(&source, format!("// {evil}\n__kernel void k(__global int *a) {{ a[get_global_id(0)] += 1; }} // {evil}\n"))
+        .unwrap();
     let page = folder.path().join("report.html");
     let arguments = ["run", source.to_str().unwrap(), "--kernel", "k", "--global", "64", "--arg", "<b>=zeros:int32:64"];
     heddle(&[&arguments[..], &["--quiet", "--report", page.to_str().unwrap()]].concat());
@@ -158,7 +189,13 @@ fn the_time_line_holds_every_issue_and_every_stall() {
             assert_eq!(sum(&|s| total(&s["stalls"][i])), timing["stalls"][cause].as_u64().unwrap(), "{case}: {cause}");
         }
         assert_eq!(sum(&|s| s["cycles"].as_u64().unwrap()), timing["cycles"].as_u64().unwrap(), "{case}");
-        let splits: u64 = d["kernels"].as_array().unwrap().iter().flat_map(|k| k["blocks"].as_array().unwrap()).filter_map(|b| b["splits"].as_u64()).sum();
+        let splits: u64 = d["kernels"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|k| k["blocks"].as_array().unwrap())
+            .filter_map(|b| b["splits"].as_u64())
+            .sum();
         assert_eq!(splits, d["total"]["divergent_branches"].as_u64().unwrap(), "{case}");
     }
 }
@@ -173,7 +210,8 @@ fn energy_of_instructions_is_that_of_their_components() {
     arguments.push("--set=memory.dram.activate-pj=0".into());
     let d = data(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let components = d["total"]["energy_pj"].as_object().unwrap();
-    let wanted: f64 = components.iter().filter(|(n, _)| *n != "static" && *n != "scalarizer").map(|(_, e)| e.as_f64().unwrap()).sum();
+    let wanted: f64 =
+        components.iter().filter(|(n, _)| *n != "static" && *n != "scalarizer").map(|(_, e)| e.as_f64().unwrap()).sum();
     let instructions: f64 = d["kernels"][0]["insts"].as_array().unwrap().iter().map(|i| i["pj"].as_f64().unwrap()).sum();
     assert!(wanted > 0.0 && (instructions / wanted - 1.0).abs() < 1e-9, "{instructions} of {wanted}");
 }
@@ -182,9 +220,19 @@ fn energy_of_instructions_is_that_of_their_components() {
 fn operations_of_the_roofline_are_known() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("k.cl");
-    let text = "__kernel void k(__global float *a) { int i = get_global_id(0); float x = a[i]; a[i] = fma(x, x, x) * x + 2 * x; }";
+    let text =
+        "__kernel void k(__global float *a) { int i = get_global_id(0); float x = a[i]; a[i] = fma(x, x, x) * x + 2 * x; }";
     fs::write(&source, text).unwrap();
-    let d = data(&[source.to_str().unwrap(), "--kernel", "k", "--global", "4096", "--arg", "a=zeros:float32:4096", "--option=-ffp-contract=off"]);
+    let d = data(&[
+        source.to_str().unwrap(),
+        "--kernel",
+        "k",
+        "--global",
+        "4096",
+        "--arg",
+        "a=zeros:float32:4096",
+        "--option=-ffp-contract=off",
+    ]);
     let p = &d["roofline"]["points"][0];
     // A fused multiply-add, two multiplications, an addition.
     assert_eq!(p["operations"]["float"].as_u64().unwrap(), 4096 * 5);
@@ -258,8 +306,20 @@ fn recording_changes_nothing() {
 fn graphs_are_dot() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().display().to_string();
-    heddle(&["build", "test-kernels/bfs_step/kernel.cl", "-o", &format!("{out}/k.o"), "--dump=cfg,ddg,interference", "--dump-dir", &out]);
-    let files: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "dot")).collect();
+    heddle(&[
+        "build",
+        "test-kernels/bfs_step/kernel.cl",
+        "-o",
+        &format!("{out}/k.o"),
+        "--dump=cfg,ddg,interference",
+        "--dump-dir",
+        &out,
+    ]);
+    let files: Vec<PathBuf> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "dot"))
+        .collect();
     assert!(files.len() >= 3 && files.len() % 3 == 0, "{files:?}");
     for file in &files {
         let Ok(output) = Command::new("dot").arg("-Tplain").arg(file).output() else {
@@ -273,7 +333,8 @@ fn graphs_are_dot() {
 #[test]
 fn what_cannot_be_shown_is_refused() {
     let fails = |args: &[&str], says: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_heddle")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_heddle")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && text.contains(says), "{args:?}: {text}");
     };

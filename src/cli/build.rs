@@ -173,7 +173,9 @@ impl Build {
         let emit = this.emit.unwrap_or(if line.assembly { Emit::Asm } else { Emit::Obj });
         let early = matches!(emit, Emit::Ir | Emit::AnnotatedIr) || options.codegen.stop_after.as_deref() == Some("select");
         if early && !this.dump.dump.is_empty() {
-            return Err(Failure::input("--dump shows code generation, which --emit ir, --emit annotated-ir and --stop-after select leave out"));
+            return Err(Failure::input(
+                "--dump shows code generation, which --emit ir, --emit annotated-ir and --stop-after select leave out",
+            ));
         }
         let result = driver::compile(&line.inputs, emit, &options, &machine).map_err(compile_failure)?;
         if let Some(path) = &this.remarks {

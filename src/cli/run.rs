@@ -248,7 +248,8 @@ impl Run {
                 None => case.folder.file_name().map_or_else(|| self.case.display().to_string(), |n| n.to_string_lossy().into()),
             };
             let command = std::env::args().collect::<Vec<_>>().join(" ");
-            let run = report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode: self.mode };
+            let run =
+                report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode: self.mode };
             let page = report::html::page(&run, &outcome, &times).map_err(Failure::input)?;
             super::write_output(Some(path), page.as_bytes())?;
         }

@@ -79,7 +79,10 @@ fn quoted(text: &str) -> String {
 
 fn head(out: &mut String, kind: &str, function: &Function) {
     let _ = writeln!(out, "{kind} {} {{", quoted(&function.name));
-    let _ = writeln!(out, "  fontname=\"monospace\"; node [shape=box, fontname=\"monospace\", fontsize=10]; edge [fontname=\"monospace\", fontsize=9];");
+    let _ = writeln!(
+        out,
+        "  fontname=\"monospace\"; node [shape=box, fontname=\"monospace\", fontsize=10]; edge [fontname=\"monospace\", fontsize=9];"
+    );
 }
 
 fn control_flow(function: &Function) -> String {
@@ -156,7 +159,8 @@ fn interference(function: &Function, machine: &Machine) -> String {
     let mut files: Vec<(String, Graph)> = clusters
         .map(|owner| {
             let mine = |r: VReg| function.vregs[r].bank == Bank::Vector && function.local[r] == owner;
-            let name = owner.map_or_else(|| "main".to_string(), |c| format!("local of {}", machine.clusters[usize::from(c)].name));
+            let name =
+                owner.map_or_else(|| "main".to_string(), |c| format!("local of {}", machine.clusters[usize::from(c)].name));
             (name, ranges::interference_where(function, &view, mine, |_| false))
         })
         .collect();

@@ -269,7 +269,11 @@ pub fn files(program: &Program) -> Vec<File> {
                 .clone()
                 .map(|u| {
                     writes[u].sort_unstable();
-                    Register { index: (u - span.start) as u32, live: united(std::mem::take(&mut live[u])), writes: std::mem::take(&mut writes[u]) }
+                    Register {
+                        index: (u - span.start) as u32,
+                        live: united(std::mem::take(&mut live[u])),
+                        writes: std::mem::take(&mut writes[u]),
+                    }
                 })
                 .collect();
             File { pressure: pressure(&registers), name, registers }

@@ -131,7 +131,7 @@ pub fn roofline(outcome: &Outcome, programs: &BTreeMap<String, Program>, machine
         }
     };
     ceiling("float32 multiply-add", OpClass::Float32, 2.0);
-    ceiling("int32, or float32 without multiply-add", OpClass::Int32, 1.0);
+    ceiling("without multiply-add", OpClass::Int32, 1.0);
     if wide {
         ceiling("float64 multiply-add", OpClass::Float64, 2.0);
     }

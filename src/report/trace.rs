@@ -53,7 +53,9 @@ impl<W: Write> Events<'_, W> {
     }
 
     fn name(&mut self, what: &str, pid: u64, tid: Option<u64>, name: &str) {
-        self.put(&json!({ "ph": "M", "name": format!("{what}_name"), "pid": pid, "tid": tid.unwrap_or(0), "args": { "name": name } }));
+        self.put(
+            &json!({ "ph": "M", "name": format!("{what}_name"), "pid": pid, "tid": tid.unwrap_or(0), "args": { "name": name } }),
+        );
         let order = json!({ "sort_index": tid.unwrap_or(pid) });
         self.put(&json!({ "ph": "M", "name": format!("{what}_sort_index"), "pid": pid, "tid": tid.unwrap_or(0), "args": order }));
     }
@@ -64,8 +66,11 @@ impl<W: Write> Events<'_, W> {
 /// # Errors
 /// What the output says; code that does not load.
 pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &Machine) -> Result<(), String> {
-    let recordings: Vec<(&str, &Recording)> =
-        outcome.launches.iter().flat_map(|(k, s)| s.timing.iter().flat_map(move |t| t.recordings.iter().map(|r| (k.as_str(), &**r)))).collect();
+    let recordings: Vec<(&str, &Recording)> = outcome
+        .launches
+        .iter()
+        .flat_map(|(k, s)| s.timing.iter().flat_map(move |t| t.recordings.iter().map(|r| (k.as_str(), &**r))))
+        .collect();
     let dropped: u64 = recordings.iter().map(|(_, r)| r.dropped).sum();
     let cycles: u64 = recordings.iter().map(|(_, r)| r.cycles).sum();
     let about = json!({
@@ -87,7 +92,9 @@ pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &
         let header = image.kernel(kernel).ok_or_else(|| format!("no kernel `{kernel}`"))?;
         let program = image.load(header, machine).map_err(|e| e.to_string())?;
         let names = Names::new(&program, machine);
-        events.put(&json!({ "ph": "X", "name": kernel, "cat": "launch", "pid": 0, "tid": 0, "ts": start, "dur": recording.cycles }));
+        events.put(
+            &json!({ "ph": "X", "name": kernel, "cat": "launch", "pid": 0, "tid": 0, "ts": start, "dur": recording.cycles }),
+        );
         for (sm, slices) in recording.slices.iter().enumerate() {
             let pid = sm as u64 + 1;
             sm_slices(&mut events, &names, slices, pid, start, &mut tracks);
@@ -156,7 +163,8 @@ fn sm_slices<W: Write>(
                 taken[track] = s.end;
                 let i = index as usize;
                 let name = names.mnemonics.get(i).cloned().unwrap_or_default();
-                let args = json!({ "pc": index, "at": names.places.get(i), "lanes": lanes, "unit": names.units.get(usize::from(unit)) });
+                let args =
+                    json!({ "pc": index, "at": names.places.get(i), "lanes": lanes, "unit": names.units.get(usize::from(unit)) });
                 (own + 1 + (track as u64).min(TRACKS - 2), name, "instruction", args)
             }
         };
@@ -186,6 +194,8 @@ fn counters<W: Write>(events: &mut Events<W>, recording: &Recording, sm: usize, 
         }
     }
     for name in ["instructions a cycle", "L1 misses a cycle (sectors)", "bytes from memory a cycle"] {
-        events.put(&json!({ "ph": "C", "name": name, "pid": pid, "tid": 0, "ts": start + recording.cycles, "args": { "value": 0 } }));
+        events.put(
+            &json!({ "ph": "C", "name": name, "pid": pid, "tid": 0, "ts": start + recording.cycles, "args": { "value": 0 } }),
+        );
     }
 }

@@ -16,8 +16,7 @@ use crate::target::Machine;
 pub fn count(program: &Program, counts: &BlockCounts, _lanes: u32) -> Statistics {
     let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
     s.registers.local.resize(program.clusters, Default::default());
-    s.blocks =
-        counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
+    s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
     for (b, block) in program.blocks.iter().enumerate() {
         let (executions, lanes) = (counts.executions[b], counts.lanes[b]);
         if executions == 0 {

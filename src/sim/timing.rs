@@ -647,7 +647,13 @@ impl<'a, const N: usize> Machinery<'a, N> {
             self.timing.issued[st.cluster] += 1;
         }
         let clusters = self.machine.clusters.len();
-        let issued_on = if on_scalar_unit { clusters } else if st.control { clusters + 1 } else { st.cluster };
+        let issued_on = if on_scalar_unit {
+            clusters
+        } else if st.control {
+            clusters + 1
+        } else {
+            st.cluster
+        };
         let (active, splits) = (slot.warp.control.mask.count_ones(), self.counts.splits);
         let at_end = index == end_index && end != End::Fall;
         if !at_end {

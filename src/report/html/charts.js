@@ -14,7 +14,7 @@ function tiles() {
   const list = [];
   const add = (name, value, small) => list.push(make('div', { class: 'tile' }, make('dt', {}, name), make('dd', {}, value, make('small', {}, small))));
   if (t) {
-    add('Time', `${group(t.cycles)} cycles`, `${(t.cycles / m.clock_mhz / 1000).toPrecision(3)} ms at ${m.clock_mhz} MHz`);
+    add('Cycles', group(t.cycles), `${seconds(t.cycles / m.clock_mhz / 1e6)} at ${m.clock_mhz} MHz`);
     add('Instructions a cycle', (s.instructions / Math.max(t.cycles, 1)).toFixed(2), `${group(s.instructions)} warp instructions on ${m.sms} SMs`);
     add('Occupancy', percent(t.occupancy, 1), `at most ${t.resident_warps} of ${m.max_warps} warps an SM, limited by ${t.residency_limit}`);
   } else {
@@ -25,7 +25,7 @@ function tiles() {
   if (t) {
     const f = t.forms;
     const oracle = f.scalar + f.marked + f.one_lane + f.few_lanes + f.missed;
-    add('Redundant work run once', percent(oracle - f.missed, oracle), `${percent(oracle, oracle + f.vector)} of instructions are redundant`);
+    add('Redundant, run once', percent(oracle - f.missed, oracle), `${percent(oracle, oracle + f.vector)} of instructions are redundant`);
     const energy = sum(Object.values(s.energy_pj));
     add('Energy', joules(energy), `${percent(s.energy_pj.static ?? 0, energy)} of it static`);
     const h = t.hierarchy;
@@ -33,7 +33,7 @@ function tiles() {
   } else {
     add('On the scalar unit', percent(s.scalar_instructions, s.instructions), `${group(s.scalar_instructions)} instructions`);
   }
-  add('Work', `${short(s.work_items)} items`, `${group(s.work_groups)} work-groups, ${group(s.warps)} warps of ${m.warp_size}`);
+  add('Work-items', group(s.work_items), `${group(s.work_groups)} work-groups, ${group(s.warps)} warps of ${m.warp_size}`);
   return make('dl', { class: 'tiles', 'data-chart': 'summary', 'data-drawn': list.length }, list);
 }
 
@@ -148,13 +148,13 @@ function traffic(width) {
   if (most === 0) return 'Nothing was read from or written to memory.';
   const nodes = ['lanes', 'L1', 'L2', 'DRAM'];
   const box = width < 460 ? 46 : 64;
-  const gap = (width - nodes.length * box) / (nodes.length - 1);
+  const gap = (width - 2 - nodes.length * box) / (nodes.length - 1);
   const host = flows.length > 3;
   const height = host ? 250 : 158;
   const svg = draw('svg', { width, height });
   const fills = paints(svg, ['read', 'written'], [0, 1]);
   const thick = 44;
-  const left = i => i * (box + gap);
+  const left = i => 1 + i * (box + gap);
   nodes.forEach((n, i) => {
     const tall = host && n === 'L2' ? height - 10 : 144;
     svg.append(draw('rect', { x: left(i), y: 4, width: box, height: tall, rx: 6, style: 'fill:var(--faint);stroke:var(--line)' }));
@@ -236,11 +236,11 @@ function roofline(width) {
   const svg = draw('svg', { width, height });
   for (let e = low; e <= high; e += 1) {
     svg.append(draw('line', { class: 'axis', x1: X(10 ** e), x2: X(10 ** e), y1: t, y2: height - b }));
-    svg.append(label(X(10 ** e), height - b + 15, e < 0 ? String(10 ** e).slice(0, 6) : short(10 ** e), { 'text-anchor': e === high ? 'end' : 'middle', class: 'soft' }));
+    svg.append(label(X(10 ** e), height - b + 15, e < 0 ? String(Number((10 ** e).toPrecision(1))) : trimmed(10 ** e), { 'text-anchor': e === high ? 'end' : 'middle', class: 'soft' }));
   }
   for (let e = bottom; e <= ceiling; e += 1) {
     svg.append(draw('line', { class: 'axis', x1: l, x2: width - 10, y1: Y(10 ** e), y2: Y(10 ** e) }));
-    svg.append(label(l - 6, Y(10 ** e) + 4, short(10 ** e), { 'text-anchor': 'end', class: 'soft' }));
+    svg.append(label(l - 6, Y(10 ** e) + 4, trimmed(10 ** e), { 'text-anchor': 'end', class: 'soft' }));
   }
   svg.append(label(width - 10, height - 4, 'operations a byte', { 'text-anchor': 'end', class: 'soft' }));
   svg.append(label(l + 5, t + 12, 'operations a second', { class: 'soft' }));
@@ -248,14 +248,14 @@ function roofline(width) {
   r.compute.forEach((c, i) => {
     const from = Math.max(10 ** low, c.rate / fastest);
     svg.append(draw('line', { class: 'mark', x1: X(from), x2: width - 10, y1: Y(c.rate), y2: Y(c.rate), style: `stroke:var(--ink);stroke-width:${i === 0 ? 2 : 1.2}`, 'stroke-dasharray': i === 0 ? null : '6 4' }, hint(`${c.name}: ${short(c.rate)} operations a second`)));
-    svg.append(label(width - 12, Y(c.rate) + (i === 0 ? -5 : 14), `${c.name} ${short(c.rate)}`, { 'text-anchor': 'end', 'font-size': 11 }));
+    svg.append(label(width - 12, Y(c.rate) + (i === 0 ? -5 : 14), `${c.name} ${short(c.rate)}`, { 'text-anchor': 'end', 'font-size': 11, class: 'halo' }));
   });
   r.memory.forEach((m, i) => {
     const start = Math.max(10 ** low, 10 ** bottom / m.rate), end = top / m.rate;
     svg.append(draw('line', { class: 'mark', x1: X(start), y1: Y(start * m.rate), x2: X(end), y2: Y(top), style: `stroke:var(--s${i === 0 ? 0 : 2});stroke-width:2` }, hint(`${m.name}: ${bytes(m.rate)} a second`)));
     const at = start * (end / start) ** 0.42;
     const angle = Math.atan2(Y(top) - Y(start * m.rate), X(end) - X(start)) * 180 / Math.PI;
-    svg.append(label(0, 0, `${m.name} ${bytes(m.rate)}/s`, { transform: `translate(${X(at)},${Y(at * m.rate) - 6}) rotate(${angle})`, 'text-anchor': 'middle', 'font-size': 11 }));
+    svg.append(label(0, 0, `${m.name} ${bytes(m.rate)}/s`, { transform: `translate(${X(at)},${Y(at * m.rate) - 6}) rotate(${angle})`, 'text-anchor': 'middle', 'font-size': 11, class: 'halo' }));
   });
   const marks = [];
   for (const q of places) {
@@ -277,7 +277,7 @@ function roofline(width) {
   svg.append(...marks);
   return {
     svg,
-    key: make('ul', { class: 'legend' }, [['●', 'bytes of device memory'], ['◆', 'bytes of L2'], ['—', 'ceilings: arithmetic'], ['⟋', 'ceilings: bandwidth']].map(([s, n]) => make('li', {}, make('b', { 'aria-hidden': 'true' }, s), n))),
+    key: make('ul', { class: 'legend' }, [['●', 'bytes of device memory'], ['◆', 'bytes of L2'], ['–', 'ceilings: arithmetic'], ['/', 'ceilings: bandwidth']].map(([s, n]) => make('li', {}, make('b', { 'aria-hidden': 'true' }, s), n))),
     summary: places.map(q => `${q.p.kernel}: ${q.x.toPrecision(3)} operations a byte of ${q.level}, ${percent(q.p.rate, Math.min(top, q.x * r.memory[q.level === 'DRAM' ? 0 : 1].rate))} of the roof`).join('; '),
     table: [['kernel', 'float operations', 'integer operations', 'operations a second', 'a byte of DRAM', 'a byte of L2', 'of the DRAM roof'],
       r.points.map(p => {

@@ -19,21 +19,24 @@ function columns(timed, all) {
   if (!timed) return list;
   return [
     { name: 'time', title: 'Warps\u2019 cycles: from a warp\u2019s previous issue to this one, waiting included, as a share of all', bar: c => c.cycles / all.cycles, of: c => (c.cycles ? `${(100 * c.cycles / all.cycles).toFixed(1)}%` : '') },
-    ...list,
     { name: 'L1 missed', title: 'Sectors not found in L1, of sectors accessed', of: c => (c.sectors ? `${short(c.sectors - c.hits)}/${short(c.sectors)}` : '') },
+    { name: 'energy', title: 'Energy of registers, units, issue, and of the sectors it moved', of: c => (c.pj ? joules(c.pj) : '') },
+    ...list,
     { name: 'from mem', title: 'Sectors that L2 fetched from memory', minor: true, of: c => (c.far ? short(c.far) : '') },
     { name: 'latency', title: 'Cycles from issue to data, mean over the loads', minor: true, of: c => (c.latency ? Math.round(c.latency / Math.max(1, c.loads)) : '') },
-    { name: 'energy', title: 'Energy of registers, units, issue, and of the sectors it moved', of: c => (c.pj ? joules(c.pj) : '') },
   ];
 }
 
-function cells(list, counted) {
-  return list.map(c => {
-    const text = String(c.of(counted));
-    if (!c.bar) return make('td', { class: c.minor ? 'minor' : '' }, text);
+/** A row's cells: number, time, text, the other columns. */
+function cells(list, counted, number, text) {
+  const made = list.map(c => {
+    const value = String(c.of(counted));
+    if (!c.bar) return make('td', { class: c.minor ? 'minor' : '' }, value);
     const most = c.bar(counted);
-    return make('td', { class: 'time' }, most > 0 ? make('i', { style: `width:${Math.max(1, Math.min(100, 100 * most / c.most)).toFixed(1)}%` }) : null, make('span', {}, text));
+    return make('td', { class: 'time' }, most > 0 ? make('i', { style: `width:${Math.max(1, Math.min(100, 100 * most / c.most)).toFixed(1)}%` }) : null, make('span', {}, value));
   });
+  const first = list.filter(c => c.bar).length;
+  return [make('td', { class: 'number' }, number), made.slice(0, first), make('td', { class: 'text' }, make('div', { title: text.length > 40 ? text.trim() : null }, text)), made.slice(first)].flat();
 }
 
 function listings() {
@@ -50,7 +53,11 @@ function listings() {
   });
   const per = k.insts.map(i => ({ ...nothing(), ...i, loads: i.latency > 0 ? i.issues : 0 }));
   const most = (values, bar) => Math.max(1e-12, ...values.map(bar));
-  const head = (first, text, scaled) => make('thead', {}, make('tr', {}, scaled.map(c => make('th', { scope: 'col', title: c.title, class: c.minor ? 'minor' : '' }, c.name)), make('th', { scope: 'col' }, first), make('th', { scope: 'col', class: 'text' }, text)));
+  const head = (number, text, scaled) => {
+    const cell = c => make('th', { scope: 'col', title: c.title, class: c.minor ? 'minor' : '' }, c.name);
+    const first = scaled.filter(c => c.bar);
+    return make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, number), first.map(cell), make('th', { scope: 'col', class: 'text' }, text), scaled.filter(c => !c.bar).map(cell)));
+  };
   const scaled = values => list.map(c => (c.bar ? { ...c, most: most(values, c.bar) } : c));
   const host = make('div', { class: 'code' });
   const rows = { source: new Map(), code: [] };
@@ -74,7 +81,7 @@ function listings() {
       last = number;
       const key = `${f.file}:${number}`;
       const counted = lines.get(key);
-      const row = make('tr', counted ? selectable(key, 'source') : {}, cells(sourceColumns, counted ?? nothing()), make('td', { class: 'number' }, String(number)), make('td', { class: 'text' }, text));
+      const row = make('tr', counted ? selectable(key, 'source') : {}, cells(sourceColumns, counted ?? nothing(), String(number), text));
       rows.source.set(key, row);
       body.append(row);
     }
@@ -93,11 +100,11 @@ function listings() {
       body.append(make('tr', { class: 'block' }, make('td', { colspan: list.length + 2 }, `bb${starts.get(i)} · × ${group(b.executions)} · ${percent(share(b), 1)} of lanes`)));
     }
     const key = `${inst.file}:${inst.line}`;
-    const row = make('tr', { ...selectable(key, 'code'), title: inst.line ? `line ${inst.line}` : null }, cells(codeColumns, per[i]), make('td', { class: 'number' }, String(i)), make('td', { class: 'text' }, inst.text));
+    const row = make('tr', { ...selectable(key, 'code'), title: inst.line ? `line ${inst.line}` : null }, cells(codeColumns, per[i], String(i), inst.text));
     rows.code.push(row);
     body.append(row);
   });
-  const code = make('div', {}, make('h3', {}, `${k.name}: ${k.insts.length} instructions`), make('div', { class: 'listing' }, make('table', {}, head('', 'assembly', codeColumns), body)));
+  const code = make('div', {}, make('h3', {}, `${k.name}: ${k.insts.length} instructions`), make('div', { class: 'listing' }, make('table', {}, head('no.', 'assembly', codeColumns), body)));
   host.append(source, code);
   const attributed = timed && state.launch < 0 && data.kernels.length === 1 ? attribution(all.pj) : null;
   return { host, attributed, rows: rows.code.length };

@@ -40,7 +40,7 @@ const hint = text => draw('title', {}, text);
 
 // Numbers.
 const group = n => String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
-const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : '–');
+const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)}\u00a0%` : '–');
 function short(n, digits = 3) {
   const units = ['', 'k', 'M', 'G', 'T', 'P'];
   let u = 0;
@@ -53,14 +53,22 @@ function bytes(n) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let u = 0;
   while (n >= 1024 && u < units.length - 1) { n /= 1024; u += 1; }
-  return `${u === 0 ? n : n.toPrecision(n >= 1000 ? 4 : 3)} ${units[u]}`;
+  return `${u === 0 ? n : n.toPrecision(n >= 1000 ? 4 : 3)}\u00a0${units[u]}`;
 }
 /** Energy from picojoules. */
 function joules(pj) {
   if (pj === 0) return '0';
   const [scale, unit] = pj >= 1e9 ? [1e9, 'mJ'] : pj >= 1e6 ? [1e6, 'µJ'] : pj >= 1e3 ? [1e3, 'nJ'] : [1, 'pJ'];
-  return `${(pj / scale).toPrecision(3)} ${unit}`;
+  return `${(pj / scale).toPrecision(3)}\u00a0${unit}`;
 }
+/** A time from seconds. */
+function seconds(s) {
+  const [scale, unit] = s >= 1 ? [1, 's'] : s >= 1e-3 ? [1e-3, 'ms'] : s >= 1e-6 ? [1e-6, 'µs'] : [1e-9, 'ns'];
+  return `${(s / scale).toPrecision(3)}\u00a0${unit}`;
+}
+/** A number on an axis: no more digits than it needs. */
+const trimmed = v => short(v).replace(/\.0+(?=[kMGTP]?$)|(\.\d*?)0+(?=[kMGTP]?$)/, '$1');
+const tick = v => (v >= 1e6 ? trimmed(v) : v >= 1 || v === 0 ? group(v) + (v % 1 ? (v % 1).toFixed(1).slice(1) : '') : String(Number(v.toPrecision(2))));
 const sum = list => list.reduce((a, b) => a + b, 0);
 
 /** Round steps of an axis from 0 to `most`. */

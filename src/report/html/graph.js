@@ -147,7 +147,7 @@ function controlFlow(width) {
       hint(`bb${v.block}: instructions ${b.first} – ${b.first + b.length - 1}, ${span}, executed ${group(b.executions)} times, ${percent(s, 1)} of the lanes active; ends with ${b.end}`)));
     svg.append(label(x + 9, y + 16, `bb${v.block}`, { 'font-weight': 650 }));
     svg.append(label(x + w - 9, y + 16, `× ${short(b.executions)}`, { 'text-anchor': 'end' }));
-    svg.append(label(x + 9, y + 31, b.executions ? `${(100 * s).toFixed(0)} % of lanes` : 'never executed'));
+    svg.append(label(x + 9, y + 31, b.executions ? `${(100 * s).toFixed(0)} % of lanes` : 'not executed'));
     svg.append(label(x + w - 9, y + 31, `${b.length} inst.`, { 'text-anchor': 'end', 'font-size': 11 }));
     svg.append(label(x + 9, y + 46, branch(b), { 'font-size': 11 }));
   }
@@ -175,7 +175,7 @@ function liveRanges(width) {
   const n = k.insts.length;
   const left = 40, right = 6;
   const X = point => left + point / (2 * n) * (width - left - right);
-  const row = 9;
+  const row = sum(files.map(f => f.registers.length)) <= 70 ? 12 : 9;
   let height = 22;
   for (const f of files) height += 26 + f.registers.length * row;
   const svg = draw('svg', { width, height, tabindex: '0', style: 'cursor:crosshair' });
@@ -187,12 +187,12 @@ function liveRanges(width) {
   const places = [];
   for (const f of files) {
     y += 20;
-    svg.append(label(0, y - 5, `${title(f.name)}: ${f.registers.length} registers, ${f.pressure} live at once at most`, { 'font-weight': 600, style: 'paint-order:stroke;stroke:var(--panel);stroke-width:4px' }));
+    svg.append(label(0, y - 5, `${title(f.name)}: ${f.registers.length} registers, ${f.pressure} live at once at most`, { 'font-weight': 600, class: 'halo' }));
     const colour = `var(--s${colours[f.name] ?? 1})`;
     f.registers.forEach((r, i) => {
       const top = y + i * row;
       const every = f.registers.length > 40 ? 4 : 1;
-      if (i % every === 0) svg.append(label(left - 6, top + row - 1, `${letter[f.name] ?? 'l'}${r.index}`, { 'text-anchor': 'end', class: 'soft', 'font-size': 9 }));
+      if (i % every === 0) svg.append(label(left - 6, top + row - 1, `${letter[f.name] ?? 'l'}${r.index}`, { 'text-anchor': 'end', class: 'soft', 'font-size': row - 1.5 }));
       const d = r.live.map(([a, b]) => `M${X(a).toFixed(1)},${top + 1}H${Math.max(X(b), X(a) + 1).toFixed(1)}V${top + row - 1}H${X(a).toFixed(1)}Z`).join('');
       if (d) svg.append(draw('path', { class: 'mark', d, style: `fill:${colour};fill-opacity:.72` }));
       const w = r.writes.map(p => `M${X(2 * p + 1).toFixed(1)},${top}V${top + row}`).join('');

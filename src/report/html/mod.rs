@@ -87,7 +87,12 @@ fn escaped(text: &str) -> String {
 
 /// JSON that can stand in a script element, whatever its strings say.
 fn script_data(value: &Value) -> String {
-    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
 }
 
 fn data(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<Value, String> {
@@ -142,14 +147,19 @@ fn time_line(outcome: &Outcome) -> Value {
         let recordings = s.timing.iter().flat_map(|t| &t.recordings);
         segments.extend(recordings.map(|r| {
             let (busy, time_line) = (r.busy.clone(), r.time_line.clone());
-            (kernel.as_str(), Recording { cycles: r.cycles, time_line, busy, sms: vec![], slices: vec![], dropped: 0, splits: vec![] })
+            (
+                kernel.as_str(),
+                Recording { cycles: r.cycles, time_line, busy, sms: vec![], slices: vec![], dropped: 0, splits: vec![] },
+            )
         }));
     }
     let cycles: u64 = segments.iter().map(|(_, r)| r.cycles).sum();
     // The SMs' rows keep the width at which they were recorded.
     let widths: Vec<u64> = segments.iter().map(|(_, r)| r.time_line.width).collect();
     while segments.iter().map(|(_, r)| r.time_line.len()).sum::<usize>() > MOST_BUCKETS {
-        let Some((_, longest)) = segments.iter_mut().max_by_key(|(_, r)| r.time_line.len()).filter(|(_, r)| r.time_line.len() > 1) else {
+        let Some((_, longest)) =
+            segments.iter_mut().max_by_key(|(_, r)| r.time_line.len()).filter(|(_, r)| r.time_line.len() > 1)
+        else {
             break;
         };
         longest.time_line.widen();

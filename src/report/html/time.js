@@ -49,8 +49,11 @@ function timeline(width) {
   const m = data.machine;
   const slots = [...m.clusters, 'scalar unit', 'control'];
   const slotColours = [...m.clusters.map((_, i) => [0, 6, 4, 5, 7, 3][i % 6]), 2, 8];
-  const causes = t.causes;
-  const causeColours = [1, 0, 4, 3, 5, 2];
+  // The largest cause lies at the bottom.
+  const order = t.causes.map((_, k) => k).sort((a, b) => sum(list.map(c => c.stalls[b])) - sum(list.map(c => c.stalls[a])));
+  const causes = order.map(k => t.causes[k]);
+  const causeColours = order.map(k => [1, 0, 4, 3, 5, 2][k]);
+  for (const b of list) b.stalls = order.map(k => b.stalls[k]);
   const left = 44, right = 8;
   const X = c => left + c / cycles * (width - left - right);
   const svg = draw('svg', { width, tabindex: '0', style: 'cursor:crosshair' });
@@ -83,13 +86,13 @@ function timeline(width) {
     y = top + height;
   };
   const narrow = width < 560;
-  panel('Instructions issued a cycle, by slot', narrow ? 110 : 130, b => b.issued, slotFills, v => (v < 1 ? v.toFixed(v === 0 ? 0 : 1) : short(v)));
+  panel('Instructions issued a cycle, by slot', narrow ? 110 : 130, b => b.issued, slotFills, tick);
   y += 6;
-  panel('Warps that wait, by cause', narrow ? 110 : 130, b => b.stalls, causeFills, v => short(v));
+  panel('Warps that wait, by cause', narrow ? 110 : 130, b => b.stalls, causeFills, tick);
   y += 6;
-  panel('L1 misses a cycle, sectors', 46, b => [b.misses], ['var(--s1)'], v => (v < 1 ? v.toFixed(v === 0 ? 0 : 2) : short(v)));
+  panel('L1 misses a cycle, sectors', 46, b => [b.misses], ['var(--s1)'], tick);
   y += 6;
-  panel('Read from device or system memory, bytes a cycle', 46, b => [b.far * m.sector_bytes], ['var(--s0)'], v => short(v));
+  panel('Read from device or system memory, bytes a cycle', 46, b => [b.far * m.sector_bytes], ['var(--s0)'], tick);
   // SMs as rows, darker with more instructions a cycle.
   y += 26;
   svg.append(label(0, y - 7, 'Instructions a cycle of each SM', { 'font-weight': 600 }));
@@ -118,7 +121,7 @@ function timeline(width) {
   }
   for (const v of ticks(cycles, narrow ? 3 : 8)) {
     svg.append(draw('line', { class: 'axis', x1: X(v), x2: X(v), y1: y, y2: y + 5 }));
-    svg.append(label(X(v), y + 17, short(v), { 'text-anchor': X(v) > width - 30 ? 'end' : 'middle', class: 'soft' }));
+    svg.append(label(X(v), y + 17, tick(v), { 'text-anchor': X(v) > width - 30 ? 'end' : 'middle', class: 'soft' }));
   }
   y += 34;
   svg.append(label(width - right, y - 2, 'cycles', { 'text-anchor': 'end', class: 'soft' }));
@@ -149,10 +152,10 @@ function timeline(width) {
     const step = { ArrowRight: 1, ArrowLeft: -1, PageDown: 20, PageUp: -20, Home: -1e9, End: 1e9 }[e.key];
     if (step) { e.preventDefault(); show(at + step); }
   });
-  const key = make('div', {}, make('p', { class: 'soft', style: 'margin:.4rem 0 0;font-size:.83rem' }, 'Issue slots'), legend(slots, slotColours), make('p', { class: 'soft', style: 'margin:.4rem 0 0;font-size:.83rem' }, 'Causes'), legend(causes, causeColours));
+  const key = make('div', { class: 'keys' }, make('b', {}, 'Slots'), legend(slots, slotColours), make('b', {}, 'Causes'), legend(causes, causeColours));
   const issued = slots.map((n, k) => `${n} ${group(sum(list.map(b => b.issued[k])))}`);
   return {
-    svg, key: make('div', {}, readout, key),
+    svg, key: make('div', {}, key, readout),
     summary: `${group(cycles)} cycles; issued: ${issued.join(', ')}`,
     table: [['cycles', ...slots, ...causes.map(c => `waits: ${c}`), 'sectors', 'L1 misses', 'bytes from memory'],
       list.map(b => [`${group(b.from)} – ${group(b.to - 1)}`, ...b.issued.map(group), ...b.stalls.map(group), group(b.sectors), group(b.misses), group(b.far * m.sector_bytes)])],
