@@ -22,7 +22,7 @@ function navigation() {
   if (data.launches.length > 1) {
     const select = make('select', { onchange: e => { state.launch = Number(e.target.value); summary(); charts.forEach(c => c.redraw()); } },
       make('option', { value: -1 }, 'all launches'), data.launches.map((l, i) => make('option', { value: i }, `${i + 1}: ${l.kernel}${l.repeat > 1 ? ` × ${l.repeat}` : ''}`)));
-    bar.append(make('label', {}, 'Figures of ', select));
+    bar.prepend(make('label', {}, 'Figures of ', select));
   }
   return bar;
 }

@@ -59,7 +59,7 @@ function timeline(width) {
   const svg = draw('svg', { width, tabindex: '0', style: 'cursor:crosshair' });
   const slotFills = paints(svg, slots, slotColours);
   const causeFills = paints(svg, causes, causeColours);
-  let y = 0;
+  let y = starts.length > 1 ? 16 : 0;
   const panel = (name, height, rows, fills, format) => {
     y += 20;
     const top = y;
@@ -116,9 +116,14 @@ function timeline(width) {
     shadesOf.forEach((d, k) => { if (d) svg.append(draw('path', { class: 'mark', d, style: `fill:var(--heat);fill-opacity:${(k / shades).toFixed(2)}` })); });
   });
   y += sms * row + 4;
-  for (const [start, kernel] of starts.length > 1 ? starts : []) {
-    svg.append(draw('line', { class: 'rule', x1: X(start), x2: X(start), y1: 14, y2: y, style: 'stroke:var(--soft)' }, hint(kernel)));
-  }
+  // Where launches start; named where there is room.
+  (starts.length > 1 ? starts : []).forEach(([start, kernel], i) => {
+    const name = `${i + 1}: ${kernel}`;
+    const room = X(i + 1 < starts.length ? starts[i + 1][0] : cycles) - X(start);
+    svg.append(draw('line', { class: 'rule', x1: X(start), x2: X(start), y1: 2, y2: y, style: 'stroke:var(--soft)' }, hint(name)));
+    const shown = [name, String(i + 1)].find(n => 6.8 * n.length + 8 < room);
+    if (shown) svg.append(label(X(start) + 4, 11, shown, { class: 'soft', 'font-size': 11 }));
+  });
   for (const v of ticks(cycles, narrow ? 3 : 8)) {
     svg.append(draw('line', { class: 'axis', x1: X(v), x2: X(v), y1: y, y2: y + 5 }));
     svg.append(label(X(v), y + 17, tick(v), { 'text-anchor': X(v) > width - 30 ? 'end' : 'middle', class: 'soft' }));
