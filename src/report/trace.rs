@@ -97,7 +97,7 @@ pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &
         );
         for (sm, slices) in recording.slices.iter().enumerate() {
             let pid = sm as u64 + 1;
-            sm_slices(&mut events, &names, slices, pid, start, &mut tracks);
+            sm_slices(&mut events, &names, slices, pid, (start, recording.cycles), &mut tracks);
             counters(&mut events, recording, sm, pid, start, machine);
         }
         if recording.dropped > 0 {
@@ -144,12 +144,14 @@ fn sm_slices<W: Write>(
     names: &Names,
     slices: &[Slice],
     pid: u64,
-    start: u64,
+    (start, cycles): (u64, u64),
     tracks: &mut BTreeMap<(u64, u64), String>,
 ) {
     // Until when each track of instructions of a slot is taken.
     let mut taken: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
     for s in slices {
+        // A result that nobody waits for may come after the launch's end; the next launch starts there.
+        let s = &Slice { end: s.end.min(cycles), ..*s };
         let own = u64::from(s.slot) * TRACKS;
         let (tid, name, category, args) = match s.kind {
             SliceKind::Warp { group, number } => (own, format!("group {group} warp {number}"), "warp", json!({})),

@@ -187,7 +187,7 @@ function liveRanges(width) {
   const places = [];
   for (const f of files) {
     y += 20;
-    svg.append(label(0, y - 5, `${title(f.name)}: ${f.registers.length} registers, ${f.pressure} live at once at most`, { 'font-weight': 600, class: 'halo' }));
+    svg.append(label(0, y - 5, `${title(f.name)}: ${f.registers.length} ${f.registers.length === 1 ? 'register' : 'registers'}, ${f.pressure} live at once at most`, { 'font-weight': 600, class: 'halo' }));
     const colour = `var(--s${colours[f.name] ?? 1})`;
     f.registers.forEach((r, i) => {
       const top = y + i * row;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{HostTimes, live, roofline};
-use crate::isa::{Op, text};
+use crate::isa::{Inst, Op, SourceLoc, text};
 use crate::object::write::Image;
 use crate::runtime::case::Case;
 use crate::runtime::run::{Mode, Outcome};
@@ -258,7 +258,8 @@ fn kernel(name: &str, program: &Program, outcome: &Outcome, machine: &Machine) -
                 block_of.get(target).map_or_else(|| distance.to_string(), |b| format!("bb{b}"))
             };
             Listed {
-                text: text::print_with(inst, &label).trim().to_string(),
+                // Without the place, which has columns of its own.
+                text: text::print_with(&Inst { loc: SourceLoc::default(), ..inst.clone() }, &label).trim().to_string(),
                 file: inst.loc.file,
                 line: inst.loc.line,
                 issues: p.issues,

@@ -60,6 +60,7 @@ function timeline(width) {
   const slotFills = paints(svg, slots, slotColours);
   const causeFills = paints(svg, causes, causeColours);
   let y = starts.length > 1 ? 16 : 0;
+  const titles = [];
   const panel = (name, height, rows, fills, format) => {
     y += 20;
     const top = y;
@@ -68,7 +69,7 @@ function timeline(width) {
     const scale = ticks(most, height > 80 ? 4 : 2);
     const limit = Math.max(most, scale[scale.length - 1]);
     const Y = v => top + height - v / limit * height;
-    svg.append(label(0, top - 7, name, { 'font-weight': 600 }));
+    titles.push(label(0, top - 7, name, { 'font-weight': 600, class: 'halo' }));
     for (const v of scale) {
       svg.append(draw('line', { class: 'axis', x1: left, x2: width - right, y1: Y(v), y2: Y(v) }));
       svg.append(label(left - 6, Y(v) + 4, format(v), { 'text-anchor': 'end', class: 'soft', 'font-size': 11 }));
@@ -95,7 +96,7 @@ function timeline(width) {
   panel('Read from device or system memory, bytes a cycle', 46, b => [b.far * m.sector_bytes], ['var(--s0)'], tick);
   // SMs as rows, darker with more instructions a cycle.
   y += 26;
-  svg.append(label(0, y - 7, 'Instructions a cycle of each SM', { 'font-weight': 600 }));
+  titles.push(label(0, y - 7, 'Instructions a cycle of each SM', { 'font-weight': 600, class: 'halo' }));
   const sms = chosen[0].busy.length;
   const row = Math.max(2, Math.min(12, Math.floor(150 / sms)));
   const peak = Math.max(...chosen.flatMap(s => s.busy.flatMap(b => b.map(n => n / s.busy_width))), 1e-9);
@@ -124,6 +125,7 @@ function timeline(width) {
     const shown = [name, String(i + 1)].find(n => 6.8 * n.length + 8 < room);
     if (shown) svg.append(label(X(start) + 4, 11, shown, { class: 'soft', 'font-size': 11 }));
   });
+  svg.append(...titles);
   for (const v of ticks(cycles, narrow ? 3 : 8)) {
     svg.append(draw('line', { class: 'axis', x1: X(v), x2: X(v), y1: y, y2: y + 5 }));
     svg.append(label(X(v), y + 17, tick(v), { 'text-anchor': X(v) > width - 30 ? 'end' : 'middle', class: 'soft' }));
