@@ -108,13 +108,13 @@ function timeline(width) {
     s.busy.forEach((b, sm) => b.forEach((n, i) => {
       const end = Math.min((i + 1) * s.busy_width, s.cycles);
       const shade = Math.ceil(n / (end - i * s.busy_width) / peak * shades);
-      if (n > 0 && end > i * s.busy_width) rows[sm][Math.min(shade, shades)] += `M${X(offset + i * s.busy_width).toFixed(1)},${y + sm * row}H${X(offset + end).toFixed(1)}V${y + (sm + 1) * row - 1}H${X(offset + i * s.busy_width).toFixed(1)}Z`;
+      if (n > 0 && end > i * s.busy_width) rows[sm][Math.min(shade, shades)] += `M${X(offset + i * s.busy_width).toFixed(1)},${y + sm * row}H${Math.max(X(offset + end), X(offset + i * s.busy_width) + 1.2).toFixed(1)}V${y + (sm + 1) * row - 1}H${X(offset + i * s.busy_width).toFixed(1)}Z`;
     }));
     offset += s.cycles;
   }
   rows.forEach((shadesOf, sm) => {
     if (sm % every === 0) svg.append(label(left - 6, y + sm * row + Math.min(10, row), `SM ${sm}`, { 'text-anchor': 'end', class: 'soft', 'font-size': 10 }));
-    shadesOf.forEach((d, k) => { if (d) svg.append(draw('path', { class: 'mark', d, style: `fill:var(--heat);fill-opacity:${(k / shades).toFixed(2)}` })); });
+    shadesOf.forEach((d, k) => { if (d) svg.append(draw('path', { class: 'mark', d, style: `fill:var(--heat);fill-opacity:${(0.2 + 0.8 * k / shades).toFixed(2)}` })); });
   });
   y += sms * row + 4;
   // Where launches start; named where there is room.
