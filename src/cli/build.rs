@@ -36,6 +36,8 @@ pub struct Build {
     /// Write optimisation remarks to a file (`-`: standard output): which addresses are made of global ids, and why others are not (YAML, as LLVM's).
     #[arg(long, value_name = "FILE")]
     remarks: Option<PathBuf>,
+    #[command(flatten)]
+    dump: super::DumpArgs,
     /// Print how long each stage took, as JSON on standard error.
     #[arg(long)]
     time: bool,
@@ -68,6 +70,8 @@ const OWN: &[(&str, bool)] = &[
     ("--stop-after", true),
     ("--start-before", true),
     ("--remarks", true),
+    ("--dump", true),
+    ("--dump-dir", true),
     ("--time", false),
     ("--stats", false),
 ];
@@ -121,6 +125,10 @@ impl Build {
             stop_after: late.stop_after.or(self.stop_after),
             start_before: late.start_before.or(self.start_before),
             remarks: late.remarks.or(self.remarks),
+            dump: super::DumpArgs {
+                dump: [self.dump.dump, late.dump.dump].concat(),
+                dump_dir: late.dump.dump_dir.or(self.dump.dump_dir),
+            },
             time: self.time || late.time,
             stats: self.stats || late.stats,
             rest,
@@ -133,6 +141,7 @@ impl Build {
         let line = parse_clang_style(&this.rest).map_err(Failure::input)?;
         let machine = this.machine.load()?;
         this.codegen.check(&machine)?;
+        this.dump.check()?;
         let frontend =
             FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
         if line.preprocess || line.syntax_only {
@@ -159,14 +168,22 @@ impl Build {
                 input.display()
             )));
         }
+        options.codegen.dump.clone_from(&this.dump.dump);
         options.codegen.stop_after = this.stop_after;
         options.codegen.start_before = this.start_before;
         let emit = this.emit.unwrap_or(if line.assembly { Emit::Asm } else { Emit::Obj });
+        let early = matches!(emit, Emit::Ir | Emit::AnnotatedIr) || options.codegen.stop_after.as_deref() == Some("select");
+        if early && !this.dump.dump.is_empty() {
+            return Err(Failure::input(
+                "--dump shows code generation, which --emit ir, --emit annotated-ir and --stop-after select leave out",
+            ));
+        }
         let result = driver::compile(&line.inputs, emit, &options, &machine).map_err(compile_failure)?;
         if let Some(path) = &this.remarks {
             let text: String = result.remarks.iter().map(ToString::to_string).collect();
             write_output(Some(path), text.as_bytes())?;
         }
+        this.dump.write(&result.stats)?;
         if this.time {
             let times: serde_json::Map<String, serde_json::Value> =
                 result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::codegen::dump::Dump;
 use crate::codegen::partition::Ownership;
 use crate::codegen::release::Release;
 use crate::codegen::{RegisterFile, Rename};
@@ -188,14 +189,54 @@ impl CodegenArgs {
     }
 }
 
+/// Graphs of the compiler's work.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DumpArgs {
+    /// Write graphs of each kernel as DOT (graphviz), comma-separated: cfg (blocks of the finished code), ddg (dependences within blocks, as the scheduler
+    /// sees them), interference (live ranges that cannot share a register, before allocation).
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "GRAPH")]
+    pub dump: Vec<Dump>,
+    /// Folder for the graphs, as KERNEL.GRAPH.dot; without it they go to standard output.
+    #[arg(long, value_name = "FOLDER")]
+    pub dump_dir: Option<PathBuf>,
+}
+
+impl DumpArgs {
+    /// Checks that the folder is for something.
+    ///
+    /// # Errors
+    /// Status 2.
+    pub fn check(&self) -> Outcome {
+        match self.dump_dir.is_some() && self.dump.is_empty() {
+            true => Err(Failure::input("--dump-dir says where --dump=cfg,ddg,interference writes; there is no --dump")),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the graphs of a compilation.
+    ///
+    /// # Errors
+    /// Status 2.
+    pub fn write(&self, stats: &crate::codegen::CodegenStats) -> Outcome {
+        for (function, (dump, text)) in stats.functions.iter().flat_map(|f| f.dumps.iter().map(move |d| (f, d))) {
+            let path = self.dump_dir.as_ref().map(|folder| folder.join(format!("{}.{dump}.dot", function.kernel)));
+            if let Some(folder) = &self.dump_dir {
+                let fail = |e: std::io::Error| Failure::input(format!("cannot make {}: {e}", folder.display()));
+                std::fs::create_dir_all(folder).map_err(fail)?;
+            }
+            write_output(path.as_deref(), text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
 /// Maps a compile error to its status: what the user gave is bad (2), except for defects of Heddle (1).
 pub fn compile_failure(error: crate::driver::CompileError) -> Failure {
     use crate::codegen::CodegenError;
     use crate::driver::CompileError as E;
     match &error {
-        E::Frontend(_) | E::Unsupported(_) | E::Input(_) | E::Codegen(CodegenError::TooFewRegisters { .. }) => {
-            Failure::input(error)
-        }
+        E::Frontend(_) | E::Unsupported(_) | E::Input(_) => Failure::input(error),
+        E::Codegen(CodegenError::TooFewRegisters { .. } | CodegenError::NoGraph { .. }) => Failure::input(error),
         E::Codegen(_) | E::Write(_) => Failure::check(error),
     }
 }

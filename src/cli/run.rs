@@ -15,6 +15,7 @@ use crate::runtime::case::{COMMAND_LINE, Case};
 use crate::runtime::quick::Quick;
 use crate::runtime::run::{Mode, RunError, run_and_print};
 use crate::sim::Options;
+use crate::sim::trace::Record;
 
 /// Compile and run a case on the simulator, and compare the results with the expected ones.
 ///
@@ -89,6 +90,19 @@ pub struct Run {
     /// Write statistics as JSON to a file (`-`: standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a report as one HTML page that needs no network: time line, register files, scalar share, caches, energy, roofline, control flow,
+    /// live ranges, annotated source and assembly.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Write a trace for Perfetto (ui.perfetto.dev) or chrome://tracing: each SM's warps with their instructions and stalls, and counters; one
+    /// microsecond there is one cycle (timing mode).
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Instructions and stalls that a trace holds at most; the trace says so if there were more.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, requires = "trace")]
+    trace_limit: usize,
+    #[command(flatten)]
+    dump: super::DumpArgs,
     /// Print only what failed.
     #[arg(long, short)]
     quiet: bool,
@@ -143,10 +157,30 @@ impl Run {
         Case::parse(&text, COMMAND_LINE, PathBuf::new()).map_err(Failure::input)
     }
 
+    /// What the simulator records by time.
+    fn record(&self) -> Record {
+        let slices = if self.trace.is_some() { self.trace_limit } else { 0 };
+        Record { time_line: self.report.is_some() || self.trace.is_some(), slices }
+    }
+
+    /// Combinations of options that make no sense.
+    fn check_options(&self) -> Outcome {
+        let wrong = |message: &str| Err(Failure::input(message));
+        if self.mode != Mode::Timing && self.trace.is_some() {
+            return wrong("--trace needs --mode timing: functional mode knows no cycles");
+        }
+        self.dump.check()?;
+        if self.object.is_some() && !self.dump.dump.is_empty() {
+            return wrong("--dump shows what the compiler did; with --object nothing is compiled");
+        }
+        Ok(())
+    }
+
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = self.machine.load()?;
         self.codegen.check(&machine)?;
+        self.check_options()?;
         let case = self.read_case()?;
         let started = Instant::now();
         let bytes = match &self.object {
@@ -157,7 +191,10 @@ impl Run {
                 let mut options = self.codegen.options(frontend);
                 options.checked = self.mode == Mode::Functional
                     && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
-                driver::compile(&inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?.output
+                options.codegen.dump.clone_from(&self.dump.dump);
+                let compilation = driver::compile(&inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?;
+                self.dump.write(&compilation.stats)?;
+                compilation.output
             }
         };
         let compiled = started.elapsed();
@@ -193,6 +230,7 @@ impl Run {
             scalar_threshold: self.scalar_threshold,
             printf_room: self.printf_buffer,
             host_writes: Vec::new(),
+            record: self.record(),
         };
         let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
         // With the statistics on standard output, what the kernels print is a field of them.
@@ -219,6 +257,20 @@ impl Run {
         }
         if !self.quiet && !json_alone {
             super::write_output(None, report::summary(&outcome, &machine, self.mode, &times).as_bytes())?;
+        }
+        if let Some(path) = &self.report {
+            let title = match self.kernel {
+                Some(_) => self.case.display().to_string(),
+                None => case.folder.file_name().map_or_else(|| self.case.display().to_string(), |n| n.to_string_lossy().into()),
+            };
+            let command = std::env::args().collect::<Vec<_>>().join(" ");
+            let run =
+                report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode: self.mode };
+            let page = report::html::page(&run, &outcome, &times).map_err(Failure::input)?;
+            super::write_output(Some(path), page.as_bytes())?;
+        }
+        if let Some(path) = &self.trace {
+            report::trace::write_file(path, &outcome, &image, &machine).map_err(Failure::input)?;
         }
         if self.profile {
             if self.mode != Mode::Timing {

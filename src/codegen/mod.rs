@@ -10,6 +10,7 @@ pub mod assign;
 pub mod checker;
 pub mod cleanup;
 pub mod color;
+pub mod dump;
 pub mod edges;
 pub mod finish;
 pub mod lifetimes;
@@ -53,6 +54,16 @@ pub enum CodegenError {
         file: &'static str,
         /// How many there are.
         available: u32,
+    },
+    /// A graph was asked for that belongs to a stage that did not run.
+    #[error("{kernel}: no graph `{graph}`: it is made before the stage {stage}, which --start-before or --stop-after leave out")]
+    NoGraph {
+        /// Kernel.
+        kernel: String,
+        /// Which.
+        graph: dump::Dump,
+        /// Before which stage it is made.
+        stage: &'static str,
     },
     /// An option names a stage that does not exist.
     #[error("there is no stage `{0}`; the stages are {list}", list = STAGES.join(", "))]
@@ -114,6 +125,8 @@ pub struct CodegenOptions {
     pub stop_after: Option<String>,
     /// Start with the stage of this name (the input has been through the earlier ones).
     pub start_before: Option<String>,
+    /// Graphs to make.
+    pub dump: Vec<dump::Dump>,
 }
 
 /// What code generation did to one kernel.
@@ -137,6 +150,9 @@ pub struct FunctionStats {
     pub copies: usize,
     /// Words live at the worst place before spilling: vector, scalar, predicate.
     pub pressure: [u32; 3],
+    /// Graphs asked for, as DOT.
+    #[serde(skip)]
+    pub dumps: Vec<(dump::Dump, String)>,
 }
 
 /// What code generation did.
@@ -209,6 +225,7 @@ fn compile_function(
     let first = options.start_before.as_ref().and_then(|n| STAGES.iter().position(|s| s == n)).unwrap_or(0);
     let mut session: Option<Session> = None;
     for (i, stage) in STAGES.iter().enumerate().skip(first) {
+        dump::before(function, machine, stage, &options.dump, &mut stats);
         let start = Instant::now();
         match *stage {
             "cleanup" if function.stage == Stage::Ssa => cleanup::run(function),
@@ -261,5 +278,6 @@ fn compile_function(
             break;
         }
     }
+    dump::at_end(function, &options.dump, &mut stats)?;
     Ok((stats, times))
 }

@@ -159,6 +159,13 @@ fn schedule(
     out.extend(order.into_iter().filter_map(|i| slots[i as usize].take()));
 }
 
+/// The dependence graph of a piece of a block: each instruction's users with the cycles that they wait.
+pub(super) fn dependence_edges(function: &Function, machine: &Machine, insts: &[Inst]) -> Vec<SmallVec<[(u32, u32); 4]>> {
+    let mut nodes: Vec<Node> = insts.iter().map(|_| Node::default()).collect();
+    dependences(function, machine, insts, &mut nodes);
+    nodes.into_iter().map(|n| n.successors).collect()
+}
+
 fn latency(machine: &Machine, inst: &Inst) -> u32 {
     machine.latency(inst.class())
 }

@@ -1,7 +1,11 @@
 //! What a run did, for people and for programs.
 
 pub mod explore;
+pub mod html;
+pub mod live;
 pub mod profile;
+pub mod roofline;
+pub mod trace;
 
 use std::fmt::Write;
 use std::time::Duration;

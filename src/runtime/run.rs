@@ -14,6 +14,7 @@ use crate::object::write::Image;
 use crate::sim::hierarchy::Hierarchy;
 use crate::sim::image::Image as ImageShape;
 use crate::sim::residency::{Residency, residency};
+use crate::sim::trace::{MOST_LAUNCHES, Record};
 use crate::sim::{self, DeviceMemory, Fault, Launch, Options, Program, Statistics};
 use crate::target::Machine;
 
@@ -149,6 +150,8 @@ pub struct DeviceState {
     programs: BTreeMap<(u64, usize), Program>,
     /// Where kernels print, once one does.
     print_buffer: Option<printf::Buffer>,
+    /// Launches recorded, and slices of them.
+    recorded: (usize, usize),
 }
 
 /// What a launch gives.
@@ -187,6 +190,7 @@ impl DeviceState {
             written: Written::default(),
             programs: BTreeMap::new(),
             print_buffer: None,
+            recorded: (0, 0),
         }
     }
 
@@ -276,6 +280,8 @@ impl DeviceState {
             launch.descriptors = launch.descriptors(&self.memory);
         }
         let mut launched = Launched::default();
+        let wanted = options.record;
+        let mut options = options.clone();
         let used = Written::of(header, request.arguments, request.data != 0);
         for _ in 0..spec.repeat {
             if global.contains(&0) {
@@ -290,9 +296,14 @@ impl DeviceState {
             let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
             let advance = progress(&header.name, groups);
             let started = Instant::now();
+            let (launches, slices) = self.recorded;
+            options.record = Record { slices: wanted.slices.saturating_sub(slices), ..wanted };
+            if launches >= MOST_LAUNCHES {
+                options.record = Record::default();
+            }
             let result = match mode {
-                Mode::Functional => sim::functional::launch(&launch, &self.memory, machine, options, &*advance),
-                Mode::Timing => sim::timing::launch(&launch, &self.memory, &self.hierarchy, machine, options, &*advance),
+                Mode::Functional => sim::functional::launch(&launch, &self.memory, machine, &options, &*advance),
+                Mode::Timing => sim::timing::launch(&launch, &self.memory, &self.hierarchy, machine, &options, &*advance),
             };
             launched.time += started.elapsed();
             if let Some(buffer) = print_buffer {
@@ -305,7 +316,11 @@ impl DeviceState {
                 print(&printed.text);
                 launched.printed.add(&printed);
             }
-            launched.statistics.add(&result?);
+            let statistics = result?;
+            self.recorded.0 += 1;
+            let recordings = statistics.timing.iter().flat_map(|t| &t.recordings);
+            self.recorded.1 += recordings.flat_map(|r| &r.slices).map(Vec::len).sum::<usize>();
+            launched.statistics.add(&statistics);
         }
         Ok(launched)
     }

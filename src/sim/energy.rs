@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::functional::BlockCounts;
+use super::hierarchy::{Path, policy};
 use super::program::Program;
-use super::statistics::{CacheStatistics, Statistics};
+use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, Statistics};
 use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
 use crate::target::Machine;
 
@@ -15,6 +16,7 @@ use crate::target::Machine;
 pub fn count(program: &Program, counts: &BlockCounts, _lanes: u32) -> Statistics {
     let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
     s.registers.local.resize(program.clusters, Default::default());
+    s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
     for (b, block) in program.blocks.iter().enumerate() {
         let (executions, lanes) = (counts.executions[b], counts.lanes[b]);
         if executions == 0 {
@@ -85,29 +87,112 @@ pub fn for_each_access(inst: &Inst, mut f: impl FnMut(Space, u8, u8, bool)) {
     }
 }
 
+/// Picojoules of a register access: the array's and the wire's.
+struct RegisterPrices {
+    /// Per cluster: read, write.
+    local: Vec<[f64; 2]>,
+    main: [f64; 2],
+    scalar: [f64; 2],
+    predicate: f64,
+}
+
+impl RegisterPrices {
+    fn new(machine: &Machine) -> RegisterPrices {
+        let e = &machine.energy;
+        let with_wire = |read: f64, write: f64, mm: f64| [read + mm * e.wire_pj_per_mm, write + mm * e.wire_pj_per_mm];
+        let local = machine.clusters.iter().map(|cluster| {
+            let distance = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
+            let of = |table: &[f64]| {
+                let i = (cluster.local_registers.max(1) as usize - 1).min(table.len().saturating_sub(1));
+                table.get(i).copied().unwrap_or(0.0)
+            };
+            with_wire(of(&e.local_read_pj), of(&e.local_write_pj), distance)
+        });
+        RegisterPrices {
+            local: local.collect(),
+            main: with_wire(e.main_read_pj, e.main_write_pj, e.distance_mm.main),
+            scalar: with_wire(e.scalar_read_pj, e.scalar_write_pj, e.distance_mm.scalar),
+            predicate: e.predicate_pj,
+        }
+    }
+
+    fn of(&self, space: Space, cluster: usize, write: bool) -> f64 {
+        match space {
+            Space::Main => self.main[usize::from(write)],
+            Space::Local => self.local.get(cluster).map_or(0.0, |p| p[usize::from(write)]),
+            Space::Scalar => self.scalar[usize::from(write)],
+            _ => self.predicate,
+        }
+    }
+}
+
+/// Picojoules of each instruction of a kernel, from what each did: registers, units, issue, address generation, work-group memory, and for accesses to
+/// the memory hierarchy their sectors in L1, network, L2 and DRAM. What no instruction alone causes is not in it: write-backs, opening DRAM rows, fetching
+/// instructions, the L1.5, the run-time scalarizer's comparisons, static power.
+pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine: &Machine) -> Vec<f64> {
+    let prices = RegisterPrices::new(machine);
+    let m = &machine.memory;
+    let one = |inst: &Inst, p: &InstructionProfile| {
+        let (issues, lanes) = (p.issues as f64, p.lanes as f64);
+        let mut pj = issues * machine.energy.issue_pj;
+        for_each_access(inst, |space, cluster, words, write| {
+            let times = if space == Space::Scalar { issues } else { lanes };
+            pj += times * f64::from(words.max(1)) * prices.of(space, usize::from(cluster), write);
+        });
+        let unit = machine.timing.get(&inst.class()).map_or(0.0, |t| t.energy_pj);
+        let times = if inst.runs_on_scalar_unit() { issues } else { lanes - p.saved_lanes as f64 };
+        pj += times * unit;
+        if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+            pj += times * m.surface_address_pj;
+        }
+        if inst.mods.space == Some(MemorySpace::Local) {
+            let lanes = if inst.writes_scalar_register() { issues } else { lanes };
+            pj += lanes * f64::from(inst.ty.bytes()) / 4.0 * m.local_word_pj;
+        }
+        pj + in_hierarchy(program, inst, p, machine)
+    };
+    program.insts.iter().zip(profile).map(|(inst, p)| one(inst, p)).collect()
+}
+
+/// Picojoules of an instruction's sectors: read in L1, and written there where they were missing; moved over the network and read or written in L2;
+/// fetched from DRAM and written in L2.
+fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine: &Machine) -> f64 {
+    let space = inst.mods.space.unwrap_or(MemorySpace::Global);
+    let m = &machine.memory;
+    let (sectors, missed, far) = (p.sectors as f64, p.sectors.saturating_sub(p.hits) as f64, p.far as f64);
+    let below = m.network.sector_pj + m.l2.sector_pj;
+    match inst.op {
+        Op::Load | Op::LoadUniform | Op::Sample => {
+            let near = match super::exec::path_of(program, inst) {
+                Path::Data => m.data.sector_pj,
+                Path::Uniform => m.uniform.sector_pj,
+                Path::Constant => m.constant.sector_pj,
+                Path::Instruction => m.instruction.sector_pj,
+            };
+            let bypasses = policy::of(&policy::LOADS, space, inst.mods.cache).near == policy::Near::NoCache;
+            let fills = if bypasses { 0.0 } else { missed };
+            (sectors + fills) * near + missed * below + far * (m.l2.sector_pj + m.dram.sector_pj)
+        }
+        Op::Store if space == MemorySpace::Private => sectors * m.data.sector_pj,
+        _ => sectors * below + far * (m.l2.sector_pj + m.dram.sector_pj),
+    }
+}
+
 /// Energy by component, from a launch's statistics and its cycles.
 pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u64, machine: &Machine) -> BTreeMap<String, f64> {
     let e = &machine.energy;
     let mut result: BTreeMap<String, f64> = BTreeMap::new();
     let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;
-    let wire = |mm: f64| mm * e.wire_pj_per_mm;
-    let main = &s.registers.main;
-    put("register-file main", main.reads as f64 * (e.main_read_pj + wire(e.distance_mm.main)));
-    put("register-file main", main.writes as f64 * (e.main_write_pj + wire(e.distance_mm.main)));
-    for (cluster, a) in machine.clusters.iter().zip(&s.registers.local) {
-        let distance = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
-        let of = |table: &[f64]| {
-            let i = (cluster.local_registers.max(1) as usize - 1).min(table.len().saturating_sub(1));
-            table.get(i).copied().unwrap_or(0.0)
-        };
-        put("register-file local", a.reads as f64 * (of(&e.local_read_pj) + wire(distance)));
-        put("register-file local", a.writes as f64 * (of(&e.local_write_pj) + wire(distance)));
+    let prices = RegisterPrices::new(machine);
+    let mut file = |name: &str, space: Space, cluster: usize, a: &Accesses| {
+        put(name, a.reads as f64 * prices.of(space, cluster, false) + a.writes as f64 * prices.of(space, cluster, true));
+    };
+    file("register-file main", Space::Main, 0, &s.registers.main);
+    for (cluster, a) in s.registers.local.iter().enumerate() {
+        file("register-file local", Space::Local, cluster, a);
     }
-    let scalar = &s.registers.scalar;
-    put("register-file scalar", scalar.reads as f64 * (e.scalar_read_pj + wire(e.distance_mm.scalar)));
-    put("register-file scalar", scalar.writes as f64 * (e.scalar_write_pj + wire(e.distance_mm.scalar)));
-    let predicate = &s.registers.predicate;
-    put("register-file predicate", (predicate.reads + predicate.writes) as f64 * e.predicate_pj);
+    file("register-file scalar", Space::Scalar, 0, &s.registers.scalar);
+    file("register-file predicate", Space::Predicate, 0, &s.registers.predicate);
     put("issue", s.instructions as f64 * e.issue_pj);
     for (b, block) in program.blocks.iter().enumerate() {
         let first = block.first as usize;

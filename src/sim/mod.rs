@@ -12,6 +12,7 @@
 //! - [`residency`]: how many work-groups an SM holds.
 //! - [`image`]: texel formats, addressing and filtering.
 //! - [`timing`]: deterministic cycles, stalls, energy.
+//! - [`trace`]: what timing mode records by time.
 //!
 //! Shares [`crate::isa`] and [`crate::target`] with the compiler, and nothing else.
 
@@ -29,6 +30,7 @@ pub mod rename;
 pub mod residency;
 pub mod statistics;
 pub mod timing;
+pub mod trace;
 pub mod warp;
 
 pub use fault::{Fault, FaultKind};
@@ -175,6 +177,8 @@ pub struct Options {
     pub printf_room: u32,
     /// What the host writes while a launch runs, in order of cycles (timing mode).
     pub host_writes: Vec<HostWrite>,
+    /// What to record by time (timing mode).
+    pub record: trace::Record,
 }
 
 /// A write of the host to memory it shares with the device.
@@ -202,6 +206,7 @@ impl Default for Options {
             scalar_threshold: None,
             printf_room: crate::object::metadata::PRINTF_ROOM,
             host_writes: Vec::new(),
+            record: trace::Record::default(),
         }
     }
 }

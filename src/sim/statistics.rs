@@ -1,8 +1,11 @@
 //! What a launch did: everything counted during execution.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use super::trace::Recording;
 
 /// Accesses to a register space, in 32-bit accesses of one lane (scalar: of one register; predicate: of one lane's bit).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,6 +220,18 @@ pub struct TimingStatistics {
     /// Each instruction of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub profile: Vec<InstructionProfile>,
+    /// What was recorded by time, one for each launch; not part of the JSON report.
+    #[serde(skip)]
+    pub recordings: Vec<Arc<Recording>>,
+}
+
+/// How often a block of a kernel ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockProfile {
+    /// Times a warp entered it.
+    pub executions: u64,
+    /// Active lanes, summed over the entries.
+    pub lanes: u64,
 }
 
 /// What one instruction of a kernel did and cost, all warps together.
@@ -238,6 +253,8 @@ pub struct InstructionProfile {
     pub far: u64,
     /// Cycles to the result, summed over the loads.
     pub latency: u64,
+    /// Lanes that the run-time scalarizer (S7) did not have to run, summed over the issues.
+    pub saved_lanes: u64,
 }
 
 impl InstructionProfile {
@@ -251,6 +268,7 @@ impl InstructionProfile {
         self.hits += o.hits;
         self.far += o.far;
         self.latency += o.latency;
+        self.saved_lanes += o.saved_lanes;
     }
 }
 
@@ -335,6 +353,9 @@ pub struct Statistics {
     pub timing: Option<TimingStatistics>,
     /// Energy by component in picojoules, in timing mode.
     pub energy_pj: BTreeMap<String, f64>,
+    /// Each block of the kernel; not added up over different kernels, and not part of the JSON report.
+    #[serde(skip)]
+    pub blocks: Vec<BlockProfile>,
 }
 
 impl Statistics {
@@ -377,6 +398,11 @@ impl Statistics {
         for (component, e) in &other.energy_pj {
             *self.energy_pj.entry(component.clone()).or_default() += e;
         }
+        self.blocks.resize(self.blocks.len().max(other.blocks.len()), BlockProfile::default());
+        for (a, b) in self.blocks.iter_mut().zip(&other.blocks) {
+            a.executions += b.executions;
+            a.lanes += b.lanes;
+        }
         if let Some(t) = &other.timing {
             let mine = self.timing.get_or_insert_with(Default::default);
             let total = (mine.cycles + t.cycles).max(1) as f64;
@@ -398,6 +424,7 @@ impl Statistics {
             mine.stalls.rename += t.stalls.rename;
             mine.stalls.fetch += t.stalls.fetch;
             mine.hierarchy.add(&t.hierarchy);
+            mine.recordings.extend(t.recordings.iter().cloned());
             if mine.profile.is_empty() {
                 mine.profile.clone_from(&t.profile);
             } else {

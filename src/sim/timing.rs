@@ -15,6 +15,7 @@ use super::exec::{Decoded, prepare};
 mod statics;
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use super::fault::{Fault, FaultKind};
 use super::functional::{BlockCounts, GroupPlace, Progress, Warp, local_memory};
@@ -24,6 +25,7 @@ use super::program::End;
 use super::rename::{Table, is_safe};
 use super::residency::{Admission, Residency, residency};
 use super::statistics::{InstructionProfile, Stalls, Statistics, TimingStatistics};
+use super::trace::{Cause, Recorder, Recording};
 use super::{Launch, Options, energy};
 use crate::isa::MemorySpace;
 use crate::target::{Machine, Unit};
@@ -101,6 +103,8 @@ struct Sm<'a, const N: usize> {
     /// Registers free: neither a resident warp's fixed ones nor mapped.
     free: u32,
     admission: Admission,
+    /// What is recorded, if anything.
+    recorder: Option<Box<Recorder>>,
 }
 
 struct Machinery<'a, const N: usize> {
@@ -187,6 +191,7 @@ fn run<const N: usize>(
             occupied: 0,
             free: registers,
             admission: Admission::new(resident as u32, registers, machine),
+            recorder: Recorder::for_sm(options.record, machine, program.insts.len()),
         })
         .collect();
     let mut next_group = 0u64;
@@ -229,6 +234,8 @@ fn run<const N: usize>(
     let busy: u64 = sms.iter().map(|s| s.time).sum();
     let occupied: u64 = sms.iter().map(|s| s.occupied).sum();
     m.timing.cycles = cycles;
+    m.timing.recordings.extend(Recording::new(sms.into_iter().map(|s| s.recorder), cycles).map(Arc::new));
+    m.timing.profile.iter_mut().zip(&m.counts.saved_lanes).for_each(|(p, n)| p.saved_lanes = *n);
     m.timing.hierarchy = {
         let latencies = m.timing.hierarchy.latencies;
         let counted = hierarchy.borrow_mut().finish(memory);
@@ -278,17 +285,6 @@ impl Form {
     fn is_scalarised(self) -> bool {
         matches!(self, Form::OneLane | Form::FewLanes)
     }
-}
-
-/// Why a warp did not issue.
-#[derive(Clone, Copy, PartialEq)]
-enum Cause {
-    Dependence,
-    Memory,
-    Unit,
-    Barrier,
-    Rename,
-    Fetch,
 }
 
 impl<'a, const N: usize> Machinery<'a, N> {
@@ -356,6 +352,9 @@ impl<'a, const N: usize> Machinery<'a, N> {
             self.ages += 1;
             self.enter_block(slot);
             self.prepare_next(slot, sm.time);
+            if let Some(recorder) = &mut sm.recorder {
+                recorder.start(s, number, w, sm.time);
+            }
         }
     }
 
@@ -536,6 +535,9 @@ impl<'a, const N: usize> Machinery<'a, N> {
                 Cause::Rename => rename,
                 Cause::Fetch => fetch,
             } += lost;
+            if let Some(recorder) = &mut sm.recorder {
+                recorder.stall(i, cause, next - lost, next);
+            }
         }
         if self.pool > 0 {
             sm.admission.observe(sm.free, if starving { cycles } else { 0 });
@@ -644,6 +646,15 @@ impl<'a, const N: usize> Machinery<'a, N> {
         } else if !st.control {
             self.timing.issued[st.cluster] += 1;
         }
+        let clusters = self.machine.clusters.len();
+        let issued_on = if on_scalar_unit {
+            clusters
+        } else if st.control {
+            clusters + 1
+        } else {
+            st.cluster
+        };
+        let (active, splits) = (slot.warp.control.mask.count_ones(), self.counts.splits);
         let at_end = index == end_index && end != End::Fall;
         if !at_end {
             slot.warp.lanes.refresh(program);
@@ -668,6 +679,9 @@ impl<'a, const N: usize> Machinery<'a, N> {
                         profile.lines += u64::from(done.lines);
                         profile.hits += u64::from(done.hits);
                         profile.far += u64::from(done.far);
+                        if let Some(recorder) = &mut sm.recorder {
+                            recorder.memory(now, &done);
+                        }
                         if waits > 0 {
                             profile.latency += latency;
                             let bin = (u64::BITS - 1 - latency.max(1).leading_zeros()).min(15);
@@ -693,6 +707,12 @@ impl<'a, const N: usize> Machinery<'a, N> {
             if goes_on || slot.warp.waiting {
                 slot.warp.lanes.mask = slot.warp.control.mask;
                 self.enter_block(slot);
+            }
+        }
+        if let Some(recorder) = &mut sm.recorder {
+            recorder.issue(s, index, active, issued_on, now, now + latency, self.counts.splits - splits);
+            if slot.warp.control.done() {
+                recorder.end(s, now + 1);
             }
         }
         // Empty blocks only fall through.

@@ -52,10 +52,16 @@ fn run() -> Result<bool> {
         Task::Demo => {
             setup::run()?;
             let binary = shell::build()?;
-            shell::run(&binary, &["run", "test-kernels/sgemm_tiled/case.json", "--verify"]).map(|()| true)
+            let page = shell::root().join("target/demo/report.html");
+            std::fs::create_dir_all(page.parent().unwrap_or(&page))?;
+            let report = page.display().to_string();
+            shell::run(&binary, &["run", "test-kernels/sgemm_tiled/case.json", "--verify", "--report", &report])?;
+            println!("\nThe same as a page, with time line, roofline, control flow and annotated source:\n  {report}");
+            Ok(true)
         }
         Task::Test => {
             setup::run()?;
+            setup::browser();
             tests::run()
         }
         Task::Lint => {

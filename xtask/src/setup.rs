@@ -45,16 +45,6 @@ pub fn run() -> Result<()> {
     if !is_debian() || find("apt-get").is_none() {
         bail!("{}", advice(&missing));
     }
-    // SAFETY: no arguments, cannot fail.
-    let root = unsafe { libc_geteuid() } == 0;
-    let apt = |args: &[&str]| {
-        let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };
-        if !root {
-            command.arg("apt-get");
-        }
-        command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-        check(&mut command)
-    };
     let mut args = vec!["install", "-y", "--no-install-recommends"];
     args.extend(&missing);
     // The package lists of a fresh machine are empty or old: try without, then with fresh ones.
@@ -65,6 +55,32 @@ pub fn run() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Chromium, in which the tests load reports. Installed on Debian only (elsewhere, and if it cannot be installed, those tests say that they skip).
+pub fn browser() {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let there = std::env::var_os("HEDDLE_CHROMIUM").is_some() || names.iter().any(|n| find(n).is_some());
+    let ubuntu = std::fs::read_to_string("/etc/os-release").is_ok_and(|t| t.contains("ID=ubuntu"));
+    if there || !is_debian() || ubuntu || find("apt-get").is_none() {
+        return;
+    }
+    let args = ["install", "-y", "--no-install-recommends", "chromium"];
+    if apt(&args).is_err() && (apt(&["update"]).is_err() || apt(&args).is_err()) {
+        eprintln!("chromium cannot be installed: the tests that load reports in a browser will be skipped");
+    }
+}
+
+/// Runs apt-get, as root.
+fn apt(args: &[&str]) -> Result<()> {
+    // SAFETY: no arguments, cannot fail.
+    let root = unsafe { libc_geteuid() } == 0;
+    let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };
+    if !root {
+        command.arg("apt-get");
+    }
+    command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+    check(&mut command)
 }
 
 unsafe extern "C" {

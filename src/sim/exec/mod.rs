@@ -254,6 +254,20 @@ lane64!(u64, |v| v, |v| v);
 lane64!(i64, |v| v as i64, |v| v as u64);
 lane64!(f64, f64::from_bits, f64::to_bits);
 
+/// Through which L1 an instruction of a program reads: read-only surfaces, textures and `ldu` through the uniform one.
+pub fn path_of(program: &Program, inst: &crate::isa::Inst) -> Path {
+    let surfaces = &program.header.surfaces;
+    let read_only = inst.mods.address == AddressMode::Surface
+        && surfaces
+            .get(usize::from(SurfacePlace::from_immediate(inst.imm).surface))
+            .is_some_and(|s| matches!(s.kind, SurfaceKind::TypedBuffer | SurfaceKind::RawBuffer));
+    match inst.mods.space {
+        _ if matches!(inst.op, Op::LoadUniform | Op::Sample) || read_only => Path::Uniform,
+        Some(MemorySpace::Constant) => Path::Constant,
+        _ => Path::Data,
+    }
+}
+
 /// Prepares a kernel's instructions for N lanes.
 pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
     program
@@ -284,17 +298,7 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 _ => inst.mods.rounding as u8,
             };
             let inner = alu::select::<N>(inst);
-            let read_only = inst.mods.address == AddressMode::Surface
-                && program
-                    .header
-                    .surfaces
-                    .get(usize::from(SurfacePlace::from_immediate(inst.imm).surface))
-                    .is_some_and(|s| matches!(s.kind, SurfaceKind::TypedBuffer | SurfaceKind::RawBuffer));
-            let path = match inst.mods.space {
-                _ if inst.op == Op::LoadUniform || read_only => Path::Uniform,
-                Some(MemorySpace::Constant) => Path::Constant,
-                _ => Path::Data,
-            };
+            let path = path_of(program, inst);
             let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
             Decoded {
                 run: if inst.uniform { uniform::marked::<N> } else { inner },

@@ -1,0 +1,203 @@
+//! `heddle run --trace`: what happened when, in Chrome's trace-event format, for Perfetto and chrome://tracing.
+//!
+//! Process 0 has the launches one after the other; each SM is a process. A warp slot of an SM has a track with the lives of its warps and, nested in them, the
+//! stalls, and below as many tracks of instructions from issue to result as were in flight at once: on no track do slices overlap without being
+//! nested. Counters show instructions a cycle, L1 misses and bytes from memory. One microsecond of the viewer is one cycle.
+//!
+//! Events are written one by one; the document is never in memory.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::isa::text;
+use crate::object::write::Image;
+use crate::runtime::run::Outcome;
+use crate::sim::Program;
+use crate::sim::trace::{Figure, Recording, Slice, SliceKind};
+use crate::target::Machine;
+
+/// Tracks of a warp slot at most: its own, and instructions in flight.
+const TRACKS: u64 = 1000;
+
+/// Writes the trace of a run to a file.
+///
+/// # Errors
+/// A sentence with the file's name; code that does not load.
+pub fn write_file(path: &Path, outcome: &Outcome, image: &Image, machine: &Machine) -> Result<(), String> {
+    let fail = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
+    if path.as_os_str() == "-" {
+        return write(&mut BufWriter::new(std::io::stdout().lock()), outcome, image, machine);
+    }
+    let mut file = BufWriter::new(File::create(path).map_err(fail)?);
+    write(&mut file, outcome, image, machine)?;
+    file.flush().map_err(fail)
+}
+
+/// An array of events under way.
+struct Events<'a, W: Write> {
+    out: &'a mut W,
+    first: bool,
+    error: Option<std::io::Error>,
+}
+
+impl<W: Write> Events<'_, W> {
+    fn put(&mut self, event: &Value) {
+        let separator = if std::mem::take(&mut self.first) { "\n" } else { ",\n" };
+        if self.error.is_none() {
+            self.error = write!(self.out, "{separator}{event}").err();
+        }
+    }
+
+    fn name(&mut self, what: &str, pid: u64, tid: Option<u64>, name: &str) {
+        self.put(
+            &json!({ "ph": "M", "name": format!("{what}_name"), "pid": pid, "tid": tid.unwrap_or(0), "args": { "name": name } }),
+        );
+        let order = json!({ "sort_index": tid.unwrap_or(pid) });
+        self.put(&json!({ "ph": "M", "name": format!("{what}_sort_index"), "pid": pid, "tid": tid.unwrap_or(0), "args": order }));
+    }
+}
+
+/// Writes the trace of a run.
+///
+/// # Errors
+/// What the output says; code that does not load.
+pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &Machine) -> Result<(), String> {
+    let recordings: Vec<(&str, &Recording)> = outcome
+        .launches
+        .iter()
+        .flat_map(|(k, s)| s.timing.iter().flat_map(move |t| t.recordings.iter().map(|r| (k.as_str(), &**r))))
+        .collect();
+    let dropped: u64 = recordings.iter().map(|(_, r)| r.dropped).sum();
+    let cycles: u64 = recordings.iter().map(|(_, r)| r.cycles).sum();
+    let about = json!({
+        "producer": concat!("heddle ", env!("CARGO_PKG_VERSION")),
+        "machine": machine.name,
+        "unit": "1 µs is 1 cycle",
+        "cycles": cycles,
+        "truncated": dropped > 0,
+        "slices left out (--trace-limit)": dropped,
+        "cycles of launches left out": outcome.total.timing.as_ref().map_or(0, |t| t.cycles.saturating_sub(cycles)),
+    });
+    let fail = |e: std::io::Error| format!("cannot write the trace: {e}");
+    write!(out, "{{\"displayTimeUnit\":\"ms\",\"otherData\":{about},\"traceEvents\":[").map_err(fail)?;
+    let mut events = Events { out, first: true, error: None };
+    events.name("process", 0, None, "launches");
+    let mut start = 0;
+    let mut tracks: BTreeMap<(u64, u64), String> = BTreeMap::new();
+    for (kernel, recording) in &recordings {
+        let header = image.kernel(kernel).ok_or_else(|| format!("no kernel `{kernel}`"))?;
+        let program = image.load(header, machine).map_err(|e| e.to_string())?;
+        let names = Names::new(&program, machine);
+        events.put(
+            &json!({ "ph": "X", "name": kernel, "cat": "launch", "pid": 0, "tid": 0, "ts": start, "dur": recording.cycles }),
+        );
+        for (sm, slices) in recording.slices.iter().enumerate() {
+            let pid = sm as u64 + 1;
+            sm_slices(&mut events, &names, slices, pid, (start, recording.cycles), &mut tracks);
+            counters(&mut events, recording, sm, pid, start, machine);
+        }
+        if recording.dropped > 0 {
+            let name = format!("{} more slices left out (--trace-limit)", recording.dropped);
+            events.put(&json!({ "ph": "i", "s": "g", "name": name, "pid": 0, "tid": 0, "ts": start + recording.cycles }));
+        }
+        start += recording.cycles;
+    }
+    for sm in 0..recordings.iter().map(|(_, r)| r.slices.len()).max().unwrap_or(0) {
+        events.name("process", sm as u64 + 1, None, &format!("SM {sm}"));
+    }
+    for ((pid, tid), name) in &tracks {
+        events.name("thread", *pid, Some(*tid), name);
+    }
+    if let Some(e) = events.error {
+        return Err(fail(e));
+    }
+    writeln!(out, "\n]}}").map_err(fail)
+}
+
+/// What slices are called.
+struct Names {
+    mnemonics: Vec<String>,
+    places: Vec<String>,
+    units: Vec<String>,
+}
+
+impl Names {
+    fn new(program: &Program, machine: &Machine) -> Names {
+        let mnemonic = |t: String| t.split(' ').find(|w| !w.starts_with('@')).unwrap_or_default().to_string();
+        let short = |s: String| s.rsplit('/').next().unwrap_or_default().to_string();
+        let units = machine.clusters.iter().map(|c| c.name.clone()).chain(["scalar".into(), "control".into()]);
+        Names {
+            mnemonics: program.insts.iter().map(|i| mnemonic(text::print_inst(i, &[]))).collect(),
+            places: (0..program.insts.len()).map(|i| program.source(i).map(short).unwrap_or_default()).collect(),
+            units: units.collect(),
+        }
+    }
+}
+
+/// Slices of an SM, each on a track where it fits.
+fn sm_slices<W: Write>(
+    events: &mut Events<W>,
+    names: &Names,
+    slices: &[Slice],
+    pid: u64,
+    (start, cycles): (u64, u64),
+    tracks: &mut BTreeMap<(u64, u64), String>,
+) {
+    // Until when each track of instructions of a slot is taken.
+    let mut taken: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
+    for s in slices {
+        // A result that nobody waits for may come after the launch's end; the next launch starts there.
+        let s = &Slice { end: s.end.min(cycles), ..*s };
+        let own = u64::from(s.slot) * TRACKS;
+        let (tid, name, category, args) = match s.kind {
+            SliceKind::Warp { group, number } => (own, format!("group {group} warp {number}"), "warp", json!({})),
+            SliceKind::Stall(cause) => (own, cause.name().to_string(), "stall", json!({})),
+            SliceKind::Instruction { index, lanes, unit } => {
+                let taken = taken.entry(s.slot).or_default();
+                let track = taken.iter().position(|t| *t <= s.start).unwrap_or_else(|| {
+                    taken.push(0);
+                    taken.len() - 1
+                });
+                taken[track] = s.end;
+                let i = index as usize;
+                let name = names.mnemonics.get(i).cloned().unwrap_or_default();
+                let args =
+                    json!({ "pc": index, "at": names.places.get(i), "lanes": lanes, "unit": names.units.get(usize::from(unit)) });
+                (own + 1 + (track as u64).min(TRACKS - 2), name, "instruction", args)
+            }
+        };
+        tracks.entry((pid, tid)).or_insert_with(|| match tid - own {
+            0 => format!("warp slot {}", s.slot),
+            n => format!("warp slot {}, in flight {n}", s.slot),
+        });
+        events.put(&json!({
+            "ph": "X", "name": name, "cat": category, "pid": pid, "tid": tid, "ts": start + s.start, "dur": s.end - s.start, "args": args
+        }));
+    }
+}
+
+fn counters<W: Write>(events: &mut Events<W>, recording: &Recording, sm: usize, pid: u64, start: u64, machine: &Machine) {
+    let Some(line) = recording.sms.get(sm) else { return };
+    let width = line.width as f64;
+    for b in 0..line.len() {
+        let at = start + b as u64 * line.width;
+        let issued: u64 = line.issued(b).iter().sum();
+        let bytes = line.figure(b, Figure::Far) * u64::from(machine.memory.sector_bytes);
+        for (name, value) in [
+            ("instructions a cycle", issued as f64 / width),
+            ("L1 misses a cycle (sectors)", line.figure(b, Figure::Misses) as f64 / width),
+            ("bytes from memory a cycle", bytes as f64 / width),
+        ] {
+            events.put(&json!({ "ph": "C", "name": name, "pid": pid, "tid": 0, "ts": at, "args": { "value": value } }));
+        }
+    }
+    for name in ["instructions a cycle", "L1 misses a cycle (sectors)", "bytes from memory a cycle"] {
+        events.put(
+            &json!({ "ph": "C", "name": name, "pid": pid, "tid": 0, "ts": start + recording.cycles, "args": { "value": 0 } }),
+        );
+    }
+}

@@ -1,0 +1,351 @@
+//! Reports, traces and graphs: what they say is what was counted, and the page draws in a real browser.
+//!
+//! The tests that need a browser look for Chromium (`HEDDLE_CHROMIUM`, or in the PATH) and say so if there is none.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn heddle(args: &[&str]) -> std::process::Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_heddle")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn chromium() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("HEDDLE_CHROMIUM") {
+        return Some(path.into());
+    }
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
+    let found = names.iter().flat_map(|n| folders.iter().map(move |f| f.join(n))).find(|p| p.is_file());
+    if found.is_none() {
+        eprintln!("skipped: no Chromium (set HEDDLE_CHROMIUM, or install chromium)");
+    }
+    found
+}
+
+/// The page's elements after its script has run, as text.
+fn dom(browser: &Path, page: &Path, width: u32) -> String {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+        ])
+        .args([
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-extensions",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={width},1000"))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("data-ready"),
+        "the script did not run: {}\n{}",
+        String::from_utf8_lossy(&output.stderr),
+        &text[..text.len().min(600)]
+    );
+    text
+}
+
+/// An attribute of the page's root element.
+fn attribute<'a>(dom: &'a str, name: &str) -> Option<&'a str> {
+    let root = dom.split_once("<html")?.1.split_once('>')?.0;
+    root.split_once(&format!("{name}=\""))?.1.split_once('"').map(|x| x.0)
+}
+
+/// What each chart says it has drawn, and the marks that are there.
+fn charts(dom: &str) -> BTreeMap<String, (String, usize)> {
+    let mut result = BTreeMap::new();
+    for part in dom.split("data-chart=\"").skip(1) {
+        let (name, rest) = part.split_once('"').unwrap();
+        let drawn = rest.split_once("data-drawn=\"").unwrap().1.split_once('"').unwrap().0;
+        result.insert(name.to_string(), (drawn.to_string(), rest.matches("class=\"mark\"").count()));
+    }
+    result
+}
+
+const CHARTS: [&str; 13] = [
+    "summary",
+    "timeline",
+    "scalar",
+    "mix",
+    "registers",
+    "energy",
+    "caches",
+    "traffic",
+    "latency",
+    "roofline",
+    "flow",
+    "live",
+    "code",
+];
+
+#[test]
+fn every_chart_draws_in_a_browser() {
+    let Some(browser) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    for (case, width) in [("sgemm_tiled", 1400), ("bfs_step", 500)] {
+        heddle(&["run", &format!("test-kernels/{case}/case.json"), "--quiet", "--report", page.to_str().unwrap()]);
+        let dom = dom(&browser, &page, width);
+        assert_eq!(attribute(&dom, "data-errors"), Some("0"), "{case}: {:?}", attribute(&dom, "data-error"));
+        assert_eq!(attribute(&dom, "data-fits"), Some("true"), "{case}: the page scrolls sideways at {width} pixels");
+        let charts = charts(&dom);
+        assert_eq!(charts.len(), CHARTS.len(), "{case}: {:?}", charts.keys());
+        for name in CHARTS {
+            let (drawn, marks) = &charts[name];
+            assert!(drawn.parse::<u32>().is_ok_and(|n| n > 0), "{case}: {name}: {drawn}");
+            // The summary and the listing are no pictures.
+            assert!(*marks > 0 || name == "summary" || name == "code", "{case}: {name} has no marks");
+        }
+    }
+}
+
+#[test]
+fn functional_mode_says_what_it_does_not_know() {
+    let Some(browser) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    heddle(&["run", "test-kernels/sgemm_tiled/case.json", "--mode", "functional", "--quiet", "--report", page.to_str().unwrap()]);
+    let dom = dom(&browser, &page, 900);
+    assert_eq!(attribute(&dom, "data-errors"), Some("0"), "{:?}", attribute(&dom, "data-error"));
+    let charts = charts(&dom);
+    for name in CHARTS {
+        let empty = ["timeline", "scalar", "energy", "caches", "traffic", "latency", "roofline"].contains(&name);
+        assert_eq!(charts[name].0 == "empty", empty, "{name}: {}", charts[name].0);
+    }
+    assert!(dom.contains("Functional mode computes results only"));
+}
+
+#[test]
+fn names_and_sources_stay_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let evil = "</script><script>document.documentElement.dataset.evil=1</script><img src=x onerror=\"document.documentElement.dataset.evil=2\">";
+    let source = folder.path().join("a&b<i>.cl");
+    fs::write(&source, format!("// {evil}\n__kernel void k(__global int *a) {{ a[get_global_id(0)] += 1; }} // {evil}\n"))
+        .unwrap();
+    let page = folder.path().join("report.html");
+    let arguments = ["run", source.to_str().unwrap(), "--kernel", "k", "--global", "64", "--arg", "<b>=zeros:int32:64"];
+    heddle(&[&arguments[..], &["--quiet", "--report", page.to_str().unwrap()]].concat());
+    let text = fs::read_to_string(&page).unwrap();
+    assert_eq!(text.matches("</script>").count(), 2, "the page's own");
+    assert!(!text.contains("<img") && !text.contains("<i>"));
+    let outside = text.replace("http://www.w3.org/2000/svg", "");
+    assert!(!outside.contains("http://") && !outside.contains("https://"), "the page names an address");
+    let Some(browser) = chromium() else { return };
+    let dom = dom(&browser, &page, 900);
+    assert_eq!(attribute(&dom, "data-errors"), Some("0"), "{:?}", attribute(&dom, "data-error"));
+    assert_eq!(attribute(&dom, "data-evil"), None);
+}
+
+/// The data of a report's page.
+fn data(arguments: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    heddle(&[&["run"], arguments, &["--quiet", "--report", page.to_str().unwrap()]].concat());
+    let text = fs::read_to_string(&page).unwrap();
+    let json = text.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    serde_json::from_str(json).unwrap()
+}
+
+fn total(v: &Value) -> u64 {
+    match v {
+        Value::Array(a) => a.iter().map(total).sum(),
+        Value::Object(o) => o.values().map(total).sum(),
+        v => v.as_u64().unwrap(),
+    }
+}
+
+#[test]
+fn the_time_line_holds_every_issue_and_every_stall() {
+    for case in ["sgemm_tiled", "bfs_step", "reduction"] {
+        let d = data(&[&format!("test-kernels/{case}/case.json")]);
+        let timing = &d["total"]["timing"];
+        let segments = d["timeline"]["segments"].as_array().unwrap();
+        let sum = |of: &dyn Fn(&Value) -> u64| -> u64 { segments.iter().map(of).sum() };
+        let clusters = timing["issued"].as_array().unwrap().len();
+        for c in 0..clusters {
+            assert_eq!(sum(&|s| total(&s["issued"][c])), timing["issued"][c].as_u64().unwrap(), "{case}: cluster {c}");
+        }
+        assert_eq!(sum(&|s| total(&s["issued"][clusters])), timing["scalar_issued"].as_u64().unwrap(), "{case}");
+        assert_eq!(sum(&|s| total(&s["issued"])), d["total"]["instructions"].as_u64().unwrap(), "{case}");
+        assert_eq!(sum(&|s| total(&s["busy"])), d["total"]["instructions"].as_u64().unwrap(), "{case}");
+        for (i, cause) in ["dependence", "memory", "unit", "barrier", "rename", "fetch"].iter().enumerate() {
+            assert_eq!(sum(&|s| total(&s["stalls"][i])), timing["stalls"][cause].as_u64().unwrap(), "{case}: {cause}");
+        }
+        assert_eq!(sum(&|s| s["cycles"].as_u64().unwrap()), timing["cycles"].as_u64().unwrap(), "{case}");
+        let splits: u64 = d["kernels"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|k| k["blocks"].as_array().unwrap())
+            .filter_map(|b| b["splits"].as_u64())
+            .sum();
+        assert_eq!(splits, d["total"]["divergent_branches"].as_u64().unwrap(), "{case}");
+    }
+}
+
+#[test]
+fn energy_of_instructions_is_that_of_their_components() {
+    // With free caches and memory, what is left belongs to instructions entirely, but for static power, and comparisons of the scalarizer.
+    let mut arguments = vec!["test-kernels/sgemm_tiled/case.json".to_string()];
+    for part in ["data", "uniform", "constant", "instruction", "l15", "l2", "network", "dram", "system"] {
+        arguments.push(format!("--set=memory.{part}.sector-pj=0"));
+    }
+    arguments.push("--set=memory.dram.activate-pj=0".into());
+    let d = data(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let components = d["total"]["energy_pj"].as_object().unwrap();
+    let wanted: f64 =
+        components.iter().filter(|(n, _)| *n != "static" && *n != "scalarizer").map(|(_, e)| e.as_f64().unwrap()).sum();
+    let instructions: f64 = d["kernels"][0]["insts"].as_array().unwrap().iter().map(|i| i["pj"].as_f64().unwrap()).sum();
+    assert!(wanted > 0.0 && (instructions / wanted - 1.0).abs() < 1e-9, "{instructions} of {wanted}");
+}
+
+#[test]
+fn operations_of_the_roofline_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("k.cl");
+    let text =
+        "__kernel void k(__global float *a) { int i = get_global_id(0); float x = a[i]; a[i] = fma(x, x, x) * x + 2 * x; }";
+    fs::write(&source, text).unwrap();
+    let d = data(&[
+        source.to_str().unwrap(),
+        "--kernel",
+        "k",
+        "--global",
+        "4096",
+        "--arg",
+        "a=zeros:float32:4096",
+        "--option=-ffp-contract=off",
+    ]);
+    let p = &d["roofline"]["points"][0];
+    // A fused multiply-add, two multiplications, an addition.
+    assert_eq!(p["operations"]["float"].as_u64().unwrap(), 4096 * 5);
+    // Read and written once; the code is fetched too.
+    let bytes = p["dram_bytes"].as_u64().unwrap();
+    assert!((32_768..32_768 + 4_096).contains(&bytes), "{bytes}");
+}
+
+/// Whether slices on each track are disjoint or nested.
+fn well_nested(events: &[Value]) {
+    let mut tracks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+    for e in events.iter().filter(|e| e["ph"] == "X") {
+        let (start, length) = (e["ts"].as_u64().unwrap(), e["dur"].as_u64().unwrap());
+        tracks.entry((e["pid"].as_u64().unwrap(), e["tid"].as_u64().unwrap())).or_default().push((start, start + length));
+    }
+    for (track, mut slices) in tracks {
+        slices.sort_by_key(|(s, e)| (*s, std::cmp::Reverse(*e)));
+        let mut open: Vec<u64> = Vec::new();
+        for (start, end) in slices {
+            open.retain(|e| *e > start);
+            assert!(open.iter().all(|e| end <= *e), "{track:?}: {start} – {end} in {open:?}");
+            open.push(end);
+        }
+    }
+}
+
+#[test]
+fn traces_are_complete_and_well_nested() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let read = |extra: &[&str]| -> Value {
+        heddle(&[&["run", "test-kernels/bfs_step/case.json", "--quiet", "--trace", path.to_str().unwrap()], extra].concat());
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap()
+    };
+    let json = heddle(&["run", "test-kernels/bfs_step/case.json", "--json", "-"]).stdout;
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    let trace = read(&[]);
+    let events = trace["traceEvents"].as_array().unwrap();
+    well_nested(events);
+    let count = |category: &str| events.iter().filter(|e| e["cat"] == category).count() as u64;
+    assert_eq!(count("instruction"), json["total"]["instructions"].as_u64().unwrap());
+    assert_eq!(count("warp"), json["total"]["warps"].as_u64().unwrap());
+    let stalled: u64 = events.iter().filter(|e| e["cat"] == "stall").map(|e| e["dur"].as_u64().unwrap()).sum();
+    assert_eq!(stalled, total(&json["total"]["timing"]["stalls"]));
+    assert_eq!(trace["otherData"]["truncated"], false);
+    assert!(events.iter().any(|e| e["ph"] == "C") && events.iter().any(|e| e["ph"] == "M" && e["args"]["name"] == "SM 0"));
+    let cut = read(&["--trace-limit", "400"]);
+    let slices = cut["traceEvents"].as_array().unwrap().iter().filter(|e| e["cat"] != "launch" && e["ph"] == "X").count();
+    assert!(slices <= 400 && cut["otherData"]["truncated"] == true, "{slices}");
+    well_nested(cut["traceEvents"].as_array().unwrap());
+}
+
+#[test]
+fn recording_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |n: &str| folder.path().join(n).display().to_string();
+    let run = |extra: &[&str]| -> Value {
+        let out = heddle(&[&["run", "test-kernels/reduction/case.json", "--json", "-"], extra].concat()).stdout;
+        serde_json::from_slice(&out).unwrap()
+    };
+    let (with, without) = (run(&["--report", &path("r.html"), "--trace", &path("t.json")]), run(&[]));
+    assert_eq!(with["total"], without["total"]);
+    let (a, b) = (fs::read(path("t.json")).unwrap(), {
+        run(&["--trace", &path("u.json")]);
+        fs::read(path("u.json")).unwrap()
+    });
+    assert!(a == b, "two runs give one trace");
+}
+
+#[test]
+fn graphs_are_dot() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().display().to_string();
+    heddle(&[
+        "build",
+        "test-kernels/bfs_step/kernel.cl",
+        "-o",
+        &format!("{out}/k.o"),
+        "--dump=cfg,ddg,interference",
+        "--dump-dir",
+        &out,
+    ]);
+    let files: Vec<PathBuf> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "dot"))
+        .collect();
+    assert!(files.len() >= 3 && files.len() % 3 == 0, "{files:?}");
+    for file in &files {
+        let Ok(output) = Command::new("dot").arg("-Tplain").arg(file).output() else {
+            eprintln!("skipped: no graphviz");
+            return;
+        };
+        assert!(output.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused() {
+    let fails = |args: &[&str], says: &str| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_heddle")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(says), "{args:?}: {text}");
+    };
+    let case = "test-kernels/saxpy/case.json";
+    fails(&["run", case, "--mode", "functional", "--trace", "t.json"], "--trace needs --mode timing");
+    fails(&["run", case, "--trace-limit", "5"], "--trace");
+    fails(&["run", case, "--quiet", "--report", "/nowhere/at/all.html"], "cannot write /nowhere/at/all.html");
+    fails(&["run", case, "--quiet", "--trace", "/nowhere/at/all.json"], "cannot write /nowhere/at/all.json");
+    let kernel = "test-kernels/saxpy/kernel.cl";
+    fails(&["build", kernel, "-o", "-", "--stop-after", "lower", "--dump=ddg"], "no graph `ddg`");
+    fails(&["build", kernel, "-o", "-", "--stop-after", "select", "--dump=cfg"], "--dump");
+    fails(&["build", kernel, "-o", "-", "--emit", "ir", "--dump=cfg"], "--dump");
+    fails(&["build", kernel, "-o", "-", "--dump-dir", "x"], "--dump");
+}
