@@ -25,6 +25,11 @@ ALL(uint, uint)
 ALL(long, ulong)
 ALL(ulong, ulong)
 
+// libclc's gives the lowest number for 0 minus the lowest.
+#define SUB_SAT(T) OVERLOAD T sub_sat(T x, T y) { return __builtin_elementwise_sub_sat(x, y); }
+SUB_SAT(int) SUB_SAT(int2) SUB_SAT(int3) SUB_SAT(int4) SUB_SAT(int8) SUB_SAT(int16)
+SUB_SAT(long) SUB_SAT(long2) SUB_SAT(long3) SUB_SAT(long4) SUB_SAT(long8) SUB_SAT(long16)
+
 // cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics; atom_… of 32 bits.
 #define ORDER memory_order_seq_cst, memory_scope_device
 #define ATOM(SPACE, T, A) \
