@@ -30,6 +30,18 @@ ALL(ulong, ulong)
 SUB_SAT(int) SUB_SAT(int2) SUB_SAT(int3) SUB_SAT(int4) SUB_SAT(int8) SUB_SAT(int16)
 SUB_SAT(long) SUB_SAT(long2) SUB_SAT(long3) SUB_SAT(long4) SUB_SAT(long8) SUB_SAT(long16)
 
+// In 128 bits: libclc's saturates too early.
+OVERLOAD long mad_sat(long a, long b, long c) {
+  ulong low = (ulong)a * (ulong)b, s = low + (ulong)c;
+  long high = mul_hi(a, b) + (s < low) + (c >> 63);
+  return high == (long)s >> 63 ? (long)s : high < 0 ? LONG_MIN : LONG_MAX;
+}
+OVERLOAD long2 mad_sat(long2 a, long2 b, long2 c) { return (long2)(mad_sat(a.x, b.x, c.x), mad_sat(a.y, b.y, c.y)); }
+OVERLOAD long3 mad_sat(long3 a, long3 b, long3 c) { return (long3)(mad_sat(a.xy, b.xy, c.xy), mad_sat(a.z, b.z, c.z)); }
+OVERLOAD long4 mad_sat(long4 a, long4 b, long4 c) { return (long4)(mad_sat(a.lo, b.lo, c.lo), mad_sat(a.hi, b.hi, c.hi)); }
+OVERLOAD long8 mad_sat(long8 a, long8 b, long8 c) { return (long8)(mad_sat(a.lo, b.lo, c.lo), mad_sat(a.hi, b.hi, c.hi)); }
+OVERLOAD long16 mad_sat(long16 a, long16 b, long16 c) { return (long16)(mad_sat(a.lo, b.lo, c.lo), mad_sat(a.hi, b.hi, c.hi)); }
+
 // cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics; atom_… of 32 bits.
 #define ORDER memory_order_seq_cst, memory_scope_device
 #define ATOM(SPACE, T, A) \
