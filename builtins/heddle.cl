@@ -25,19 +25,22 @@ ALL(uint, uint)
 ALL(long, ulong)
 ALL(ulong, ulong)
 
-// libclc's saturates where the product of a number and zero or of small numbers of different signs is not negative: mad_sat(0L, -1L, 4L) was LONG_MIN.
-// (build.rs takes it out of the library.) Here the sum has 128 bits; its upper half cannot overflow.
-OVERLOAD long mad_sat(long x, long y, long z) {
-  ulong low = (ulong)x * (ulong)y, sum = low + (ulong)z;
-  long high = mul_hi(x, y) + (z >> 63) + (sum < low);
-  return high == (long)sum >> 63 ? (long)sum : high < 0 ? LONG_MIN : LONG_MAX;
+// libclc's gives the lowest number for 0 minus the lowest.
+#define SUB_SAT(T) OVERLOAD T sub_sat(T x, T y) { return __builtin_elementwise_sub_sat(x, y); }
+SUB_SAT(int) SUB_SAT(int2) SUB_SAT(int3) SUB_SAT(int4) SUB_SAT(int8) SUB_SAT(int16)
+SUB_SAT(long) SUB_SAT(long2) SUB_SAT(long3) SUB_SAT(long4) SUB_SAT(long8) SUB_SAT(long16)
+
+// In 128 bits: libclc's saturates too early.
+OVERLOAD long mad_sat(long a, long b, long c) {
+  ulong low = (ulong)a * (ulong)b, s = low + (ulong)c;
+  long high = mul_hi(a, b) + (s < low) + (c >> 63);
+  return high == (long)s >> 63 ? (long)s : high < 0 ? LONG_MIN : LONG_MAX;
 }
-#define LANE(I) mad_sat(x.s##I, y.s##I, z.s##I)
-OVERLOAD long2 mad_sat(long2 x, long2 y, long2 z) { return (long2)(LANE(0), LANE(1)); }
-OVERLOAD long3 mad_sat(long3 x, long3 y, long3 z) { return (long3)(LANE(0), LANE(1), LANE(2)); }
-#define HALVES(N) \
-  OVERLOAD long##N mad_sat(long##N x, long##N y, long##N z) { return (long##N)(mad_sat(x.lo, y.lo, z.lo), mad_sat(x.hi, y.hi, z.hi)); }
-HALVES(4) HALVES(8) HALVES(16)
+OVERLOAD long2 mad_sat(long2 a, long2 b, long2 c) { return (long2)(mad_sat(a.x, b.x, c.x), mad_sat(a.y, b.y, c.y)); }
+OVERLOAD long3 mad_sat(long3 a, long3 b, long3 c) { return (long3)(mad_sat(a.xy, b.xy, c.xy), mad_sat(a.z, b.z, c.z)); }
+OVERLOAD long4 mad_sat(long4 a, long4 b, long4 c) { return (long4)(mad_sat(a.lo, b.lo, c.lo), mad_sat(a.hi, b.hi, c.hi)); }
+OVERLOAD long8 mad_sat(long8 a, long8 b, long8 c) { return (long8)(mad_sat(a.lo, b.lo, c.lo), mad_sat(a.hi, b.hi, c.hi)); }
+OVERLOAD long16 mad_sat(long16 a, long16 b, long16 c) { return (long16)(mad_sat(a.lo, b.lo, c.lo), mad_sat(a.hi, b.hi, c.hi)); }
 
 // cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics; atom_… of 32 bits.
 #define ORDER memory_order_seq_cst, memory_scope_device

@@ -149,7 +149,7 @@ fn integers() {
         ("popcount(x)", |t, x, _, _| i128::from(raw(t, x).count_ones())),
         ("mul_hi(x, y)", |t, x, y, _| (x * y) >> limits(t).0),
         ("mad_hi(x, y, z)", |t, x, y, z| wrap(t, ((x * y) >> limits(t).0) + z)),
-        ("mad_sat(x, y, z)", |t, x, y, z| clamped(t, x * y + z)),
+        ("mad_sat(x, y, z)", |t, x, y, z| clamped(t, x.saturating_mul(y).saturating_add(z))),
         ("max(x, y)", |_, x, y, _| x.max(y)),
         ("min(x, y)", |_, x, y, _| x.min(y)),
         ("rotate(x, y)", |t, x, y, _| {
