@@ -65,7 +65,7 @@ pub struct Run {
     /// Instructions a work-group may execute before it counts as runaway.
     #[arg(long, value_name = "N", default_value_t = Options::default().max_instructions)]
     max_instructions: u64,
-    /// Host threads of functional mode; 0: all cores.
+    /// Host threads of the simulator; 0: all cores. Results of timing mode do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar unit;
@@ -183,6 +183,7 @@ impl Run {
         let options = Options {
             max_instructions: self.max_instructions,
             threads: self.threads,
+            in_turns: false,
             check_marks: checks(Check::Marks),
             check_renames: checks(Check::Renames),
             check_races: functional && checks(Check::Races),
