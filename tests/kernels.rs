@@ -41,8 +41,18 @@ fn run_checked(
     adjust(&mut options);
     let object = driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output;
     let image = read::parse(&object)?;
-    let options = Options { max_instructions: 100_000_000, ..simulation };
+    let options = Options { max_instructions: 100_000_000, threads: 1, ..simulation };
     let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
+    if mode == Mode::Timing {
+        // Side by side on any number of host threads, SMs do the same as in turns: every cycle and count.
+        for options in [Options { threads: 2, ..options.clone() }, Options { in_turns: true, ..options.clone() }] {
+            let other = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
+            if other.launches != outcome.launches || other.mismatches != outcome.mismatches {
+                let how = if options.in_turns { "in turns" } else { "on two threads" };
+                return Err(format!("other statistics {how}: {:?}\nand not {:?}", other.total, outcome.total).into());
+            }
+        }
+    }
     match outcome.mismatches.first() {
         Some((buffer, message)) => Err(format!("buffer `{buffer}`: {message}").into()),
         None if outcome.checked == 0 => Err("the case expects nothing".into()),

@@ -71,7 +71,7 @@ pub struct Run {
     /// Bytes of messages that a launch may print; what does not fit is dropped, and the report says how much.
     #[arg(long, value_name = "BYTES", default_value_t = Options::default().printf_room)]
     printf_buffer: u32,
-    /// Host threads of functional mode; 0: all cores.
+    /// Host threads of the simulator; 0: all cores. Results of timing mode do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar unit;
@@ -222,6 +222,7 @@ impl Run {
             max_instructions: self.max_instructions,
             threads: self.threads,
             jit: self.jit,
+            in_turns: false,
             check_marks: checks(Check::Marks),
             check_renames: checks(Check::Renames),
             check_races: functional && checks(Check::Races),

@@ -143,6 +143,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 ranges: [(0, 0); RANGES],
                 fault: None,
                 hierarchy: None,
+                late: None,
                 sm: 0,
                 private_base: 0,
                 checker: None,

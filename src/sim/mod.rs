@@ -155,10 +155,12 @@ impl Launch<'_> {
 pub struct Options {
     /// Instructions a work-group may execute (a warp's instruction counts once); more is a fault.
     pub max_instructions: u64,
-    /// Host threads of functional mode; 0: all cores.
+    /// Host threads; 0: all cores. Results of timing mode do not depend on it.
     pub threads: usize,
     /// When functional mode translates code to the host's instructions. Results do not depend on it.
     pub jit: jit::Jit,
+    /// Timing mode: SMs in turns, cycle by cycle, on one host thread. The result is the same; tests compare.
+    pub in_turns: bool,
     /// Compare the operands of all active lanes of every u-marked instruction; a difference is a fault (S8).
     pub check_marks: bool,
     /// A read of an unmapped shared register, or one left mapped at a warp's end, is a fault (REN-9). Timing mode only.
@@ -198,6 +200,7 @@ impl Default for Options {
             max_instructions: 10_000_000_000,
             threads: 0,
             jit: jit::Jit::Auto,
+            in_turns: false,
             check_marks: false,
             check_renames: false,
             check_races: false,

@@ -63,6 +63,18 @@ pub struct Stalls {
     pub fetch: u64,
 }
 
+impl Stalls {
+    /// Adds others.
+    pub fn add(&mut self, o: &Stalls) {
+        self.dependence += o.dependence;
+        self.memory += o.memory;
+        self.unit += o.unit;
+        self.barrier += o.barrier;
+        self.rename += o.rename;
+        self.fetch += o.fetch;
+    }
+}
+
 /// Use of the pools of shared registers (REN-2), all SMs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolStatistics {
@@ -168,7 +180,8 @@ pub struct HierarchyStatistics {
 }
 
 impl HierarchyStatistics {
-    fn add(&mut self, o: &HierarchyStatistics) {
+    /// Adds others.
+    pub fn add(&mut self, o: &HierarchyStatistics) {
         self.data.add(&o.data);
         self.uniform.add(&o.uniform);
         self.constant.add(&o.constant);
@@ -187,6 +200,15 @@ impl HierarchyStatistics {
         self.invalidations += o.invalidations;
         self.latencies.iter_mut().zip(o.latencies).for_each(|(a, b)| *a += b);
     }
+}
+
+/// Host memory for the state of resident warps: registers, scoreboards, work-group memory, schedulers. Of several launches, the greatest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostState {
+    /// Bytes allocated.
+    pub bytes: u64,
+    /// Work-items that have room in it.
+    pub work_items: u64,
 }
 
 /// Timing of a launch.
@@ -217,6 +239,9 @@ pub struct TimingStatistics {
     /// Caches and memory.
     #[serde(default)]
     pub hierarchy: HierarchyStatistics,
+    /// What the simulator itself needed for the state of the resident warps.
+    #[serde(default)]
+    pub host: HostState,
     /// Each instruction of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub profile: Vec<InstructionProfile>,
@@ -312,7 +337,8 @@ impl Forms {
         self.oracle() + self.vector
     }
 
-    fn add(&mut self, o: &Forms) {
+    /// Adds others.
+    pub fn add(&mut self, o: &Forms) {
         self.scalar += o.scalar;
         self.marked += o.marked;
         self.one_lane += o.one_lane;
@@ -416,13 +442,11 @@ impl Statistics {
                 *a += b;
             }
             mine.scalar_issued += t.scalar_issued;
+            if t.host.bytes > mine.host.bytes {
+                mine.host = t.host;
+            }
             mine.forms.add(&t.forms);
-            mine.stalls.dependence += t.stalls.dependence;
-            mine.stalls.memory += t.stalls.memory;
-            mine.stalls.unit += t.stalls.unit;
-            mine.stalls.barrier += t.stalls.barrier;
-            mine.stalls.rename += t.stalls.rename;
-            mine.stalls.fetch += t.stalls.fetch;
+            mine.stalls.add(&t.stalls);
             mine.hierarchy.add(&t.hierarchy);
             mine.recordings.extend(t.recordings.iter().cloned());
             if mine.profile.is_empty() {

@@ -294,6 +294,11 @@ impl Recorder {
         );
     }
 
+    /// A warp divided `splits` times at an instruction that is recorded later.
+    pub fn split(&mut self, index: usize, splits: u64) {
+        self.splits[index] += splits;
+    }
+
     /// The warp of a slot does not issue in the cycles `from..to`.
     pub fn stall(&mut self, slot: usize, cause: Cause, from: u64, to: u64) {
         if from >= to {

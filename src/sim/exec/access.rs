@@ -297,12 +297,42 @@ fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: 
 
 /// Cycles of an access to work-group memory: lanes that touch different words of one bank go one after the other.
 pub fn bank_conflicts(addresses: impl Iterator<Item = u64>, bytes: u32, banks: usize) -> u32 {
-    let mut words: Vec<u64> = addresses.flat_map(|a| a / 4..=(a + u64::from(bytes) - 1) / 4).collect();
-    words.sort_unstable();
-    words.dedup();
-    let mut load = vec![0u32; banks];
-    words.iter().for_each(|w| load[*w as usize % banks] += 1);
-    load.into_iter().max().unwrap_or(1)
+    /// Lanes of a warp by words of an access, at most.
+    const MOST: usize = 64 * 5;
+    let (mut words, mut count) = ([0u64; MOST], 0);
+    for a in addresses {
+        for w in a / 4..=(a + u64::from(bytes) - 1) / 4 {
+            // Neighbours often read the same word.
+            if count < MOST && (count == 0 || words[count - 1] != w) {
+                words[count] = w;
+                count += 1;
+            }
+        }
+    }
+    let words = &mut words[..count];
+    // The machine description's limit.
+    let mut load = [0u16; 1024];
+    let banks = banks.clamp(1, load.len());
+    let bank = |w: u64| if banks.is_power_of_two() { w as usize & (banks - 1) } else { w as usize % banks };
+    let mut most = 0;
+    for w in words.iter() {
+        let l = &mut load[bank(*w)];
+        *l += 1;
+        most = most.max(*l);
+    }
+    if most > 1 {
+        // Some of them may be the same word after all.
+        words.sort_unstable();
+        load.fill(0);
+        most = 0;
+        let mut last = None;
+        for w in words.iter().filter(|w| last.replace(**w) != Some(**w)) {
+            let l = &mut load[bank(*w)];
+            *l += 1;
+            most = most.max(*l);
+        }
+    }
+    u32::from(most)
 }
 
 /// Whether all lanes are active and their addresses follow each other `bytes` apart.

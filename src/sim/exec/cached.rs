@@ -1,10 +1,11 @@
-//! Accesses through the memory hierarchy (timing mode): registers on one side, [`Hierarchy`] on the other.
+//! Accesses through the memory hierarchy (timing mode): registers on one side, the hierarchy on the other.
 
 use super::access::{lanes, updated32, updated64};
 use super::alu::blend;
-use super::{AccessRecord, Decoded, Lanes, atomic_of};
+use super::{AccessRecord, Decoded, Lanes, Late, atomic_of};
 use crate::isa::{AtomicOp, MemorySpace, Type};
-use crate::sim::hierarchy::{Access, Done, Hierarchy, Path};
+use crate::sim::hierarchy::near::Near;
+use crate::sim::hierarchy::{Access, Done, Path};
 
 /// Runs `work` on the hierarchy with the description of a warp's access; notes what it cost.
 fn through<const N: usize>(
@@ -13,7 +14,7 @@ fn through<const N: usize>(
     addresses: &[u64; N],
     mask: u64,
     bytes: u32,
-    work: impl FnOnce(&mut Hierarchy, &mut Lanes<N>, &Access) -> Done,
+    work: impl FnOnce(&mut Near, &mut Lanes<N>, &Access) -> Done,
 ) {
     let Some(hierarchy) = l.hierarchy else { return };
     let access =
@@ -35,6 +36,16 @@ pub(super) fn load<const BYTES: u32, const SIGNED: bool, const N: usize>(
 ) {
     let mut out = [[0u8; 16]; N];
     through(l, d, addresses, mask, BYTES, |h, l, a| h.load(l.memory, d.path, a, &mut out));
+    if l.access.is_some_and(|a| a.done.is_some_and(|d| d.pending)) {
+        l.late = Some(Late { finish: finish::<BYTES, SIGNED, N>, mask });
+    } else {
+        finish::<BYTES, SIGNED, N>(l, d, &out, mask);
+    }
+}
+
+/// The end of a load: its bytes go to the registers.
+fn finish<const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, out: &[[u8; 16]], mask: u64) {
+    let Some(out) = out.first_chunk::<N>() else { return };
     let words = (BYTES as usize).div_ceil(4);
     let value = |b: &[u8; 16], k: usize| match (BYTES, SIGNED) {
         (1, true) => i32::from(b[0] as i8) as u32,

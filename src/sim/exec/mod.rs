@@ -20,7 +20,8 @@ use crate::isa::{
 use crate::mir::surface::SurfaceKind;
 use crate::sim::Descriptor;
 use crate::sim::check::Checker;
-use crate::sim::hierarchy::{Done, Hierarchy, Path};
+use crate::sim::hierarchy::near::Near;
+use crate::sim::hierarchy::{Done, Path};
 
 /// A register of all lanes.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +87,18 @@ pub struct AccessRecord {
     pub done: Option<Done>,
 }
 
+/// Writes the bytes that a load has got, 16 for each lane, to its registers.
+pub type Finish<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>, &[[u8; 16]], u64);
+
+/// A load that waits for the memory hierarchy.
+#[derive(Clone, Copy, Debug)]
+pub struct Late<const N: usize> {
+    /// How it ends.
+    pub finish: Finish<N>,
+    /// Lanes.
+    pub mask: u64,
+}
+
 /// The state that instructions act on: one warp.
 pub struct Lanes<'a, const N: usize> {
     /// The register file.
@@ -113,7 +126,9 @@ pub struct Lanes<'a, const N: usize> {
     /// The first fault, with the instruction and lane.
     pub fault: Option<(FaultKind, u32, u32)>,
     /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
-    pub hierarchy: Option<&'a std::cell::RefCell<Hierarchy>>,
+    pub hierarchy: Option<&'a std::cell::RefCell<Near>>,
+    /// The last load has not been given its bytes: what to do with them.
+    pub late: Option<Late<N>>,
     /// SM.
     pub sm: usize,
     /// First byte of the warp's private memory among those of all resident warps.

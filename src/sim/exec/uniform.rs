@@ -36,6 +36,40 @@ pub fn differing_lane<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) -
     (different != 0).then(|| different.trailing_zeros())
 }
 
+/// Whether all lanes of `mask`, which is not empty, have the same operands.
+#[inline]
+pub fn same_operands<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) -> bool {
+    let first = mask.trailing_zeros() as usize;
+    let whole = mask == all_lanes(N);
+    for i in 0..3 {
+        if d.predicate_sources >> i & 1 == 1 {
+            let p = l.predicates[usize::from(d.src[i] & 15)];
+            if (if p >> first & 1 == 1 { !p } else { p }) & mask != 0 {
+                return false;
+            }
+            continue;
+        }
+        for w in 0..u16::from(d.lane_words[i]) {
+            let row = l.row(d.src[i] + w);
+            let wanted = row[first];
+            let mut any = 0;
+            if whole {
+                for x in row {
+                    any |= x ^ wanted;
+                }
+            } else {
+                for (lane, x) in row.iter().enumerate() {
+                    any |= (x ^ wanted) & ((mask >> lane & 1) as u32).wrapping_neg();
+                }
+            }
+            if any != 0 {
+                return false;
+            }
+        }
+    }
+    true
+}
+
 /// Executes a u-marked instruction: the first active lane's result goes to all active lanes. With checking on, lanes with other operands are a
 /// fault (S8).
 pub(super) fn marked<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {

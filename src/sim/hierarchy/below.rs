@@ -1,6 +1,6 @@
-//! What lies below the L1 caches: L1.5, network, L2 slices, DRAM, system memory (K1).
+//! What all SMs share (K1): L2 slices, DRAM, system memory.
 //!
-//! Every port, slice and channel serves in the order in which requests are made; a request waits for those made before it, not for those that are made
+//! Every slice and channel serves in the order in which requests are made; a request waits for those made before it, not for those that are made
 //! later and arrive earlier. Bytes move when the request is made; its time of arrival is what the requester waits for.
 
 use rustc_hash::FxHashMap;
@@ -37,19 +37,10 @@ struct Slice {
     free: u64,
 }
 
-/// An SM's port to the network.
-#[derive(Clone, Default)]
-struct Port {
-    request: u64,
-    reply: u64,
-}
-
 /// The lower levels.
 pub struct Below {
     description: Memory,
-    groups: Vec<Cache>,
     slices: Vec<Slice>,
-    ports: Vec<Port>,
     dram: Dram,
     link: u64,
     /// Private memory that has left the caches.
@@ -58,17 +49,6 @@ pub struct Below {
     pub statistics: HierarchyStatistics,
     /// Sectors that missed L2 since this was set to 0.
     pub far_sectors: u32,
-    /// Cycles that the last request waited at its port.
-    pub waits: u64,
-}
-
-/// Who asks, and when.
-#[derive(Clone, Copy, Debug)]
-pub struct Requester {
-    /// SM.
-    pub sm: usize,
-    /// Cycle.
-    pub now: u64,
 }
 
 /// Counts an eviction.
@@ -104,49 +84,30 @@ pub fn touched(mask: &[u64; 4], sector_bytes: usize) -> u64 {
 }
 
 impl Below {
-    /// Empty caches for a number of SMs.
-    pub fn new(description: &Memory, sms: usize) -> Below {
+    /// Empty caches.
+    pub fn new(description: &Memory) -> Below {
         let m = description;
         let (line, sector) = (m.line_bytes, m.sector_bytes);
         let slice = || Slice { cache: Cache::new(m.l2.bytes / m.l2.slices, m.l2.ways, line, sector, 1), free: 0 };
-        let groups = sms.div_ceil(m.l15.sms as usize);
         Below {
             description: m.clone(),
-            groups: (0..groups).map(|_| Cache::new(m.l15.bytes, m.l15.ways, line, sector, 1)).collect(),
             slices: (0..m.l2.slices).map(|_| slice()).collect(),
-            ports: vec![Port::default(); sms],
             dram: Dram::new(&m.dram),
             link: 0,
             private: FxHashMap::default(),
             statistics: HierarchyStatistics::default(),
             far_sectors: 0,
-            waits: 0,
         }
     }
 
     /// A launch begins at cycle 0.
     pub fn settle(&mut self) {
-        self.groups.iter_mut().for_each(Cache::settle);
         for s in &mut self.slices {
             s.cache.settle();
             s.free = 0;
         }
-        self.ports.fill(Port::default());
         self.dram.settle();
         self.link = 0;
-    }
-
-    /// Invalidates all L1.5 (K6).
-    pub fn invalidate_l15(&mut self) {
-        for g in &mut self.groups {
-            g.take_all();
-        }
-    }
-
-    /// Discards a line of an SM's L1.5, as its stores do.
-    pub fn discard_l15(&mut self, sm: usize, line: LineNumber) {
-        let group = sm / self.description.l15.sms as usize;
-        self.groups[group].discard(line);
     }
 
     fn sector_bytes(&self) -> usize {
@@ -178,73 +139,21 @@ impl Below {
         ((line ^ (line >> 5) ^ (line >> 11)) % n) as usize
     }
 
-    /// How long the SM's last request waits at its port, in cycles beyond what its queue holds.
-    pub fn backlog(&self) -> u64 {
-        self.waits.saturating_sub(u64::from(self.description.network.queue))
-    }
-
-    /// A request of some cycles' length enters an SM's port; returns when it leaves.
-    fn leave(&mut self, who: Requester, cycles: u64) -> u64 {
-        let port = &mut self.ports[who.sm];
-        let leaves = port.request.max(who.now);
-        port.request = leaves + cycles;
-        self.waits = leaves - who.now;
-        leaves
-    }
-
-    /// Reads sectors through the SM's L1.5. Returns when they arrive.
-    pub fn read_l15(
-        &mut self,
-        memory: &DeviceMemory,
-        who: Requester,
-        line: LineNumber,
-        sectors: u64,
-        row: &Row,
-        out: &mut LineBytes,
-    ) -> u64 {
-        let group = who.sm / self.description.l15.sms as usize;
-        let at = who.now + u64::from(self.description.l15.latency);
-        let (place, eviction) = self.groups[group].allocate(line, false);
-        let sector = self.sector_bytes();
-        count_eviction(&mut self.statistics.l15, eviction.evict_first, None, sector);
-        let missing = sectors & !self.groups[group].valid(place);
-        self.statistics.l15.reads += u64::from(sectors.count_ones());
-        self.statistics.l15.misses += u64::from(missing.count_ones());
-        if missing != 0 {
-            let arrives = self.read(memory, Requester { now: at, ..who }, line, missing, row, out);
-            self.groups[group].fill(place, missing, out, arrives);
-        }
-        let cache = &self.groups[group];
-        let n = self.description.line_bytes as usize;
-        out[..n].copy_from_slice(cache.bytes(place));
-        cache.ready(place, sectors).max(at)
-    }
-
-    /// Reads sectors from L2 for an SM. Returns when they arrive there.
+    /// Reads sectors from L2, requested by what arrives at a cycle. Returns when the slice has them all.
     pub fn read(
         &mut self,
         memory: &DeviceMemory,
-        who: Requester,
         line: LineNumber,
         sectors: u64,
         row: &Row,
+        arrives: u64,
         out: &mut LineBytes,
     ) -> u64 {
-        let count = u64::from(sectors.count_ones());
-        let n = self.description.network;
-        let interval = u64::from(n.interval);
-        let leaves = self.leave(who, interval);
-        let port = &mut self.ports[who.sm];
-        let back = port.reply.max(who.now);
-        port.reply = back + interval * count;
-        let reply_wait = back - who.now;
-        let (place, done) = self.access(memory, line, sectors, row, leaves + u64::from(n.latency), count);
+        let (place, done) = self.access(memory, line, sectors, row, arrives, u64::from(sectors.count_ones()));
         let slice = self.slice(line);
         let bytes = self.slices[slice].cache.bytes(place);
         out[..bytes.len()].copy_from_slice(bytes);
-        self.statistics.network_sectors += count;
-        self.statistics.l2_to_l1_bytes += count * u64::from(self.description.sector_bytes);
-        done + reply_wait + interval * count + u64::from(n.latency)
+        done
     }
 
     /// Brings sectors of a line into L2, keeping its slice busy for `slots` sectors' time. Returns where it is and when they are there.
@@ -295,26 +204,22 @@ impl Below {
         place
     }
 
-    /// Writes bytes of a line to L2, for an SM (or an L1 eviction of it). `transactions`: stores that go to system memory one by one if the policy says so.
+    /// Writes bytes of a line to L2, where they arrive at a cycle. `transactions`: stores that go to system memory one by one if the policy says so.
     #[allow(clippy::too_many_arguments)]
     pub fn write(
         &mut self,
         memory: &DeviceMemory,
-        who: Requester,
         line: LineNumber,
         data: &[u8],
         mask: &[u64; 4],
         row: &Row,
+        arrives: u64,
         transactions: u32,
     ) {
         let count = u64::from(touched(mask, self.sector_bytes()).count_ones());
-        let n = self.description.network;
-        let leaves = self.leave(who, u64::from(n.interval) * count);
-        self.statistics.network_sectors += count;
-        self.statistics.l1_to_l2_bytes += count * u64::from(self.description.sector_bytes);
         self.statistics.l2.writes += count;
         let slice = self.slice(line);
-        let start = self.slices[slice].free.max(leaves + u64::from(n.latency));
+        let start = self.slices[slice].free.max(arrives);
         self.slices[slice].free = start + u64::from(self.description.l2.interval) * count;
         let home = self.home(memory, line);
         let far = if home == Home::System { row.system } else { row.device };
@@ -333,22 +238,18 @@ impl Below {
         self.slices[slice].cache.write(place, data, mask, true);
     }
 
-    /// Performs atomics on a line in L2: `update` gets the bytes (of the sectors asked for) and returns which it changed. Returns when the old values are back.
+    /// Performs atomics on a line in L2: `update` gets the bytes (of the sectors asked for) and returns which it changed. Returns when it is done.
     #[allow(clippy::too_many_arguments)]
     pub fn atomic(
         &mut self,
         memory: &DeviceMemory,
-        who: Requester,
         line: LineNumber,
         sectors: u64,
         row: &Row,
+        arrives: u64,
         lanes: u32,
         update: &mut dyn FnMut(&mut LineBytes) -> [u64; 4],
     ) -> u64 {
-        let n = self.description.network;
-        let interval = u64::from(n.interval) * u64::from(sectors.count_ones());
-        let leaves = self.leave(who, interval);
-        let arrives = leaves + u64::from(n.latency);
         let (place, done) = self.access(memory, line, sectors, row, arrives, 1);
         let slice = self.slice(line);
         let mut bytes = [0; LONGEST_LINE];
@@ -366,20 +267,12 @@ impl Below {
             self.statistics.system_written_bytes += u64::from(self.description.sector_bytes);
         }
         self.statistics.l2.writes += u64::from(sectors.count_ones());
-        self.statistics.network_sectors += 2 * u64::from(sectors.count_ones());
-        self.statistics.l1_to_l2_bytes += u64::from(sectors.count_ones()) * u64::from(self.description.sector_bytes);
-        self.statistics.l2_to_l1_bytes += u64::from(sectors.count_ones()) * u64::from(self.description.sector_bytes);
-        done + each * u64::from(lanes) + interval + u64::from(n.latency)
+        done + each * u64::from(lanes)
     }
 
     /// Brings a line into L2 for later (K5).
-    pub fn prefetch(&mut self, memory: &DeviceMemory, who: Requester, line: LineNumber, sectors: u64, row: &Row) {
-        if !self.exists(memory, line) {
-            return;
-        }
-        let n = self.description.network;
-        let leaves = self.leave(who, u64::from(n.interval));
-        self.access(memory, line, sectors, row, leaves + u64::from(n.latency), 1);
+    pub fn prefetch(&mut self, memory: &DeviceMemory, line: LineNumber, sectors: u64, row: &Row, arrives: u64) {
+        self.access(memory, line, sectors, row, arrives, 1);
     }
 
     /// Whether a line has a home to be fetched from: a prefetch of anything else does nothing (K5).
@@ -450,6 +343,11 @@ impl Below {
         }
     }
 
+    /// Bytes of a line.
+    pub fn line_bytes(&self) -> u64 {
+        u64::from(self.description.line_bytes)
+    }
+
     /// Drops a line of L2, whatever it holds.
     pub fn discard_l2(&mut self, line: LineNumber) {
         let slice = self.slice(line);
@@ -475,7 +373,8 @@ impl Below {
     }
 
     /// Whether L2 has a line, whether it is dirty and whether it is the first to be evicted: for tests.
-    pub fn l2_state(&self, line: LineNumber) -> Option<(bool, bool)> {
+    pub fn l2_state(&self, address: u64) -> Option<(bool, bool)> {
+        let line = address / u64::from(self.description.line_bytes);
         let slice = self.slice(line);
         let cache = &self.slices[slice].cache;
         cache.find(line).map(|p| (cache.is_dirty(p), cache.is_evict_first(p)))

@@ -7,6 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::deferred::{PENDING, Parts, Ticket};
+
 /// A line number: address divided by the size of a line.
 pub type LineNumber = u64;
 
@@ -63,6 +65,9 @@ pub struct Cache {
     order: u64,
     /// Cycles at which misses on their way arrive.
     misses: BinaryHeap<Reverse<u64>>,
+    /// Misses on their way of which it is not known when they arrive, and a cycle before which none of them does.
+    unknown: usize,
+    not_before: u64,
     most_misses: usize,
 }
 
@@ -84,6 +89,8 @@ impl Cache {
             data: vec![0; bytes as usize],
             order: 0,
             misses: BinaryHeap::new(),
+            unknown: 0,
+            not_before: u64::MAX,
             most_misses: most_misses as usize,
         }
     }
@@ -91,7 +98,8 @@ impl Cache {
     /// First way of a line's set. Upper bits are folded in, so that power-of-two pitches do not fall into one set.
     fn set(&self, line: LineNumber) -> usize {
         let folded = line ^ (line >> 9) ^ (line >> 18);
-        (folded % self.sets) as usize * self.ways
+        let set = if self.sets.is_power_of_two() { folded & (self.sets - 1) } else { folded % self.sets };
+        set as usize * self.ways
     }
 
     /// Where a line is.
@@ -251,9 +259,10 @@ impl Cache {
         while self.misses.peek().is_some_and(|Reverse(t)| *t <= now) {
             self.misses.pop();
         }
-        if self.misses.len() < self.most_misses {
+        if self.misses.len() + self.unknown < self.most_misses {
             return now;
         }
+        debug_assert!(self.unknown == 0 || self.misses.peek().is_some_and(|Reverse(t)| *t <= self.not_before));
         self.misses.pop().map_or(now, |Reverse(t)| t)
     }
 
@@ -262,9 +271,74 @@ impl Cache {
         self.misses.push(Reverse(arrives));
     }
 
+    /// A miss is on its way, until nobody knows when, but not before some cycle.
+    pub fn note_unknown(&mut self, not_before: u64) {
+        self.unknown += 1;
+        self.not_before = self.not_before.min(not_before);
+    }
+
+    /// It is known when such a miss arrives.
+    pub fn note_known(&mut self, arrives: u64) {
+        self.unknown -= 1;
+        if self.unknown == 0 {
+            self.not_before = u64::MAX;
+        }
+        self.misses.push(Reverse(arrives));
+    }
+
+    /// Whether [`Self::admit`] can tell for `count` more misses, of which none arrives before `earliest`, when they can leave.
+    pub fn can_admit(&self, count: usize, earliest: u64) -> bool {
+        let taken = self.misses.len() + self.unknown;
+        if taken + count <= self.most_misses {
+            return true;
+        }
+        // As many must arrive before any of which it is not known when.
+        let bound = self.not_before.min(earliest);
+        self.misses.iter().filter(|Reverse(t)| *t <= bound).count() >= taken + count - self.most_misses
+    }
+
+    /// Sectors are on their way, with the answer of a ticket.
+    pub fn fill_later(&mut self, place: Place, sectors: u64, ticket: Ticket) {
+        for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
+            self.ready[place.0 * self.sectors + s] = PENDING | u64::from(ticket);
+        }
+        self.states[place.0].valid |= sectors;
+    }
+
+    /// Those of the sectors that are still on their way with this ticket arrive.
+    pub fn arrive(&mut self, line: LineNumber, sectors: u64, ticket: Ticket, from: &[u8], ready: u64) {
+        let Some(place) = self.find(line) else { return };
+        let mut still = 0;
+        for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
+            still |= u64::from(self.ready[place.0 * self.sectors + s] == PENDING | u64::from(ticket)) << s;
+        }
+        self.fill(place, still, from, ready);
+    }
+
+    /// Which of the sectors are on their way with which ticket.
+    pub fn pending(&self, place: Place, sectors: u64) -> Parts {
+        let mut parts = Parts::new();
+        for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
+            let ready = self.ready[place.0 * self.sectors + s];
+            if ready >= PENDING {
+                match parts.iter_mut().find(|p: &&mut (Ticket, u64)| p.0 == ready as Ticket) {
+                    Some(p) => p.1 |= 1 << s,
+                    None => parts.push((ready as Ticket, 1 << s)),
+                }
+            }
+        }
+        parts
+    }
+
+    /// Dirty bytes of a line.
+    pub fn dirty_bytes(&self, place: Place) -> [u64; 4] {
+        if self.states[place.0].any_dirty { self.dirty[place.0] } else { [0; 4] }
+    }
+
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn settle(&mut self) {
         self.misses.clear();
+        (self.unknown, self.not_before) = (0, u64::MAX);
         self.ready.fill(0);
     }
 }
@@ -328,5 +402,17 @@ mod tests {
         assert_eq!(c.admit(10), 50);
         c.note_miss(120);
         assert_eq!(c.admit(110), 110);
+    }
+
+    #[test]
+    fn it_is_known_who_leaves_first_or_not() {
+        let mut c = Cache::new(1024, 2, 128, 32, 2);
+        assert!(c.can_admit(2, 500) && !c.can_admit(3, 500), "the first two may be the ones to wait for");
+        c.note_miss(100);
+        c.note_unknown(400);
+        assert!(c.can_admit(1, 500) && !c.can_admit(2, 500));
+        assert_eq!(c.admit(10), 100);
+        c.note_known(450);
+        assert_eq!(c.admit(10), 10);
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! All sides run the same source on the same sizes. Oclgrind and PoCL run through `oclgrind-kernel` and pyopencl; where they or their inputs
 //! are missing, their figures are left out and a line says why.
+//!
+//! `timing_over_functional`: warp instructions a second of timing mode over those of functional mode, each on all cores. `scaling_two_cores`: seconds on one
+//! host thread over seconds on two. `bytes_per_work_item`: host memory of the state of the warps that timing mode keeps (registers, scoreboards, work-group
+//! memory, schedulers; caches and device memory are the machine's), as the simulator counts it from its allocations, over the work-items that have room in it.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::{Report, median};
+use super::{Report, median, number};
 use crate::shell::{build, find, root};
 
 const KERNELS: &[&str] = &["sgemm", "mandelbrot", "reduction"];
@@ -18,28 +22,36 @@ pub fn run(report: &mut Report) -> Result<()> {
     let heddle = build()?;
     for name in KERNELS {
         let folder = root().join("benches").join(name);
-        let seconds = |mode: &str, runs: usize| -> Result<(f64, f64)> {
-            let mut times = Vec::new();
-            let mut instructions = 0.0;
+        let run = |mode: &str, threads: &str, runs: usize| -> Result<(f64, serde_json::Value)> {
+            let (mut times, mut json) = (Vec::new(), serde_json::Value::Null);
             for _ in 0..runs {
                 let output = Command::new(&heddle)
-                    .args(["run", "--mode", mode, "--json", "-"])
+                    .args(["run", "--mode", mode, "--threads", threads, "--json", "-"])
                     .arg(folder.join("case.json"))
                     .output()
                     .context("cannot run heddle")?;
                 anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-                let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+                json = serde_json::from_slice(&output.stdout)?;
                 times.push(json["host_seconds"]["simulate"].as_f64().unwrap_or(f64::NAN));
-                instructions = json["total"]["lane_instructions"].as_f64().unwrap_or(0.0);
             }
-            Ok((median(times), instructions))
+            Ok((median(times), json["total"].take()))
         };
-        let (functional, lanes) = seconds("functional", 5)?;
-        let (timing, _) = seconds("timing", 1)?;
+        let (functional, total) = run("functional", "0", 5)?;
+        let lanes = number(&total, "lane_instructions");
+        let (timing, total) = run("timing", "0", 3)?;
         let entry = report.kernels.entry((*name).to_string()).or_default();
         entry.insert("functional_seconds".into(), functional);
         entry.insert("timing_seconds".into(), timing);
         entry.insert("lane_instructions_per_second".into(), lanes / functional);
+        entry.insert("timing_warp_instructions_per_second".into(), number(&total, "instructions") / timing);
+        report.figures.insert(format!("timing_over_functional.{name}"), functional / timing);
+        let host = |what: &str| number(&total, &format!("timing.host.{what}"));
+        report.figures.insert(format!("bytes_per_work_item.{name}"), host("bytes") / host("work_items").max(1.0));
+        for (mode, runs) in [("functional", 5), ("timing", 3)] {
+            let (one, _) = run(mode, "1", runs)?;
+            let (two, _) = run(mode, "2", runs)?;
+            report.figures.insert(format!("scaling_two_cores.{mode}.{name}"), one / two);
+        }
         match oclgrind(&folder) {
             Ok(t) => {
                 entry.insert("oclgrind_seconds".into(), t);

@@ -1,0 +1,253 @@
+//! What an SM's accesses have to wait for, while the levels that all SMs share have not answered yet.
+//!
+//! SMs are simulated for a while without looking at each other. A request to the shared levels then gets a *ticket* instead of an answer; requests
+//! are served later, all SMs' together in order of simulated time, and everything that needed the answer is done over again
+//! in the order in which it was put off: lines filled, misses known to return, loads given their bytes. Because no answer can come before the
+//! SMs have been stopped to hear it, nothing they did in between depends on it.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use super::Path;
+use super::below::{Below, LONGEST_LINE, LineBytes};
+use super::cache::LineNumber;
+use super::policy::Row;
+use crate::sim::DeviceMemory;
+
+/// Number of an answer that is still to come.
+pub type Ticket = u32;
+/// As a cycle: an answer still to come; its ticket in the low bits.
+pub const PENDING: u64 = 1 << 63;
+/// When a request was made: cycle of the SM's step, and its number. Requests of a step follow each other.
+pub type Key = (u64, u32);
+/// Tickets with the sectors of a line that each of them brings.
+pub type Parts = SmallVec<[(Ticket, u64); 2]>;
+
+/// A request to the shared levels.
+pub enum Request {
+    /// Sectors of a line.
+    Read {
+        /// Of the answer.
+        ticket: Ticket,
+        /// Line.
+        line: LineNumber,
+        /// Sectors.
+        sectors: u64,
+        /// Policy.
+        row: &'static Row,
+        /// Cycle of arrival at L2.
+        arrives: u64,
+        /// Cycles from there to the requester.
+        back: u64,
+    },
+    /// Bytes of a line.
+    Write {
+        /// Line.
+        line: LineNumber,
+        /// Bytes.
+        data: Box<LineBytes>,
+        /// Which.
+        mask: [u64; 4],
+        /// Policy.
+        row: &'static Row,
+        /// Cycle of arrival at L2.
+        arrives: u64,
+        /// Stores that go to system memory one by one if the policy says so.
+        transactions: u32,
+    },
+}
+
+/// An answer: when, and what.
+pub struct Answer {
+    /// Cycle, or [`PENDING`].
+    pub ready: u64,
+    /// It does not come before this cycle.
+    pub not_before: u64,
+    /// Sectors that L2 had to fetch.
+    pub far: u32,
+    /// The line.
+    pub data: Box<LineBytes>,
+}
+
+/// A cache of an SM's, or the L1.5 it shares.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// An L1 of the SM of this number among those of the L1.5.
+    First(usize, Path),
+    /// The L1.5.
+    Shared,
+}
+
+/// A line of a load whose bytes are not all there.
+pub struct LateLine {
+    /// What was there at the time of the load.
+    pub data: Box<LineBytes>,
+    /// Bytes of it that nothing replaces.
+    pub keep: [u64; 4],
+    /// What is to come.
+    pub parts: Parts,
+    /// Lanes that read of it.
+    pub lanes: u64,
+    /// Their bytes in it.
+    pub places: [u8; 64],
+    /// First byte of theirs that it gives.
+    pub to: usize,
+}
+
+/// A load that waits.
+pub struct LateLoad {
+    /// Of whom: for whoever started it.
+    pub token: u64,
+    /// Bytes a lane and line.
+    pub bytes: usize,
+    /// Lines to come.
+    pub lines: Vec<LateLine>,
+    /// Answers that the load itself asked for.
+    pub asked: SmallVec<[Ticket; 4]>,
+    /// When the data is there, as far as is known.
+    pub ready: u64,
+    /// The lanes' bytes, as far as they are known.
+    pub out: Box<[[u8; 16]; 64]>,
+    /// Sectors that L2 had to fetch.
+    pub far: u32,
+}
+
+/// Something put off.
+pub enum Entry {
+    /// Sectors of a line come to a cache.
+    Fill(Place, LineNumber, u64, Ticket),
+    /// An answer made of others: not before a cycle, and of what is known already.
+    Combine(Ticket, u64, Parts),
+    /// A miss is known to return.
+    Miss(usize, Path, Ticket),
+    /// A load is done.
+    Load(Box<LateLoad>),
+    /// A line of code is there, for whoever waits with this token.
+    Fetch(u64, Ticket),
+}
+
+/// What somebody waited for.
+pub enum Arrival {
+    /// A load.
+    Load(Box<LateLoad>),
+    /// A line of code: token and cycle.
+    Fetch(u64, u64),
+}
+
+/// Requests, answers and what is put off, of the SMs of one L1.5.
+#[derive(Default)]
+pub struct Deferred {
+    /// The step that is being simulated.
+    pub key: Key,
+    /// Requests not served.
+    pub requests: VecDeque<(Key, Request)>,
+    /// What is put off, in order.
+    pub log: VecDeque<(Key, Entry)>,
+    answers: VecDeque<Answer>,
+    /// Ticket of the first of `answers`.
+    first: Ticket,
+    /// Entries ever taken from the log.
+    done: u64,
+    /// Tickets that nobody needs when so many entries have been taken.
+    retire: VecDeque<(u64, Ticket)>,
+}
+
+impl Deferred {
+    /// A ticket for an answer, of which some bytes may be known, and which does not come before a cycle.
+    pub fn ticket(&mut self, data: Box<LineBytes>, not_before: u64) -> Ticket {
+        self.answers.push_back(Answer { ready: PENDING, not_before, far: 0, data });
+        self.first.wrapping_add(self.answers.len() as u32 - 1)
+    }
+
+    /// Puts something off.
+    pub fn later(&mut self, entry: Entry) {
+        self.log.push_back((self.key, entry));
+    }
+
+    /// The answer of a ticket.
+    pub fn answer(&mut self, ticket: Ticket) -> &mut Answer {
+        &mut self.answers[ticket.wrapping_sub(self.first) as usize]
+    }
+
+    /// Makes an answer of others; returns when it is there.
+    pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &Parts, sector_bytes: usize) -> u64 {
+        let mut ready = base;
+        let mut data = std::mem::replace(&mut self.answer(ticket).data, Box::new([0; LONGEST_LINE]));
+        for (part, sectors) in parts {
+            let a = self.answer(*part);
+            debug_assert!(a.ready < PENDING);
+            ready = ready.max(a.ready);
+            copy_sectors(&mut data, &a.data, *sectors, &[0; 4], sector_bytes);
+        }
+        let answer = self.answer(ticket);
+        (answer.data, answer.ready) = (data, ready);
+        ready
+    }
+
+    /// Completes a load.
+    pub fn complete(&mut self, load: &mut LateLoad, sector_bytes: usize) {
+        for line in &mut load.lines {
+            for (ticket, sectors) in &line.parts {
+                let a = self.answer(*ticket);
+                load.ready = load.ready.max(a.ready);
+                copy_sectors(&mut line.data, &a.data, *sectors, &line.keep, sector_bytes);
+            }
+            super::deal(&line.data, &line.places, line.lanes, load.bytes, line.to, &mut load.out[..]);
+        }
+        for ticket in &load.asked {
+            load.far += self.answer(*ticket).far;
+        }
+    }
+
+    /// The next thing put off at or before `until`.
+    pub fn next(&mut self, until: Key) -> Option<Entry> {
+        if self.log.front()?.0 > until {
+            return None;
+        }
+        self.done += 1;
+        self.log.pop_front().map(|e| e.1)
+    }
+
+    /// Forgets answers that nothing put off can need any more. Everything up to now has been answered as far as it has been taken.
+    pub fn forget(&mut self) {
+        let known = self.answers.iter().take_while(|a| a.ready < PENDING).count();
+        self.retire.push_back((self.done + self.log.len() as u64, self.first.wrapping_add(known as u32)));
+        while let Some((_, bound)) = self.retire.front().filter(|(entries, _)| *entries <= self.done) {
+            let gone = bound.wrapping_sub(self.first) as usize;
+            self.answers.drain(..gone);
+            self.first = *bound;
+            self.retire.pop_front();
+        }
+    }
+
+    /// Serves the first request.
+    pub fn serve(&mut self, below: &mut Below, memory: &DeviceMemory) {
+        let Some((_, request)) = self.requests.pop_front() else { return };
+        match request {
+            Request::Read { ticket, line, sectors, row, arrives, back } => {
+                below.far_sectors = 0;
+                let answer = &mut self.answers[ticket.wrapping_sub(self.first) as usize];
+                answer.ready = below.read(memory, line, sectors, row, arrives, &mut answer.data) + back;
+                answer.far = below.far_sectors;
+            }
+            Request::Write { line, data, mask, row, arrives, transactions } => {
+                below.write(memory, line, &data[..], &mask, row, arrives, transactions);
+            }
+        }
+    }
+}
+
+/// Copies sectors of a line, except for the bytes of `keep`.
+fn copy_sectors(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &[u64; 4], sector_bytes: usize) {
+    for s in (0..LONGEST_LINE / sector_bytes).filter(|s| sectors >> s & 1 == 1) {
+        let range = s * sector_bytes..(s + 1) * sector_bytes;
+        if *keep == [0; 4] {
+            to[range.clone()].copy_from_slice(&from[range]);
+        } else {
+            for b in range.filter(|b| keep[b / 64] >> (b % 64) & 1 == 0) {
+                to[b] = from[b];
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Sets of an SM's warps as bits. Bits are in the order of the warps' ages, so that the lowest one is the oldest warp.
+
+use std::ops::{BitAnd, BitOr, Sub};
+
+/// A set of up to 64 × W warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Set<const W: usize>([u64; W]);
+
+impl<const W: usize> Set<W> {
+    /// No warp.
+    pub const EMPTY: Set<W> = Set([0; W]);
+
+    #[inline(always)]
+    fn map2(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Set(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+    /// Adds a warp.
+    #[inline(always)]
+    pub fn insert(&mut self, i: usize) {
+        self.0[i / 64 % W] |= 1 << (i % 64);
+    }
+    /// Takes a warp out.
+    #[inline(always)]
+    pub fn remove(&mut self, i: usize) {
+        self.0[i / 64 % W] &= !(1 << (i % 64));
+    }
+    /// Adds a warp or takes it out.
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, member: bool) {
+        let word = &mut self.0[i / 64 % W];
+        *word = *word & !(1 << (i % 64)) | u64::from(member) << (i % 64);
+    }
+    /// Whether a warp is in it.
+    #[inline(always)]
+    pub fn contains(&self, i: usize) -> bool {
+        self.0[i / 64 % W] >> (i % 64) & 1 == 1
+    }
+    /// Whether there is none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|w| *w == 0)
+    }
+    /// How many.
+    #[inline(always)]
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|w| u64::from(w.count_ones())).sum()
+    }
+    /// The oldest.
+    #[inline(always)]
+    pub fn first(&self) -> Option<usize> {
+        let i = self.0.iter().position(|w| *w != 0)?;
+        Some(64 * i + self.0[i].trailing_zeros() as usize)
+    }
+    /// Those younger than `i`.
+    #[inline(always)]
+    pub fn above(self, i: usize) -> Self {
+        Set(std::array::from_fn(|w| match w.cmp(&(i / 64)) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Equal => self.0[w] & (u64::MAX << 1 << (i % 64)),
+            std::cmp::Ordering::Greater => self.0[w],
+        }))
+    }
+    /// All of them, oldest first.
+    pub fn iter(mut self) -> impl Iterator<Item = usize> {
+        std::iter::from_fn(move || {
+            let i = self.first()?;
+            self.remove(i);
+            Some(i)
+        })
+    }
+    /// Word `w`, for scans that fill 64 places at once.
+    #[inline(always)]
+    pub fn word_mut(&mut self, w: usize) -> &mut u64 {
+        &mut self.0[w]
+    }
+}
+
+impl<const W: usize> BitAnd for Set<W> {
+    type Output = Self;
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        self.map2(other, |a, b| a & b)
+    }
+}
+impl<const W: usize> BitOr for Set<W> {
+    type Output = Self;
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        self.map2(other, |a, b| a | b)
+    }
+}
+impl<const W: usize> Sub for Set<W> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.map2(other, |a, b| a & !b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_over_several_words() {
+        let mut s = Set::<4>::EMPTY;
+        for i in [3, 63, 64, 200] {
+            s.insert(i);
+        }
+        assert_eq!(s.iter().collect::<Vec<_>>(), [3, 63, 64, 200]);
+        assert_eq!(s.above(63).iter().collect::<Vec<_>>(), [64, 200]);
+        assert_eq!(s.above(3).first(), Some(63));
+        let mut other = Set::EMPTY;
+        other.insert(64);
+        assert_eq!((s - other).count(), 3);
+        assert_eq!((s & other).first(), Some(64));
+        s.set(200, false);
+        assert!(!s.contains(200) && (s - s).is_empty() && (s | other) == s);
+    }
+}

@@ -1,0 +1,776 @@
+//! One SM: its resident warps, which of them issue in a cycle, and what it counts.
+//!
+//! Warps are numbered by age (*rank*), so that sets of them are bit masks in the order in which they may issue. A warp's next instruction has a cycle from
+//! which its operands are there and a port it issues through; both are known when it becomes the next one. The SM looks at its warps only
+//! in cycles in which one of them may issue: when the operands of one arrive, or when a port that stopped one is free again.
+//!
+//! A warp whose next instruction waits for an answer of the levels that all SMs share is *parked*: nobody knows yet when it may issue, only that it is not
+//! before the SMs stop to hear ([`super::rounds`]). When that is also the next thing to happen, the last cycle looked at stays
+//! open: where it ends, and what the warps waited for in the meantime, is known after the answers.
+
+mod counters;
+mod renaming;
+mod waiting;
+
+use super::super::exec::Decoded;
+use super::super::fault::{Fault, FaultKind};
+use super::super::functional::{BlockCounts, GroupPlace, Warp, local_memory};
+use super::super::hierarchy::deferred::PENDING;
+use super::super::hierarchy::near::Near;
+use super::super::program::End;
+use super::super::rename::Table;
+use super::super::residency::Admission;
+use super::super::statistics::{Forms, HostState, InstructionProfile, Stalls};
+use super::super::trace::{Cause, Recorder};
+use super::super::{DeviceMemory, Launch, Options};
+use super::set::Set;
+use super::statics::{CONTROL, FIRST_UNIT, Position, SCALAR, Statics, UNITS};
+use crate::target::Machine;
+use counters::{Counters, count_form, count_latency};
+use std::cell::RefCell;
+pub(super) use waiting::sm_of;
+use waiting::{Late, token};
+
+/// Warps that an SM's numbering of private memories has room for: the machine description's limit.
+const SLOTS: usize = 256;
+/// No line of code.
+const NO_LINE: u32 = u32::MAX;
+
+/// What all SMs share during a launch.
+pub(super) struct Common<'a, const N: usize> {
+    pub launch: &'a Launch<'a>,
+    pub memory: &'a DeviceMemory,
+    pub machine: &'a Machine,
+    pub options: &'a Options,
+    pub code: Vec<Decoded<N>>,
+    pub statics: Statics,
+    /// Of the run-time scalarizer (S7).
+    pub threshold: u32,
+    /// Lines that a lane of a load touches at most.
+    pub parts: usize,
+    /// Warps of a work-group.
+    pub warps: usize,
+    /// Shared registers that a work-group needs at once at most.
+    pub group_demand: u32,
+    /// Fixed registers of a work-group; 0 without renaming.
+    pub group_fixed: u32,
+    /// Registers of an SM; 0 without renaming.
+    pub pool: u32,
+}
+
+/// A resident warp.
+struct Slot<'a, const N: usize> {
+    warp: Warp<'a, N>,
+    group: usize,
+    rank: usize,
+    /// Next instruction.
+    pc: u32,
+    /// Line of code fetched last.
+    fetched: u32,
+    form: Form,
+    /// When each row is ready, times two, and 1 if memory is what it waits for; [`PENDING`] if nobody knows.
+    ready: Vec<u64>,
+    /// From when on the next instruction could issue, and when its line of code is there.
+    begin: u64,
+    code_ready: u64,
+    /// Earliest issue of the next instruction by its operands, and by a barrier.
+    next: u64,
+    released: u64,
+    /// The cycle in which the warp was parked.
+    parked_at: u64,
+    /// How many warps had the slot before.
+    generation: u32,
+    /// When the warp issued last.
+    issued_at: u64,
+    /// Mapped shared registers.
+    table: Table,
+}
+
+/// A resident work-group.
+struct Group {
+    place: GroupPlace,
+    local: Vec<u128>,
+    live_warps: u32,
+    waiting: u32,
+    executed: u64,
+    /// Shared registers that its warps hold.
+    held: u32,
+    used: bool,
+}
+
+/// A cycle that is being looked at, or whose end is open.
+#[derive(Clone, Copy)]
+struct Step<const W: usize> {
+    /// Warps that may still issue in it.
+    open: Set<W>,
+    /// Those that issued in the cycle before, and the others.
+    greedy: Set<W>,
+    others: Set<W>,
+    issued: Set<W>,
+    blocked_until: u64,
+    starving: bool,
+    scalar_slots: u32,
+    ended: u32,
+}
+
+/// How far a cycle came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// All warps have issued that could. How many work-groups ended.
+    Done(u32),
+    /// The next issue needs the levels below to answer at once.
+    NeedsDirect,
+}
+
+/// What an SM does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Comes to its next cycle.
+    Between,
+    /// Is in a cycle.
+    Within,
+    /// The end of a cycle is open.
+    Open,
+}
+
+/// On which unit an instruction runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Form {
+    /// Decided by the compiler (or control).
+    #[default]
+    Static,
+    /// Run-time scalarizer: one active lane.
+    OneLane,
+    /// Run-time scalarizer: few active lanes with the same operands.
+    FewLanes,
+    /// All active lanes have the same operands, but nothing makes use of it.
+    Missed,
+    /// One result a lane.
+    Vector,
+}
+
+impl Form {
+    fn is_scalarised(self) -> bool {
+        matches!(self, Form::OneLane | Form::FewLanes)
+    }
+}
+
+/// An SM of up to 64 × W warps of N lanes.
+pub(super) struct Sm<'a, const N: usize, const W: usize> {
+    pub number: usize,
+    near: &'a RefCell<Near>,
+    /// The cycle looked at last, while it is open; else the next one in which a warp may issue.
+    pub time: u64,
+    phase: Phase,
+    step: Step<W>,
+    late: Vec<Option<Late<N>>>,
+    late_free: Vec<usize>,
+    pub counters: Counters,
+    pub admission: Admission,
+    slots: Vec<Slot<'a, N>>,
+    groups: Vec<Group>,
+    /// Resident work-groups, oldest first.
+    order: Vec<usize>,
+    /// Slot of each rank.
+    slot_of: Vec<u16>,
+    /// By rank: cycle from which the next instruction may issue by its operands; `u64::MAX` if something else must happen first.
+    next: Vec<u64>,
+    /// The least of `next` that is not in `ready`.
+    least_next: u64,
+    /// By rank: port of the next instruction.
+    port: Vec<u8>,
+    /// Warps by the port of their next instruction, and by its cluster.
+    at_port: Vec<Set<W>>,
+    at_cluster: Vec<Set<W>>,
+    /// Not ended.
+    live: Set<W>,
+    /// At a barrier.
+    waiting: Set<W>,
+    /// The next instruction may issue by its operands.
+    ready: Set<W>,
+    /// Otherwise, it waits for its fetch.
+    fetching: Set<W>,
+    /// Otherwise, it waits for memory.
+    loading: Set<W>,
+    /// The next instruction waits for shared registers.
+    starved: Set<W>,
+    /// Nobody knows when the next instruction may issue.
+    parked: Set<W>,
+    /// Issued in the cycle in which it was parked.
+    parked_late: Set<W>,
+    /// Issued in the last cycle looked at.
+    last: Set<W>,
+    /// When each unit is free, by port.
+    units: Vec<u64>,
+    /// Registers free: neither a resident warp's fixed ones nor mapped.
+    pub free: u32,
+    /// What is recorded, if anything.
+    pub recorder: Option<Box<Recorder>>,
+}
+
+impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
+    /// An SM without work.
+    pub fn new(number: usize, near: &'a RefCell<Near>, common: &Common<'a, N>, resident: u32) -> Self {
+        let (program, machine) = (common.launch.program, common.machine);
+        let clusters = machine.clusters.len();
+        let ports = usize::from(FIRST_UNIT) + UNITS * clusters;
+        let mut blocks = BlockCounts::new(program);
+        blocks.saved_lanes = vec![0; program.insts.len()];
+        Sm {
+            number,
+            near,
+            time: 0,
+            phase: Phase::Between,
+            step: Step {
+                open: Set::EMPTY,
+                greedy: Set::EMPTY,
+                others: Set::EMPTY,
+                issued: Set::EMPTY,
+                blocked_until: 0,
+                starving: false,
+                scalar_slots: 0,
+                ended: 0,
+            },
+            late: Vec::new(),
+            late_free: Vec::new(),
+            counters: Counters {
+                blocks,
+                profile: vec![InstructionProfile::default(); program.insts.len()],
+                stalls: Stalls::default(),
+                forms: Forms::default(),
+                issued: vec![0; clusters],
+                scalar_issued: 0,
+                sectors: [None; 8],
+                latencies: [0; 16],
+                resident_warps: 0,
+                peak: 0,
+                histogram: [0; 11],
+                occupied: 0,
+            },
+            admission: Admission::new(resident, common.pool, machine),
+            slots: Vec::new(),
+            groups: Vec::new(),
+            order: Vec::new(),
+            slot_of: Vec::new(),
+            next: vec![u64::MAX; 64 * W],
+            least_next: u64::MAX,
+            port: vec![0; 64 * W],
+            at_port: vec![Set::EMPTY; ports],
+            at_cluster: vec![Set::EMPTY; clusters],
+            live: Set::EMPTY,
+            waiting: Set::EMPTY,
+            ready: Set::EMPTY,
+            fetching: Set::EMPTY,
+            loading: Set::EMPTY,
+            starved: Set::EMPTY,
+            parked: Set::EMPTY,
+            parked_late: Set::EMPTY,
+            last: Set::EMPTY,
+            units: vec![0; ports],
+            free: common.pool,
+            recorder: Recorder::for_sm(common.options.record, machine, program.insts.len()),
+        }
+    }
+
+    /// Host memory for the state of warps.
+    pub fn host_state(&self) -> HostState {
+        let slot = |s: &Slot<'a, N>| {
+            let lanes = &s.warp.lanes;
+            size_of::<Slot<'a, N>>() + size_of_val(&lanes.rows[..]) + size_of_val(&s.ready[..]) + size_of_val(&lanes.private[..])
+        };
+        let group = |g: &Group| size_of::<Group>() + size_of_val(&g.local[..]);
+        let sets = size_of_val(&self.at_port[..]) + size_of_val(&self.at_cluster[..]);
+        let ranks = size_of_val(&self.next[..]) + size_of_val(&self.port[..]) + size_of_val(&self.slot_of[..]);
+        let late = self.late.capacity() * size_of::<Option<Late<N>>>();
+        let slots: usize = self.slots.iter().map(slot).sum();
+        let groups: usize = self.groups.iter().map(group).sum();
+        let bytes = size_of::<Self>() + slots + groups + sets + ranks + late + size_of_val(&self.units[..]);
+        HostState { bytes: bytes as u64, work_items: (self.slots.len() * N) as u64 }
+    }
+
+    /// Work-groups resident.
+    pub fn resident_groups(&self) -> u32 {
+        self.order.len() as u32
+    }
+
+    /// Makes work-group `number` resident.
+    pub fn dispatch(&mut self, c: &Common<'a, N>, number: u64) {
+        let id = c.launch.group_id(number);
+        let place = GroupPlace { id, size: c.launch.group_size(id) };
+        self.free -= c.group_fixed;
+        let live = place.size.iter().product::<u32>().div_ceil(N as u32);
+        let index = match self.groups.iter().position(|g| !g.used) {
+            Some(i) => i,
+            None => {
+                let local = local_memory(c.launch.local_bytes);
+                self.groups.push(Group { place, local, live_warps: 0, waiting: 0, executed: 0, held: 0, used: false });
+                self.groups.len() - 1
+            }
+        };
+        self.order.push(index);
+        let group = &mut self.groups[index];
+        (group.place, group.live_warps, group.used) = (place, live, true);
+        (group.waiting, group.executed, group.held) = (0, 0, 0);
+        group.local.fill(0);
+        let local = group.local.as_mut_ptr().cast::<u8>();
+        self.close_ranks();
+        let mut free: Vec<usize> = (0..self.slots.len()).filter(|s| self.slots[*s].warp.control.done()).collect();
+        for w in 0..live.min(c.warps as u32) {
+            let s = free.pop().unwrap_or_else(|| {
+                let slot = self.new_slot(c);
+                self.slots.push(slot);
+                self.slots.len() - 1
+            });
+            let rank = self.slot_of.len();
+            self.slot_of.push(s as u16);
+            self.live.insert(rank);
+            let slot = &mut self.slots[s];
+            slot.warp.start(c.launch, place, w, local);
+            slot.warp.lanes.mask = slot.warp.control.mask;
+            slot.group = index;
+            slot.rank = rank;
+            slot.ready.fill(0);
+            slot.fetched = NO_LINE;
+            slot.issued_at = self.time;
+            slot.table = Table::default();
+            slot.generation += 1;
+            enter_block(&mut self.counters.blocks, c, slot);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.start(s, number, w, self.time);
+            }
+            self.prepare_next(c, s, self.time);
+        }
+    }
+
+    fn new_slot(&self, c: &Common<'a, N>) -> Slot<'a, N> {
+        let mut warp = Warp::new(c.launch, c.memory, c.options);
+        warp.lanes.local_banks = c.machine.memory.local_banks;
+        warp.lanes.hierarchy = Some(self.near);
+        warp.lanes.sm = self.number;
+        // Private memory is the hierarchy's.
+        warp.lanes.private = Vec::new();
+        let slot = (self.number * SLOTS + self.slots.len()) as u64;
+        warp.lanes.private_base = slot * u64::from(warp.lanes.private_bytes) * N as u64;
+        Slot {
+            warp,
+            group: 0,
+            rank: 0,
+            pc: 0,
+            fetched: NO_LINE,
+            form: Form::Static,
+            ready: vec![0; usize::from(c.launch.program.rows.total) + 16],
+            begin: 0,
+            code_ready: 0,
+            next: 0,
+            released: 0,
+            parked_at: 0,
+            generation: 0,
+            issued_at: 0,
+            table: Table::default(),
+        }
+    }
+
+    /// Gives the ranks of ended warps to younger ones.
+    fn close_ranks(&mut self) {
+        let old: Vec<usize> = self.live.iter().collect();
+        let move_set = |set: &mut Set<W>| {
+            let mut moved = Set::EMPTY;
+            for (new, old) in old.iter().enumerate() {
+                moved.set(new, set.contains(*old));
+            }
+            *set = moved;
+        };
+        let wakeful = [&mut self.ready, &mut self.parked, &mut self.parked_late, &mut self.waiting, &mut self.last];
+        wakeful.into_iter().chain([&mut self.fetching, &mut self.loading, &mut self.starved]).for_each(move_set);
+        self.at_port.iter_mut().chain(&mut self.at_cluster).for_each(move_set);
+        move_set(&mut self.live);
+        for (new, old) in old.iter().enumerate() {
+            self.slot_of[new] = self.slot_of[*old];
+            self.next[new] = self.next[*old];
+            self.port[new] = self.port[*old];
+            self.slots[usize::from(self.slot_of[new])].rank = new;
+        }
+        self.slot_of.truncate(old.len());
+        self.next[old.len()..].fill(u64::MAX);
+        self.port[old.len()..].fill(0);
+    }
+
+    /// Sets the cycle from which a warp may issue; it is not in `ready`.
+    #[inline(always)]
+    fn wake_at(&mut self, rank: usize, next: u64) {
+        self.next[rank] = next;
+        self.least_next = self.least_next.min(next);
+    }
+
+    /// Moves the warps whose operands are there by `now` to `ready`.
+    fn wake(&mut self, now: u64) {
+        let mut least = u64::MAX;
+        for (w, next) in self.next.chunks_exact_mut(64).enumerate() {
+            let mut bits = 0;
+            for (i, n) in next.iter_mut().enumerate() {
+                let awake = *n <= now;
+                bits |= u64::from(awake) << i;
+                // What is ready is looked at no more until it has issued.
+                *n = if awake { u64::MAX } else { *n };
+                least = least.min(*n);
+            }
+            *self.ready.word_mut(w) |= bits;
+        }
+        self.least_next = least;
+    }
+
+    /// Looks at a cycle. Unless the levels below answer at once (`direct`), it may stop where they must, to be continued.
+    ///
+    /// # Errors
+    /// The fault of an instruction.
+    pub fn cycle(&mut self, c: &Common<'a, N>, direct: bool) -> Result<Progress, Box<Fault>> {
+        let now = self.time;
+        if self.phase == Phase::Between {
+            self.begin_cycle(c);
+        }
+        // Greedy then oldest: those that issued last, then the others.
+        let Step { greedy, others, .. } = self.step;
+        for (some, behind) in [(greedy, others), (others, Set::EMPTY)] {
+            while let Some(rank) = (self.step.open & some).first() {
+                self.step.open.remove(rank);
+                let port = self.port[rank];
+                if port >= FIRST_UNIT && self.units[usize::from(port)] > now {
+                    self.step.blocked_until = self.step.blocked_until.min(self.units[usize::from(port)]);
+                    self.step.open = self.step.open - self.at_port[usize::from(port)];
+                    continue;
+                }
+                if c.pool > 0 {
+                    let starves = !self.registers_free(c, rank);
+                    self.starved.set(rank, starves);
+                    if starves {
+                        self.step.starving = true;
+                        continue;
+                    }
+                }
+                if !direct && self.needs_direct(c, rank) {
+                    self.step.open.insert(rank);
+                    return Ok(Progress::NeedsDirect);
+                }
+                // Whom this issue stops until the next cycle.
+                let stopped = match cluster_of(port) {
+                    Some(cluster) => self.at_cluster[cluster],
+                    None if port == CONTROL => self.at_port[usize::from(CONTROL)],
+                    None => {
+                        self.step.scalar_slots -= 1;
+                        if self.step.scalar_slots > 0 { Set::EMPTY } else { self.at_port[usize::from(SCALAR)] }
+                    }
+                };
+                if !(stopped & (some.above(rank) | behind)).is_empty() {
+                    self.step.blocked_until = now + 1;
+                }
+                self.step.open = self.step.open - stopped;
+                self.step.issued.insert(rank);
+                let ended = self.issue(c, rank, now)?;
+                self.step.ended += ended;
+            }
+        }
+        self.last = self.step.issued;
+        self.phase = Phase::Open;
+        Ok(Progress::Done(self.step.ended))
+    }
+
+    fn begin_cycle(&mut self, c: &Common<'a, N>) {
+        let now = self.time;
+        if self.least_next <= now {
+            self.wake(now);
+        }
+        let ready = self.ready;
+        self.phase = Phase::Within;
+        self.step = Step {
+            open: ready,
+            greedy: ready & self.last,
+            others: ready - self.last,
+            issued: Set::EMPTY,
+            blocked_until: u64::MAX,
+            starving: false,
+            scalar_slots: c.machine.sm.scalar_issue,
+            ended: 0,
+        };
+        let scalar = self.at_port[usize::from(SCALAR)];
+        if self.step.scalar_slots == 0 && !(ready & scalar).is_empty() {
+            self.step.blocked_until = now + 1;
+            self.step.open = ready - scalar;
+        }
+    }
+
+    /// Ends the open cycle: skips to the next one in which something can happen. Not if that may depend on what the SM does not
+    /// know, and is not before `until`.
+    pub fn close(&mut self, c: &Common<'a, N>, until: u64) -> bool {
+        if self.phase != Phase::Open {
+            return true;
+        }
+        let Step { issued, blocked_until, starving, .. } = self.step;
+        let now = self.time;
+        // Ready warps go on when their unit is free, or when an issue may have released registers.
+        let mut next = self.least_next.min(blocked_until);
+        let parked = !(self.parked - self.waiting).is_empty();
+        if starving && !issued.is_empty() || next == u64::MAX && !parked {
+            next = now + 1;
+        }
+        if parked && next > now + 1 && next >= until {
+            return false;
+        }
+        self.attribute(c, issued, next - now, starving);
+        self.time = next;
+        self.phase = Phase::Between;
+        true
+    }
+
+    /// Whether the end of the cycle looked at last is open.
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Attributes the warps' empty issue slots of some cycles, in the first of which the warps of `issued` did issue.
+    fn attribute(&mut self, c: &Common<'a, N>, issued: Set<W>, cycles: u64, starving: bool) {
+        let live = self.live;
+        let stopped = (live & self.ready) - self.waiting;
+        let pending = live - self.waiting - self.ready - self.parked;
+        let lost = |set: Set<W>| cycles * set.count() - (set & issued).count();
+        let stalls = &mut self.counters.stalls;
+        stalls.barrier += lost(live & self.waiting);
+        stalls.rename += lost(stopped & self.starved);
+        stalls.unit += lost(stopped - self.starved);
+        stalls.fetch += lost(pending & self.fetching);
+        let operands = pending - self.fetching;
+        stalls.memory += lost(operands & self.loading);
+        stalls.dependence += lost(operands - self.loading);
+        if let Some(recorder) = &mut self.recorder {
+            let causes = [
+                (Cause::Barrier, live & self.waiting),
+                (Cause::Rename, stopped & self.starved),
+                (Cause::Unit, stopped - self.starved),
+                (Cause::Fetch, pending & self.fetching),
+                (Cause::Memory, operands & self.loading),
+                (Cause::Dependence, operands - self.loading),
+            ];
+            for (cause, set) in causes {
+                for rank in set.iter() {
+                    let from = self.time + u64::from(issued.contains(rank));
+                    recorder.stall(usize::from(self.slot_of[rank]), cause, from, self.time + cycles);
+                }
+            }
+        }
+        if c.pool > 0 {
+            self.admission.observe(self.free, if starving { cycles } else { 0 });
+            let counters = &mut self.counters;
+            counters.resident_warps = counters.resident_warps.max((self.order.len() * c.warps) as u64);
+            let used = u64::from(c.pool - self.free);
+            counters.peak = counters.peak.max(used);
+            counters.histogram[(used * 10 / u64::from(c.pool)) as usize] += cycles;
+        }
+        self.counters.occupied += live.count() * cycles;
+    }
+
+    /// Issues the next instruction of a warp. Returns 1 if its work-group ended.
+    fn issue(&mut self, c: &Common<'a, N>, rank: usize, now: u64) -> Result<u32, Box<Fault>> {
+        let program = c.launch.program;
+        let s = usize::from(self.slot_of[rank]);
+        let slot = &mut self.slots[s];
+        let index = slot.pc as usize;
+        let st = &c.statics.insts[index];
+        self.ready.remove(rank);
+        slot.warp.lanes.clock = now;
+        let g = slot.group;
+        let group = &mut self.groups[g];
+        group.executed += 1;
+        if group.executed > c.options.max_instructions {
+            let lane = slot.warp.control.mask.trailing_zeros();
+            let limit = c.options.max_instructions;
+            slot.warp.lanes.fault = Some((FaultKind::Runaway { limit }, index as u32, lane));
+        }
+        let on_scalar_unit = st.scalar || slot.form.is_scalarised();
+        let mut latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
+        let counters = &mut self.counters;
+        let exec = slot.warp.control.mask;
+        let profile = &mut counters.profile[index];
+        profile.issues += 1;
+        profile.lanes += u64::from(exec.count_ones());
+        profile.cycles += now - slot.issued_at;
+        slot.issued_at = now;
+        count_form(counters, c, index, slot.form, exec);
+        if on_scalar_unit {
+            counters.scalar_issued += 1;
+        } else if !st.control {
+            counters.issued[usize::from(st.cluster)] += 1;
+        }
+        let clusters = c.machine.clusters.len();
+        let unit = if on_scalar_unit {
+            clusters
+        } else if st.control {
+            clusters + 1
+        } else {
+            usize::from(st.cluster)
+        };
+        let (lanes, splits) = (exec.count_ones(), counters.blocks.splits);
+        let mut pending = false;
+        let at_end = st.position == Position::Ends;
+        if !at_end {
+            if c.statics.refreshes {
+                slot.warp.lanes.refresh(program);
+            }
+            (slot.warp.lanes.access, slot.warp.lanes.late) = (None, None);
+            let d = &c.code[index];
+            (d.run)(&mut slot.warp.lanes, d);
+            let mut busy = u64::from(st.interval);
+            if let Some(access) = slot.warp.lanes.access {
+                let extra = u64::from(access.units.saturating_sub(1));
+                match access.done {
+                    None => {
+                        busy += extra;
+                        latency += extra;
+                    }
+                    Some(done) => {
+                        let waits = done.ready.saturating_sub(now);
+                        busy += u64::from(done.busy.saturating_sub(1));
+                        latency += waits;
+                        *counters.sectors[access.space as usize & 7].get_or_insert(0) += u64::from(access.units);
+                        let profile = &mut counters.profile[index];
+                        profile.sectors += u64::from(done.sectors);
+                        profile.lines += u64::from(done.lines);
+                        profile.hits += u64::from(done.hits);
+                        profile.far += u64::from(done.far);
+                        if let Some(recorder) = &mut self.recorder {
+                            recorder.memory(now, &done);
+                        }
+                        if waits > 0 && !done.pending {
+                            count_latency(counters, index, latency);
+                        }
+                    }
+                }
+            }
+            if !on_scalar_unit && !st.control {
+                self.units[usize::from(st.port)] = now + busy;
+            }
+            let mut ready = (now + latency) << 1 | u64::from(st.from_memory);
+            if let Some(late) = slot.warp.lanes.late {
+                ready = PENDING;
+                let (finish, mask) = (late.finish, late.mask);
+                // What the hierarchy adds is not known.
+                let latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
+                pending = true;
+                let late = Late { slot: s, generation: slot.generation, index, now, latency, finish, mask, lanes, unit };
+                let place = self.late_free.pop().unwrap_or_else(|| {
+                    self.late.push(None);
+                    self.late.len() - 1
+                });
+                self.late[place] = Some(late);
+                self.near.borrow_mut().wait_for_load(token(self.number, place));
+            }
+            for row in c.statics.writes(st) {
+                slot.ready[usize::from(*row)] = ready;
+            }
+            slot.pc += 1;
+            if st.position == Position::Falls {
+                slot.warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
+                enter_block(&mut counters.blocks, c, slot);
+            }
+        } else {
+            let end = program.blocks[slot.warp.control.pc as usize].end;
+            let goes_on = slot.warp.end_block(end, index as u32, &mut counters.blocks.splits);
+            if goes_on || slot.warp.waiting {
+                slot.warp.lanes.mask = slot.warp.control.mask;
+                enter_block(&mut counters.blocks, c, slot);
+            }
+        }
+        if st.position != Position::Inside {
+            // Empty blocks only fall through.
+            while !slot.warp.control.done() && program.blocks[slot.warp.control.pc as usize].is_empty() {
+                slot.warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
+                enter_block(&mut counters.blocks, c, slot);
+            }
+        }
+        let done = slot.warp.control.done();
+        if let Some(recorder) = &mut self.recorder {
+            let splits = counters.blocks.splits - splits;
+            if pending {
+                recorder.split(index, splits);
+            } else {
+                recorder.issue(s, index, lanes, unit, now, now + latency, splits);
+            }
+            if done {
+                recorder.end(s, now + 1);
+            }
+        }
+        if c.pool > 0 {
+            if st.renames {
+                self.rename(c, s, index);
+            }
+            if done {
+                self.give_back(c, s, index);
+            }
+        }
+        let slot = &self.slots[s];
+        if slot.warp.lanes.fault.is_some() {
+            if let Some(fault) = slot.warp.fault(c.launch, self.groups[g].place) {
+                return Err(Box::new(fault));
+            }
+        }
+        let waiting = slot.warp.waiting;
+        if done {
+            self.live.remove(rank);
+            self.groups[g].live_warps -= 1;
+        } else {
+            // A branch delays the warp's next instruction; everything else only who needs the result.
+            let next = now + if at_end { latency.max(1) } else { 1 };
+            self.prepare_next(c, s, next);
+            if waiting {
+                self.waiting.insert(rank);
+                self.groups[g].waiting += 1;
+            }
+        }
+        if done || waiting {
+            return Ok(self.arrive(c, g, now));
+        }
+        Ok(0)
+    }
+
+    /// A warp of a group has ended or come to a barrier: the group may end, or all its warps go on. Returns 1 if it ended.
+    fn arrive(&mut self, c: &Common<'a, N>, g: usize, now: u64) -> u32 {
+        let group = &mut self.groups[g];
+        if group.live_warps == 0 {
+            group.used = false;
+            self.free += c.group_fixed;
+            self.order.retain(|o| *o != g);
+            return 1;
+        }
+        if group.waiting == group.live_warps {
+            group.waiting = 0;
+            for rank in self.waiting.iter() {
+                let slot = &mut self.slots[usize::from(self.slot_of[rank])];
+                if slot.group == g {
+                    slot.warp.waiting = false;
+                    slot.released = now + 1;
+                    slot.next = slot.next.max(now + 1);
+                    let next = slot.next;
+                    self.waiting.remove(rank);
+                    if self.parked.contains(rank) {
+                        self.park(usize::from(self.slot_of[rank]));
+                    } else {
+                        self.wake_at(rank, next);
+                    }
+                }
+            }
+        }
+        0
+    }
+}
+
+/// Cluster of a port, if it is one of a cluster.
+#[inline(always)]
+fn cluster_of(port: u8) -> Option<usize> {
+    (port >= FIRST_UNIT).then(|| usize::from(port - FIRST_UNIT) / UNITS)
+}
+
+/// Counts the entry of the warp's current block.
+fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &Common<'_, N>, slot: &mut Slot<'_, N>) {
+    let b = slot.warp.control.pc as usize;
+    counts.executions[b] += 1;
+    counts.lanes[b] += u64::from(slot.warp.control.mask.count_ones());
+    slot.pc = c.launch.program.blocks[b].first;
+}
