@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::encode::{decode, encode};
-use super::inst::{Inst, Targets};
+use super::inst::{Inst, SourceLoc, Targets};
 use super::text::{TargetNames, parse_inst, print_with};
 use crate::mir::parse::column_of;
 use crate::object::INSTRUCTION_BYTES;
@@ -191,6 +191,10 @@ fn finish(
         }
         if let Some(target) = distances.first() {
             inst.targets = Targets::Offsets { target: *target, reconverge: distances.get(1).copied() };
+        }
+        if inst.loc != SourceLoc::default() && inst.loc.file as usize >= image.files.len() {
+            let declared = image.files.len();
+            return Err(fail(format!("source file {} where {declared} `.file` lines stand before", inst.loc.file)));
         }
         image.text.push(encode(&inst).map_err(|e| fail(e.to_string()))?);
         image.lines.push(inst.loc);

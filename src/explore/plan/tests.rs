@@ -95,7 +95,7 @@ fn mistakes_are_told_with_their_line() {
         ("cases = ['one.json']\nmode = 'fast'", "s.toml:2:8: mode: `fast`: must be timing or functional"),
         (
             "cases = ['one.json']\n[axes]\nwarp-sise = [1]",
-            "s.toml:3:13: axes.warp-sise.0: there is no field `warp-sise`; is `warp-size` meant?",
+            "s.toml:3:14: axes.warp-sise.0: there is no field `warp-sise`; is `warp-size` meant?",
         ),
         ("cases = ['one.json']\n[axes]\nregfle = ['single']", "or is the option `regfile` meant?"),
         ("cases = ['one.json']\n[axes]\nregfile = ['singel']", "s.toml:3:12: axes.regfile.0: invalid value 'singel'"),

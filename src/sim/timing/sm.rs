@@ -272,7 +272,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
-    /// Host memory for the state of warps.
+    /// Host memory for the state of warps, without loads on their way (how many of those there are at once depends on the host's threads).
     pub fn host_state(&self) -> HostState {
         let slot = |s: &Slot<'a, N>| {
             let lanes = &s.warp.lanes;
@@ -281,10 +281,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let group = |g: &Group| size_of::<Group>() + size_of_val(&g.local[..]);
         let sets = size_of_val(&self.at_port[..]) + size_of_val(&self.at_cluster[..]);
         let ranks = size_of_val(&self.next[..]) + size_of_val(&self.port[..]) + size_of_val(&self.slot_of[..]);
-        let late = self.late.capacity() * size_of::<Option<Late<N>>>();
         let slots: usize = self.slots.iter().map(slot).sum();
         let groups: usize = self.groups.iter().map(group).sum();
-        let bytes = size_of::<Self>() + slots + groups + sets + ranks + late + size_of_val(&self.units[..]);
+        let bytes = size_of::<Self>() + slots + groups + sets + ranks + size_of_val(&self.units[..]);
         HostState { bytes: bytes as u64, work_items: (self.slots.len() * N) as u64 }
     }
 
