@@ -72,7 +72,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Build(build::Build),
-    Run(run::Run),
+    Run(Box<run::Run>),
     Opt(opt::Opt),
     As(assemble::As),
     Objdump(objdump::Objdump),

@@ -251,7 +251,7 @@ mod tests {
     fn csv_quotes_what_needs_it() {
         let bytes = table().bytes(Format::Csv).unwrap();
         let mut reader = csv::Reader::from_reader(&bytes[..]);
-        assert_eq!(reader.headers().unwrap().iter().last(), Some("error, or \"none\""));
+        assert_eq!(reader.headers().unwrap().iter().next_back(), Some("error, or \"none\""));
         let rows: Vec<Vec<String>> = reader.records().map(|r| r.unwrap().iter().map(String::from).collect()).collect();
         assert_eq!(rows[1], ["2", "", "3", "false", "a \"b\",\nü"]);
         assert_eq!(rows[2][2], "1e-300");

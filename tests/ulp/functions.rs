@@ -172,7 +172,7 @@ fn powr(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() || x < 0.0 {
         return f64::NAN;
     }
-    let undefined = (x == 0.0 && y == 0.0) || (x == f64::INFINITY && y == 0.0) || (x == 1.0 && y.is_infinite());
+    let undefined = (y == 0.0 && (x == 0.0 || x == f64::INFINITY)) || (x == 1.0 && y.is_infinite());
     if undefined { f64::NAN } else { libm::pow(x.abs(), y) }
 }
 
@@ -205,9 +205,7 @@ fn logb(x: f64) -> f64 {
 fn ilogb(x: f64) -> i32 {
     if x == 0.0 {
         i32::MIN
-    } else if x.is_nan() {
-        i32::MAX
-    } else if x.is_infinite() {
+    } else if !x.is_finite() {
         i32::MAX
     } else {
         libm::ilogb(x)
@@ -226,13 +224,7 @@ fn below_one(t: Type) -> f64 {
 fn fract(t: Type, x: f64) -> Value {
     let floor = x.floor();
     let v = if x.is_infinite() { 0f64.copysign(x) } else { (x - floor).min(below_one(t)) };
-    let v = if x.is_nan() {
-        x
-    } else if x == 0.0 {
-        x
-    } else {
-        v
-    };
+    let v = if x.is_nan() || x == 0.0 { x } else { v };
     Value { r: v, s: floor, m: 0 }
 }
 
