@@ -99,3 +99,38 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(device.zeros::<u64>(1 << 60), Err(Error::OutOfMemory(_))));
     assert!(matches!(Program::from_object(b"no object"), Err(Error::Object(_))));
 }
+
+/// LLVM's optimiser regroups bits into vectors of bits and back; selection has no such values but predicates.
+#[test]
+fn vectors_of_bits_are_integers() {
+    let text = r#"
+define spir_kernel void @k(ptr addrspace(1) %a) {
+  %id = call i64 @_Z13get_global_idj(i32 0)
+  %p = getelementptr i32, ptr addrspace(1) %a, i64 %id
+  %x = load i32, ptr addrspace(1) %p
+  %low = trunc i32 %x to i16
+  %bits = bitcast i16 %low to <16 x i1>
+  %turned = shufflevector <16 x i1> %bits, <16 x i1> poison, <16 x i32> <i32 15, i32 14, i32 13, i32 12, i32 11, i32 10, i32 9, i32 8, i32 7, i32 6, i32 5, i32 4, i32 3, i32 2, i32 1, i32 0>
+  %y = bitcast <16 x i1> %turned to i16
+  %wide = bitcast i32 %x to <32 x i1>
+  %inverted = xor <32 x i1> %wide, splat (i1 true)
+  %high = bitcast <32 x i1> %inverted to i32
+  %z = zext i16 %y to i32
+  %kept = and i32 %high, -65536
+  %r = or i32 %z, %kept
+  store i32 %r, ptr addrspace(1) %p
+  ret void
+}
+declare i64 @_Z13get_global_idj(i32)
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bits.ll");
+    std::fs::write(&path, text).unwrap();
+    let mut device = Device::default();
+    let values: Vec<u32> = (0..64u32).map(|i| i.wrapping_mul(2_654_435_761) ^ i << 3).collect();
+    let a = device.buffer(&values).unwrap();
+    let program = Program::compile_files(&device, &[path], &Default::default()).unwrap();
+    program.kernel("k").unwrap().launch(&mut device, 64, &[&a]).unwrap();
+    let expected: Vec<u32> = values.iter().map(|x| u32::from((*x as u16).reverse_bits()) | !x & 0xffff_0000).collect();
+    assert_eq!(device.read(&a).unwrap(), expected);
+}

@@ -260,13 +260,16 @@ impl Selector<'_> {
             self.set(i, parts);
             return;
         }
-        if from.iter().chain(to.iter()).any(|l| l.bits < 8 || l.bits % 8 != 0 || l.bits > 64) {
+        // Vectors of bits are integers of so many bits, element 0 lowest.
+        let bits = |side: &[Leaf]| side.len() % 8 == 0 && side.iter().all(|l| l.bits == 1);
+        let whole = |side: &[Leaf]| side.iter().all(|l| l.bits >= 8 && l.bits % 8 == 0 && l.bits <= 64);
+        if !(bits(&from) || whole(&from)) || !(bits(&to) || whole(&to)) {
             self.error(Some(i), "a bitcast of elements that are no whole bytes is not supported");
             return;
         }
         // As 32-bit words in memory order, then regrouped.
         let mut units: Vec<(u32, u32, Operand)> = Vec::new();
-        for (leaf, part) in from.iter().zip(&parts) {
+        for (leaf, part) in from.iter().zip(&parts).filter(|_| whole(&from)) {
             if leaf.bytes() == 8 {
                 let (low, high) = self.halves(*part);
                 units.push((leaf.offset, 4, low));
@@ -275,8 +278,21 @@ impl Selector<'_> {
                 units.push((leaf.offset, leaf.bytes(), *part));
             }
         }
-        let total: u32 = from.iter().map(|l| l.bytes()).sum();
-        let words: Vec<Operand> = (0..total.div_ceil(4)).map(|w| self.gather_word(&units, 4 * w, 4)).collect();
+        let words: Vec<Operand> = if bits(&from) {
+            parts.chunks(32).map(|chunk| self.word_of_bits(chunk)).collect()
+        } else {
+            let total: u32 = from.iter().map(|l| l.bytes()).sum();
+            (0..total.div_ceil(4)).map(|w| self.gather_word(&units, 4 * w, 4)).collect()
+        };
+        if bits(&to) {
+            let bit = |(k, _): (usize, &Leaf)| {
+                let word = words.get(k / 32).copied().unwrap_or(Operand::Immediate(0));
+                self.bit_of_word(word, k as u32 % 32)
+            };
+            let result: Parts = to.iter().enumerate().map(bit).collect();
+            self.set(i, result);
+            return;
+        }
         let result: Parts = to
             .iter()
             .map(|leaf| {
@@ -296,6 +312,39 @@ impl Selector<'_> {
             })
             .collect();
         self.set(i, result);
+    }
+
+    /// Bits, the first lowest, as a word.
+    fn word_of_bits(&mut self, bits: &[Operand]) -> Operand {
+        let word = Leaf { bits: 32, float: false, pointer: None, offset: 0 };
+        let mut sum = Operand::Immediate(0);
+        for (k, bit) in bits.iter().enumerate() {
+            let wide = self.widen_bit(*bit, word, false);
+            let placed = match (k, wide) {
+                (0, _) => wide,
+                (_, Operand::Immediate(v)) => Operand::Immediate(v << k),
+                _ => self.emit_joint(Op::Shl, Type::B32, 1, &[wide, Operand::Immediate(k as u32)]),
+            };
+            sum = match (sum, placed) {
+                (Operand::Immediate(0), x) | (x, Operand::Immediate(0)) => x,
+                (Operand::Immediate(a), Operand::Immediate(b)) => Operand::Immediate(a | b),
+                _ => self.emit_joint(Op::Or, Type::B32, 1, &[sum, placed]),
+            };
+        }
+        sum
+    }
+
+    /// A bit of a word.
+    fn bit_of_word(&mut self, word: Operand, k: u32) -> Operand {
+        if let Operand::Immediate(v) = word {
+            return Operand::Immediate(v >> k & 1);
+        }
+        let low = match k {
+            0 => word,
+            _ => self.emit_joint(Op::Shr, Type::U32, 1, &[word, Operand::Immediate(k)]),
+        };
+        let bit = self.and32(low, 1);
+        if self.joint_bank(&[bit]) == Bank::Scalar { bit } else { self.test_not_zero(bit) }
     }
 
     fn join_halves(&mut self, low: Operand, high: Operand) -> Operand {
