@@ -212,7 +212,7 @@ impl Device {
         contents.iter().for_each(|e| e.put(&mut bytes));
         // The allocation has this size.
         let _fits = self.state.memory.write(buffer.address, &bytes);
-        self.state.host_wrote(&buffer.name);
+        self.state.host_wrote(&buffer.name, buffer.address, bytes.len() as u64);
         Ok(())
     }
 

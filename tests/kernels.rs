@@ -43,7 +43,8 @@ fn run_checked(
     let image = read::parse(&object)?;
     let options = Options { max_instructions: 100_000_000, threads: 1, ..simulation };
     let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
-    if mode == Mode::Timing {
+    let plain = matches!(overrides, [one] if one.starts_with("warp-size="));
+    if mode == Mode::Timing && plain {
         // Side by side on any number of host threads, SMs do the same as in turns: every cycle and count.
         for options in [Options { threads: 2, ..options.clone() }, Options { in_turns: true, ..options.clone() }] {
             let other = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;

@@ -162,6 +162,12 @@ pub fn assemble(text: &str) -> Result<Image, AsmError> {
     if !any_object {
         return Err(AsmError { line: 1, column: 1, message: "the .object line is missing".into() });
     }
+    let text_bytes = (image.text.len() * INSTRUCTION_BYTES) as u64;
+    crate::object::read::check(&image.metadata, text_bytes, image.data.len() as u64).map_err(|message| AsmError {
+        line: 1,
+        column: 1,
+        message: format!("no object: {message}"),
+    })?;
     Ok(image)
 }
 

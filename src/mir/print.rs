@@ -16,6 +16,11 @@ use std::fmt::Write;
 
 use super::{Bank, Function, Module, RegClass};
 
+/// A string as the parser reads it: with JSON's escapes.
+fn quoted(s: &str) -> String {
+    serde_json::Value::from(s).to_string()
+}
+
 /// Prints a module.
 pub fn print_module(module: &Module) -> String {
     let mut out = String::new();
@@ -34,7 +39,6 @@ pub fn print_module(module: &Module) -> String {
         out.push_str("\n\n");
     }
     for p in &module.printf {
-        let quoted = |s: &str| serde_json::Value::from(s).to_string();
         let _ = writeln!(out, "printf {} {}", quoted(&p.format), quoted(&p.arguments));
     }
     if !module.printf.is_empty() {
@@ -70,11 +74,19 @@ pub fn print_function(f: &Function, out: &mut String) {
     }
     out.push_str(" {\n");
     for file in &f.files {
-        let _ = writeln!(out, "  file {file:?}");
+        let _ = writeln!(out, "  file {}", quoted(file));
     }
     for a in &f.args {
         let kind = serde_json::to_value(a.kind).ok().and_then(|k| k.as_str().map(String::from)).unwrap_or_default();
-        let _ = write!(out, "  arg {kind} {:?} {:?} offset {} size {} align {}", a.name, a.type_name, a.offset, a.size, a.align);
+        let _ = write!(
+            out,
+            "  arg {kind} {} {} offset {} size {} align {}",
+            quoted(&a.name),
+            quoted(&a.type_name),
+            a.offset,
+            a.size,
+            a.align
+        );
         for (word, holds) in [(" restrict", a.restrict), (" readonly", a.read_only)] {
             out.push_str(if holds { word } else { "" });
         }

@@ -44,9 +44,6 @@ pub fn parse(bytes: &[u8]) -> Result<Image, ObjectError> {
     }
     let json = section(".heddle.kernels")?.ok_or_else(|| fail("it has no kernel metadata".into()))?;
     let metadata: ObjectMetadata = serde_json::from_slice(&json).map_err(|e| fail(format!("damaged kernel metadata: {e}")))?;
-    if metadata.version != VERSION {
-        return Err(fail(format!("format version {}, this Heddle reads {VERSION}", metadata.version)));
-    }
     let data = section(".heddle.data")?.unwrap_or_default();
     check(&metadata, text.len() as u64, data.len() as u64).map_err(fail)?;
     for symbol in elf.symbols() {
@@ -58,7 +55,14 @@ pub fn parse(bytes: &[u8]) -> Result<Image, ObjectError> {
     Ok(Image { metadata, text: words, data, files, lines })
 }
 
-fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
+/// Checks an object's metadata; `text` and `data`: bytes of its sections.
+///
+/// # Errors
+/// What does not fit.
+pub fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
+    if m.version != VERSION {
+        return Err(format!("format version {}, this Heddle reads {VERSION}", m.version));
+    }
     for k in &m.kernels {
         let end = k.text_offset.checked_add(k.text_size);
         let aligned = k.text_offset % INSTRUCTION_BYTES as u64 == 0 && k.text_size % INSTRUCTION_BYTES as u64 == 0;

@@ -194,8 +194,9 @@ impl DeviceState {
         }
     }
 
-    /// The host wrote to a buffer: L1 caches may hold what was there before (K6).
-    pub fn host_wrote(&mut self, buffer: &str) {
+    /// The host wrote to a buffer at an address: L2 forgets its lines, and L1 caches may hold what was there before (K6).
+    pub fn host_wrote(&mut self, buffer: &str, address: u64, bytes: u64) {
+        self.hierarchy.borrow_mut().host_wrote(address, bytes);
         if self.written.used.contains(buffer) {
             self.written.written.insert(buffer.into());
         }
