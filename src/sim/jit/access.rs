@@ -223,6 +223,15 @@ impl Translator<'_> {
             _ => v,
         };
         let align = memory_bits / 8;
+        // One scalar load a word, for all lanes.
+        let one_place = |offset: V| {
+            let word = |k: u64| {
+                let p = b.field(self.at(&t, offset), 4 * k as usize);
+                extend(Val::Same(b.load_device(b.elem(Elem::I(memory_bits)), p, align)))
+            };
+            let values: Vec<Val> = (0..words).map(word).collect();
+            self.write(s, &values);
+        };
         match t.offset {
             Val::Same(offset) if t.stride.is_none() => {
                 let mut condition = self.good(&t, offset, bytes);
@@ -232,13 +241,7 @@ impl Translator<'_> {
                     }
                 }
                 let slow = self.form(condition, true);
-                let values: Vec<Val> = (0..words)
-                    .map(|k| {
-                        let p = b.field(self.at(&t, offset), 4 * k as usize);
-                        extend(Val::Same(b.load_device(b.elem(Elem::I(memory_bits)), p, align)))
-                    })
-                    .collect();
-                self.write(s, &values);
+                one_place(offset);
                 self.next_form(done, slow);
             }
             offset => {
@@ -282,13 +285,7 @@ impl Translator<'_> {
                         condition = b.and(condition, b.icmp(LLVMIntNE, m, b.int(n, 0)));
                     }
                     let other = self.form(condition, false);
-                    let values: Vec<Val> = (0..words)
-                        .map(|k| {
-                            let p = b.field(self.at(&t, first), 4 * k as usize);
-                            extend(Val::Same(b.load_device(b.elem(Elem::I(memory_bits)), p, align)))
-                        })
-                        .collect();
-                    self.write(s, &values);
+                    one_place(first);
                     self.next_form(done, other);
                 }
                 // Anywhere in the allocation.

@@ -126,7 +126,7 @@ impl Build {
         unsafe { LLVMConstReal(self.elem(e), value) }
     }
 
-    /// `0, step, 2 step, …` as a vector of 32-bit integers.
+    /// `0, step, 2 step, …` as a vector of integers of `bits` bits.
     pub fn ramp(&self, bits: u32, step: u64) -> V {
         let mut all: Vec<V> = (0..u64::from(self.n)).map(|i| self.int(bits, i.wrapping_mul(step))).collect();
         unsafe { LLVMConstVector(all.as_mut_ptr(), self.n) }

@@ -468,7 +468,7 @@ impl<'p> Translator<'p> {
         self.b.block(self.function)
     }
 
-    /// The lane variable of a whole pair of rows cannot be written in place by memory operations: they go through `write`.
+    /// Translates an instruction that does not end a block.
     fn instruction(&self, index: usize) {
         let inst = &self.program.insts[index];
         let mut active = self.active(inst);
@@ -497,12 +497,14 @@ impl<'p> Translator<'p> {
         }
     }
 
+    /// Adds to a block's counter.
     fn count(&self, field: usize, block: usize, by: V) {
         let p = self.b.field(self.constant_pointer(field), 8 * block);
         let old = self.b.load(self.b.elem(Elem::I(64)), p, 8);
         self.b.store(self.b.add(old, by), p, 8);
     }
 
+    /// Translates a block: its entry's counters, its instructions, the budget, its end.
     fn block(&self, number: usize) {
         let block = &self.program.blocks[number];
         self.in_region.set(self.divergent[number]);
