@@ -97,10 +97,7 @@ impl Selector<'_> {
         let (pa, pb) = (self.parts(a), self.parts(b));
         let mut parts = Parts::new();
         for (k, leaf) in leaves.iter().enumerate() {
-            let part = if leaf.bits > 64 {
-                self.error(Some(i), format!("integers of {} bits are not supported", leaf.bits));
-                Operand::Immediate(0)
-            } else if leaf.bits == 1 {
+            let part = if leaf.bits == 1 {
                 self.bit_operation(i, pa[k], pb[k])
             } else if leaf.words() == 2 {
                 self.wide_integer(i, *leaf, pa[k], pb[k])
@@ -631,7 +628,8 @@ impl Selector<'_> {
             .iter()
             .enumerate()
             .map(|(k, leaf)| {
-                let condition = if conditions.len() > 1 { conditions[k] } else { conditions[0] };
+                // One condition for all, or one for the leaves of each element.
+                let condition = conditions[k * conditions.len() / leaves.len()];
                 self.choose(condition, *leaf, pa[k], pb[k])
             })
             .collect();
@@ -672,29 +670,38 @@ impl Selector<'_> {
             LLVMExtractElement => {
                 let parts = self.parts(i.operand(0));
                 let index = i.operand(1);
-                let leaf = self.leaf(i);
-                let part = match constants::sign_extended(index) {
-                    Some(k) => parts.get(k as usize).copied().unwrap_or(Operand::Immediate(0)),
-                    None => self.dynamic_extract(&parts, index, leaf),
-                };
-                self.set1(i, part);
+                let leaves = leaves(i.ty());
+                // Of an element of several leaves, the leaves one after the other.
+                let element: Parts = leaves
+                    .iter()
+                    .enumerate()
+                    .map(|(at, leaf)| {
+                        let parts: Parts = parts.iter().skip(at).step_by(leaves.len()).copied().collect();
+                        match constants::sign_extended(index) {
+                            Some(k) => parts.get(k as usize).copied().unwrap_or(Operand::Immediate(0)),
+                            None => self.dynamic_extract(&parts, index, *leaf),
+                        }
+                    })
+                    .collect();
+                self.set(i, element);
             }
             LLVMInsertElement => {
                 let mut parts = self.parts(i.operand(0));
-                let element = self.operand(i.operand(1));
+                let element = self.parts(i.operand(1));
                 let index = i.operand(2);
-                let leaf = self.leaf(i.operand(1));
+                let leaves = leaves(i.operand(1).ty());
                 match constants::sign_extended(index) {
                     Some(k) => {
-                        if let Some(p) = parts.get_mut(k as usize) {
-                            *p = element;
-                        }
+                        let mine = parts.iter_mut().skip((k as usize).saturating_mul(leaves.len()));
+                        mine.zip(element).for_each(|(part, new)| *part = new);
                     }
                     None => {
                         let index = self.low_word(index);
-                        for (k, part) in parts.iter_mut().enumerate() {
+                        for (k, slots) in parts.chunks_mut(leaves.len()).enumerate() {
                             let hit = self.is_index(index, k);
-                            *part = self.choose(hit, leaf, element, *part);
+                            for (at, part) in slots.iter_mut().enumerate() {
+                                *part = self.choose(hit, leaves[at], element[at], *part);
+                            }
                         }
                     }
                 }
@@ -705,13 +712,14 @@ impl Selector<'_> {
                 all.extend(self.parts(i.operand(1)));
                 // SAFETY: mask of a live shufflevector.
                 let count = unsafe { LLVMGetNumMaskElements(i.0) };
-                let parts = (0..count)
-                    .map(|k| {
-                        let m = unsafe { LLVMGetMaskValue(i.0, k) };
-                        // A negative element is poison.
-                        usize::try_from(m).ok().and_then(|m| all.get(m).copied()).unwrap_or(Operand::Immediate(0))
-                    })
-                    .collect();
+                let leaves = types::leaf_count(i.ty()) / count.max(1) as usize;
+                let mut parts = Parts::new();
+                for k in 0..count {
+                    let m = usize::try_from(unsafe { LLVMGetMaskValue(i.0, k) });
+                    // A negative element is poison.
+                    let part = |at| m.ok().and_then(|m| all.get(m * leaves + at).copied()).unwrap_or(Operand::Immediate(0));
+                    parts.extend((0..leaves).map(part));
+                }
                 self.set(i, parts);
             }
             LLVMExtractValue => {

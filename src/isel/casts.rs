@@ -53,10 +53,6 @@ impl Selector<'_> {
         let single = from.len() == 1;
         let mut result = Parts::new();
         for (k, (f, t)) in from.iter().zip(to.iter()).enumerate() {
-            if f.bits > 64 || t.bits > 64 {
-                self.error(Some(i), format!("integers of {} bits are not supported", f.bits.max(t.bits)));
-                return;
-            }
             let known = single.then_some(source);
             result.push(match i.opcode() {
                 LLVMTrunc => self.truncate(known, parts[k], *f, *t),
@@ -113,7 +109,7 @@ impl Selector<'_> {
         if self.joint_bank(&[bit]) == Bank::Scalar { bit } else { self.test_not_zero(bit) }
     }
 
-    fn widen(&mut self, known: Option<Value>, op: Operand, from: Leaf, to: Leaf, signed: bool) -> Operand {
+    pub(super) fn widen(&mut self, known: Option<Value>, op: Operand, from: Leaf, to: Leaf, signed: bool) -> Operand {
         if from.bits == 1 {
             return self.widen_bit(op, to, signed);
         }
@@ -141,7 +137,7 @@ impl Selector<'_> {
     }
 
     /// An `i1` widened: 0 or 1, or 0 or -1.
-    fn widen_bit(&mut self, op: Operand, to: Leaf, signed: bool) -> Operand {
+    pub(super) fn widen_bit(&mut self, op: Operand, to: Leaf, signed: bool) -> Operand {
         let ones = Operand::Immediate(if signed { u32::MAX } else { 1 });
         let low = match (op, self.bank(op)) {
             (Operand::Immediate(v), _) => Operand::Immediate(match (v & 1, signed) {
@@ -335,7 +331,7 @@ impl Selector<'_> {
     }
 
     /// A bit of a word.
-    fn bit_of_word(&mut self, word: Operand, k: u32) -> Operand {
+    pub(super) fn bit_of_word(&mut self, word: Operand, k: u32) -> Operand {
         if let Operand::Immediate(v) = word {
             return Operand::Immediate(v >> k & 1);
         }
@@ -347,7 +343,7 @@ impl Selector<'_> {
         if self.joint_bank(&[bit]) == Bank::Scalar { bit } else { self.test_not_zero(bit) }
     }
 
-    fn join_halves(&mut self, low: Operand, high: Operand) -> Operand {
+    pub(super) fn join_halves(&mut self, low: Operand, high: Operand) -> Operand {
         match (low, high) {
             (Operand::Immediate(l), Operand::Immediate(h)) => self.constant_operand(u64::from(h) << 32 | u64::from(l), 2),
             _ => {

@@ -112,6 +112,15 @@ impl Data {
                     }
                     None => self.report(format!("unsupported pointer in an initialiser: `{}`", c.text())),
                 },
+                LLVMIntegerTypeKind if types::widest_integer(ty) > 64 => {
+                    let mut bits = Vec::new();
+                    if !flatten(c, &mut bits) {
+                        self.report(format!("unsupported initialiser: `{}`", c.text()));
+                    }
+                    for (leaf, bits) in leaves(ty).iter().zip(bits) {
+                        self.store(at + leaf.offset, bits, leaf.bytes());
+                    }
+                }
                 _ => match scalar_bits(c) {
                     Some(bits) => self.store(at, bits, types::alloc_size(ty)),
                     None => self.report(format!("unsupported initialiser: `{}`", c.text())),
@@ -231,14 +240,7 @@ impl Selector<'_> {
     pub(super) fn constant_parts(&mut self, c: Value) -> Parts {
         let mut scalars = Vec::new();
         if !flatten(c, &mut scalars) {
-            let wide = leaves(c.ty()).iter().map(|l| l.bits).max().filter(|bits| *bits > 64);
-            self.error(
-                None,
-                match wide {
-                    Some(bits) => format!("integers of {bits} bits are not supported"),
-                    None => format!("unsupported constant: `{}`", c.text()),
-                },
-            );
+            self.error(None, format!("unsupported constant: `{}`", c.text()));
             scalars = vec![0; leaves(c.ty()).len()];
         }
         let leaves = leaves(c.ty());
@@ -284,7 +286,7 @@ fn flatten_bitcast(c: Value, out: &mut Vec<u64>) -> bool {
 }
 
 /// The scalar bits of a constant's leaves; false if some leaf is no plain constant.
-fn flatten(c: Value, out: &mut Vec<u64>) -> bool {
+pub(super) fn flatten(c: Value, out: &mut Vec<u64>) -> bool {
     unsafe {
         if is_bitcast(c) {
             return flatten_bitcast(c, out);
@@ -302,6 +304,9 @@ fn flatten(c: Value, out: &mut Vec<u64>) -> bool {
                 !element.is_null() && flatten(Value(element), out)
             });
         }
+        if types::widest_integer(ty) > 64 {
+            return flatten_wide(c, out);
+        }
         match scalar_bits(c) {
             Some(bits) => {
                 out.push(bits);
@@ -310,4 +315,18 @@ fn flatten(c: Value, out: &mut Vec<u64>) -> bool {
             None => false,
         }
     }
+}
+
+/// The leaves of a constant integer of 65 to 128 bits, or of one that is zero. LLVM's C API gives 64 bits of a constant and folds no
+/// bitcast of wider ones, so the printed number has them.
+fn flatten_wide(c: Value, out: &mut Vec<u64>) -> bool {
+    let bits = types::widest_integer(c.ty());
+    let value = if unsafe { LLVMIsUndef(c.0) != 0 || LLVMIsNull(c.0) != 0 } {
+        Some(0)
+    } else {
+        let text = c.text();
+        text.rsplit(' ').next().filter(|_| bits <= 128).and_then(|number| number.parse::<i128>().ok())
+    };
+    out.extend(value.into_iter().flat_map(|v| (0..bits.div_ceil(64)).map(move |k| (v >> (64 * k).min(127)) as u64)));
+    value.is_some()
 }

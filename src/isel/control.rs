@@ -333,9 +333,6 @@ impl Selector<'_> {
         let mut parts = Parts::new();
         let mut positions = Vec::new();
         for leaf in leaves(phi.ty()).iter() {
-            if leaf.bits > 64 {
-                self.error(Some(phi), format!("integers of {} bits are not supported", leaf.bits));
-            }
             let reg = self.new_reg(phi, *leaf);
             let ty = types::copy_type(self.f.vregs[reg]);
             positions.push(self.append_phi(ty, Operand::virt(reg)));

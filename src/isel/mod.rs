@@ -27,6 +27,7 @@ mod images;
 mod memory;
 mod surface;
 mod types;
+mod wide;
 
 use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::global_id::{self, GlobalIds, Poly};
@@ -697,6 +698,9 @@ impl<'a> Selector<'a> {
 
     fn instruction(&mut self, i: Value) {
         use LLVMOpcode::*;
+        if wide::needed(i) {
+            return self.wide_instruction(i);
+        }
         match i.opcode() {
             LLVMPHI => self.phi(i),
             LLVMBr | LLVMSwitch | LLVMRet | LLVMUnreachable => self.terminator(i),

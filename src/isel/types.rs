@@ -68,6 +68,22 @@ pub fn copy_type(class: RegClass) -> Type {
     crate::codegen::lower::copy_type(class)
 }
 
+/// Whether a type is a vector.
+pub fn is_vector(ty: LLVMTypeRef) -> bool {
+    unsafe { LLVMGetTypeKind(ty) == LLVMVectorTypeKind }
+}
+
+/// Bits of an integer type, or of the elements of a vector of integers; 0 for others.
+pub fn widest_integer(ty: LLVMTypeRef) -> u32 {
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMIntegerTypeKind => LLVMGetIntTypeWidth(ty),
+            LLVMVectorTypeKind => widest_integer(LLVMGetElementType(ty)),
+            _ => 0,
+        }
+    }
+}
+
 /// Whether a type is a pointer.
 pub fn is_pointer(ty: LLVMTypeRef) -> bool {
     unsafe { LLVMGetTypeKind(ty) == LLVMPointerTypeKind }
@@ -85,7 +101,13 @@ fn collect(ty: LLVMTypeRef, offset: u32, out: &mut SmallVec<[Leaf; 4]>) {
     unsafe {
         let leaf = |bits, float, pointer| Leaf { bits, float, pointer, offset };
         match LLVMGetTypeKind(ty) {
-            LLVMIntegerTypeKind => out.push(leaf(LLVMGetIntTypeWidth(ty), false, None)),
+            // What is wider than two words is a list of two words each, lowest first.
+            LLVMIntegerTypeKind => {
+                let bits = LLVMGetIntTypeWidth(ty);
+                for low in (0..bits).step_by(64) {
+                    out.push(Leaf { offset: offset + low / 8, ..leaf((bits - low).min(64), false, None) });
+                }
+            }
             LLVMHalfTypeKind => out.push(leaf(16, true, None)),
             LLVMFloatTypeKind => out.push(leaf(32, true, None)),
             LLVMDoubleTypeKind => out.push(leaf(64, true, None)),
@@ -174,6 +196,7 @@ fn scalar_bits(ty: LLVMTypeRef) -> u32 {
 pub fn alloc_size(ty: LLVMTypeRef) -> u32 {
     unsafe {
         match LLVMGetTypeKind(ty) {
+            LLVMIntegerTypeKind => LLVMGetIntTypeWidth(ty).div_ceil(8).next_multiple_of(abi_align(ty)),
             LLVMVectorTypeKind => abi_align(ty),
             LLVMArrayTypeKind => alloc_size(LLVMGetElementType(ty)).wrapping_mul(LLVMGetArrayLength2(ty) as u32),
             LLVMStructTypeKind => {
