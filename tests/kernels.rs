@@ -1,14 +1,15 @@
 //! Every case of `test-kernels/` end to end: compiled, verified and proved by the checker, loaded from its object, run in both modes on four
 //! warp sizes, compared with goldens that Heddle did not make. One test a combination, named `kernel/warp/mode`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use heddle::codegen::RegisterFile;
 use heddle::codegen::partition::Ownership;
 use heddle::codegen::release::Release;
 use heddle::driver::{self, CompileOptions, Emit};
-use heddle::frontend::FrontendOptions;
-use heddle::frontend::args::parse_clang_style;
+use heddle::frontend::{FrontendOptions, OptLevel};
 use heddle::isel::CacheHints;
 use heddle::object::read;
 use heddle::runtime::case::Case;
@@ -18,9 +19,37 @@ use heddle::sim::jit::Jit;
 use heddle::target::{Machine, Unit};
 use libtest_mimic::{Arguments, Failed, Trial};
 
+/// What the front end makes of a case's source for a machine, as a file: made once for all tests of the kernel.
+fn ir(path: &Path, machine: &Machine, opt: OptLevel) -> Result<PathBuf, Failed> {
+    type Made = Arc<OnceLock<Result<PathBuf, String>>>;
+    static ALL: Mutex<BTreeMap<String, Made>> = Mutex::new(BTreeMap::new());
+    let kernel = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let name = format!("{kernel}-{}-{opt:?}.ll", machine.warp_size);
+    let made = ALL.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default().clone();
+    let make = || {
+        let case = Case::read(path).map_err(|e| e.to_string())?;
+        let (inputs, frontend) = driver::case_frontend(&case, &[])?;
+        let options = CompileOptions { frontend: FrontendOptions { opt, ..frontend }, ..Default::default() };
+        let text = driver::compile(&inputs, Emit::Ir, &options, machine).map_err(|e| e.to_string())?.output;
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&file, text).map_err(|e| e.to_string())?;
+        Ok(file)
+    };
+    Ok(made.get_or_init(make).clone()?)
+}
+
+/// Where a test starts.
+#[derive(Clone, Copy)]
+enum From {
+    /// With the front end, as users do.
+    Source,
+    /// With what the front end made for all tests of the kernel.
+    Ir,
+}
+
 fn run(path: &Path, overrides: &[String], mode: Mode, adjust: impl Fn(&mut CompileOptions)) -> Result<(), Failed> {
     let checks = Options { check_marks: true, check_renames: true, ..Default::default() };
-    run_checked(path, overrides, mode, checks, adjust)
+    run_checked(path, overrides, mode, checks, From::Ir, adjust)
 }
 
 fn run_checked(
@@ -28,18 +57,23 @@ fn run_checked(
     overrides: &[String],
     mode: Mode,
     simulation: Options,
+    compile: From,
     adjust: impl Fn(&mut CompileOptions),
 ) -> Result<(), Failed> {
     let machine = Machine::load(None, overrides)?;
     let case = Case::read(path)?;
-    let mut words = case.options.clone();
-    words.push(case.source().display().to_string());
-    let line = parse_clang_style(&words)?;
-    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false, ..Default::default() };
-    let mut options = CompileOptions { frontend, ..Default::default() };
+    let mut options = CompileOptions::default();
     options.codegen.verify = true;
     adjust(&mut options);
-    let object = driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output;
+    let source = match compile {
+        From::Source => {
+            let (inputs, frontend) = driver::case_frontend(&case, &[])?;
+            options.frontend = FrontendOptions { opt: options.frontend.opt, ..frontend };
+            inputs
+        }
+        From::Ir => vec![ir(path, &machine, options.frontend.opt)?],
+    };
+    let object = driver::compile(&source, Emit::Obj, &options, &machine)?.output;
     let image = read::parse(&object)?;
     let options = Options { max_instructions: 100_000_000, threads: 1, ..simulation };
     let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
@@ -64,15 +98,7 @@ fn run_checked(
 /// A kernel on machines of other shapes: clusters, local registers and main registers. The same bytes on all (C1, C2). The front end runs once.
 fn shapes(path: &Path) -> Result<(), Failed> {
     let case = Case::read(path)?;
-    let folder = tempfile::tempdir()?;
-    let mut words = case.options.clone();
-    words.push(case.source().display().to_string());
-    let line = parse_clang_style(&words)?;
-    let frontend = FrontendOptions { clang_args: line.clang_args, opt: line.opt, verbose: false, ..Default::default() };
-    let options = CompileOptions { frontend, ..Default::default() };
-    let ir = driver::compile(&line.inputs, Emit::Ir, &options, &Machine::default_machine())?.output;
-    let source = folder.path().join("kernel.ll");
-    std::fs::write(&source, ir)?;
+    let source = ir(path, &Machine::default_machine(), OptLevel::default())?;
     for clusters in [1, 2, 4, 8] {
         for local in [0, 2, 4, 8, 16] {
             let mut machine = Machine::default_machine();
@@ -135,7 +161,7 @@ fn main() {
         // Translated to the host's instructions from the start.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/host-code"), move || {
-            run_checked(&p, &[], Mode::Functional, Options { jit: Jit::Always, ..Default::default() }, |_| {})
+            run_checked(&p, &[], Mode::Functional, Options { jit: Jit::Always, ..Default::default() }, From::Source, |_| {})
         }));
         // Each technique off gives the same bytes.
         let p = path.clone();
@@ -217,7 +243,7 @@ fn main() {
         }));
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/unoptimised"), move || {
-            run(&p, &[], Mode::Functional, |o| o.frontend.opt = heddle::frontend::OptLevel::O0)
+            run(&p, &[], Mode::Functional, |o| o.frontend.opt = OptLevel::O0)
         }));
     }
     libtest_mimic::run(&arguments, trials).exit();

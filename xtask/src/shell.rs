@@ -46,10 +46,12 @@ pub fn build() -> Result<PathBuf> {
     Ok(release().join("heddle"))
 }
 
-/// Builds the plug-in for LLVM's tools in release mode and returns its path.
-pub fn build_plugin() -> Result<PathBuf> {
-    check(cargo().args(["build", "--release", "--package", "heddle-plugin"]))?;
-    Ok(release().join(format!("{}heddle_passes{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)))
+/// Builds everything in release mode, tests too, so that nothing is compiled twice for them; returns the paths of the `heddle` binary and of the
+/// plug-in for LLVM's tools.
+pub fn build_all() -> Result<(PathBuf, PathBuf)> {
+    check(cargo().args(["build", "--release", "--workspace", "--all-targets"]))?;
+    let plugin = format!("{}heddle_passes{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    Ok((release().join("heddle"), release().join(plugin)))
 }
 
 /// Where cargo leaves what it builds in release mode.

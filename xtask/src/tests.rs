@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell::{build, build_plugin, cargo, check, root};
+use crate::shell::{build_all, cargo, check, root};
 
 /// Formatting and clippy.
 pub fn lint() -> Result<()> {
@@ -17,8 +17,7 @@ pub fn lint() -> Result<()> {
 /// Everything. False if a test failed.
 pub fn run() -> Result<bool> {
     lint()?;
-    let binary = build()?;
-    let plugin = build_plugin()?;
+    let (binary, plugin) = build_all()?;
     let mut totals = Totals::default();
     totals.cargo()?;
     totals.lit(&binary, &plugin)?;
