@@ -165,8 +165,8 @@ struct Round {
     number: AtomicU64,
     until: AtomicU64,
     groups_left: AtomicBool,
-    /// The next cluster to be simulated.
-    next: AtomicUsize,
+    /// Of each cluster, the last round that a thread has taken it in.
+    taken: Vec<AtomicU64>,
     /// Clusters that have been simulated. Threads that come late are not waited for: the others do their part.
     finished: AtomicUsize,
     stop: AtomicBool,
@@ -226,23 +226,29 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         number: AtomicU64::new(0),
         until: AtomicU64::new(0),
         groups_left: AtomicBool::new(false),
-        next: AtomicUsize::new(clusters.len()),
+        taken: clusters.iter().map(|_| AtomicU64::new(0)).collect(),
         finished: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         broken: AtomicBool::new(false),
     };
-    let take_part = || {
-        while let Some(cluster) = clusters.get(round.next.fetch_add(1, Ordering::AcqRel)) {
-            // Read after the cluster's number, so that it is of the same round.
-            let (until, groups_left) = (round.until.load(Ordering::Relaxed), round.groups_left.load(Ordering::Relaxed));
-            let _finishes = Finishes(&round);
-            cluster.lock().run(c, plan, until, groups_left);
+    // Each thread begins with clusters of its own, whose state is then in its core's caches, and helps the others afterwards.
+    let take_part = |thread: usize, number: u64| {
+        let first = thread * clusters.len() / threads;
+        for k in 0..clusters.len() {
+            let k = (first + k) % clusters.len();
+            let taken = round.taken[k].compare_exchange(number - 1, number, Ordering::AcqRel, Ordering::Relaxed);
+            if taken.is_ok() {
+                let (until, groups_left) = (round.until.load(Ordering::Relaxed), round.groups_left.load(Ordering::Relaxed));
+                let _finishes = Finishes(&round);
+                clusters[k].lock().run(c, plan, until, groups_left);
+            }
         }
     };
     std::thread::scope(|scope| {
         let _ends = Ends(&round);
-        for _ in 1..threads {
-            scope.spawn(|| {
+        for thread in 1..threads {
+            let (round, take_part) = (&round, &take_part);
+            scope.spawn(move || {
                 let mut number = 0;
                 loop {
                     wait(|| round.number.load(Ordering::Acquire) != number);
@@ -250,7 +256,7 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
                     if round.stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    take_part();
+                    take_part(thread, number);
                 }
             });
         }
@@ -258,9 +264,8 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
             round.until.store(until, Ordering::Relaxed);
             round.groups_left.store(groups_left, Ordering::Relaxed);
             round.finished.store(0, Ordering::Relaxed);
-            round.next.store(0, Ordering::Release);
-            round.number.fetch_add(1, Ordering::Release);
-            take_part();
+            let number = round.number.fetch_add(1, Ordering::Release) + 1;
+            take_part(0, number);
             wait(|| round.finished.load(Ordering::Acquire) == clusters.len());
             assert!(!round.broken.load(Ordering::Relaxed), "a thread of the simulator panicked");
         };
