@@ -317,16 +317,20 @@ pub(super) fn flatten(c: Value, out: &mut Vec<u64>) -> bool {
     }
 }
 
-/// The leaves of a constant integer of 65 to 128 bits, or of one that is zero. LLVM's C API gives 64 bits of a constant and folds no
-/// bitcast of wider ones, so the printed number has them.
+/// The leaves of a constant integer of more than 64 bits. LLVM's C API gives 64 bits of a constant and folds no bitcast of wider ones, so the
+/// printed number has them.
 fn flatten_wide(c: Value, out: &mut Vec<u64>) -> bool {
-    let bits = types::widest_integer(c.ty());
-    let value = if unsafe { LLVMIsUndef(c.0) != 0 || LLVMIsNull(c.0) != 0 } {
-        Some(0)
-    } else {
-        let text = c.text();
-        text.rsplit(' ').next().filter(|_| bits <= 128).and_then(|number| number.parse::<i128>().ok())
-    };
-    out.extend(value.into_iter().flat_map(|v| (0..bits.div_ceil(64)).map(move |k| (v >> (64 * k).min(127)) as u64)));
-    value.is_some()
+    let leaves = types::widest_integer(c.ty()).div_ceil(64) as usize;
+    // SAFETY: a live constant.
+    if unsafe { LLVMIsUndef(c.0) != 0 || LLVMIsNull(c.0) != 0 } {
+        out.extend(std::iter::repeat_n(0, leaves));
+        return true;
+    }
+    let text = c.text();
+    let Some(value) = text.rsplit(' ').next().and_then(|number| number.parse::<num_bigint::BigInt>().ok()) else { return false };
+    let sign = if value.sign() == num_bigint::Sign::Minus { u64::MAX } else { 0 };
+    let mut bytes = value.to_signed_bytes_le();
+    bytes.resize(8 * leaves, sign as u8);
+    out.extend(bytes.chunks(8).map(|b| b.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))));
+    true
 }
