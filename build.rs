@@ -1,7 +1,7 @@
 //! Finds LLVM 19, clang 19 and libclc 19, and prepares the built-in library.
 //!
 //! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without `get_global_id` and `get_global_size`, so that the passes still see
-//! those calls (DESIGN §3), and without `mad_sat` of `long`, which is wrong there. It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
+//! those calls (DESIGN §3), and without `mad_sat` of `long`, which is wrong there; functions that ours are made of get another name. It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily, so its size costs little).
 
 use std::env;
@@ -13,34 +13,42 @@ const HINT: &str = "\
   Fedora:        dnf install llvm19-devel clang19 llvm19 libclc
   Arch:          pacman -S llvm19 clang19 libclc
   macOS:         brew install llvm@19 libclc
-or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT and HEDDLE_LIBCLC name them elsewhere.";
+or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT, HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC name them elsewhere.";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=builtins");
-    for name in ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LLVM_LINK", "HEDDLE_LIBCLC"] {
+    for name in ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LLVM_LINK", "HEDDLE_OPT", "HEDDLE_LIBCLC"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     let clang = find_program("HEDDLE_CLANG", "clang");
     let extract = find_program("HEDDLE_LLVM_EXTRACT", "llvm-extract");
     let link = find_program("HEDDLE_LLVM_LINK", "llvm-link");
+    let opt = find_program("HEDDLE_OPT", "opt");
     let library = find_library();
     println!("cargo:rerun-if-changed={}", library.display());
     println!("cargo:rustc-env=HEDDLE_CLANG_DEFAULT={}", clang.display());
 
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let (trimmed, own, out) = (folder.join("trimmed.bc"), folder.join("own.bc"), folder.join("builtins.bc"));
+    let file = |name: &str| folder.join(name);
+    let (trimmed, renamed, own, out) = (file("trimmed.bc"), file("renamed.bc"), file("own.bc"), file("builtins.bc"));
     let mut command = Command::new(&extract);
     command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej", "--func=_Z7mad_satlll"]);
     command.args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z7mad_satDv{n}_lS_S_")));
     run(command.arg(&library).arg("-o").arg(&trimmed), "trim libclc's library");
+    let map = file("renamed.map");
+    let lines = RENAMED.map(|(symbol, name)| format!("function: {{ source: {symbol}, target: libclc_{name} }}\n"));
+    std::fs::write(&map, lines.concat()).expect("cargo's OUT_DIR can be written");
+    let mut command = Command::new(&opt);
+    command.arg("--passes=rewrite-symbols").arg(format!("--rewrite-map-file={}", map.display()));
+    run(command.arg(&trimmed).arg("-o").arg(&renamed), "rename functions of libclc's library");
     let mut command = Command::new(&clang);
     command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);
     command.args(["-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_subgroups,+cl_khr_subgroups"]);
     command.args(FEATURES.map(|f| format!("-D{f}=1")));
     run(command.arg("builtins/heddle.cl").arg("-o").arg(&own), "compile builtins/heddle.cl");
     let mut command = Command::new(&link);
-    run(command.arg(&trimmed).arg(&own).arg("builtins/scratch.ll").arg("-o").arg(&out), "link the built-in library");
+    run(command.arg(&renamed).arg(&own).arg("builtins/scratch.ll").arg("-o").arg(&out), "link the built-in library");
     use std::hash::{Hash, Hasher};
     let mut hasher = std::collections::hash_map::DefaultHasher::new();
     std::fs::read(&out).expect("just written").hash(&mut hasher);
@@ -53,6 +61,22 @@ const FEATURES: [&str; 4] = [
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
     "__opencl_c_work_group_collective_functions",
+];
+
+/// libclc's functions that `builtins/zeros.cl` has its own names for.
+const RENAMED: [(&str, &str); 12] = [
+    ("_Z4atand", "atan"),
+    ("_Z6atanpid", "atanpi"),
+    ("_Z3erfd", "erf"),
+    ("_Z5expm1d", "expm1"),
+    ("_Z3sind", "sin"),
+    ("_Z3tand", "tan"),
+    ("_Z5sinpif", "sinpi_f"),
+    ("_Z5cospif", "cospi_f"),
+    ("_Z5tanpif", "tanpi_f"),
+    ("_Z5sinpid", "sinpi_d"),
+    ("_Z5cospid", "cospi_d"),
+    ("_Z5tanpid", "tanpi_d"),
 ];
 
 /// Runs a tool; the build cannot go on without it.

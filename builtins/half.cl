@@ -26,21 +26,10 @@ WIDTHS(ILOGB)
 
 HALF_BINARY(maxmag) HALF_BINARY(minmag)
 
-#define NEXTAFTER(H, S, U) \
-  OVERLOAD H nextafter(H x, H y) { \
-    S i = as_##S(x), j = as_##S(y); \
-    S a = i & (S)0x7fff, b = j & (S)0x7fff; \
-    S zero = a == (S)0 ? (j & (S)(short)0x8000) | (S)1 : (S)0; \
-    S away = (x < y) == (i < (S)0) ? i - (S)1 : i + (S)1; \
-    S next = a == (S)0 ? zero : away; \
-    next = x == y ? j : next; \
-    next = a > (S)0x7c00 || b > (S)0x7c00 ? (S)0x7e00 : next; \
-    return as_##H(next); \
-  } \
-  OVERLOAD H nan(U code) { return as_##H((U)((code & (U)0x1ff) | (U)0x7e00)); }
-NEXTAFTER(half, short, ushort)
-NEXTAFTER(half2, short2, ushort2) NEXTAFTER(half3, short3, ushort3) NEXTAFTER(half4, short4, ushort4)
-NEXTAFTER(half8, short8, ushort8) NEXTAFTER(half16, short16, ushort16)
+NEXTAFTERS(half, short, 0x8000, 0x7c00, 0x7e00)
+#define NAN_OF_HALF(H, U) OVERLOAD H nan(U code) { return as_##H((U)((code & (U)0x1ff) | (U)0x7e00)); }
+NAN_OF_HALF(half, ushort) NAN_OF_HALF(half2, ushort2) NAN_OF_HALF(half3, ushort3)
+NAN_OF_HALF(half4, ushort4) NAN_OF_HALF(half8, ushort8) NAN_OF_HALF(half16, ushort16)
 
 // Functions with a result behind a pointer. The largest half below 1 bounds fract.
 #define BELOW_ONE 0x1.ffcp-1f
@@ -157,26 +146,6 @@ WIDTHS(STORES_HALF)
   OVERLOAD half##N shuffle2(half##M x, half##M y, ushort##N i) { return as_half##N(shuffle2(as_ushort##M(x), as_ushort##M(y), i)); }
 #define SHUFFLES(N) SHUFFLE(2, N) SHUFFLE(4, N) SHUFFLE(8, N) SHUFFLE(16, N)
 SHUFFLES(2) SHUFFLES(4) SHUFFLES(8) SHUFFLES(16)
-
-// Copies: of the same bytes. A vector of 3 takes the room of 4.
-#define COPY(H, U) \
-  OVERLOAD event_t async_work_group_copy(__local U *, const __global U *, size_t, event_t); \
-  OVERLOAD event_t async_work_group_copy(__global U *, const __local U *, size_t, event_t); \
-  OVERLOAD event_t async_work_group_strided_copy(__local U *, const __global U *, size_t, size_t, event_t); \
-  OVERLOAD event_t async_work_group_strided_copy(__global U *, const __local U *, size_t, size_t, event_t); \
-  OVERLOAD event_t async_work_group_copy(__local H *d, const __global H *s, size_t n, event_t e) { \
-    return async_work_group_copy((__local U *)d, (const __global U *)s, n, e); \
-  } \
-  OVERLOAD event_t async_work_group_copy(__global H *d, const __local H *s, size_t n, event_t e) { \
-    return async_work_group_copy((__global U *)d, (const __local U *)s, n, e); \
-  } \
-  OVERLOAD event_t async_work_group_strided_copy(__local H *d, const __global H *s, size_t n, size_t t, event_t e) { \
-    return async_work_group_strided_copy((__local U *)d, (const __global U *)s, n, t, e); \
-  } \
-  OVERLOAD event_t async_work_group_strided_copy(__global H *d, const __local H *s, size_t n, size_t t, event_t e) { \
-    return async_work_group_strided_copy((__global U *)d, (const __local U *)s, n, t, e); \
-  }
-COPY(half, ushort) COPY(half2, ushort2) COPY(half3, ushort3) COPY(half4, ushort4) COPY(half8, ushort8) COPY(half16, ushort16)
 
 // Work-group and sub-group functions.
 GROUPS(half, -INFINITY, INFINITY)

@@ -219,6 +219,8 @@ fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<V
     if !options.clang_args.iter().any(older) {
         let features = ["atomic_order_acq_rel", "atomic_order_seq_cst", "atomic_scope_device", "work_group_collective_functions"];
         command.args(features.map(|f| format!("-D__opencl_c_{f}=1")));
+        let extensions = ["extended_types", "shuffle", "shuffle_relative", "rotate"];
+        command.args(extensions.map(|e| format!("-Dcl_khr_subgroup_{e}=1")));
     }
     let library = builtin_library()?;
     command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());

@@ -184,12 +184,28 @@ impl Selector<'_> {
                             if device(base.space) && device(space) {
                                 return Address { space, ..base };
                             }
+                            // A generic pointer made of a number: what it is in the space that it is said to be in.
+                            if p.operand(0).address_space() == 0 && matches!(base.root, Root::Full(_)) {
+                                let number = self.pointer_bits(&base, 0);
+                                let wide = matches!(p.address_space(), 1 | 4);
+                                let number = if wide { number } else { self.halves(number).0 };
+                                return self.register_address(p.address_space(), number);
+                            }
                             // What is never executed, or undefined: there is no such pointer.
                             return self.full_or_small(p.address_space(), Operand::Immediate(0), 0);
                         }
                         LLVMIntToPtr => {
-                            let bits = constants::scalar_bits(p.operand(0)).unwrap_or(0);
-                            return self.full_or_small(p.address_space(), Operand::Immediate(bits as u32), bits);
+                            if let Some(bits) = constants::scalar_bits(p.operand(0)) {
+                                return self.full_or_small(p.address_space(), Operand::Immediate(bits as u32), bits);
+                            }
+                            let number = self.constant_parts(p.operand(0))[0];
+                            let wide = types::leaves(p.operand(0).ty())[0].words() == 2;
+                            let number = match (wide, matches!(p.address_space(), 0 | 1 | 4)) {
+                                (true, false) => self.halves(number).0,
+                                (false, true) => self.pair(number, Operand::Immediate(0)),
+                                _ => number,
+                            };
+                            return self.register_address(p.address_space(), number);
                         }
                         _ => {}
                     }

@@ -9,8 +9,11 @@ use rustc_hash::FxHashMap;
 
 use super::types::{self, leaves};
 use super::{Diagnostic, Parts, Selector};
-use crate::isa::Operand;
+use crate::isa::{Op, Operand, Type};
 use crate::mir::DataSection;
+
+/// libclc's table of the bits of 2/pi, 158 bytes of alignment 1, which it reads 16 at a time, the last ones at 160: the name, and what it takes.
+const PI_TABLE: (&str, u32, u32) = ("PIBITS_TBL", 16, 176);
 
 /// The module's program-scope variables and their place in the data section.
 pub(super) struct Data {
@@ -48,9 +51,14 @@ impl Data {
             // SAFETY (file): constants and types of a live module.
             let ty = unsafe { LLVMGlobalGetValueType(g.0) };
             let align = unsafe { LLVMGetAlignment(g.0) }.max(types::abi_align(ty));
+            let (name, table_align, table_size) = PI_TABLE;
+            let (align, size) = match g.name().starts_with(name) {
+                true => (align.max(table_align), types::alloc_size(ty).max(table_size)),
+                false => (align, types::alloc_size(ty)),
+            };
             let offset = (data.section.bytes.len() as u32).next_multiple_of(align);
             data.section.align = data.section.align.max(align);
-            data.section.bytes.resize((offset + types::alloc_size(ty)) as usize, 0);
+            data.section.bytes.resize((offset + size) as usize, 0);
             data.offsets.insert(*g, offset);
         }
         for g in variables {
@@ -121,12 +129,24 @@ impl Data {
                         self.store(at + leaf.offset, bits, leaf.bytes());
                     }
                 }
-                _ => match scalar_bits(c) {
-                    Some(bits) => self.store(at, bits, types::alloc_size(ty)),
-                    None => self.report(format!("unsupported initialiser: `{}`", c.text())),
+                _ => match (scalar_bits(c), self.number_of(c)) {
+                    (Some(bits), _) => self.store(at, bits, types::alloc_size(ty)),
+                    (None, Some(target)) => {
+                        self.store(at, u64::from(target), 8);
+                        self.section.relocations.push(at);
+                    }
+                    (None, None) => self.report(format!("unsupported initialiser: `{}`", c.text())),
                 },
             }
         }
+    }
+
+    /// The data offset of which a constant of 64 bits is the address.
+    fn number_of(&self, c: Value) -> Option<u32> {
+        use inkwell::llvm_sys::LLVMOpcode::LLVMPtrToInt;
+        // SAFETY: reads a live constant.
+        let address = unsafe { !LLVMIsAConstantExpr(c.0).is_null() && LLVMGetConstOpcode(c.0) == LLVMPtrToInt };
+        if address && types::alloc_size(c.ty()) == 8 { self.pointer(c.operand(0)) } else { None }
     }
 
     /// The data offset that a constant pointer points to.
@@ -240,11 +260,70 @@ impl Selector<'_> {
     pub(super) fn constant_parts(&mut self, c: Value) -> Parts {
         let mut scalars = Vec::new();
         if !flatten(c, &mut scalars) {
+            let mut parts = Parts::new();
+            if self.computed_parts(c, &mut parts) {
+                return parts;
+            }
             self.error(None, format!("unsupported constant: `{}`", c.text()));
             scalars = vec![0; leaves(c.ty()).len()];
         }
         let leaves = leaves(c.ty());
         scalars.iter().zip(leaves.iter()).map(|(bits, leaf)| self.constant_operand(*bits, leaf.words())).collect()
+    }
+
+    /// Appends the leaves of a constant of which only the machine knows some, as they are made of addresses; false if it has something else in it.
+    fn computed_parts(&mut self, c: Value, out: &mut Parts) -> bool {
+        use inkwell::llvm_sys::LLVMOpcode::*;
+        let ty = c.ty();
+        let leaves = leaves(ty);
+        let mut scalars = Vec::new();
+        if flatten(c, &mut scalars) {
+            out.extend(scalars.iter().zip(leaves.iter()).map(|(bits, leaf)| self.constant_operand(*bits, leaf.words())));
+            return true;
+        }
+        // SAFETY: reads a live constant.
+        unsafe {
+            let kind = LLVMGetTypeKind(ty);
+            if matches!(kind, LLVMStructTypeKind | LLVMArrayTypeKind | LLVMVectorTypeKind) {
+                let count = if kind == LLVMStructTypeKind { LLVMCountStructElementTypes(ty) } else { types::element_count(ty) };
+                return (0..count).all(|i| {
+                    let element = LLVMGetAggregateElement(c.0, i);
+                    !element.is_null() && self.computed_parts(Value(element), out)
+                });
+            }
+            if kind == LLVMPointerTypeKind {
+                let address = self.address(c);
+                out.push(self.pointer_bits(&address, c.address_space()));
+                return true;
+            }
+            if kind != LLVMIntegerTypeKind || LLVMIsAConstantExpr(c.0).is_null() || !matches!(leaves[0].bits, 8 | 16 | 32 | 64) {
+                return false;
+            }
+            let mut sources = Parts::new();
+            let opcode = LLVMGetConstOpcode(c.0);
+            let operands = if matches!(opcode, LLVMPtrToInt | LLVMTrunc) { 1 } else { 2 };
+            if !(0..operands).all(|i| self.computed_parts(c.operand(i), &mut sources)) {
+                return false;
+            }
+            let words = leaves[0].words();
+            let width = if words == 2 { Type::B64 } else { Type::B32 };
+            let result = match opcode {
+                LLVMPtrToInt | LLVMTrunc => {
+                    let from = types::leaves(c.operand(0).ty())[0];
+                    match (from.words(), words) {
+                        (2, 1) => self.halves(sources[0]).0,
+                        (1, 2) => self.pair(sources[0], Operand::Immediate(0)),
+                        _ => sources[0],
+                    }
+                }
+                LLVMAdd => self.emit_joint(Op::Add, width, words, &sources),
+                LLVMSub => self.emit_joint(Op::Sub, width, words, &sources),
+                LLVMXor => self.emit_joint(Op::Xor, width, words, &sources),
+                _ => return false,
+            };
+            out.push(result);
+            true
+        }
     }
 
     /// An operand for constant bits: an immediate, or a register if 64 bits are not a sign-extended word.

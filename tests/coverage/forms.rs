@@ -1,10 +1,14 @@
 //! The forms of OpenCL C's built-in functions: for each function and type a kernel that calls it.
 
+use super::{functions, values};
+
 /// What is known of a form that works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The kernel compares the vector form with the scalar one, component by component.
     Components,
+    /// The kernel compares what it gets with what plain loads, stores and operators give.
+    Checked,
     /// Another test runs it and compares values with the host's.
     Values,
     /// It compiles.
@@ -22,7 +26,8 @@ pub struct Form {
     pub ty: String,
     /// The width, or what tells this form from the others.
     pub width: String,
-    /// The kernel's statements. `d`: data, `w`: room for results, `l`: local memory, `i`: the work-item, `bad`: counts wrong components.
+    /// The kernel's statements, on one line. `d`: data, `w`: room for results, `l`: local memory, `c`: the data again, `i`: the work-item, `bad`: counts
+    /// what is wrong.
     pub body: String,
     /// What is known if it compiles (and counts nothing wrong).
     pub evidence: Evidence,
@@ -78,6 +83,8 @@ fn componentwise(section: &'static str, function: &str, signature: &str, ty: &st
     let letters: Vec<char> = signature.chars().collect();
     let mut body = String::new();
     let (mut call, mut element) = (Vec::new(), Vec::new());
+    // What a pointer has got, and what it should have.
+    let mut stored = Vec::new();
     for (k, letter) in letters[1..].iter().enumerate() {
         let t = of(*letter, n);
         if matches!(letter, 'P' | 'Q') {
@@ -92,6 +99,10 @@ fn componentwise(section: &'static str, function: &str, signature: &str, ty: &st
                 _ => format!("(global {t} *)w + i"),
             });
             element.push(format!("&e{k}"));
+            let place = call[call.len() - 1].clone();
+            let load = if n == 1 { format!("*({place})") } else { format!("((T *)({place}))[k]") };
+            let pointer = if space == "private" { format!("{scalar} *") } else { format!("{space} {scalar} *") };
+            stored.push((load.replace("T *", &pointer), format!("e{k}")));
         } else {
             body += &format!("{t} a{k} = ((global const {t} *)d)[i + {}]; ", 3 * k);
             call.push(format!("a{k}"));
@@ -105,15 +116,18 @@ fn componentwise(section: &'static str, function: &str, signature: &str, ty: &st
     }
     let result = of(letters[0], n);
     body += &format!("{result} r = {function}({}); ", call.join(", "));
-    if n == 1 {
+    let checks: String = stored.iter().map(|(got, want)| format!(" if (DIFFER({got}, {want})) atomic_inc(bad);")).collect();
+    if n == 1 && (space.is_empty() || space == "private") {
         body += &format!("((global {result} *)w)[i] = r;");
+    } else if n == 1 {
+        body += &format!("{result} s = {function}({}); if (DIFFER(r, s)) atomic_inc(bad);{checks}", element.join(", "));
     } else {
         // A relation is 1 for scalars and -1 for components. The function is called with the scalar types.
         let one = if letters[0] == 'r' { signed(ty).to_string() } else { of(letters[0], 1) };
         let sign = if letters[0] == 'r' { "-" } else { "" };
         body += &format!(
             "{one} rs[16]; vstore{n}(r, 0, rs); for (int k = 0; k < {n}; k++) {{ {one} e = {sign}{function}({}); \
-             if (e != rs[k] && (e == e || rs[k] == rs[k])) atomic_inc(bad); }}",
+             if (DIFFER(e, rs[k])) atomic_inc(bad);{checks} }}",
             element.join(", ")
         );
     }
@@ -123,8 +137,32 @@ fn componentwise(section: &'static str, function: &str, signature: &str, ty: &st
         (_, "") => name,
         (n, space) => format!("{n} {space}"),
     };
-    let evidence = if n == 1 { Evidence::Values } else { Evidence::Components };
+    let evidence = match n {
+        1 if matches!(space, "" | "private") => scalar_evidence(function, ty),
+        1 => Evidence::Checked,
+        _ => Evidence::Components,
+    };
     Form { section, function: function.into(), ty: ty.into(), width, body, evidence }
+}
+
+/// Whether a test compares the values of a scalar form: asked of the tests' own tables.
+fn scalar_evidence(function: &str, ty: &str) -> Evidence {
+    let index = FLOATS.iter().position(|t| *t == ty);
+    let has = |call: &str| call.strip_prefix(function).is_some_and(|rest| rest.starts_with('('));
+    let tested = match index {
+        Some(k) => {
+            functions::FUNCTIONS.iter().any(|f| f.name == function && f.bounds[k] != functions::Bound::Absent)
+                || values::RELATIONS.iter().any(|(call, _)| has(call))
+                || values::COMMON.iter().any(|(call, ..)| has(call))
+                || function == "bitselect"
+        }
+        None => {
+            values::INTEGERS.iter().any(|(call, _)| has(call))
+                || (function == "upsample" && !ty.ends_with("long"))
+                || (matches!(function, "mul24" | "mad24") && ty.ends_with("int"))
+        }
+    };
+    if tested { Evidence::Values } else { Evidence::Compiles }
 }
 
 fn plain(section: &'static str, function: &str, ty: &str, width: &str, body: String, evidence: Evidence) -> Form {
@@ -147,6 +185,10 @@ fn math(forms: &mut Vec<Form>) {
     ]);
     for ty in FLOATS {
         for n in WIDTHS {
+            // The library makes a vector of two halves: where the width does not matter otherwise, one of the wide ones is enough.
+            if matches!((ty, n), ("half", 16) | ("double", 8)) {
+                continue;
+            }
             forms.extend(table.iter().map(|(f, s)| componentwise(section, f, s, ty, n, "")));
             if n > 1 {
                 for (f, s) in [("fmax", "ggs"), ("fmin", "ggs"), ("ldexp", "ggj")] {
@@ -158,7 +200,8 @@ fn math(forms: &mut Vec<Form>) {
             for (f, s) in
                 [("fract", "ggP"), ("modf", "ggP"), ("sincos", "ggP"), ("frexp", "ggQ"), ("lgamma_r", "ggQ"), ("remquo", "gggQ")]
             {
-                for space in ["private", "local", "global"] {
+                // What is done with the pointer does not depend on the width.
+                for space in &["private", "local", "global"][..if n <= 2 { 3 } else { 1 }] {
                     forms.push(componentwise(section, f, s, ty, n, space));
                 }
             }
@@ -312,8 +355,10 @@ fn memory(forms: &mut Vec<Form>) {
                     "constant" => format!("constant {ty} *p = (constant {ty} *)c; "),
                     _ => format!("global const {ty} *p = (global const {ty} *)d; "),
                 };
-                let body = format!("{from}vstore{n}(vload{n}(i & 1, p + 1), i, (global {ty} *)w);");
-                forms.push(plain(section, "vloadn", ty, &format!("{n} {space}"), body, Evidence::Compiles));
+                let components: String =
+                    (0..n).map(|k| format!(" if (DIFFER(v.s{k:x}, p[1 + (i & 1) * {n} + {k}])) atomic_inc(bad);")).collect();
+                let body = format!("{from}{ty}{n} v = vload{n}(i & 1, p + 1);{components}");
+                forms.push(plain(section, "vloadn", ty, &format!("{n} {space}"), body, Evidence::Checked));
                 if space != "constant" {
                     let to = match space {
                         "private" => format!("{ty} q[64]; "),
@@ -321,10 +366,11 @@ fn memory(forms: &mut Vec<Form>) {
                         _ => format!("global {ty} *q = (global {ty} *)w; "),
                     };
                     let body = format!(
-                        "{to}global const {ty} *p = (global const {ty} *)d; vstore{n}(vload{n}(0, p), 1, q); for (int k = 0; k < {n}; k++) \
-                         if (q[{n} + k] != p[k] && p[k] == p[k]) atomic_inc(bad);"
+                        "{to}global const {ty} *p = (global const {ty} *)d; {ty}{n} v = (({ty}{n})0); {set} vstore{n}(v, 1, q); \
+                         for (int k = 0; k < {n}; k++) if (DIFFER(q[{n} + k], p[k])) atomic_inc(bad);",
+                        set = (0..n).map(|k| format!("v.s{k:x} = p[{k}];")).collect::<String>()
                     );
-                    forms.push(plain(section, "vstoren", ty, &format!("{n} {space}"), body, Evidence::Components));
+                    forms.push(plain(section, "vstoren", ty, &format!("{n} {space}"), body, Evidence::Checked));
                 }
             }
         }
@@ -337,7 +383,24 @@ fn memory(forms: &mut Vec<Form>) {
                 continue;
             }
             let body = format!("{t} v = {}(i, (global const half *)d); ((global {t} *)w)[i] = v;", name(f));
-            forms.push(plain(section, f, "half", &n.to_string(), body, Evidence::Values));
+            forms.push(plain(section, f, "half", &format!("{n} global"), body, Evidence::Values));
+            for (space, memory) in [("private", "half p[64]"), ("local", "local half *p = (local half *)l"), ("constant", "")] {
+                let fill = match space {
+                    "constant" => "constant half *p = (constant half *)c;".to_string(),
+                    _ => format!("{memory}; for (int k = 0; k < 64; k++) p[k] = ((global const half *)d)[k];"),
+                };
+                // An aligned vector of 3 takes the room of 4.
+                let stride = if n == 3 && f == "vloada_half" { 4 } else { n };
+                let body = if n == 1 {
+                    format!("{fill} float v = {f}(5 + i, p); if (DIFFER(v, (float)p[5 + i])) atomic_inc(bad);")
+                } else {
+                    let components: String = (0..n)
+                        .map(|k| format!(" if (DIFFER(v.s{k:x}, (float)p[(i & 1) * {stride} + {k}])) atomic_inc(bad);"))
+                        .collect();
+                    format!("{fill} {t} v = {}(i & 1, p);{components}", name(f))
+                };
+                forms.push(plain(section, f, "half", &format!("{n} {space}"), body, Evidence::Checked));
+            }
         }
         for f in ["vstore_half", "vstorea_half"] {
             if n == 1 && f == "vstorea_half" {
@@ -345,8 +408,18 @@ fn memory(forms: &mut Vec<Form>) {
             }
             for mode in ["", "_rte", "_rtz", "_rtp", "_rtn"] {
                 for ty in ["float", "double"] {
-                    let body = format!("{}{mode}(((global const {} *)d)[i], i, (global half *)w);", name(f), vector(ty, n));
-                    forms.push(plain(section, &format!("{f}{mode}"), ty, &n.to_string(), body, Evidence::Values));
+                    let load = format!("((global const {} *)d)[i]", vector(ty, n));
+                    let call = format!("{}{mode}", name(f));
+                    let body = format!("{call}({load}, i, (global half *)w);");
+                    forms.push(plain(section, &format!("{f}{mode}"), ty, &format!("{n} global"), body, Evidence::Values));
+                    let stride = if n == 3 && f == "vstorea_half" { 4 } else { n };
+                    for (space, memory) in [("private", "half p[32]"), ("local", "local half *p = (local half *)l + 32 * i")] {
+                        let body = format!(
+                            "{memory}; global half *q = (global half *)w + 32 * i; {call}({load}, 1, p); {call}({load}, 1, q); \
+                             for (int k = {stride}; k < {stride} + {n}; k++) if (DIFFER(p[k], q[k])) atomic_inc(bad);"
+                        );
+                        forms.push(plain(section, &format!("{f}{mode}"), ty, &format!("{n} {space}"), body, Evidence::Checked));
+                    }
                 }
             }
         }
@@ -370,11 +443,21 @@ fn memory(forms: &mut Vec<Form>) {
             for n in WIDTHS {
                 let (a, r) = (vector(from, n), vector(to, n));
                 for suffix in ["", "_rte", "_rtz", "_rtp", "_rtn", "_sat", "_sat_rte", "_sat_rtz", "_sat_rtp", "_sat_rtn"] {
-                    if suffix.contains("sat") && FLOATS.contains(to) || (n > 1 && !matches!(suffix, "" | "_rtz" | "_sat_rte")) {
+                    if suffix.contains("sat") && FLOATS.contains(to)
+                        || (n > 1 && !(suffix.is_empty() || (n == 4 && matches!(suffix, "_rtz" | "_sat_rte"))))
+                    {
                         continue;
                     }
-                    let body = format!("((global {r} *)w)[i] = convert_{r}{suffix}(((global const {a} *)d)[i]);");
-                    let evidence = if n == 1 { Evidence::Values } else { Evidence::Compiles };
+                    let call = format!("convert_{r}{suffix}(((global const {a} *)d)[i])");
+                    let (body, evidence) = if n == 1 {
+                        (format!("((global {r} *)w)[i] = {call};"), Evidence::Values)
+                    } else {
+                        let body = format!(
+                            "{r} r = {call}; {to} rs[16]; vstore{n}(r, 0, rs); {from} a[16]; vstore{n}(((global const {a} *)d)[i], 0, a); \
+                             for (int k = 0; k < {n}; k++) if (DIFFER(rs[k], convert_{to}{suffix}(a[k]))) atomic_inc(bad);"
+                        );
+                        (body, Evidence::Components)
+                    };
                     forms.push(plain("Conversions", &format!("convert_{to}{suffix}"), from, &n.to_string(), body, evidence));
                 }
             }
@@ -384,18 +467,22 @@ fn memory(forms: &mut Vec<Form>) {
         for n in WIDTHS {
             let t = vector(ty, n);
             for (f, stride) in [("async_work_group_copy", ""), ("async_work_group_strided_copy", ", 2")] {
+                // To local memory and back: every second vector of one side if strided, and all bytes of a vector but the fourth of three.
+                let strided = !stride.is_empty();
+                let (from, to) = if strided { ("2 * k", "4 * k") } else { ("k", "k") };
+                let size = "sizeof(a)";
+                let compare = format!(
+                    "{t} a = ((global const {t} *)d)[{from}], b = ((global const {t} *)w)[{to}]; uchar *p = (uchar *)&a, *q = (uchar *)&b; \
+                     for (int j = 0; j < {size} / {} * {n}; j++) if (p[j] != q[j]) atomic_inc(bad);",
+                    if n == 3 { 4 } else { n }
+                );
+                let back = if strided { ", 4" } else { "" };
                 let body = format!(
                     "event_t e = {f}((local {t} *)l, (global const {t} *)d, 4{stride}, 0); wait_group_events(1, &e); \
-                     e = {f}((global {t} *)w, (local const {t} *)l, 4{stride}, 0); wait_group_events(1, &e);"
+                     e = {f}((global {t} *)w, (local const {t} *)l, 4{back}, 0); wait_group_events(1, &e); \
+                     barrier(CLK_GLOBAL_MEM_FENCE); for (int k = 0; k < 4; k++) {{ {compare} }}"
                 );
-                forms.push(plain(
-                    "Copies and prefetch",
-                    f,
-                    ty,
-                    &n.to_string(),
-                    body,
-                    if n == 1 { Evidence::Values } else { Evidence::Compiles },
-                ));
+                forms.push(plain("Copies and prefetch", f, ty, &n.to_string(), body, Evidence::Checked));
             }
             forms.push(plain(
                 "Copies and prefetch",
@@ -444,8 +531,8 @@ fn together(forms: &mut Vec<Form>) {
             let names = "init store load exchange compare_exchange_strong compare_exchange_weak fetch_add fetch_sub fetch_or fetch_xor fetch_and fetch_min fetch_max";
             for name in names.split(' ') {
                 let real = matches!(ty, "float" | "double");
-                // Arithmetic of floats is an extension (cl_ext_float_atomics); the generic address space is probed once.
-                if (name.starts_with("fetch") && real) || (space == "generic" && (ty != "int" || name != "load")) {
+                // Arithmetic of floats is an extension (cl_ext_float_atomics).
+                if name.starts_with("fetch") && real {
                     continue;
                 }
                 for explicit in ["", "_explicit"] {
@@ -463,34 +550,42 @@ fn together(forms: &mut Vec<Form>) {
                     };
                     let out = format!("((global {ty} *)w)[64 + i]");
                     let body = match name {
-                        "init" | "store" => format!("atomic_{name}{explicit}({p}, 3{order});"),
+                        "init" | "store" => format!("atomic_{name}{explicit}({p}, ({ty})3{order});"),
                         "load" => format!("{out} = atomic_load{explicit}({p}{order});"),
                         _ if name.starts_with("compare") => {
                             format!("{ty} e = 1; {out} = atomic_{name}{explicit}({p}, &e, 2{order});")
                         }
-                        _ => format!("{out} = atomic_{name}{explicit}({p}, 3{order});"),
+                        _ => format!("{out} = atomic_{name}{explicit}({p}, ({ty})3{order});"),
                     };
-                    let values = !matches!(ty, "float" | "double") && space != "generic";
-                    let evidence = if values { Evidence::Values } else { Evidence::Compiles };
                     forms.push(plain(
                         "Atomics of OpenCL C 2.0",
                         &format!("atomic_{name}{explicit}"),
                         &format!("atomic_{ty}"),
                         space,
                         body,
-                        evidence,
+                        Evidence::Values,
                     ));
                 }
             }
         }
     }
-    for (name, body) in [
-        ("atomic_flag_test_and_set", "((global int *)w)[64 + i] = atomic_flag_test_and_set((volatile global atomic_flag *)w);"),
-        ("atomic_flag_clear", "atomic_flag_clear((volatile global atomic_flag *)w);"),
-        ("atomic_work_item_fence", "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);"),
-    ] {
-        forms.push(plain("Atomics of OpenCL C 2.0", name, "atomic_flag", "global", body.into(), Evidence::Compiles));
+    for space in ["global", "local", "generic"] {
+        let p = match space {
+            "global" => "(volatile global atomic_flag *)w",
+            "local" => "(volatile local atomic_flag *)l",
+            _ => "(volatile atomic_flag *)(volatile local atomic_flag *)l",
+        };
+        for (explicit, order) in [("", ""), ("_explicit", ", memory_order_acq_rel, memory_scope_device")] {
+            let set = format!("((global int *)w)[64 + i] = atomic_flag_test_and_set{explicit}({p}{order});");
+            let clear = format!("atomic_flag_clear{explicit}({p}{});", order.replace("acq_rel", "release"));
+            for (name, body) in [("test_and_set", set), ("clear", clear)] {
+                let name = format!("atomic_flag_{name}{explicit}");
+                forms.push(plain("Atomics of OpenCL C 2.0", &name, "atomic_flag", space, body, Evidence::Values));
+            }
+        }
     }
+    let fence = "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);";
+    forms.push(plain("Atomics of OpenCL C 2.0", "atomic_work_item_fence", "", "", fence.into(), Evidence::Compiles));
     for (section, scope) in [("Work-group functions", "work_group"), ("Sub-group functions", "sub_group")] {
         for f in ["all", "any"] {
             let body = format!("((global int *)w)[i] = {scope}_{f}(((global const int *)d)[i]);");
@@ -499,7 +594,7 @@ fn together(forms: &mut Vec<Form>) {
         for ty in ["half", "int", "uint", "long", "ulong", "float", "double"] {
             let mut call = |f: String, more: &str| {
                 let body = format!("((global {ty} *)w)[i] = {f}(((global const {ty} *)d)[i]{more});");
-                forms.push(plain(section, &f, ty, "1", body, if ty == "half" { Evidence::Compiles } else { Evidence::Values }));
+                forms.push(plain(section, &f, ty, "1", body, Evidence::Values));
             };
             call(format!("{scope}_broadcast"), ", 3");
             for op in ["add", "min", "max"] {
@@ -507,6 +602,24 @@ fn together(forms: &mut Vec<Form>) {
                     call(format!("{scope}_{kind}_{op}"), "");
                 }
             }
+        }
+    }
+    for ty in INTEGERS.iter().chain(&FLOATS) {
+        let section = "Sub-group functions";
+        let small = matches!(*ty, "char" | "uchar" | "short" | "ushort");
+        let mut calls: Vec<(String, usize, &str)> =
+            WIDTHS.iter().filter(|n| **n > 1 || small).map(|n| ("broadcast".to_string(), *n, ", 3")).collect();
+        calls.extend(
+            [("shuffle", ", i"), ("shuffle_xor", ", 1"), ("shuffle_up", ", 1"), ("shuffle_down", ", 1"), ("rotate", ", 1")]
+                .map(|(f, more)| (f.to_string(), 1, more)),
+        );
+        for op in ["add", "min", "max"].iter().filter(|_| small) {
+            calls.extend(["reduce", "scan_inclusive", "scan_exclusive"].map(|kind| (format!("{kind}_{op}"), 1, "")));
+        }
+        for (f, n, more) in calls {
+            let t = vector(ty, n);
+            let body = format!("((global {t} *)w)[i] = sub_group_{f}(((global const {t} *)d)[i]{more});");
+            forms.push(plain(section, &format!("sub_group_{f}"), ty, &n.to_string(), body, Evidence::Values));
         }
     }
     for f in [
@@ -517,7 +630,7 @@ fn together(forms: &mut Vec<Form>) {
         "get_sub_group_id",
         "get_sub_group_local_id",
     ] {
-        forms.push(plain("Sub-group functions", f, "uint", "1", format!("((global uint *)w)[i] = {f}();"), Evidence::Compiles));
+        forms.push(plain("Sub-group functions", f, "uint", "1", format!("((global uint *)w)[i] = {f}();"), Evidence::Values));
     }
     for (f, body) in [
         ("barrier", "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"),
@@ -528,29 +641,69 @@ fn together(forms: &mut Vec<Form>) {
         ("read_mem_fence", "read_mem_fence(CLK_GLOBAL_MEM_FENCE);"),
         ("write_mem_fence", "write_mem_fence(CLK_GLOBAL_MEM_FENCE);"),
     ] {
-        forms.push(plain("Synchronization", f, "", "", body.into(), Evidence::Compiles));
+        // A fence alone has no result.
+        let evidence = if f.contains("barrier") { Evidence::Values } else { Evidence::Compiles };
+        forms.push(plain("Synchronization", f, "", "", body.into(), evidence));
     }
     for f in
         ["global_size", "global_id", "local_size", "enqueued_local_size", "local_id", "num_groups", "group_id", "global_offset"]
     {
         let body = format!("((global size_t *)w)[i] = get_{f}(0) + get_{f}(i);");
-        forms.push(plain("Work-item functions", &format!("get_{f}"), "", "", body, Evidence::Compiles));
+        forms.push(plain("Work-item functions", &format!("get_{f}"), "", "", body, Evidence::Values));
     }
     for f in ["get_work_dim", "get_global_linear_id", "get_local_linear_id"] {
-        forms.push(plain("Work-item functions", f, "", "", format!("((global size_t *)w)[i] = {f}();"), Evidence::Compiles));
+        forms.push(plain("Work-item functions", f, "", "", format!("((global size_t *)w)[i] = {f}();"), Evidence::Values));
     }
     for (f, body) in [
-        ("vec_step", "((global int *)w)[i] = vec_step(float3);"),
-        ("as_type", "((global int *)w)[i] = as_int(((global const float *)d)[i]);"),
         ("printf", "printf(\"%d %v4f %s\\n\", (int)i, ((global const float4 *)d)[0], \"text\");"),
         (
             "generic address space",
             "float *p = (float *)(global float *)w; float *q = (float *)(local float *)l; *(i & 1 ? p : q) = 1;",
         ),
         ("to_global", "int *p = (int *)(global int *)w; global int *q = to_global(p); if (q) *q = 1;"),
+        ("to_local", "int *p = (int *)(local int *)l; local int *q = to_local(p); if (q) *q = 1;"),
+        (
+            "to_private",
+            "int v, *p = i & 1 ? &v : (int *)(local int *)l; private int *q = to_private(p); ((global int *)w)[i] = q != 0;",
+        ),
         ("get_fence", "int *p = (int *)(global int *)w; ((global int *)w)[i] = get_fence(p);"),
     ] {
-        forms.push(plain("Miscellaneous", f, "", "", body.into(), Evidence::Compiles));
+        forms.push(plain("Miscellaneous", f, "", "", body.into(), Evidence::Values));
+    }
+    types(forms);
+}
+
+/// `vec_step` and `as_type`, for all types; a form of `as_type` goes through all types of the same size.
+fn types(forms: &mut Vec<Form>) {
+    let all: Vec<(&str, usize)> = [
+        (1, &["char", "uchar"][..]),
+        (2, &["short", "ushort", "half"]),
+        (4, &["int", "uint", "float"]),
+        (8, &["long", "ulong", "double"]),
+    ]
+    .iter()
+    .flat_map(|(size, types)| types.iter().map(|t| (*t, *size)))
+    .collect();
+    let room = |n: usize| if n == 3 { 4 } else { n };
+    for (from, size) in &all {
+        for n in WIDTHS {
+            let a = vector(from, n);
+            let step = format!("{a} a; if (vec_step(a) != {0} || vec_step({a}) != {0}) atomic_inc(bad);", room(n));
+            forms.push(plain("Miscellaneous", "vec_step", from, &n.to_string(), step, Evidence::Checked));
+            let mut body = format!("{a} a = ((global const {a} *)d)[i]; uchar *p = (uchar *)&a; ");
+            for (to, other) in &all {
+                // Of three components only to three, and four of the same size to three.
+                let same = |m: &usize| size * room(n) == other * room(*m) && ((n == 3) == (*m == 3) || (n == 4 && size == other));
+                for m in WIDTHS.into_iter().filter(same) {
+                    let bytes = (size * n).min(other * m);
+                    body += &format!(
+                        "{{ {r} r = as_{r}(a); uchar *q = (uchar *)&r; for (int k = 0; k < {bytes}; k++) if (p[k] != q[k]) atomic_inc(bad); }} ",
+                        r = vector(to, m)
+                    );
+                }
+            }
+            forms.push(plain("Miscellaneous", "as_type", from, &n.to_string(), body, Evidence::Checked));
+        }
     }
 }
 

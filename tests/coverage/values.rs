@@ -81,7 +81,7 @@ pub fn data(dtype: DType, n: usize, seed: u64) -> Array {
 /// Compiles a source with a kernel `test(a, b, c, out)` and runs it on `items` work-items in one or more groups of `local`.
 pub fn run(body: &str, signature: &str, inputs: &[Array; 3], out: (DType, usize), items: usize, local: usize) -> Array {
     let source = format!("{PRELUDE}kernel void test({signature}) {{\n  size_t i = get_global_id(0);\n{body}\n}}\n");
-    let image = compile(&source).unwrap_or_else(|| panic!("does not compile:\n{source}"));
+    let image = compile(&source);
     let files: Vec<(&str, Array)> = ["a", "b", "c"].into_iter().zip(inputs.iter().cloned()).collect();
     let text = format!(
         "{{\"source\": \"none\", \"buffers\": {{\"a\": {{\"npy\": \"a\"}}, \"b\": {{\"npy\": \"b\"}}, \"c\": {{\"npy\": \"c\"}}, \
@@ -127,44 +127,46 @@ pub fn wrap(dtype: DType, v: i128) -> i128 {
     if low < 0 && v >> (bits - 1) == 1 { v - (1 << bits) } else { v }
 }
 
+type IntegerHost = fn(DType, i128, i128, i128) -> i128;
+fn clamped(t: DType, v: i128) -> i128 {
+    v.clamp(limits(t).1, limits(t).2)
+}
+fn raw(t: DType, v: i128) -> i128 {
+    v & ((1 << limits(t).0) - 1)
+}
+/// Calls of integer functions, with what they return.
+pub const INTEGERS: [(&str, IntegerHost); 19] = [
+    ("abs(x)", |_, x, _, _| x.abs()),
+    ("abs_diff(x, y)", |_, x, y, _| (x - y).abs()),
+    ("add_sat(x, y)", |t, x, y, _| clamped(t, x + y)),
+    ("sub_sat(x, y)", |t, x, y, _| clamped(t, x - y)),
+    ("hadd(x, y)", |_, x, y, _| (x + y) >> 1),
+    ("rhadd(x, y)", |_, x, y, _| (x + y + 1) >> 1),
+    ("clamp(x, min(y, z), max(y, z))", |_, x, y, z| x.clamp(y.min(z), y.max(z))),
+    ("clz(x)", |t, x, _, _| i128::from(raw(t, x).leading_zeros()) - 128 + i128::from(limits(t).0)),
+    ("ctz(x)", |t, x, _, _| i128::from(raw(t, x).trailing_zeros().min(limits(t).0))),
+    ("popcount(x)", |t, x, _, _| i128::from(raw(t, x).count_ones())),
+    ("mul_hi(x, y)", |t, x, y, _| (x * y) >> limits(t).0),
+    ("mad_hi(x, y, z)", |t, x, y, z| wrap(t, ((x * y) >> limits(t).0) + z)),
+    ("mad_sat(x, y, z)", |t, x, y, z| clamped(t, x.saturating_mul(y).saturating_add(z))),
+    ("max(x, y)", |_, x, y, _| x.max(y)),
+    ("min(x, y)", |_, x, y, _| x.min(y)),
+    ("rotate(x, y)", |t, x, y, _| {
+        let (bits, ..) = limits(t);
+        let (v, n) = (raw(t, x), (raw(t, y) % i128::from(bits)) as u32);
+        wrap(t, (v << n) | (v >> (bits - n)))
+    }),
+    ("bitselect(x, y, z)", |t, x, y, z| wrap(t, (x & !z) | (y & z))),
+    ("x / (y | 1)", |t, x, y, _| wrap(t, x / (y | 1))),
+    ("x % (y | 1)", |t, x, y, _| wrap(t, x % (y | 1))),
+];
+
 #[test]
 fn integers() {
-    type Host = fn(DType, i128, i128, i128) -> i128;
-    fn clamped(t: DType, v: i128) -> i128 {
-        v.clamp(limits(t).1, limits(t).2)
-    }
-    fn raw(t: DType, v: i128) -> i128 {
-        v & ((1 << limits(t).0) - 1)
-    }
-    let table: [(&str, Host); 19] = [
-        ("abs(x)", |_, x, _, _| x.abs()),
-        ("abs_diff(x, y)", |_, x, y, _| (x - y).abs()),
-        ("add_sat(x, y)", |t, x, y, _| clamped(t, x + y)),
-        ("sub_sat(x, y)", |t, x, y, _| clamped(t, x - y)),
-        ("hadd(x, y)", |_, x, y, _| (x + y) >> 1),
-        ("rhadd(x, y)", |_, x, y, _| (x + y + 1) >> 1),
-        ("clamp(x, min(y, z), max(y, z))", |_, x, y, z| x.clamp(y.min(z), y.max(z))),
-        ("clz(x)", |t, x, _, _| i128::from(raw(t, x).leading_zeros()) - 128 + i128::from(limits(t).0)),
-        ("ctz(x)", |t, x, _, _| i128::from(raw(t, x).trailing_zeros().min(limits(t).0))),
-        ("popcount(x)", |t, x, _, _| i128::from(raw(t, x).count_ones())),
-        ("mul_hi(x, y)", |t, x, y, _| (x * y) >> limits(t).0),
-        ("mad_hi(x, y, z)", |t, x, y, z| wrap(t, ((x * y) >> limits(t).0) + z)),
-        ("mad_sat(x, y, z)", |t, x, y, z| clamped(t, x.saturating_mul(y).saturating_add(z))),
-        ("max(x, y)", |_, x, y, _| x.max(y)),
-        ("min(x, y)", |_, x, y, _| x.min(y)),
-        ("rotate(x, y)", |t, x, y, _| {
-            let (bits, ..) = limits(t);
-            let (v, n) = (raw(t, x), (raw(t, y) % i128::from(bits)) as u32);
-            wrap(t, (v << n) | (v >> (bits - n)))
-        }),
-        ("bitselect(x, y, z)", |t, x, y, z| wrap(t, (x & !z) | (y & z))),
-        ("x / (y | 1)", |t, x, y, _| wrap(t, x / (y | 1))),
-        ("x % (y | 1)", |t, x, y, _| wrap(t, x % (y | 1))),
-    ];
     for (name, dtype) in &TYPES[..8] {
         let inputs = [1, 2, 3].map(|seed| data(*dtype, ITEMS, seed));
         let mut body = format!("  {name} x = a[i], y = b[i], z = c[i];\n");
-        for (k, (call, _)) in table.iter().enumerate() {
+        for (k, (call, _)) in INTEGERS.iter().enumerate() {
             // Operators work on int at least; functions return what they return.
             let cast = if call.starts_with('x') { format!("({name})(") } else { "(".into() };
             let call = format!("{call})");
@@ -188,7 +190,7 @@ fn integers() {
             let check = |k: usize, call: &str, want: i128| {
                 assert_eq!(long_at(&out, 32 * i + k), want as i64, "{name}: {call} of {x}, {y}, {z}");
             };
-            for (k, (call, host)) in table.iter().enumerate() {
+            for (k, (call, host)) in INTEGERS.iter().enumerate() {
                 check(k, call, host(*dtype, x, y, z));
             }
             if narrow {
@@ -363,21 +365,21 @@ fn conversions() {
 #[test]
 fn half_loads_and_stores() {
     for (from, dtype) in &TYPES[9..] {
-        for n in [2usize, 3, 4, 8, 16] {
+        for n in [1usize, 2, 3, 4, 8, 16] {
             let modes = ["", "_rte", "_rtz", "_rtp", "_rtn"];
             let input = data(*dtype, 32 * 16, 11 + n as u64);
             let width = if n == 1 { String::new() } else { n.to_string() };
-            // An aligned vector of 3 takes the room of 4.
-            let stride = if n == 3 { 4 } else { n };
+            // An aligned vector of 3 takes the room of 4. There are no aligned functions for scalars.
+            let (stride, a) = (if n == 3 { 4 } else { n }, if n == 1 { "" } else { "a" });
             let load = if n == 1 { "a[i]".into() } else { format!("vload{n}(i, a)") };
             let mut body = format!("  {from}{width} v = {load};\n");
             for (k, mode) in modes.iter().enumerate() {
                 let _ = writeln!(body, "  vstore_half{width}{mode}(v, i, out + {});", k * 1024);
-                let _ = writeln!(body, "  vstorea_half{width}{mode}(v, i, out + {});", k * 1024 + 512);
+                let _ = writeln!(body, "  vstore{a}_half{width}{mode}(v, i, out + {});", k * 1024 + 512);
             }
             // What has been stored is loaded and stored again, as it is.
             let _ = writeln!(body, "  vstore_half{width}(vload_half{width}(i, out), i, out + 5120);");
-            let _ = writeln!(body, "  vstore_half{width}(vloada_half{width}(i, out + 512), i, out + 5632);");
+            let _ = writeln!(body, "  vstore_half{width}(vload{a}_half{width}(i, out + 512), i, out + 5632);");
             let inputs = [input.clone(), input.clone(), input.clone()];
             let out = run(&body, &pointers(from, from, from, "half"), &inputs, (DType::Float16, 6144), 32, 32);
             for i in 0..32 {
@@ -442,12 +444,20 @@ fn shuffles_and_selects() {
                     (n.to_string(), ["a", "b", "c"].map(|p| format!("vload{n}(i, {p})")))
                 };
                 let call = format!("select({}, {}, as_{c}{w}({}))", load[0], load[1], load[2]);
-                let at = 512 * checks.len();
-                let _ = if n == 1 {
-                    writeln!(body, "  out[i + {at}] = {call};")
-                } else {
-                    writeln!(body, "  vstore{n}({call}, i, out + {at});")
+                let store = |call: &str, at: usize| match n {
+                    1 => format!("  out[i + {at}] = {call};\n"),
+                    _ => format!("  vstore{n}({call}, i, out + {at});\n"),
                 };
+                if c == mask_type {
+                    let call = format!("bitselect({}, {}, as_{name}{w}({}))", load[0], load[1], load[2]);
+                    body += &store(&call, 512 * checks.len());
+                    let want = move |i: usize, e: usize| -> Vec<u8> {
+                        let [a, b, c] = [0, 1, 2].map(|k| element(&inputs[k], i * n + e));
+                        a.iter().zip(b).zip(c).map(|((a, b), c)| (a & !c) | (b & c)).collect()
+                    };
+                    checks.push((call, n, Box::new(want)));
+                }
+                body += &store(&call, 512 * checks.len());
                 checks.push((
                     call,
                     n,
@@ -472,57 +482,61 @@ fn shuffles_and_selects() {
     }
 }
 
+type Relation = fn(DType, f64, f64) -> bool;
+/// Calls of relational functions, with what they return.
+pub const RELATIONS: [(&str, Relation); 14] = [
+    ("isequal(x, y)", |_, x, y| x == y),
+    ("isnotequal(x, y)", |_, x, y| x != y),
+    ("isgreater(x, y)", |_, x, y| x > y),
+    ("isgreaterequal(x, y)", |_, x, y| x >= y),
+    ("isless(x, y)", |_, x, y| x < y),
+    ("islessequal(x, y)", |_, x, y| x <= y),
+    // Not `x != y`, which holds for NaN.
+    #[allow(clippy::double_comparisons)]
+    ("islessgreater(x, y)", |_, x, y| x < y || x > y),
+    ("isordered(x, y)", |_, x, y| !x.is_nan() && !y.is_nan()),
+    ("isunordered(x, y)", |_, x, y| x.is_nan() || y.is_nan()),
+    ("isfinite(x)", |_, x, _| x.is_finite()),
+    ("isinf(x)", |_, x, _| x.is_infinite()),
+    ("isnan(x)", |_, x, _| x.is_nan()),
+    ("signbit(x)", |_, x, _| x.is_sign_negative()),
+    ("isnormal(x)", |t, x, _| x.is_finite() && x.abs() >= dtype_smallest(t)),
+];
+type Common = fn(f64, f64, f64) -> f64;
+/// Calls of common functions, with the largest relative or absolute error, or 0 for the same value (the specification's bounds are looser), and what they
+/// return.
+pub const COMMON: [(&str, f64, Common); 9] = [
+    ("clamp(x, fmin(y, z), fmax(y, z))", 0.0, |x, y, z| x.max(y.min(z)).min(y.max(z))),
+    ("max(x, y)", 0.0, |x, y, _| if x < y { y } else { x }),
+    ("min(x, y)", 0.0, |x, y, _| if y < x { y } else { x }),
+    ("step(x, y)", 0.0, |x, y, _| if y < x { 0.0 } else { 1.0 }),
+    ("sign(x)", 0.0, |x, _, _| {
+        if x > 0.0 {
+            1.0
+        } else if x < 0.0 {
+            -1.0
+        } else {
+            x
+        }
+    }),
+    ("degrees(x)", 2.0, |x, _, _| x.to_degrees()),
+    ("radians(x)", 2.0, |x, _, _| x.to_radians()),
+    ("mix(x, y, 0.25)", 8.0, |x, y, _| x + (y - x) * 0.25),
+    ("smoothstep(0, 4, x)", 8.0, |x, _, _| {
+        let t = (x / 4.0).clamp(0.0, 1.0);
+        t * t * (3.0 - 2.0 * t)
+    }),
+];
+
 #[test]
 fn relations_and_common_functions() {
-    type Relation = fn(f64, f64) -> bool;
-    let relations: [(&str, Relation); 13] = [
-        ("isequal(x, y)", |x, y| x == y),
-        ("isnotequal(x, y)", |x, y| x != y),
-        ("isgreater(x, y)", |x, y| x > y),
-        ("isgreaterequal(x, y)", |x, y| x >= y),
-        ("isless(x, y)", |x, y| x < y),
-        ("islessequal(x, y)", |x, y| x <= y),
-        // Not `x != y`, which holds for NaN.
-        #[allow(clippy::double_comparisons)]
-        ("islessgreater(x, y)", |x, y| x < y || x > y),
-        ("isordered(x, y)", |x, y| !x.is_nan() && !y.is_nan()),
-        ("isunordered(x, y)", |x, y| x.is_nan() || y.is_nan()),
-        ("isfinite(x)", |x, _| x.is_finite()),
-        ("isinf(x)", |x, _| x.is_infinite()),
-        ("isnan(x)", |x, _| x.is_nan()),
-        ("signbit(x)", |x, _| x.is_sign_negative()),
-    ];
-    // Largest relative or absolute error, or 0 for the same value; the specification's bounds are looser.
-    type Common = fn(f64, f64, f64) -> f64;
-    let common: [(&str, f64, Common); 9] = [
-        ("clamp(x, fmin(y, z), fmax(y, z))", 0.0, |x, y, z| x.max(y.min(z)).min(y.max(z))),
-        ("max(x, y)", 0.0, |x, y, _| if x < y { y } else { x }),
-        ("min(x, y)", 0.0, |x, y, _| if y < x { y } else { x }),
-        ("step(x, y)", 0.0, |x, y, _| if y < x { 0.0 } else { 1.0 }),
-        ("sign(x)", 0.0, |x, _, _| {
-            if x > 0.0 {
-                1.0
-            } else if x < 0.0 {
-                -1.0
-            } else {
-                x
-            }
-        }),
-        ("degrees(x)", 2.0, |x, _, _| x.to_degrees()),
-        ("radians(x)", 2.0, |x, _, _| x.to_radians()),
-        ("mix(x, y, 0.25)", 8.0, |x, y, _| x + (y - x) * 0.25),
-        ("smoothstep(0, 4, x)", 8.0, |x, _, _| {
-            let t = (x / 4.0).clamp(0.0, 1.0);
-            t * t * (3.0 - 2.0 * t)
-        }),
-    ];
     for (name, dtype) in &TYPES[8..] {
         let inputs = [21, 22, 23].map(|seed| data(*dtype, ITEMS, seed));
         let mut body = format!("  {name} x = a[i], y = b[i], z = c[i];\n");
-        for (k, (call, _)) in relations.iter().enumerate() {
+        for (k, (call, _)) in RELATIONS.iter().enumerate() {
             let _ = writeln!(body, "  out[i * 32 + {k}] = {call};");
         }
-        for (k, (call, ..)) in common.iter().enumerate() {
+        for (k, (call, ..)) in COMMON.iter().enumerate() {
             let call = call.replace("0.25", &format!("({name})0.25")).replace("0, 4", &format!("({name})0, ({name})4"));
             let _ = writeln!(body, "  out[i * 32 + 16 + {k}] = {call};");
         }
@@ -532,10 +546,10 @@ fn relations_and_common_functions() {
         let largest = dtype.limits().1;
         for i in 0..ITEMS {
             let [x, y, z] = [0, 1, 2].map(|k| float_at(&inputs[k], i));
-            for (k, (call, host)) in relations.iter().enumerate() {
-                assert_eq!(float_at(&out, 32 * i + k) == 1.0, host(x, y), "{name}: {call} of {x:e}, {y:e}");
+            for (k, (call, host)) in RELATIONS.iter().enumerate() {
+                assert_eq!(float_at(&out, 32 * i + k) == 1.0, host(*dtype, x, y), "{name}: {call} of {x:e}, {y:e}");
             }
-            for (k, (call, bound, host)) in common.iter().enumerate() {
+            for (k, (call, bound, host)) in COMMON.iter().enumerate() {
                 if x.is_nan() || y.is_nan() || z.is_nan() || (*bound > 0.0 && (x.is_infinite() || y.is_infinite())) {
                     continue;
                 }
