@@ -1,5 +1,5 @@
 //! The properties of `heddle::fuzz::bytes` on stable Rust: the seeds hold them, and so does what mutation makes of the seeds. The libFuzzer targets in
-//! `fuzz/` look at the same functions for longer; `HEDDLE_CORPUS=fuzz/corpus cargo test --release --test bytes` writes them these seeds.
+//! `fuzz/` look at the same functions for longer; `HEDDLE_CORPUS=fuzz/corpus cargo test --release --test bytes` writes them seeds from all test kernels.
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +14,40 @@ fn kernel(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels").join(name).join("kernel.cl")
 }
 
+/// Larger seeds would make libFuzzer slow.
+const MOST_SEED: usize = 24 << 10;
+
 fn compiled(name: &str, emit: Emit, stop_after: Option<&str>) -> Vec<u8> {
+    compile(name, emit, stop_after).unwrap_or_else(|| panic!("{name} does not compile"))
+}
+
+/// Nothing for a kernel that needs options of its case.
+fn compile(name: &str, emit: Emit, stop_after: Option<&str>) -> Option<Vec<u8>> {
     let mut options = CompileOptions::default();
     options.codegen.stop_after = stop_after.map(Into::into);
-    driver::compile(&[kernel(name)], emit, &options, &Machine::default_machine()).unwrap().output
+    driver::compile(&[kernel(name)], emit, &options, &Machine::default_machine()).ok().map(|c| c.output)
+}
+
+/// All test kernels, as seeds of a corpus.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folders = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels")).unwrap();
+    let mut names: Vec<String> = folders.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|n| kernel(n).is_file());
+    names.sort();
+    let seed = |name: &String| match target {
+        "assembler" => compile(name, Emit::Asm, None),
+        "mir" => compile(name, Emit::Mir, Some(["select", "schedule", "finish"][name.len() % 3])),
+        "object" | "decoder" => compile(name, Emit::Obj, None),
+        _ => std::fs::read(kernel(name).with_file_name("case.json")).ok(),
+    };
+    let code = |object: Vec<u8>| {
+        if target == "decoder" {
+            heddle::object::read::parse(&object).unwrap().text.into_iter().flat_map(u128::to_le_bytes).collect()
+        } else {
+            object
+        }
+    };
+    names.iter().filter_map(seed).map(code).filter(|s| s.len() <= MOST_SEED).collect()
 }
 
 /// Valid inputs of a target.
@@ -85,13 +115,16 @@ fn mutate(seed: &[u8], random: &mut Pcg64Mcg) -> Vec<u8> {
 fn seeds_are_accepted_and_mutants_break_no_property() {
     let count = std::env::var("HEDDLE_NIGHTLY").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
     for (target, check) in bytes::TARGETS {
-        let (mut accepted, mut refused) = (0, 0);
-        for (i, seed) in seeds(target).into_iter().enumerate() {
-            if let Some(corpus) = std::env::var_os("HEDDLE_CORPUS") {
-                let folder = Path::new(&corpus).join(target);
-                std::fs::create_dir_all(&folder).unwrap();
+        if let Some(folder) = std::env::var_os("HEDDLE_CORPUS") {
+            let folder = Path::new(&folder).join(target);
+            std::fs::create_dir_all(&folder).unwrap();
+            for (i, seed) in seeds(target).into_iter().chain(corpus(target)).enumerate() {
+                assert!(check(&seed), "{target}: seed {i} of the corpus is refused");
                 std::fs::write(folder.join(format!("seed-{i}")), &seed).unwrap();
             }
+        }
+        let (mut accepted, mut refused) = (0, 0);
+        for seed in seeds(target) {
             assert!(check(&seed), "{target}: a seed is refused");
             let mut random = Pcg64Mcg::seed_from_u64(7);
             for _ in 0..count {

@@ -1,82 +1,21 @@
 //! Reports, traces and graphs: what they say is what was counted, and the page draws in a real browser.
 //!
-//! The tests that need a browser look for Chromium (`HEDDLE_CHROMIUM`, or in the PATH) and say so if there is none.
+//! The tests that need a browser look for Chromium (`tests/browser`) and say so if there is none.
+
+mod browser;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
+use browser::{attribute, charts, chromium, dom};
 use serde_json::Value;
 
 fn heddle(args: &[&str]) -> std::process::Output {
     let output = Command::new(env!("CARGO_BIN_EXE_heddle")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
-}
-
-fn chromium() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("HEDDLE_CHROMIUM") {
-        return Some(path.into());
-    }
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    let found = names.iter().flat_map(|n| folders.iter().map(move |f| f.join(n))).find(|p| p.is_file());
-    if found.is_none() {
-        eprintln!("skipped: no Chromium (set HEDDLE_CHROMIUM, or install chromium)");
-    }
-    found
-}
-
-/// The page's elements after its script has run, as text.
-fn dom(browser: &Path, page: &Path, width: u32) -> String {
-    let profile = tempfile::tempdir().unwrap();
-    let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-        ])
-        .args([
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-extensions",
-            "--virtual-time-budget=20000",
-            "--dump-dom",
-        ])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("--window-size={width},1000"))
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        text.contains("data-ready"),
-        "the script did not run: {}\n{}",
-        String::from_utf8_lossy(&output.stderr),
-        &text[..text.len().min(600)]
-    );
-    text
-}
-
-/// An attribute of the page's root element.
-fn attribute<'a>(dom: &'a str, name: &str) -> Option<&'a str> {
-    let root = dom.split_once("<html")?.1.split_once('>')?.0;
-    root.split_once(&format!("{name}=\""))?.1.split_once('"').map(|x| x.0)
-}
-
-/// What each chart says it has drawn, and the marks that are there.
-fn charts(dom: &str) -> BTreeMap<String, (String, usize)> {
-    let mut result = BTreeMap::new();
-    for part in dom.split("data-chart=\"").skip(1) {
-        let (name, rest) = part.split_once('"').unwrap();
-        let drawn = rest.split_once("data-drawn=\"").unwrap().1.split_once('"').unwrap().0;
-        result.insert(name.to_string(), (drawn.to_string(), rest.matches("class=\"mark\"").count()));
-    }
-    result
 }
 
 const CHARTS: [&str; 13] = [
@@ -241,15 +180,29 @@ fn operations_of_the_roofline_are_known() {
     assert!((32_768..32_768 + 4_096).contains(&bytes), "{bytes}");
 }
 
-/// Whether slices on each track are disjoint or nested.
+/// What Perfetto's importer needs to keep every slice: taken by start, and otherwise in the order of the file, those of a track are disjoint or lie in the one that came
+/// before; a track's number is its own in the whole trace and no process's; all tracks are named.
 fn well_nested(events: &[Value]) {
-    let mut tracks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+    let number = |e: &Value, key: &str| e[key].as_u64().unwrap_or_else(|| panic!("{key} of {e}"));
+    let mut tracks: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
     for e in events.iter().filter(|e| e["ph"] == "X") {
-        let (start, length) = (e["ts"].as_u64().unwrap(), e["dur"].as_u64().unwrap());
-        tracks.entry((e["pid"].as_u64().unwrap(), e["tid"].as_u64().unwrap())).or_default().push((start, start + length));
+        let (start, length) = (number(e, "ts"), number(e, "dur"));
+        assert!(length > 0, "{e}");
+        assert_eq!(*owners.entry(number(e, "tid")).or_insert(number(e, "pid")), number(e, "pid"), "{e}");
+        tracks.entry(number(e, "tid")).or_default().push((start, start + length));
+    }
+    let named = |what: &str, key: &str| -> BTreeMap<u64, &str> {
+        let names = events.iter().filter(|e| e["ph"] == "M" && e["name"] == what);
+        names.map(|e| (number(e, key), e["args"]["name"].as_str().unwrap())).collect()
+    };
+    let (processes, threads) = (named("process_name", "pid"), named("thread_name", "tid"));
+    for (tid, pid) in owners {
+        assert!(threads.contains_key(&tid) && processes.contains_key(&pid), "track {tid} of process {pid} has no name");
+        assert!(tid > 0 && pid > 0 && !processes.contains_key(&tid), "track {tid} of process {pid}");
     }
     for (track, mut slices) in tracks {
-        slices.sort_by_key(|(s, e)| (*s, std::cmp::Reverse(*e)));
+        slices.sort_by_key(|(start, _)| *start);
         let mut open: Vec<u64> = Vec::new();
         for (start, end) in slices {
             open.retain(|e| *e > start);
@@ -278,7 +231,12 @@ fn traces_are_complete_and_well_nested() {
     let stalled: u64 = events.iter().filter(|e| e["cat"] == "stall").map(|e| e["dur"].as_u64().unwrap()).sum();
     assert_eq!(stalled, total(&json["total"]["timing"]["stalls"]));
     assert_eq!(trace["otherData"]["truncated"], false);
-    assert!(events.iter().any(|e| e["ph"] == "C") && events.iter().any(|e| e["ph"] == "M" && e["args"]["name"] == "SM 0"));
+    let names = |e: &Value| e["cat"] == "instruction" && e["name"] == "ld.global.b32.cg";
+    assert!(events.iter().any(|e| names(e) && e["args"]["text"].as_str().unwrap().contains(" ld.global.b32.cg ")));
+    let issued: Vec<f64> =
+        events.iter().filter(|e| e["ph"] == "C").filter_map(|e| e["args"]["instructions a cycle"].as_f64()).collect();
+    assert!(issued.iter().any(|v| *v > 0.0) && issued.iter().all(|v| (0.0..=64.0).contains(v)));
+    assert!(events.iter().any(|e| e["ph"] == "M" && e["args"]["name"] == "SM 0"));
     let cut = read(&["--trace-limit", "400"]);
     let slices = cut["traceEvents"].as_array().unwrap().iter().filter(|e| e["cat"] != "launch" && e["ph"] == "X").count();
     assert!(slices <= 400 && cut["otherData"]["truncated"] == true, "{slices}");

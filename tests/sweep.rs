@@ -1,5 +1,7 @@
 //! `heddle sweep`, `compare` and `ablate`: kills and resumption, parts and their collection, points that fail, agreement with `heddle run`.
 
+mod browser;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -264,6 +266,10 @@ fn scripts_of_engines_are_shell() {
     let parallel = emit(&["--emit", "parallel", "--tasks", "7", "--sshlogin", "2/far", "--sshlogin", ":"]);
     assert!(slurm.contains("#SBATCH --array=1-7"), "{slurm}");
     assert!(parallel.contains("--sshlogin 2/far --sshlogin : "), "{parallel}");
+    assert!(
+        parallel.contains("--joblog") && !parallel.contains("--resume"),
+        "a changed sweep has other points under the same numbers"
+    );
     assert!(parallel.contains("::: 1-28 29-57 58-85 86-114 115-142 143-171 172-200"), "{parallel}");
     let bash = |words: &[&str], script: &str| {
         Command::new("bash").args(words).write_stdin(script).timeout(Duration::from_secs(60)).assert()
@@ -276,6 +282,38 @@ fn scripts_of_engines_are_shell() {
     assert!(String::from_utf8_lossy(&task.get_output().stderr).contains("28 points run"));
     assert_eq!(lines(&odd.join("out/part-3.jsonl")), 29);
     heddle().arg("sweep").arg(&sweep).args(["--emit", "slurm", "--sshlogin", "x"]).assert().code(2);
+}
+
+/// Loads a page in a browser, wide and narrow: no error, no scrolling sideways, and just these charts, each with something in it.
+fn drawn(page: &Path, names: &[&str]) {
+    let Some(browser) = browser::chromium() else { return };
+    let text = fs::read_to_string(page).unwrap().replace("http://www.w3.org/2000/svg", "");
+    assert!(!text.contains("http://") && !text.contains("https://"), "the page names an address");
+    for width in [1280, 500] {
+        let dom = browser::dom(&browser, page, width);
+        assert_eq!(browser::attribute(&dom, "data-errors"), Some("0"), "{:?}", browser::attribute(&dom, "data-error"));
+        assert_eq!(browser::attribute(&dom, "data-fits"), Some("true"), "the page scrolls sideways at {width} pixels");
+        let charts = browser::charts(&dom);
+        assert_eq!(charts.keys().map(String::as_str).collect::<BTreeSet<_>>(), names.iter().copied().collect());
+        for (name, (drawn, marks)) in &charts {
+            assert!(drawn.parse::<u32>().is_ok_and(|n| n > 0), "{name}: {drawn}");
+            // Tables are no pictures.
+            assert!(*marks > 0 || ["counters", "table", "front"].contains(&name.as_str()), "{name} has no marks");
+        }
+    }
+}
+
+#[test]
+fn the_page_of_a_sweep_draws_in_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes = "cases = ['case.json']\nminimise = ['cycles', 'energy_pj']\n[axes]\nsm.count = [1, 2, 4]\nregfile = ['multilevel', 'single']\nsource-options = ['', '-DBAD']\n";
+    // Half of the points do not compile.
+    let kernel = format!("#ifdef BAD\n#error bad\n#endif\n{KERNEL}");
+    let sweep = sweep_in(folder.path(), &kernel, CASE, axes);
+    heddle().arg("sweep").arg(&sweep).arg("--out").arg(folder.path().join("out")).assert().code(1);
+    let page = folder.path().join("out/pareto.html");
+    drawn(&page, &["plane", "effects", "front"]);
+    assert!(fs::read_to_string(page).unwrap().contains("Not shown: 6 in which a case did not end"));
 }
 
 #[test]
@@ -303,10 +341,11 @@ fn compare_two_runs() {
     let row = json["rows"].as_array().unwrap().iter().find(|r| r["name"] == "register_file_pj").unwrap();
     let (a, b) = (row["a"].as_f64().unwrap(), row["b"].as_f64().unwrap());
     assert!(b > a && (row["ratio"].as_f64().unwrap() - b / a).abs() < 1e-12);
-    let html = fs::read_to_string(file("c.html")).unwrap();
-    assert!(
-        html.contains("<svg") && html.contains("prefers-color-scheme") && !html.contains("http://") && !html.contains("https://")
-    );
+    // Register files cost no time, the schedule does.
+    drawn(&folder.path().join("c.html"), &["headlines", "energy", "stalls", "counters"]);
+    run(gram, "--no-schedule", "d.json");
+    heddle().args(["compare", &file("a.json"), &file("d.json"), "--html", &file("d.html")]).assert().success();
+    drawn(&folder.path().join("d.html"), &["headlines", "energy", "stalls", "parts-cycles", "parts-energy_pj", "counters"]);
     compare().args(["--fail-if", "register_file_pj>1.01"]).assert().code(1).stderr(contains("register_file_pj>1.01: "));
     compare().args(["--fail-if", "register_file_pj<1.01"]).assert().success();
     compare().args(["--fail-if", "cycles"]).assert().code(2);
@@ -334,7 +373,8 @@ fn ablation_agrees_with_run() {
         .assert()
         .success()
         .stdout(contains("geometric means of the ratios over 2 cases").and(contains("DIFFERENT").not()));
-    assert!(fs::read_to_string(page).unwrap().contains("same bytes"));
+    assert!(fs::read_to_string(&page).unwrap().contains("same bytes"));
+    drawn(&page, &["cycles", "energy_pj", "register_file_pj", "dram_bytes", "table"]);
     let json: Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
     for (case, option, row) in [(0, "--no-schedule", "no list scheduling"), (1, "--regfile=single", "no local register files")] {
         let run = heddle().args(["run", cases[case], "--json", "-", option]).assert().success();

@@ -104,17 +104,19 @@ pub fn script(plan: &Plan, engine: Engine, script: &Script) -> Result<String, Ex
                     format!("{first}-{last}")
                 })
                 .collect();
+            // No `--resume`: GNU parallel knows done tasks by number only, so it would leave out points of a sweep that has changed since, and it cannot read a log with a
+            // host that is a command of several words. The journals know better.
             // The inner shell gets the command as one word with its own quotes; {} is GNU parallel's.
             let inner = format!("{run} --points {{}} --journal {}/part-{{}}.jsonl --threads 1 || [ $? -eq 1 ]", quoted(&folder));
             let _ = write!(
                 out,
                 "# Runs on this machine, or over ssh on those given: `bash SCRIPT --sshlogin 8/fast,4/slow,:` (4/ is a number of jobs, : this machine). All words\n\
-                 # go to GNU parallel. Started again it leaves out the tasks that are done and goes on with the others. When all have ended:\n\
+                 # go to GNU parallel. Started again, each task goes on where it was; one that is done says so and ends. When all have ended:\n\
                  #   {collect}\n\
                  set -eu\n\
                  mkdir -p {folder}\n\
                  # Status 1 of a task says that points failed; what they said is in the journal.\n\
-                 exec parallel{logins} --joblog {folder}/joblog --resume-failed \"$@\" \\\n  \
+                 exec parallel{logins} --joblog {folder}/joblog \"$@\" \\\n  \
                  {} \\\n  ::: {}\n",
                 quoted(&inner),
                 ranges.join(" "),

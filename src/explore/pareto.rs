@@ -67,6 +67,24 @@ fn front<'a>(plan: &'a Plan, finished: &Finished, case: Option<&'a str>, cases: 
     Front { case, left_out: count - candidates.len(), candidates }
 }
 
+/// One line of settings for several, as the values of each column, if the lines are all combinations of them. No two lines are the same.
+pub fn merged(lines: &[Vec<String>]) -> Option<Vec<Vec<&str>>> {
+    let columns = lines.first()?.len();
+    let values: Vec<Vec<&str>> = (0..columns)
+        .map(|i| {
+            let mut seen: Vec<&str> = Vec::new();
+            for line in lines {
+                if !seen.contains(&line[i].as_str()) {
+                    seen.push(&line[i]);
+                }
+            }
+            seen
+        })
+        .collect();
+    // As the lines are all different, counting them is enough.
+    (values.iter().map(Vec::len).product::<usize>() == lines.len()).then_some(values)
+}
+
 /// Marks what nothing dominates. Of equal ones all are marked.
 fn mark_optimal(candidates: &mut [Candidate], objectives: &[Objective]) {
     // As costs.
@@ -97,6 +115,15 @@ fn mark_optimal(candidates: &mut [Candidate], objectives: &[Objective]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_products_are_one_line() {
+        let lines = |list: &[[&str; 2]]| -> Vec<Vec<String>> { list.iter().map(|l| l.map(String::from).to_vec()).collect() };
+        let product = lines(&[["1", "a"], ["1", "b"], ["2", "a"], ["2", "b"]]);
+        assert_eq!(merged(&product), Some(vec![vec!["1", "2"], vec!["a", "b"]]));
+        assert_eq!(merged(&product[..3]), None);
+        assert_eq!(merged(&product[..1]), Some(vec![vec!["1"], vec!["a"]]));
+    }
 
     fn optimal(points: &[&[f64]], maximise: &[bool]) -> Vec<usize> {
         let configuration = Configuration::empty();

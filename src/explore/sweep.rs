@@ -6,6 +6,8 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use serde_json::Value;
+
 use super::ExploreError;
 use super::axes;
 use super::engine::{self, Compiler, Status};
@@ -14,7 +16,7 @@ use super::journal::{self, Entry, Finished, Header, Journal};
 use super::pareto;
 use super::plan::{Plan, Point, PointNumber};
 use super::progress::Progress;
-use super::results::{Format, Table, write_whole};
+use super::results::{self, Format, Table, write_whole};
 use crate::report::explore as page;
 
 /// Failing points that are told of while the sweep runs; all are in the results.
@@ -137,17 +139,34 @@ pub fn summary(plan: &Plan, finished: &Finished) -> String {
         let _ = writeln!(out, "{} more are left out: a case did not pass, or there is no value", front.left_out);
     }
     let mut rows = best.clone();
-    rows.sort_by(|a, b| a.values[0].total_cmp(&b.values[0]));
+    rows.sort_by(|a, b| {
+        let pairs = a.values.iter().zip(&b.values).map(|(x, y)| x.total_cmp(y));
+        pairs.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    });
     let names: Vec<String> =
         plan.objectives.iter().map(|o| format!("{} {}", if o.maximise { "↑" } else { "↓" }, o.name)).collect();
     let header: String = names.iter().map(|n| format!("{n:>18}")).collect();
     let _ = writeln!(out, "{header}");
-    for c in rows.iter().take(20) {
-        let values: String = c.values.iter().map(|v| format!("{:>18}", page::number(*v))).collect();
-        let _ = writeln!(out, "{values}   {}", plan.describe(c.configuration));
+    let variant = (!plan.variants.is_empty()).then_some("variant");
+    let settings: Vec<&str> = variant.into_iter().chain(plan.axes.iter().map(|a| a.name.as_str())).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for same in rows.chunk_by(|a, b| a.values == b.values) {
+        let values: String = same[0].values.iter().map(|v| format!("{:>18}", page::number(*v))).collect();
+        let words = |v: Value| v.as_str().map_or_else(|| v.to_string(), String::from);
+        let all: Vec<Vec<String>> =
+            same.iter().map(|c| results::settings(plan, c.configuration).into_iter().map(words).collect()).collect();
+        // What makes no difference is one line, if it is all combinations of some settings.
+        match pareto::merged(&all) {
+            Some(one) => {
+                let text: Vec<String> = settings.iter().zip(one).map(|(n, v)| format!("{n} = {}", v.join(" or "))).collect();
+                lines.push(format!("{values}   {}", text.join(", ")));
+            }
+            None => lines.extend(same.iter().map(|c| format!("{values}   {}", plan.describe(c.configuration)))),
+        }
     }
-    if rows.len() > 20 {
-        let _ = writeln!(out, "… and {} more", rows.len() - 20);
+    lines.iter().take(20).for_each(|l| out.push_str(&format!("{l}\n")));
+    if lines.len() > 20 {
+        let _ = writeln!(out, "… and {} more", lines.len() - 20);
     }
     out
 }

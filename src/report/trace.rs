@@ -1,8 +1,11 @@
 //! `heddle run --trace`: what happened when, in Chrome's trace-event format, for Perfetto and chrome://tracing.
 //!
-//! Process 0 has the launches one after the other; each SM is a process. A warp slot of an SM has a track with the lives of its warps and, nested in them, the
+//! The first process has the launches one after the other; each SM is a process. A warp slot of an SM has a track with the lives of its warps and, nested in them, the
 //! stalls, and below as many tracks of instructions from issue to result as were in flight at once: on no track do slices overlap without being
 //! nested. Counters show instructions a cycle, L1 misses and bytes from memory. One microsecond of the viewer is one cycle.
+//!
+//! Perfetto's importer asks for more than the format says: of slices that start together the enclosing one must come first (it drops the others as overlapping), a thread 0 is
+//! taken for the one with its process's number, and threads are told apart by number alone in places. So slices are sorted, and no two tracks of a trace share a number.
 //!
 //! Events are written one by one; the document is never in memory.
 
@@ -13,7 +16,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::isa::text;
+use crate::isa::{Inst, SourceLoc, text};
 use crate::object::write::Image;
 use crate::runtime::run::Outcome;
 use crate::sim::Program;
@@ -22,6 +25,10 @@ use crate::target::Machine;
 
 /// Tracks of a warp slot at most: its own, and instructions in flight.
 const TRACKS: u64 = 1000;
+/// Numbers of tracks of a process, from this times the process's number on: larger than any process's number.
+const THREADS: u64 = 100_000;
+/// The process of launches; SMs follow.
+const LAUNCHES: u64 = 1;
 
 /// Writes the trace of a run to a file.
 ///
@@ -52,12 +59,16 @@ impl<W: Write> Events<'_, W> {
         }
     }
 
-    fn name(&mut self, what: &str, pid: u64, tid: Option<u64>, name: &str) {
-        self.put(
-            &json!({ "ph": "M", "name": format!("{what}_name"), "pid": pid, "tid": tid.unwrap_or(0), "args": { "name": name } }),
-        );
-        let order = json!({ "sort_index": tid.unwrap_or(pid) });
-        self.put(&json!({ "ph": "M", "name": format!("{what}_sort_index"), "pid": pid, "tid": tid.unwrap_or(0), "args": order }));
+    /// Names a process, or a thread of it, and says where it stands among others.
+    fn name(&mut self, pid: u64, tid: Option<u64>, name: &str) {
+        let what = if tid.is_some() { "thread" } else { "process" };
+        for (field, args) in [("name", json!({ "name": name })), ("sort_index", json!({ "sort_index": tid.unwrap_or(pid) }))] {
+            let mut event = json!({ "ph": "M", "name": format!("{what}_{field}"), "pid": pid, "args": args });
+            if let Some(tid) = tid {
+                event["tid"] = tid.into();
+            }
+            self.put(&event);
+        }
     }
 }
 
@@ -85,7 +96,9 @@ pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &
     let fail = |e: std::io::Error| format!("cannot write the trace: {e}");
     write!(out, "{{\"displayTimeUnit\":\"ms\",\"otherData\":{about},\"traceEvents\":[").map_err(fail)?;
     let mut events = Events { out, first: true, error: None };
-    events.name("process", 0, None, "launches");
+    let launches = LAUNCHES * THREADS;
+    events.name(LAUNCHES, None, "launches");
+    events.name(LAUNCHES, Some(launches), "launches");
     let mut start = 0;
     let mut tracks: BTreeMap<(u64, u64), String> = BTreeMap::new();
     for (kernel, recording) in &recordings {
@@ -93,24 +106,26 @@ pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &
         let program = image.load(header, machine).map_err(|e| e.to_string())?;
         let names = Names::new(&program, machine);
         events.put(
-            &json!({ "ph": "X", "name": kernel, "cat": "launch", "pid": 0, "tid": 0, "ts": start, "dur": recording.cycles }),
+            &json!({ "ph": "X", "name": kernel, "cat": "launch", "pid": LAUNCHES, "tid": launches, "ts": start, "dur": recording.cycles }),
         );
         for (sm, slices) in recording.slices.iter().enumerate() {
-            let pid = sm as u64 + 1;
+            let pid = LAUNCHES + 1 + sm as u64;
             sm_slices(&mut events, &names, slices, pid, (start, recording.cycles), &mut tracks);
             counters(&mut events, recording, sm, pid, start, machine);
         }
         if recording.dropped > 0 {
             let name = format!("{} more slices left out (--trace-limit)", recording.dropped);
-            events.put(&json!({ "ph": "i", "s": "g", "name": name, "pid": 0, "tid": 0, "ts": start + recording.cycles }));
+            events.put(
+                &json!({ "ph": "i", "s": "g", "name": name, "pid": LAUNCHES, "tid": launches, "ts": start + recording.cycles }),
+            );
         }
         start += recording.cycles;
     }
     for sm in 0..recordings.iter().map(|(_, r)| r.slices.len()).max().unwrap_or(0) {
-        events.name("process", sm as u64 + 1, None, &format!("SM {sm}"));
+        events.name(LAUNCHES + 1 + sm as u64, None, &format!("SM {sm}"));
     }
     for ((pid, tid), name) in &tracks {
-        events.name("thread", *pid, Some(*tid), name);
+        events.name(*pid, Some(*tid), name);
     }
     if let Some(e) = events.error {
         return Err(fail(e));
@@ -121,17 +136,22 @@ pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &
 /// What slices are called.
 struct Names {
     mnemonics: Vec<String>,
+    texts: Vec<String>,
     places: Vec<String>,
     units: Vec<String>,
 }
 
 impl Names {
     fn new(program: &Program, machine: &Machine) -> Names {
-        let mnemonic = |t: String| t.split(' ').find(|w| !w.starts_with('@')).unwrap_or_default().to_string();
+        // Without cluster and guard, which stand in front; the whole text is among the arguments.
+        let plain = |i: &Inst| Inst { cluster: 0, guard: None, loc: SourceLoc::default(), ..i.clone() };
+        let mnemonic = |i: &Inst| text::print_inst(&plain(i), &[]).split(' ').next().unwrap_or_default().to_string();
+        let whole = |i: &Inst| text::print_inst(&Inst { loc: SourceLoc::default(), ..i.clone() }, &[]).trim().to_string();
         let short = |s: String| s.rsplit('/').next().unwrap_or_default().to_string();
         let units = machine.clusters.iter().map(|c| c.name.clone()).chain(["scalar".into(), "control".into()]);
         Names {
-            mnemonics: program.insts.iter().map(|i| mnemonic(text::print_inst(i, &[]))).collect(),
+            mnemonics: program.insts.iter().map(mnemonic).collect(),
+            texts: program.insts.iter().map(whole).collect(),
             places: (0..program.insts.len()).map(|i| program.source(i).map(short).unwrap_or_default()).collect(),
             units: units.collect(),
         }
@@ -149,10 +169,12 @@ fn sm_slices<W: Write>(
 ) {
     // Until when each track of instructions of a slot is taken.
     let mut taken: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
-    for s in slices {
-        // A result that nobody waits for may come after the launch's end; the next launch starts there.
-        let s = &Slice { end: s.end.min(cycles), ..*s };
-        let own = u64::from(s.slot) * TRACKS;
+    // A result that nobody waits for may come after the launch's end; the next launch starts there.
+    let mut sorted: Vec<Slice> = slices.iter().map(|s| Slice { end: s.end.min(cycles), ..*s }).collect();
+    let inner = |s: &Slice| !matches!(s.kind, SliceKind::Warp { .. });
+    sorted.sort_by_key(|s| (s.start, std::cmp::Reverse(s.end), inner(s)));
+    for s in &sorted {
+        let own = pid * THREADS + u64::from(s.slot) * TRACKS;
         let (tid, name, category, args) = match s.kind {
             SliceKind::Warp { group, number } => (own, format!("group {group} warp {number}"), "warp", json!({})),
             SliceKind::Stall(cause) => (own, cause.name().to_string(), "stall", json!({})),
@@ -165,8 +187,7 @@ fn sm_slices<W: Write>(
                 taken[track] = s.end;
                 let i = index as usize;
                 let name = names.mnemonics.get(i).cloned().unwrap_or_default();
-                let args =
-                    json!({ "pc": index, "at": names.places.get(i), "lanes": lanes, "unit": names.units.get(usize::from(unit)) });
+                let args = json!({ "pc": index, "text": names.texts.get(i), "at": names.places.get(i), "lanes": lanes, "unit": names.units.get(usize::from(unit)) });
                 (own + 1 + (track as u64).min(TRACKS - 2), name, "instruction", args)
             }
         };
@@ -180,6 +201,10 @@ fn sm_slices<W: Write>(
     }
 }
 
+/// Counters of an SM and what they count; Perfetto shows both, one behind the other.
+const COUNTERS: [(&str, &str); 3] =
+    [("issued", "instructions a cycle"), ("L1 missed", "sectors a cycle"), ("memory read", "bytes a cycle")];
+
 fn counters<W: Write>(events: &mut Events<W>, recording: &Recording, sm: usize, pid: u64, start: u64, machine: &Machine) {
     let Some(line) = recording.sms.get(sm) else { return };
     let width = line.width as f64;
@@ -187,17 +212,12 @@ fn counters<W: Write>(events: &mut Events<W>, recording: &Recording, sm: usize, 
         let at = start + b as u64 * line.width;
         let issued: u64 = line.issued(b).iter().sum();
         let bytes = line.figure(b, Figure::Far) * u64::from(machine.memory.sector_bytes);
-        for (name, value) in [
-            ("instructions a cycle", issued as f64 / width),
-            ("L1 misses a cycle (sectors)", line.figure(b, Figure::Misses) as f64 / width),
-            ("bytes from memory a cycle", bytes as f64 / width),
-        ] {
-            events.put(&json!({ "ph": "C", "name": name, "pid": pid, "tid": 0, "ts": at, "args": { "value": value } }));
+        let values = [issued as f64 / width, line.figure(b, Figure::Misses) as f64 / width, bytes as f64 / width];
+        for ((name, series), value) in COUNTERS.into_iter().zip(values) {
+            events.put(&json!({ "ph": "C", "name": name, "pid": pid, "ts": at, "args": { series: value } }));
         }
     }
-    for name in ["instructions a cycle", "L1 misses a cycle (sectors)", "bytes from memory a cycle"] {
-        events.put(
-            &json!({ "ph": "C", "name": name, "pid": pid, "tid": 0, "ts": start + recording.cycles, "args": { "value": 0 } }),
-        );
+    for (name, series) in COUNTERS {
+        events.put(&json!({ "ph": "C", "name": name, "pid": pid, "ts": start + recording.cycles, "args": { series: 0 } }));
     }
 }

@@ -1,10 +1,19 @@
 //! The page of `heddle ablate`.
 
-use std::fmt::Write;
+use serde_json::{Value, json};
 
-use super::{Cell, escape, judge, number, page as whole, ratio, ratio_bars, table};
-use crate::explore::ablate::{Ablation, COLUMNS};
+use super::{cell, judge, number, page as whole, ratio, row};
+use crate::explore::ablate::{Ablation, COLUMNS, CaseTable};
 use crate::explore::engine::Status;
+
+/// Columns with a picture: name, and what it is called.
+const PICTURES: [(&str, &str); 4] = [
+    ("cycles", "Cycles"),
+    ("energy_pj", "Energy"),
+    ("register_file_pj", "Energy of the register files"),
+    ("dram_bytes", "Bytes from and to device memory"),
+];
+const NOTE: &str = "To the right of 1, turning the technique off costs.";
 
 /// More of it is better.
 fn more_is_better(column: &str) -> bool {
@@ -13,78 +22,85 @@ fn more_is_better(column: &str) -> bool {
 
 /// The page.
 pub fn page(a: &Ablation, machine: &str) -> String {
-    let mut body = String::new();
-    let _ = writeln!(
-        body,
-        "<p>Machine <code>{}</code>. Ratios are to all techniques on: above 1 in cycles or energy, turning a technique off costs.</p>",
-        escape(machine)
-    );
     let failures = a.failures();
-    if failures.is_empty() {
-        let _ = writeln!(
-            body,
-            "<p class=\"good\">All buffers hold the same bytes in all runs, or are within the tolerance of their expectation.</p>"
-        );
-    } else {
-        let items: String = failures.iter().map(|f| format!("<li>{}</li>", escape(f))).collect();
-        let _ = writeln!(body, "<ul class=\"bad\">{items}</ul>");
-    }
+    let mut choices = Vec::new();
     if !a.means.is_empty() {
-        let _ = writeln!(body, "<h2>Geometric means over {} cases</h2>", a.cases.len());
-        for column in ["cycles", "energy_pj"] {
-            let bars: Vec<_> = a.means.iter().skip(1).map(|m| (m.setup.clone(), m.ratios[column])).collect();
-            let _ = writeln!(body, "<h3>{column}</h3>\n{}", ratio_bars(&bars, false));
-        }
-        let columns: Vec<Cell> = [("".to_string(), "t")]
-            .into_iter()
-            .chain(COLUMNS.map(|c| (c.to_string(), "")))
-            .chain([("cases".into(), "")])
-            .collect();
-        let rows: Vec<Vec<Cell>> = a
+        choices.push(json!({ "name": format!("all {} (geometric means)", a.cases.len()), "blocks": means(a) }));
+    }
+    choices.extend(a.cases.iter().map(|t| json!({ "name": t.case, "blocks": case(t) })));
+    let verdict = match failures.len() {
+        0 => ("✓ same results in all runs".to_string(), "good"),
+        n => (format!("✕ {n} runs with other results"), "bad"),
+    };
+    let about = format!(
+        "Machine {machine}. Each technique off in turn, all off, all on; ratios are to all techniques on. The bytes of all buffers are compared with those of all on; floating-point results may differ within the tolerance of their expectation."
+    );
+    whole(&json!({
+        "title": "Techniques off in turn", "about": [about], "verdict": verdict, "notes": failures, "wrong": !failures.is_empty(),
+        "choice": "case", "choices": choices,
+    }))
+}
+
+/// Geometric means over the cases, with the cases as dots.
+fn means(a: &Ablation) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    for (column, title) in PICTURES {
+        let bars: Vec<Value> = a
             .means
             .iter()
-            .map(|m| {
-                let cells = COLUMNS.iter().map(|c| (ratio(m.ratios[c]), judge(m.ratios[c], more_is_better(c))));
-                [(m.setup.clone(), "t")].into_iter().chain(cells).chain([(m.cases.to_string(), "")]).collect()
+            .enumerate()
+            .skip(1)
+            .map(|(i, m)| {
+                let dots: Vec<Value> =
+                    a.cases.iter().filter_map(|t| Some(json!([t.case, t.rows.get(i)?.ratios[column]?]))).collect();
+                json!({ "name": m.setup, "ratio": m.ratios[column], "dots": dots })
             })
             .collect();
-        body.push_str(&table(&columns, &rows));
+        let note = format!("{NOTE} Bars: geometric means over the cases; dots: cases.");
+        blocks.push(json!({ "kind": "ratios", "id": column, "title": title, "note": note, "good": -1, "rows": bars }));
     }
-    for t in &a.cases {
-        let mut inner = String::new();
-        if a.cases.len() == 1 {
-            for column in ["cycles", "energy_pj"] {
-                let bars: Vec<_> = t.rows.iter().skip(1).map(|r| (r.setup.clone(), r.ratios[column])).collect();
-                let _ = writeln!(inner, "<h3>{column}</h3>\n{}", ratio_bars(&bars, false));
-            }
-        }
-        let mut columns: Vec<Cell> = vec![("".into(), "t")];
-        columns.extend(COLUMNS.iter().flat_map(|c| [((*c).to_string(), ""), ("ratio".into(), "")]));
-        columns.push(("result".into(), "t"));
-        let rows: Vec<Vec<Cell>> = t
-            .rows
-            .iter()
-            .map(|r| {
-                let cells = COLUMNS.iter().flat_map(|c| {
-                    let value = r.values[c].map_or_else(|| "–".into(), number);
-                    [(value, ""), (ratio(r.ratios[c]), judge(r.ratios[c], more_is_better(c)))]
-                });
-                let result = match (&r.status, r.differ.as_slice(), r.within_tolerance.as_slice()) {
-                    (Status::Passed, [], []) => ("same bytes".to_string(), "t"),
-                    (Status::Passed, [], list) => (format!("within tolerance: {}", list.join(", ")), "t"),
-                    (Status::Passed, list, _) => (format!("other bytes: {}", list.join(", ")), "t bad"),
-                    (status, ..) => (format!("{status}: {}", r.error.as_deref().unwrap_or_default()), "t bad"),
-                };
-                [(r.setup.clone(), "t")].into_iter().chain(cells).chain([result]).collect()
-            })
-            .collect();
-        inner.push_str(&table(&columns, &rows));
-        let name = escape(&t.case);
-        if a.cases.len() == 1 {
-            let _ = writeln!(body, "<h2>{name}</h2>\n{inner}");
-        } else {
-            let _ = writeln!(body, "<details><summary>{name}</summary>\n{inner}</details>");
-        }
+    let heads: Vec<Value> = std::iter::once(cell("", "t")).chain(COLUMNS.map(Value::from)).chain(["cases".into()]).collect();
+    let rows: Vec<Value> = a
+        .means
+        .iter()
+        .map(|m| {
+            let cells = COLUMNS.iter().map(|c| cell(ratio(m.ratios[c]), judge(m.ratios[c], more_is_better(c))));
+            row(std::iter::once(cell(&*m.setup, "t")).chain(cells).chain([cell(m.cases.to_string(), "")]).collect())
+        })
+        .collect();
+    blocks
+        .push(json!({ "kind": "table", "id": "table", "title": "Geometric means of the ratios", "heads": heads, "rows": rows }));
+    blocks
+}
+
+/// A case: its ratios, and its values.
+fn case(t: &CaseTable) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    for (column, title) in PICTURES {
+        let bars: Vec<Value> = t.rows.iter().skip(1).map(|r| json!({ "name": r.setup, "ratio": r.ratios[column] })).collect();
+        blocks.push(json!({ "kind": "ratios", "id": column, "title": title, "note": NOTE, "good": -1, "rows": bars }));
     }
-    whole("Techniques off in turn", &body)
+    let heads: Vec<Value> = std::iter::once(cell("", "t"))
+        .chain(COLUMNS.iter().flat_map(|c| [cell(*c, ""), cell("ratio", "")]))
+        .chain([cell("result", "t")])
+        .collect();
+    let rows: Vec<Value> = t
+        .rows
+        .iter()
+        .map(|r| {
+            let cells = COLUMNS.iter().flat_map(|c| {
+                let value = r.values[c].map_or_else(|| "–".into(), number);
+                [cell(value, ""), cell(ratio(r.ratios[c]), judge(r.ratios[c], more_is_better(c)))]
+            });
+            let result = match (&r.status, r.differ.as_slice(), r.within_tolerance.as_slice()) {
+                (Status::Passed, [], []) => cell("same bytes", "t"),
+                (Status::Passed, [], list) => cell(format!("within tolerance: {}", list.join(", ")), "t"),
+                (Status::Passed, list, _) => cell(format!("other bytes: {}", list.join(", ")), "t bad"),
+                (status, ..) => cell(format!("{status}: {}", r.error.as_deref().unwrap_or_default()), "t bad wrap"),
+            };
+            row(std::iter::once(cell(&*r.setup, "t")).chain(cells).chain([result]).collect())
+        })
+        .collect();
+    blocks.push(json!({ "kind": "table", "id": "table", "title": "Values", "heads": heads, "rows": rows }));
+    blocks
 }

@@ -1,255 +1,162 @@
-//! The page of a sweep: its configurations in the plane of the first two objectives, the Pareto front, and the front as a table.
+//! The page of a sweep: its configurations in the plane of two objectives with the Pareto front, what each value of each axis does, and the front as a table.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
-use super::{Cell, escape, number, page as whole, table};
+use serde_json::{Value, json};
+
+use super::{cell, number, page as whole, row};
 use crate::explore::engine::Status;
-use crate::explore::pareto::{Candidate, Front};
-use crate::explore::plan::{Objective, Plan};
+use crate::explore::geometric_mean;
+use crate::explore::pareto::{Candidate, Front, merged};
+use crate::explore::plan::Plan;
 use crate::explore::results::settings;
 
 /// Configurations off the front that are drawn at most; of more every n-th is.
-const MOST_DOTS: usize = 4000;
+const MOST_DOTS: usize = 3000;
 /// Cases with a plot of their own at most.
 const MOST_CASES: usize = 24;
 
 /// The page.
 pub fn page(plan: &Plan, fronts: &[Front]) -> String {
-    let mut body = String::new();
     let axes: Vec<String> = plan.axes.iter().map(|a| format!("{} ({} values)", a.name, a.values.len())).collect();
-    let _ = writeln!(
-        body,
-        "<p class=\"soft\">{} points: {} configurations × {} cases. {}</p>",
-        plan.len(),
-        plan.configurations.len(),
-        plan.cases.len(),
-        escape(&axes.join(", "))
-    );
-    for (i, front) in fronts.iter().take(MOST_CASES + 1).enumerate() {
-        let title = match (front.case, plan.cases.len()) {
-            (Some(case), _) => case.to_string(),
-            (None, 1) => plan.cases[0].name.clone(),
-            (None, n) => format!("All {n} cases (geometric means)"),
-        };
-        let inner = section(plan, front);
-        let title = escape(&title);
-        if i == 0 {
-            let _ = writeln!(body, "<h2>{title}</h2>\n{inner}");
-        } else {
-            let _ = writeln!(body, "<details><summary>{title}</summary>\n{inner}</details>");
-        }
+    let count = plan.cases.len();
+    let cases = if count == 1 { "case" } else { "cases" };
+    let points = format!("{} points: {} configurations of {count} {cases}.", plan.len(), plan.configurations.len());
+    let mut about = vec![points];
+    if !axes.is_empty() {
+        about.push(format!("Axes: {}.", axes.join(", ")));
     }
+    let mut notes = Vec::new();
     if fronts.len() > MOST_CASES + 1 {
-        let _ = writeln!(body, "<p>{} more cases are in the result files only.</p>", fronts.len() - MOST_CASES - 1);
+        notes.push(format!("{} more cases are in the result files only", fronts.len() - MOST_CASES - 1));
     }
-    whole(&format!("Sweep {}", plan.name), &body)
-}
-
-fn section(plan: &Plan, front: &Front) -> String {
-    let mut out = String::new();
-    let best: Vec<&Candidate> = front.candidates.iter().filter(|c| c.optimal).collect();
-    let _ = write!(out, "<p>{} of {} configurations are Pareto-optimal", best.len(), front.candidates.len());
-    let goals: Vec<String> = plan.objectives.iter().map(|o| escape(&goal(o))).collect();
-    let _ = write!(out, " ({}).", goals.join(", "));
-    if front.left_out > 0 {
-        let _ = write!(
-            out,
-            " Not shown: {} in which a case did not end as <code>{}</code> or an objective has no value.",
-            front.left_out,
-            Status::Passed
-        );
-    }
-    out.push_str("</p>\n");
-    if plan.objectives.len() >= 2 && !front.candidates.is_empty() {
-        out.push_str(&scatter(plan, front));
-    }
-    let variant = (!plan.variants.is_empty()).then(|| ("variant".to_string(), "t"));
-    let columns: Vec<Cell> = plan
-        .objectives
+    let choices: Vec<Value> = fronts
         .iter()
-        .map(|o| (o.name.clone(), ""))
-        .chain(variant)
-        .chain(plan.axes.iter().map(|a| (a.name.clone(), "")))
-        .collect();
-    let mut rows = best;
-    rows.sort_by(|a, b| a.values[0].total_cmp(&b.values[0]));
-    let rows: Vec<Vec<Cell>> = rows
-        .iter()
-        .map(|c| {
-            let values = c.values.iter().map(|v| (number(*v), ""));
-            let cells = settings(plan, c.configuration).into_iter().map(|v| (v.as_str().map_or(v.to_string(), String::from), ""));
-            values.chain(cells).collect()
+        .take(MOST_CASES + 1)
+        .map(|front| {
+            let name = match (front.case, count) {
+                (Some(case), _) => case.to_string(),
+                (None, 1) => plan.cases[0].name.clone(),
+                (None, n) => format!("all {n} (geometric means)"),
+            };
+            json!({ "name": name, "blocks": blocks(plan, front) })
         })
         .collect();
-    out.push_str(&table(&columns, &rows));
-    out
+    let variant = (!plan.variants.is_empty()).then_some("variant");
+    let names: Vec<&str> = variant.into_iter().chain(plan.axes.iter().map(|a| a.name.as_str())).collect();
+    let words = |v: Value| v.as_str().map_or_else(|| v.to_string(), String::from);
+    let configurations: Vec<Vec<String>> =
+        plan.configurations.iter().map(|c| settings(plan, c).into_iter().map(words).collect()).collect();
+    let objectives: Vec<Value> = plan.objectives.iter().map(|o| json!({ "name": o.name, "maximise": o.maximise })).collect();
+    whole(&json!({
+        "title": format!("Sweep {}", plan.name), "about": about, "notes": notes, "choice": "case", "choices": choices,
+        "objectives": objectives, "settings": names, "configurations": configurations,
+    }))
 }
 
-fn goal(o: &Objective) -> String {
-    format!("{} {}", if o.maximise { "maximise" } else { "minimise" }, o.name)
-}
-
-/// One axis of the plot.
-struct Scale {
-    low: f64,
-    high: f64,
-    logarithmic: bool,
-    /// Of the drawing.
-    start: f64,
-    end: f64,
-}
-
-impl Scale {
-    fn new(values: impl Iterator<Item = f64> + Clone, start: f64, end: f64) -> Scale {
-        let low = values.clone().fold(f64::INFINITY, f64::min);
-        let high = values.fold(f64::NEG_INFINITY, f64::max);
-        let logarithmic = low > 0.0 && high / low > 20.0;
-        let (low, high) = if low == high {
-            let margin = if low == 0.0 { 1.0 } else { low.abs() * 0.05 };
-            (low - margin, high + margin)
-        } else if logarithmic {
-            let margin = (high / low).powf(0.04);
-            (low / margin, high * margin)
-        } else {
-            let margin = (high - low) * 0.04;
-            (low - margin, high + margin)
-        };
-        Scale { low, high, logarithmic, start, end }
-    }
-
-    fn at(&self, value: f64) -> f64 {
-        let share = match self.logarithmic {
-            true => (value / self.low).ln() / (self.high / self.low).ln(),
-            false => (value - self.low) / (self.high - self.low),
-        };
-        self.start + share * (self.end - self.start)
-    }
-
-    /// Round values within the scale.
-    fn ticks(&self) -> Vec<f64> {
-        let steps = [1.0, 2.0, 5.0];
-        if self.logarithmic {
-            let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
-            let all: Vec<f64> = decades.flat_map(|d| steps.map(|s| s * 10f64.powi(d))).collect();
-            let inside: Vec<f64> = all.into_iter().filter(|v| (self.low..=self.high).contains(v)).collect();
-            return if inside.len() > 8 {
-                inside.into_iter().filter(|v| v.log10().fract().abs() < 1e-9).collect()
-            } else {
-                inside
-            };
-        }
-        let rough = (self.high - self.low) / 6.0;
-        let decade = 10f64.powf(rough.log10().floor());
-        let step = steps.iter().chain(&[10.0]).map(|s| s * decade).find(|s| *s >= rough).unwrap_or(rough);
-        let first = (self.low / step).ceil() as i64;
-        (first..first + 12).map(|i| i as f64 * step).take_while(|v| *v <= self.high).collect()
-    }
-}
-
-/// The plot of the first two objectives.
-fn scatter(plan: &Plan, front: &Front) -> String {
-    let (width, height) = (760.0, 420.0);
-    let (x_goal, y_goal) = (&plan.objectives[0], &plan.objectives[1]);
-    let x = Scale::new(front.candidates.iter().map(|c| c.values[0]), 80.0, width - 20.0);
-    let y = Scale::new(front.candidates.iter().map(|c| c.values[1]), height - 50.0, 14.0);
-    let mut out = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{} against {}\">\n",
-        escape(&y_goal.name),
-        escape(&x_goal.name)
-    );
-    for tick in x.ticks() {
-        let at = x.at(tick);
-        let _ = writeln!(
-            out,
-            "<line class=\"axis\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{}\" y2=\"{}\"/><text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            y.start,
-            y.end,
-            y.start + 16.0,
-            number(tick)
-        );
-    }
-    for tick in y.ticks() {
-        let at = y.at(tick);
-        let _ = writeln!(
-            out,
-            "<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            x.start,
-            x.end,
-            x.start - 6.0,
-            at + 4.0,
-            number(tick)
-        );
-    }
-    let scale = |s: &Scale| if s.logarithmic { ", logarithmic" } else { "" };
-    let _ = writeln!(
-        out,
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}{}</text>",
-        x.end,
-        height - 12.0,
-        escape(&goal(x_goal)),
-        scale(&x)
-    );
-    let _ = writeln!(
-        out,
-        "<text x=\"14\" y=\"{}\" transform=\"rotate(-90 14 {})\" text-anchor=\"end\">{}{}</text>",
-        y.end,
-        y.end,
-        escape(&goal(y_goal)),
-        scale(&y)
-    );
-    let dots: Vec<&Candidate> = front.candidates.iter().filter(|c| !c.optimal).collect();
-    let stride = dots.len().div_ceil(MOST_DOTS).max(1);
+fn blocks(plan: &Plan, front: &Front) -> Vec<Value> {
+    let mut result = Vec::new();
     let best: Vec<&Candidate> = front.candidates.iter().filter(|c| c.optimal).collect();
-    // With more objectives the front is no line in this plane.
-    if plan.objectives.len() == 2 {
-        let mut line = best.clone();
-        line.sort_by(|a, b| a.values[0].total_cmp(&b.values[0]));
-        let mut points = String::new();
-        for (i, c) in line.iter().enumerate() {
-            if i > 0 {
-                let _ = write!(points, " {:.1},{:.1}", x.at(c.values[0]), y.at(line[i - 1].values[1]));
-            }
-            let _ = write!(points, " {:.1},{:.1}", x.at(c.values[0]), y.at(c.values[1]));
+    if plan.objectives.len() >= 2 {
+        let dots: Vec<&Candidate> = front.candidates.iter().filter(|c| !c.optimal).collect();
+        let stride = dots.len().div_ceil(MOST_DOTS).max(1);
+        let mut note =
+            format!("{} of {} configurations are Pareto-optimal, and drawn larger.", best.len(), front.candidates.len());
+        if stride > 1 {
+            note += &format!(" Of the others one in {stride} is drawn.");
         }
-        let _ = writeln!(out, "<polyline class=\"front\" points=\"{}\"/>", points.trim_start());
-    }
-    for (class, radius, list) in [("dot", 3, dots.iter().step_by(stride).collect::<Vec<_>>()), ("best", 4, best.iter().collect())]
-    {
-        for c in list {
-            let words = plan.describe(c.configuration);
-            let values: Vec<String> =
-                plan.objectives.iter().zip(&c.values).map(|(o, v)| format!("{} {}", o.name, number(*v))).collect();
-            let _ = writeln!(
-                out,
-                "<circle class=\"{class}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"><title>{}</title></circle>",
-                x.at(c.values[0]),
-                y.at(c.values[1]),
-                escape(&format!("{words}: {}", values.join(", ")))
+        if front.left_out > 0 {
+            note += &format!(
+                " Not shown: {} in which a case did not end as “{}” or an objective has no value.",
+                front.left_out,
+                Status::Passed
             );
         }
+        let number = |c: &Candidate| plan.configurations.iter().position(|k| std::ptr::eq(k, c.configuration));
+        let shown = dots.into_iter().step_by(stride).chain(best.iter().copied());
+        let points: Vec<Value> = shown.filter_map(|c| Some(json!([number(c)?, u8::from(c.optimal), c.values]))).collect();
+        result.push(json!({ "kind": "plane", "id": "plane", "title": "Configurations", "note": note, "points": points }));
     }
-    out.push_str("</svg>\n");
-    if stride > 1 {
-        let _ = writeln!(out, "<p class=\"soft\">Of the grey points one in {stride} is drawn.</p>");
-    }
-    out
+    let of: Vec<Value> = (0..plan.objectives.len()).map(|o| effects(plan, front, o).into()).collect();
+    let note = "Pairs of configurations that differ in this setting only, to the first value of the axis: geometric mean of the ratios as a bar, the least and the most as a line. To the left of 1 is less.";
+    result.push(json!({ "kind": "effects", "id": "effects", "title": "What each setting does", "note": note, "of": of }));
+    result.push(table(plan, best));
+    result
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scales_hold_their_values_and_have_round_ticks() {
-        for values in [vec![3.0, 9.5], vec![1.0, 1e6], vec![5.0, 5.0], vec![0.0, 0.0], vec![-4.0, 12.0]] {
-            let s = Scale::new(values.iter().copied(), 0.0, 100.0);
-            for v in &values {
-                assert!((0.0..=100.0).contains(&s.at(*v)), "{values:?}");
-            }
-            let ticks = s.ticks();
-            assert!((2..=12).contains(&ticks.len()), "{values:?}: {ticks:?}");
-            assert!(ticks.iter().all(|t| (s.low..=s.high).contains(t)));
+/// For each value of each setting the ratios of an objective to the setting's first value, over configurations that are the same otherwise.
+fn effects(plan: &Plan, front: &Front, objective: usize) -> Vec<Value> {
+    let keys: Vec<Vec<usize>> = front
+        .candidates
+        .iter()
+        .map(|c| c.configuration.variant.into_iter().chain(c.configuration.values.iter().copied()).collect())
+        .collect();
+    let value: BTreeMap<&[usize], f64> =
+        keys.iter().zip(&front.candidates).map(|(k, c)| (k.as_slice(), c.values[objective])).collect();
+    let variants = (!plan.variants.is_empty()).then(|| ("variant".to_string(), plan.variants.clone()));
+    let text = |v: &toml::Value| v.as_str().map_or_else(|| v.to_string(), String::from);
+    let axes = plan.axes.iter().map(|a| (a.name.clone(), a.values.iter().map(text).collect()));
+    let mut rows = Vec::new();
+    for (s, (name, values)) in variants.into_iter().chain(axes).enumerate() {
+        if values.len() < 2 || name == plan.objectives[objective].name {
+            continue;
         }
-        assert!(Scale::new([1.0, 1e6].into_iter(), 0.0, 1.0).logarithmic);
+        let mut of = Vec::new();
+        for (i, text) in values.iter().enumerate() {
+            let ratios: Vec<f64> = keys
+                .iter()
+                .filter(|k| k[s] == i)
+                .filter_map(|k| {
+                    let mut first = k.clone();
+                    first[s] = 0;
+                    Some((*value.get(first.as_slice())?, *value.get(k.as_slice())?))
+                })
+                .filter(|(a, b)| *a > 0.0 && *b > 0.0)
+                .map(|(a, b)| b / a)
+                .collect();
+            if i == 0 {
+                of.push(json!({ "name": text, "ratio": 1, "text": "reference" }));
+                continue;
+            }
+            let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = ratios.iter().copied().fold(0.0, f64::max);
+            // Without pairs the limits are no numbers and become null.
+            of.push(json!({ "name": text, "ratio": geometric_mean(&ratios), "low": low, "high": high, "pairs": ratios.len() }));
+        }
+        rows.push(json!({ "name": name, "rows": of }));
     }
+    rows
+}
+
+/// The front, in order of its first objective; configurations of the same values are one row where they are all combinations of some settings.
+fn table(plan: &Plan, mut best: Vec<&Candidate>) -> Value {
+    best.sort_by(|a, b| {
+        let pairs = a.values.iter().zip(&b.values).map(|(x, y)| x.total_cmp(y));
+        pairs.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    });
+    let variant = (!plan.variants.is_empty()).then(|| cell("variant", "t"));
+    let heads: Vec<Value> = (plan.objectives.iter().map(|o| o.name.as_str().into()))
+        .chain(variant)
+        .chain(plan.axes.iter().map(|a| a.name.as_str().into()))
+        .collect();
+    let words = |v: Value| v.as_str().map_or_else(|| v.to_string(), String::from);
+    let rows: Vec<Value> = best
+        .chunk_by(|a, b| a.values == b.values)
+        .flat_map(|same| {
+            let all: Vec<Vec<String>> =
+                same.iter().map(|c| settings(plan, c.configuration).into_iter().map(words).collect()).collect();
+            let numbers: Vec<Value> = same[0].values.iter().map(|v| cell(number(*v), "")).collect();
+            let one: Option<Vec<String>> = merged(&all).map(|one| one.iter().map(|v| v.join(", ")).collect());
+            let lines = one.map_or(all, |one| vec![one]);
+            lines.into_iter().map(move |l| row(numbers.iter().cloned().chain(l.into_iter().map(|t| cell(t, ""))).collect()))
+        })
+        .collect();
+    let goals: Vec<String> =
+        plan.objectives.iter().map(|o| format!("{} {}", if o.maximise { "maximise" } else { "minimise" }, o.name)).collect();
+    let note = format!(
+        "No configuration is at least as good in all and better in one of: {}. Several values in a cell: all combinations are as good.",
+        goals.join(", ")
+    );
+    let title = if plan.objectives.len() == 1 { "The best" } else { "Pareto-optimal configurations" };
+    json!({ "kind": "table", "id": "front", "title": title, "note": note, "heads": heads, "rows": rows })
 }

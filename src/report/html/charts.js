@@ -123,7 +123,7 @@ function caches(width) {
   if (rows.length === 0) return 'No cache was accessed.';
   const parts = c => [Math.max(0, c.reads - c.misses - c.bypassed - c.merged), c.merged, c.misses, c.bypassed];
   return {
-    svg: bars(width, series, rows.map(([name, c]) => ({ name, parts: parts(c), text: `${short(c.reads)} reads · ${percent(c.reads - c.misses - c.bypassed, c.reads)}` })), { whole: true, colours }),
+    svg: bars(width, series, rows.map(([name, c]) => ({ name, parts: parts(c), text: `${percent(c.reads - c.misses - c.bypassed, c.reads)} found of ${short(c.reads)}` })), { whole: true, colours }),
     key: legend(series, colours),
     summary: rows.map(([n, c]) => `${n} finds ${percent(c.reads - c.misses - c.bypassed, c.reads)}`).join(', '),
     table: [['level', 'reads', ...series, 'writes', 'written back', 'evicted by age', 'evict-first', 'discarded'],
@@ -211,8 +211,11 @@ function energy(width) {
   const rows = Object.entries(s.energy_pj).filter(([, e]) => e > 0).sort((a, b) => b[1] - a[1]);
   if (rows.length === 0) return noTime('energy is counted in');
   const all = sum(rows.map(r => r[1]));
+  // Static energy would leave nothing to see of the rest.
+  const dynamic = rows.filter(([name]) => name !== 'static').map(r => r[1]);
+  const most = dynamic.length > 0 && all - sum(dynamic) > 2 * dynamic[0] ? dynamic[0] * 1.15 : undefined;
   return {
-    svg: bars(width, ['energy'], rows.map(([name, e]) => ({ name, parts: [e], text: `${joules(e)} · ${percent(e, all)}` })), { format: joules, colours: [5] }),
+    svg: bars(width, ['energy'], rows.map(([name, e]) => ({ name, parts: [e], text: `${joules(e)} · ${percent(e, all)}` })), { format: joules, colours: [5], most }),
     summary: rows.slice(0, 4).map(([n, e]) => `${n} ${percent(e, all)}`).join(', '),
     table: [['component', 'picojoules', 'share'], rows.map(([n, e]) => [n, group(e), percent(e, all)])],
   };
@@ -224,9 +227,12 @@ function roofline(width) {
   const places = r.points.flatMap(p => [['DRAM', p.dram_bytes], ['L2', p.l2_bytes]].filter(([, b]) => b > 0).map(([level, b]) => ({ p, level, x: p.operations.float + p.operations.integer > 0 ? (p.operations.float + p.operations.integer) / b : 0 })))
     .filter(q => q.x > 0 && q.p.rate > 0);
   if (places.length === 0) return 'No arithmetic was executed, or no byte left the SMs: there is no point to draw.';
+  // The same without integers, where there are both.
+  const alone = places.filter(q => q.p.operations.float > 0 && q.p.operations.integer > 0)
+    .map(q => { const part = q.p.operations.float / (q.p.operations.float + q.p.operations.integer); return { ...q, x: q.x * part, rate: q.p.rate * part }; });
   const top = Math.max(...r.compute.map(c => c.rate));
-  const xs = places.map(q => q.x).concat(r.memory.map(m => top / m.rate));
-  const ys = places.map(q => q.p.rate).concat(top);
+  const xs = [...places, ...alone].map(q => q.x).concat(r.memory.map(m => top / m.rate));
+  const ys = places.map(q => q.p.rate).concat(alone.map(q => q.rate), top);
   const low = Math.floor(Math.log10(Math.min(...xs) / 1.5)), high = Math.ceil(Math.log10(Math.max(...xs) * 1.5));
   const bottom = Math.floor(Math.log10(Math.min(...ys) / 1.5)), ceiling = Math.log10(top * 2.2);
   const height = Math.min(420, Math.max(300, width * 0.62));
@@ -258,6 +264,11 @@ function roofline(width) {
     svg.append(label(0, 0, `${m.name} ${bytes(m.rate)}/s`, { transform: `translate(${X(at)},${Y(at * m.rate) - 6}) rotate(${angle})`, 'text-anchor': 'middle', 'font-size': 11, class: 'halo' }));
   });
   const marks = [];
+  for (const q of alone) {
+    const [x, y] = [X(q.x), Y(q.rate)];
+    marks.push(draw(q.level === 'DRAM' ? 'circle' : 'rect', { class: 'mark', ...(q.level === 'DRAM' ? { cx: x, cy: y, r: 4.5 } : { x: x - 4, y: y - 4, width: 8, height: 8, transform: `rotate(45 ${x} ${y})` }), style: `fill:var(--panel);stroke:var(--s${q.level === 'DRAM' ? 0 : 2});stroke-width:2` },
+      hint(`${q.p.kernel}, floating point only: ${q.x.toPrecision(3)} operations a byte of ${q.level}, ${short(q.rate)} operations a second`)));
+  }
   for (const q of places) {
     const [x, y] = [X(q.x), Y(q.p.rate)];
     const tip = hint(`${q.p.kernel}: ${q.x.toPrecision(3)} operations a byte of ${q.level}, ${short(q.p.rate)} operations a second`);
@@ -277,7 +288,7 @@ function roofline(width) {
   svg.append(...marks);
   return {
     svg,
-    key: make('ul', { class: 'legend' }, [['●', 'bytes of device memory'], ['◆', 'bytes of L2'], ['–', 'ceilings: arithmetic'], ['/', 'ceilings: bandwidth']].map(([s, n]) => make('li', {}, make('b', { 'aria-hidden': 'true' }, s), n))),
+    key: make('ul', { class: 'legend' }, [['●', 'bytes of device memory'], ['◆', 'bytes of L2'], ...(alone.length ? [['○ ◇', 'floating point only']] : []), ['–', 'ceilings: arithmetic'], ['/', 'ceilings: bandwidth']].map(([s, n]) => make('li', {}, make('b', { 'aria-hidden': 'true' }, s), n))),
     summary: places.map(q => `${q.p.kernel}: ${q.x.toPrecision(3)} operations a byte of ${q.level}, ${percent(q.p.rate, Math.min(top, q.x * r.memory[q.level === 'DRAM' ? 0 : 1].rate))} of the roof`).join('; '),
     table: [['kernel', 'float operations', 'integer operations', 'operations a second', 'a byte of DRAM', 'a byte of L2', 'of the DRAM roof'],
       r.points.map(p => {

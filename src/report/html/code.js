@@ -27,7 +27,10 @@ function columns(timed, all) {
   ];
 }
 
-/** A row's cells: number, time, text, the other columns. */
+/** The columns that stand before the text: what lines are compared by. A narrow screen has room for one. */
+const before = list => list.filter(c => (innerWidth <= 560 ? c.bar : !c.minor)).length;
+
+/** A row's cells: number, columns, text, the other columns. */
 function cells(list, counted, number, text) {
   const made = list.map(c => {
     const value = String(c.of(counted));
@@ -35,7 +38,7 @@ function cells(list, counted, number, text) {
     const most = c.bar(counted);
     return make('td', { class: 'time' }, most > 0 ? make('i', { style: `width:${Math.max(1, Math.min(100, 100 * most / c.most)).toFixed(1)}%` }) : null, make('span', {}, value));
   });
-  const first = list.filter(c => c.bar).length;
+  const first = before(list);
   return [make('td', { class: 'number' }, number), made.slice(0, first), make('td', { class: 'text' }, make('div', { title: text.length > 40 ? text.trim() : null }, text)), made.slice(first)].flat();
 }
 
@@ -55,8 +58,8 @@ function listings() {
   const most = (values, bar) => Math.max(1e-12, ...values.map(bar));
   const head = (number, text, scaled) => {
     const cell = c => make('th', { scope: 'col', title: c.title, class: c.minor ? 'minor' : '' }, c.name);
-    const first = scaled.filter(c => c.bar);
-    return make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, number), first.map(cell), make('th', { scope: 'col', class: 'text' }, text), scaled.filter(c => !c.bar).map(cell)));
+    const first = before(scaled);
+    return make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, number), scaled.slice(0, first).map(cell), make('th', { scope: 'col', class: 'text' }, text), scaled.slice(first).map(cell)));
   };
   const scaled = values => list.map(c => (c.bar ? { ...c, most: most(values, c.bar) } : c));
   const host = make('div', { class: 'code' });
@@ -123,14 +126,16 @@ function codeFigure() {
   const frame = make('figure', { id: 'code', class: 'wide', 'data-chart': 'code' }, make('h2', {}, 'Source and assembly'), make('p', { class: 'note' }, note));
   const place = make('div');
   frame.append(place);
+  let drawn = null;
   const entry = {
     name: 'code',
     redraw() {
+      drawn = innerWidth <= 560;
       const { host, attributed, rows } = listings();
       place.replaceChildren(host, ...(attributed ? [attributed] : []));
       frame.dataset.drawn = String(rows);
     },
-    resize() {},
+    resize() { if ((innerWidth <= 560) !== drawn) entry.redraw(); },
   };
   charts.push(entry);
   return frame;

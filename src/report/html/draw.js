@@ -160,7 +160,7 @@ function chart(id, title, note, paint, options = {}) {
 }
 
 /**
- * Horizontal bars of parts. Rows: { name, parts: [value of each series], text, title }. Bars share one scale (`most`), or each fills the width (`whole`).
+ * Horizontal bars of parts. Rows: { name, parts: [value of each series], text, title }. Bars share one scale (`most`, else the longest), or each fills the width (`whole`).
  */
 function bars(width, series, rows, options = {}) {
   const narrow = width < 460;
@@ -170,7 +170,7 @@ function bars(width, series, rows, options = {}) {
   const step = narrow ? 42 : 27;
   const svg = draw('svg', { width, height: rows.length * step + 2 });
   const fills = paints(svg, series, options.colours);
-  const most = Math.max(...rows.map(r => sum(r.parts)), 1e-12);
+  const most = options.most ?? Math.max(...rows.map(r => sum(r.parts)), 1e-12);
   rows.forEach((row, i) => {
     const y = i * step;
     const top = narrow ? y + 18 : y + 4;
@@ -181,12 +181,17 @@ function bars(width, series, rows, options = {}) {
     let x = names;
     const whole = options.whole ? sum(row.parts) : most;
     row.parts.forEach((value, k) => {
-      const w = whole > 0 ? room * value / whole : 0;
+      const w = whole > 0 ? Math.min(room * value / whole, names + room - x) : 0;
       if (w <= 0) return;
       svg.append(draw('rect', { class: 'mark', x, y: top, width: Math.max(w, 0.75), height, style: `fill:${fills[k]}` },
         hint(`${row.name}, ${series[k]}: ${(options.format ?? group)(value)} (${percent(value, sum(row.parts))})`)));
       x += w;
     });
+    if (sum(row.parts) > whole * 1.001) {
+      // Longer than the scale: a gap, as in a broken axis.
+      const cut = names + room - 26;
+      svg.append(draw('path', { d: `M${cut},${top + height + 2}l8,${-height - 4}h7l-8,${height + 4}z`, style: 'fill:var(--panel)' }));
+    }
   });
   return svg;
 }

@@ -147,7 +147,7 @@ function controlFlow(width) {
       hint(`bb${v.block}: instructions ${b.first} – ${b.first + b.length - 1}, ${span}, executed ${group(b.executions)} times, ${percent(s, 1)} of the lanes active; ends with ${b.end}`)));
     svg.append(label(x + 9, y + 16, `bb${v.block}`, { 'font-weight': 650 }));
     svg.append(label(x + w - 9, y + 16, `× ${short(b.executions)}`, { 'text-anchor': 'end' }));
-    svg.append(label(x + 9, y + 31, b.executions ? `${(100 * s).toFixed(0)} % of lanes` : 'not executed'));
+    svg.append(label(x + 9, y + 31, b.executions ? `${(100 * s).toFixed(0)} % lanes` : 'not executed'));
     svg.append(label(x + w - 9, y + 31, `${b.length} inst.`, { 'text-anchor': 'end', 'font-size': 11 }));
     svg.append(label(x + 9, y + 46, branch(b), { 'font-size': 11 }));
   }

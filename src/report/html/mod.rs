@@ -51,16 +51,19 @@ pub struct Run<'a> {
 /// Code that does not load.
 pub fn page(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<String, String> {
     let data = data(run, outcome, times)?;
-    let style = include_str!("style.css");
-    let script = [
+    let script = concat!(
         include_str!("draw.js"),
         include_str!("charts.js"),
         include_str!("time.js"),
         include_str!("graph.js"),
         include_str!("code.js"),
         include_str!("main.js"),
-    ]
-    .concat();
+    );
+    Ok(assemble(run.title, include_str!("style.css"), &data, script))
+}
+
+/// A page of its parts: what scripts draw is in `data`.
+pub(super) fn assemble(title: &str, style: &str, data: &Value, script: &str) -> String {
     let mut out = String::with_capacity(style.len() + script.len() + 65536);
     // The template names each part once; parts are put in as they come, so that nothing in them is taken for a name.
     let mut rest = include_str!("page.html");
@@ -68,16 +71,16 @@ pub fn page(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<String, S
         out.push_str(before);
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
         match name {
-            "title" => out.push_str(&escaped(run.title)),
+            "title" => out.push_str(&escaped(title)),
             "style" => out.push_str(style),
-            "data" => out.push_str(&script_data(&data)),
-            "script" => out.push_str(&script),
+            "data" => out.push_str(&script_data(data)),
+            "script" => out.push_str(script),
             _ => {}
         }
         rest = after;
     }
     out.push_str(rest);
-    Ok(out)
+    out
 }
 
 /// Text as HTML.

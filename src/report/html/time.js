@@ -62,14 +62,14 @@ function timeline(width) {
   let y = starts.length > 1 ? 16 : 0;
   const titles = [];
   const panel = (name, height, rows, fills, format) => {
-    y += 20;
+    y += 25;
     const top = y;
     const values = list.map(b => rows(b).map(n => n / (b.to - b.from)));
     const most = Math.max(...values.map(sum), 1e-9);
     const scale = ticks(most, height > 80 ? 4 : 2);
     const limit = Math.max(most, scale[scale.length - 1]);
     const Y = v => top + height - v / limit * height;
-    titles.push(label(0, top - 7, name, { 'font-weight': 600, class: 'halo' }));
+    titles.push(label(0, top - 10, name, { 'font-weight': 600, class: 'halo' }));
     for (const v of scale) {
       svg.append(draw('line', { class: 'axis', x1: left, x2: width - right, y1: Y(v), y2: Y(v) }));
       svg.append(label(left - 6, Y(v) + 4, format(v), { 'text-anchor': 'end', class: 'soft', 'font-size': 11 }));
