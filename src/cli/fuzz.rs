@@ -1,6 +1,6 @@
 //! `heddle fuzz`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -117,6 +117,7 @@ impl Fuzz {
         let done = AtomicU64::new(0);
         let error: Mutex<Option<String>> = Mutex::new(None);
         let times: Mutex<BTreeMap<&'static str, Duration>> = Mutex::new(BTreeMap::new());
+        let no_witness: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
         // Seeds are handed out in order, so that those done are a range when time runs out.
         let next = AtomicU64::new(range.start);
         let work = || -> Result<(), String> {
@@ -137,6 +138,7 @@ impl Fuzz {
                 done.fetch_add(1, Ordering::Relaxed);
                 bar.inc(1);
             }
+            locked(&no_witness).append(&mut checker.no_witness);
             let mut all = locked(&times);
             checker.times.iter().for_each(|(part, t)| *all.entry(part).or_default() += *t);
             Ok(())
@@ -170,6 +172,14 @@ impl Fuzz {
             parts.join(", "),
         );
         super::write_output(None, line.as_bytes())?;
+        let no_witness: Vec<String> = locked(&no_witness).iter().map(u64::to_string).collect();
+        if !no_witness.is_empty() {
+            let line = format!(
+                "The OpenCL device has other results with its optimisation than without, so that it says nothing about seeds {}\n",
+                no_witness.join(", ")
+            );
+            super::write_output(None, line.as_bytes())?;
+        }
         if findings.is_empty() {
             return Ok(());
         }

@@ -296,7 +296,11 @@ impl Selector<'_> {
                 out.push(self.pointer_bits(&address, c.address_space()));
                 return true;
             }
-            if kind != LLVMIntegerTypeKind || LLVMIsAConstantExpr(c.0).is_null() || !matches!(leaves[0].bits, 8 | 16 | 32 | 64) {
+            if kind != LLVMIntegerTypeKind
+                || leaves.len() != 1
+                || LLVMIsAConstantExpr(c.0).is_null()
+                || !matches!(leaves[0].bits, 8 | 16 | 32 | 64)
+            {
                 return false;
             }
             let mut sources = Parts::new();
