@@ -251,7 +251,7 @@ impl Run {
         if let Some(warning) = report::dropped(&outcome.printed, self.printf_buffer) {
             eprintln!("warning: {warning}");
         }
-        let times = report::HostTimes { compile: compiled, simulate: outcome.simulated };
+        let times = report::HostTimes { compile: compiled, simulate: outcome.simulated, launches: outcome.launch_times.clone() };
         if let Some(path) = &self.json {
             let json = report::json(&outcome, &machine, self.mode, &times);
             super::write_output(Some(path), json.as_bytes())?;

@@ -19,12 +19,14 @@ use crate::sim::statistics::HierarchyStatistics;
 use crate::target::Machine;
 
 /// Host time of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct HostTimes {
     /// Compilation.
     pub compile: Duration,
     /// Simulation of the launches, without making, reading and comparing buffers.
     pub simulate: Duration,
+    /// Of that, each launch, with the translation to the host's instructions if it had one.
+    pub launches: Vec<Duration>,
 }
 
 /// Statistics as JSON.
@@ -43,7 +45,11 @@ pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes)
             "dropped_messages": outcome.printed.dropped,
             "dropped_bytes": outcome.printed.dropped_bytes,
         },
-        "host_seconds": { "compile": times.compile.as_secs_f64(), "simulate": times.simulate.as_secs_f64() },
+        "host_seconds": {
+            "compile": times.compile.as_secs_f64(),
+            "simulate": times.simulate.as_secs_f64(),
+            "launches": times.launches.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
+        },
         "total": outcome.total,
         "launches": launches,
     });

@@ -51,6 +51,8 @@ pub struct Outcome {
     pub printed: Printed,
     /// Host time of the launches.
     pub simulated: Duration,
+    /// Of that, each launch.
+    pub launch_times: Vec<Duration>,
     /// Expectations checked.
     pub checked: usize,
     /// Contents of the buffers after the last launch.
@@ -115,6 +117,7 @@ pub fn run_and_print(
             fault => fault,
         })?;
         outcome.simulated += launched.time;
+        outcome.launch_times.push(launched.time);
         outcome.printed.add(&launched.printed);
         outcome.total.add(&launched.statistics);
         outcome.launches.push((spec.kernel.clone(), launched.statistics));

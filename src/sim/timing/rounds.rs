@@ -44,6 +44,8 @@ pub(super) struct Cluster<'a, const N: usize, const W: usize> {
     /// Which SMs have no work left.
     done: Vec<bool>,
     stop: Option<(Key, Stop)>,
+    /// Requests up to here have been served; the answers are heard when the cluster goes on.
+    served: Option<Key>,
     /// Work-groups ended since it was last asked.
     ended: u64,
     /// The last cycle in which an SM did something.
@@ -64,7 +66,7 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
     /// SMs with what is near them.
     pub fn new(near: &'a RefCell<Near>, numbers: std::ops::Range<usize>, common: &Common<'a, N>, resident: u32) -> Self {
         let sms: Vec<Sm<N, W>> = numbers.map(|n| Sm::new(n, near, common, resident)).collect();
-        Cluster { near, done: vec![false; sms.len()], sms, stop: None, ended: 0, last: 0 }
+        Cluster { near, done: vec![false; sms.len()], sms, stop: None, served: None, ended: 0, last: 0 }
     }
 
     fn key(&self, sm: usize) -> Key {
@@ -82,6 +84,7 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
 
     /// Simulates the cluster's SMs in turns up to a cycle, or until one must stop. `groups_left`: there are work-groups to be given out.
     fn run(&mut self, c: &Common<'a, N>, plan: &Plan, until: u64, groups_left: bool) {
+        self.hear(c);
         for i in 0..self.sms.len() {
             if self.stop.is_none() && !self.done[i] && self.sms[i].is_open() {
                 self.after_cycle(c, plan, i, until, groups_left);
@@ -132,8 +135,9 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
         }
     }
 
-    /// Hears the answers to requests made up to `until`.
-    fn hear(&mut self, c: &Common<'a, N>, until: Key) {
+    /// Hears the answers to requests that have been served.
+    fn hear(&mut self, c: &Common<'a, N>) {
+        let Some(until) = self.served.take() else { return };
         let Cluster { near, sms, .. } = self;
         let first = sms.first().map_or(0, |s| s.number);
         let mut arrivals = Vec::new();
@@ -321,16 +325,18 @@ fn coordinate<'a, const N: usize, const W: usize>(
             if let Some(below) = below {
                 serve(&mut all, below, c, now, &mut write);
             }
-            all.iter_mut().for_each(|k| k.hear(c, now));
+            all.iter_mut().for_each(|k| k.served = Some(now));
             let ended: u64 = all.iter_mut().map(|k| std::mem::take(&mut k.ended)).sum();
             if ended > 0 {
                 progress(ended);
             }
             if now == NEVER {
+                all.iter_mut().for_each(|k| k.hear(c));
                 write(all.iter().map(|k| k.last).max().unwrap_or(0));
                 return Ok(());
             }
             let cluster = &mut *all[first];
+            cluster.hear(c);
             let groups_left = next_group < plan.total;
             match cluster.stop.take() {
                 // Where nothing can be known ahead, all is done here, in turns.

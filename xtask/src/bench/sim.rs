@@ -1,6 +1,8 @@
 //! `bench sim`: the simulator against Oclgrind and PoCL (Debian's packages, both optional) on naive sgemm, mandelbrot and a reduction.
 //!
-//! All sides run the same source on the same sizes. Oclgrind and PoCL run through `oclgrind-kernel` and pyopencl; where they or their inputs
+//! All sides run the same source on the same sizes, and compilation counts for none: of PoCL the best of several launches is taken, of Oclgrind what a
+//! single work-item takes is subtracted, and of functional mode the best of several launches, the first of which translates the kernel to the host's
+//! instructions (`first_launch_seconds`, with the translation). Oclgrind and PoCL run through `oclgrind-kernel` and pyopencl; where they or their inputs
 //! are missing, their figures are left out and a line says why.
 //!
 //! `timing_over_functional`: warp instructions a second of timing mode over those of functional mode, each on all cores. `scaling_two_cores`: seconds on one
@@ -36,26 +38,29 @@ pub fn run(report: &mut Report) -> Result<()> {
             }
             Ok((median(times), json["total"].take()))
         };
-        let (functional, total) = run("functional", "0", 5)?;
-        let lanes = number(&total, "lane_instructions");
+        let (functional, first, lanes) = launches(&heddle, &folder)?;
         let (timing, total) = run("timing", "0", 3)?;
         let entry = report.kernels.entry((*name).to_string()).or_default();
         entry.insert("functional_seconds".into(), functional);
+        entry.insert("first_launch_seconds".into(), first);
         entry.insert("timing_seconds".into(), timing);
         entry.insert("lane_instructions_per_second".into(), lanes / functional);
         entry.insert("timing_warp_instructions_per_second".into(), number(&total, "instructions") / timing);
         report.figures.insert(format!("timing_over_functional.{name}"), functional / timing);
         let host = |what: &str| number(&total, &format!("timing.host.{what}"));
         report.figures.insert(format!("bytes_per_work_item.{name}"), host("bytes") / host("work_items").max(1.0));
-        for (mode, runs) in [("functional", 5), ("timing", 3)] {
-            let (one, _) = run(mode, "1", runs)?;
-            let (two, _) = run(mode, "2", runs)?;
-            report.figures.insert(format!("scaling_two_cores.{mode}.{name}"), one / two);
+        // In turns, so that a machine whose speed drifts is fair to both.
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            one.push(run("timing", "1", 1)?.0);
+            two.push(run("timing", "2", 1)?.0);
         }
+        report.figures.insert(format!("scaling_two_cores.{name}"), median(one) / median(two));
         match oclgrind(&folder) {
             Ok(t) => {
                 entry.insert("oclgrind_seconds".into(), t);
                 report.figures.insert(format!("functional_over_oclgrind.{name}"), t / functional);
+                report.figures.insert(format!("first_launch_over_oclgrind.{name}"), t / first);
                 report.figures.insert(format!("timing_over_oclgrind.{name}"), t / timing);
             }
             Err(e) => eprintln!("no comparison with Oclgrind on {name}: {e:#}"),
@@ -64,11 +69,43 @@ pub fn run(report: &mut Report) -> Result<()> {
             Ok(t) => {
                 entry.insert("pocl_seconds".into(), t);
                 report.figures.insert(format!("functional_over_pocl.{name}"), t / functional);
+                report.figures.insert(format!("first_launch_over_pocl.{name}"), t / first);
             }
             Err(e) => eprintln!("no comparison with PoCL on {name}: {e:#}"),
         }
     }
     Ok(())
+}
+
+/// Launches of the kernel in one process for the best of them.
+const LAUNCHES: usize = 6;
+
+/// Functional mode: seconds of the best of several launches and of the first (medians of five processes), and instructions times lanes of one.
+fn launches(heddle: &Path, folder: &Path) -> Result<(f64, f64, f64)> {
+    let text = std::fs::read_to_string(folder.join("case.json"))?;
+    let mut case: serde_json::Value = serde_json::from_str(&text).context("benches/*/case.json")?;
+    let once = case["launches"].as_array().context("benches/*/case.json: launches")?.clone();
+    case["launches"] = (0..LAUNCHES).flat_map(|_| once.clone()).collect();
+    let source = folder.join(case["source"].as_str().context("benches/*/case.json: source")?);
+    case["source"] = source.to_str().context("the project's path is no UTF-8")?.into();
+    let file = tempfile::Builder::new().suffix(".json").tempfile()?;
+    std::fs::write(file.path(), case.to_string())?;
+    let (mut best, mut first, mut json) = (Vec::new(), Vec::new(), serde_json::Value::Null);
+    for _ in 0..5 {
+        let output = Command::new(heddle)
+            .args(["run", "--mode", "functional", "--json", "-"])
+            .arg(file.path())
+            .output()
+            .context("cannot run heddle")?;
+        anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        json = serde_json::from_slice(&output.stdout)?;
+        let seconds: Vec<f64> =
+            json["host_seconds"]["launches"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect();
+        let repetitions: Vec<f64> = seconds.chunks(once.len()).map(|r| r.iter().sum()).collect();
+        best.push(repetitions.iter().copied().fold(f64::INFINITY, f64::min));
+        first.push(repetitions.first().copied().unwrap_or(f64::NAN));
+    }
+    Ok((median(best), median(first), number(&json, "total.lane_instructions") / LAUNCHES as f64))
 }
 
 /// Seconds Oclgrind takes for the kernel: `oclgrind.sim` runs one part of the range of `share`, less what a single work-item takes
