@@ -223,14 +223,12 @@ impl Selector<'_> {
                 let (op, ty) = s.widened(leaf, a[0], true);
                 s.emit_joint(Op::Abs, ty, leaf.words(), &[op])
             }),
-            "smin" | "smax" | "umin" | "umax" => {
-                let signed = base.starts_with('s');
-                let op = if base.ends_with("min") { Op::Min } else { Op::Max };
-                self.each(i, 2, |s, leaf, a| {
-                    let (x, ty) = s.widened(leaf, a[0], signed);
-                    let (y, _) = s.widened(leaf, a[1], signed);
-                    s.emit_joint(op, ty, leaf.words(), &[x, y])
-                });
+            "smin" | "smax" | "umin" | "umax" => self.each(i, 2, |s, leaf, a| s.extreme(&base, leaf, a[0], a[1])),
+            "vector.reduce.smin" | "vector.reduce.smax" | "vector.reduce.umin" | "vector.reduce.umax" => {
+                let parts = self.parts(i.operand(0));
+                let (leaf, which) = (self.leaf(i), &base["vector.reduce.".len()..]);
+                let result = parts[1..].iter().fold(parts[0], |all, part| self.extreme(which, leaf, all, *part));
+                self.set1(i, result);
             }
             "sadd.sat" | "uadd.sat" | "ssub.sat" | "usub.sat" => {
                 let signed = base.starts_with('s');
@@ -662,6 +660,15 @@ impl Selector<'_> {
             self.store_bytes(&to, offset, at, bytes, wide);
             at += bytes;
         }
+    }
+
+    /// `smin`, `smax`, `umin` or `umax` of two integers.
+    fn extreme(&mut self, which: &str, leaf: Leaf, a: Operand, b: Operand) -> Operand {
+        let signed = which.starts_with('s');
+        let op = if which.ends_with("min") { Op::Min } else { Op::Max };
+        let (x, ty) = self.widened(leaf, a, signed);
+        let (y, _) = self.widened(leaf, b, signed);
+        self.emit_joint(op, ty, leaf.words(), &[x, y])
     }
 
     fn reduce(&mut self, i: Value, op: Op) {

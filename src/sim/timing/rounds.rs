@@ -91,8 +91,14 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
             }
         }
         while self.stop.is_none() {
-            let next = (0..self.sms.len()).filter(|i| !self.done[*i] && !self.sms[*i].is_open()).min_by_key(|i| self.key(*i));
-            let Some(i) = next.filter(|i| self.sms[*i].time < until) else { return };
+            // Of those of the earliest cycle the first: they stand in the order of their numbers.
+            let (mut next, mut earliest) = (None, until);
+            for (i, sm) in self.sms.iter().enumerate() {
+                if sm.time < earliest && !self.done[i] && !sm.is_open() {
+                    (next, earliest) = (Some(i), sm.time);
+                }
+            }
+            let Some(i) = next else { return };
             self.cycle(c, plan, i, false, until, groups_left);
         }
     }
