@@ -3,9 +3,10 @@
 use heddle_llvm_passes::builtins::{self, Builtin, Query};
 use heddle_llvm_passes::ir::{self, Value};
 use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMIsAInlineAsm};
+use rustc_hash::FxHashSet;
 
 use super::types::{Leaf, leaves};
-use super::{Parts, Selector, constants};
+use super::{Parts, Selector, constants, memory};
 use crate::isa::{Cond, Inst, Op, Operand, Rounding, Special, Type};
 use crate::mir::{Bank, RegClass};
 
@@ -255,6 +256,10 @@ impl Selector<'_> {
                     self.error(Some(i), format!("`{base}` of a size that is not a constant is not supported"));
                     return;
                 };
+                // The padding of structures, for one: LLVM splits it from the fields and still copies it.
+                if memory::never_written(i.operand(1), &mut FxHashSet::default()) {
+                    return;
+                }
                 let align = self.argument_align(i, 0).min(self.argument_align(i, 1));
                 let (to, from) = (self.address(i.operand(0)), self.address(i.operand(1)));
                 self.copy_bytes(&to, &from, size as u32, align);

@@ -6,7 +6,8 @@
 use heddle_llvm_passes::cache_hints::Hint;
 use heddle_llvm_passes::ir::Value;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode};
+use rustc_hash::FxHashSet;
 
 use super::address::Address;
 use super::types::{self, Leaf, leaves};
@@ -565,6 +566,46 @@ impl Selector<'_> {
     pub(super) fn leaf(&self, v: Value) -> Leaf {
         types::leaves(v.ty()).first().copied().unwrap_or(Leaf { bits: 32, float: false, pointer: None, offset: 0 })
     }
+}
+
+/// Whether a pointer is to a private variable that nothing is ever written to, but what other variables like this have. `seen`: variables that are
+/// taken to be so while they are looked at.
+pub(super) fn never_written(pointer: Value, seen: &mut FxHashSet<Value>) -> bool {
+    let mut variable = pointer;
+    while variable.is_instruction()
+        && matches!(variable.opcode(), LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast)
+    {
+        variable = variable.operand(0);
+    }
+    if !variable.is_instruction() || variable.opcode() != LLVMOpcode::LLVMAlloca {
+        return false;
+    }
+    if !seen.insert(variable) {
+        return true;
+    }
+    let mut pointers = vec![variable];
+    while let Some(p) = pointers.pop() {
+        for user in p.users() {
+            if !user.is_instruction() {
+                return false;
+            }
+            match user.opcode() {
+                LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast => pointers.push(user),
+                LLVMOpcode::LLVMLoad => {}
+                LLVMOpcode::LLVMCall => {
+                    let name = user.called_function().map(|f| f.name()).unwrap_or_default();
+                    let copy = name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.");
+                    let harmless = name.starts_with("llvm.lifetime.")
+                        || copy && (user.operand(0) != p || never_written(user.operand(1), seen));
+                    if !harmless {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
+    }
+    true
 }
 
 #[cfg(test)]
