@@ -1,7 +1,7 @@
 //! Finds LLVM 19, clang 19 and libclc 19, and prepares the built-in library.
 //!
 //! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without `get_global_id` and `get_global_size`, so that the passes still see
-//! those calls (DESIGN §3), and without `mad_sat` of `long`, which is wrong there; functions that ours are made of get another name. It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
+//! those calls (DESIGN §3), and without `mad_sat` and `mul_hi` of `long`, which are wrong there; functions that ours are made of get another name. It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily, so its size costs little).
 
 use std::env;
@@ -35,6 +35,7 @@ fn main() {
     let mut command = Command::new(&extract);
     command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej", "--func=_Z7mad_satlll"]);
     command.args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z7mad_satDv{n}_lS_S_")));
+    command.arg("--func=_Z6mul_hill").args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z6mul_hiDv{n}_lS_")));
     run(command.arg(&library).arg("-o").arg(&trimmed), "trim libclc's library");
     let map = file("renamed.map");
     let lines = RENAMED.map(|(symbol, name)| format!("function: {{ source: {symbol}, target: libclc_{name} }}\n"));
