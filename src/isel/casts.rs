@@ -258,7 +258,7 @@ impl Selector<'_> {
         }
         // Vectors of bits are integers of so many bits, element 0 lowest.
         let bits = |side: &[Leaf]| side.len() % 8 == 0 && side.iter().all(|l| l.bits == 1);
-        let whole = |side: &[Leaf]| side.iter().all(|l| l.bits >= 8 && l.bits % 8 == 0 && l.bits <= 64);
+        let whole = |side: &[Leaf]| side.iter().all(|l| l.bits >= 8 && l.bits % 8 == 0);
         if !(bits(&from) || whole(&from)) || !(bits(&to) || whole(&to)) {
             self.error(Some(i), "a bitcast of elements that are no whole bytes is not supported");
             return;

@@ -132,10 +132,13 @@ impl Selector<'_> {
     /// A shift or a funnel shift by a constant.
     fn shifted_words(&mut self, i: Value, bits: u32, shift: Shift) -> Option<Vec<Operand>> {
         let amount = self.constant_words(i.operand(if shift.funnel { 2 } else { 1 }))?;
-        let by = amount.first().copied()?;
-        if by >= bits || amount.iter().skip(1).any(|w| *w != 0) {
-            // Poison; of funnel shifts LLVM takes constants modulo the width itself.
-            return Some(Vec::new());
+        let mut by = amount.first().copied()?;
+        let far = by >= bits || amount.iter().skip(1).any(|w| *w != 0);
+        if far && shift.funnel && bits.is_power_of_two() {
+            by %= bits;
+        } else if far {
+            // Poison; for a funnel shift of another width the remainder of the whole amount would be needed, which LLVM takes itself.
+            return (!shift.funnel).then(Vec::new);
         }
         let upper = self.words(i.operand(0));
         let count = upper.len();

@@ -2,6 +2,16 @@
 
 use super::{functions, values};
 
+/// What a work-item can ask about its sub-group.
+pub const SUB_GROUP_QUERIES: [&str; 6] = [
+    "get_sub_group_size",
+    "get_max_sub_group_size",
+    "get_num_sub_groups",
+    "get_enqueued_num_sub_groups",
+    "get_sub_group_id",
+    "get_sub_group_local_id",
+];
+
 /// What is known of a form that works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
@@ -622,14 +632,7 @@ fn together(forms: &mut Vec<Form>) {
             forms.push(plain(section, &format!("sub_group_{f}"), ty, &n.to_string(), body, Evidence::Values));
         }
     }
-    for f in [
-        "get_sub_group_size",
-        "get_max_sub_group_size",
-        "get_num_sub_groups",
-        "get_enqueued_num_sub_groups",
-        "get_sub_group_id",
-        "get_sub_group_local_id",
-    ] {
+    for f in SUB_GROUP_QUERIES {
         forms.push(plain("Sub-group functions", f, "uint", "1", format!("((global uint *)w)[i] = {f}();"), Evidence::Values));
     }
     for (f, body) in [

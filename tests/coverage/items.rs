@@ -6,6 +6,7 @@ use heddle::object::write::Image;
 use heddle::runtime::array::{Array, DType};
 use heddle::target::Machine;
 
+use super::forms::SUB_GROUP_QUERIES;
 use super::values::{TYPES, data, encode, float_at, integer_at, limits, pointers, run};
 use super::{PRELUDE, compile, launch};
 
@@ -23,19 +24,10 @@ fn over_range(image: &Image, size: usize, global: [usize; 3], local: [usize; 3],
 fn identifiers() {
     const OF_DIMENSION: [&str; 8] =
         ["global_size", "global_id", "local_size", "enqueued_local_size", "local_id", "num_groups", "group_id", "global_offset"];
-    const PLAIN: [&str; 9] = [
-        "get_work_dim",
-        "get_global_linear_id",
-        "get_local_linear_id",
-        "get_sub_group_size",
-        "get_max_sub_group_size",
-        "get_num_sub_groups",
-        "get_enqueued_num_sub_groups",
-        "get_sub_group_id",
-        "get_sub_group_local_id",
-    ];
+    let plain_names: Vec<&str> =
+        ["get_work_dim", "get_global_linear_id", "get_local_linear_id"].into_iter().chain(SUB_GROUP_QUERIES).collect();
     // Dimensions 0 to 2, and one that there is not.
-    let row = 4 * OF_DIMENSION.len() + PLAIN.len();
+    let row = 4 * OF_DIMENSION.len() + plain_names.len();
     let mut source = format!(
         "{PRELUDE}kernel void test(global long *out) {{\n  size_t at = 0, size = 1;\n  for (uint d = 0; d < 3; d++) {{ \
          at += (get_global_id(d) - get_global_offset(d)) * size; size *= get_global_size(d); }}\n  global long *o = out + at * {row};\n"
@@ -43,7 +35,7 @@ fn identifiers() {
     for (k, f) in OF_DIMENSION.iter().enumerate() {
         let _ = writeln!(source, "  for (uint d = 0; d < 4; d++) o[4 * {k} + d] = get_{f}(d);");
     }
-    for (k, f) in PLAIN.iter().enumerate() {
+    for (k, f) in plain_names.iter().enumerate() {
         let _ = writeln!(source, "  o[{}] = {f}();", 4 * OF_DIMENSION.len() + k);
     }
     source.push_str("}\n");
@@ -88,7 +80,7 @@ fn identifiers() {
                     assert_eq!(integer_at(&out, item * row + 4 * k + d), want as i128, "get_{f}({d}) of work-item {at:?}");
                 }
             }
-            for (k, f) in PLAIN.iter().enumerate() {
+            for (k, f) in plain_names.iter().enumerate() {
                 let got = integer_at(&out, item * row + 4 * OF_DIMENSION.len() + k);
                 // A maximum may be more than there is.
                 let larger = *f == "get_max_sub_group_size" && got == warp as i128;
