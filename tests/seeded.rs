@@ -10,14 +10,16 @@ use heddle::driver::{self, CompileOptions, Emit};
 use heddle::frontend::FrontendOptions;
 use heddle::frontend::args::parse_clang_style;
 use heddle::object::read;
+use heddle::object::write::Image;
 use heddle::runtime::case::Case;
 use heddle::runtime::quick::Quick;
 use heddle::runtime::run::{Mode, RunError, run_case};
 use heddle::sim::Options;
+use heddle::sim::jit::Jit;
 use heddle::target::Machine;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// The report of a case in functional mode with all checks on, if there is one.
+/// The report of a case in functional mode with all checks on, if there is one: the same from interpreted and from translated code.
 fn report(case: &Case) -> Result<Option<String>, Failed> {
     let machine = Machine::default_machine();
     let mut words = case.options.clone();
@@ -27,15 +29,25 @@ fn report(case: &Case) -> Result<Option<String>, Failed> {
     let mut options = CompileOptions { frontend, checked: true, ..Default::default() };
     options.codegen.verify = true;
     let image = read::parse(&driver::compile(&line.inputs, Emit::Obj, &options, &machine)?.output)?;
+    let interpreted = run(case, &image, &machine, Jit::Never)?;
+    let translated = run(case, &image, &machine, Jit::Always)?;
+    if interpreted != translated {
+        return Err(format!("interpreted: {interpreted:?}\ntranslated: {translated:?}").into());
+    }
+    Ok(interpreted)
+}
+
+fn run(case: &Case, image: &Image, machine: &Machine, jit: Jit) -> Result<Option<String>, Failed> {
     let options = Options {
         max_instructions: 100_000_000,
+        jit,
         check_marks: true,
         check_races: true,
         check_uninitialised: true,
         check_barriers: true,
         ..Default::default()
     };
-    match run_case(case, &image, &machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {})) {
+    match run_case(case, image, machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {})) {
         Ok(outcome) => match outcome.mismatches.first() {
             Some((buffer, message)) => Err(format!("buffer `{buffer}`: {message}").into()),
             None => Ok(None),

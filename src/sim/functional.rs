@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::check::Checker;
-use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare};
+use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
 use super::fault::{Fault, FaultKind};
 use super::memory::DeviceMemory;
 use super::program::{End, Program};
@@ -141,6 +141,9 @@ impl<'a, const N: usize> Warp<'a, N> {
                 constants: &launch.constants,
                 descriptors: &launch.descriptors,
                 ranges: [(0, 0); RANGES],
+                quiet: [(0, 0); RANGES],
+                quiet_descriptors: &[],
+                undefined: Default::default(),
                 fault: None,
                 hierarchy: None,
                 late: None,
@@ -169,6 +172,7 @@ impl<'a, const N: usize> Warp<'a, N> {
         self.number = number;
         self.lanes.local = local;
         self.lanes.fault = None;
+        self.lanes.undefined.clear();
         let [sx, sy, _] = place.size;
         let groups = launch.groups();
         let warps = items.div_ceil(N as u32);
@@ -330,12 +334,19 @@ fn run<const N: usize>(
     let stop = AtomicU64::new(u64::MAX);
     // Several groups a step keep the counter cold when groups are short.
     let step = (groups / (threads as u64 * 64)).clamp(1, 64);
+    // All accesses of surfaces in memory that is not watched stay on their frequent paths.
+    let surfaces = !launch.descriptors.is_empty();
+    let quiet_descriptors: Vec<_> = match Checker::new(launch, memory, options, N as u32).filter(|_| surfaces) {
+        Some(checker) => launch.descriptors.iter().map(|d| checker.quiet_surface(d, memory)).collect(),
+        None => Vec::new(),
+    };
     let work = || {
         let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
         let new_warp = |_| {
             let mut warp = Warp::new(launch, memory, options);
             if checker.is_some() {
                 (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
+                warp.lanes.quiet_descriptors = &quiet_descriptors;
             }
             warp
         };
@@ -432,10 +443,13 @@ fn run_group<const N: usize>(
             if let Some(checker) = checker {
                 checker.borrow_mut().run_warp(warp.number);
             }
-            let goes_on = compiled
-                .is_none_or(|c| jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, options.max_instructions));
-            if goes_on {
-                run_warp(warp, launch.program, code, &mut worker.counts, budget, options.max_instructions, refreshes);
+            let limit = options.max_instructions;
+            let from = match compiled {
+                Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, limit),
+                None => Some(0),
+            };
+            if let Some(from) = from {
+                run_warp(warp, launch.program, code, &mut worker.counts, budget, limit, refreshes, from);
             }
             if let Some(fault) = warp.fault(launch, place) {
                 let race = matches!(fault.kind, FaultKind::Race(_));
@@ -485,7 +499,8 @@ fn uneven_barrier<const N: usize>(warps: &[Warp<N>], launch: &Launch, place: Gro
     Ok(())
 }
 
-/// Runs a warp until it waits, ends or faults.
+/// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0, the block has been counted.
+#[expect(clippy::too_many_arguments)]
 fn run_warp<const N: usize>(
     warp: &mut Warp<N>,
     program: &Program,
@@ -494,19 +509,36 @@ fn run_warp<const N: usize>(
     budget: &mut u64,
     limit: u64,
     refreshes: bool,
+    from: u32,
 ) {
     warp.lanes.mask = warp.control.mask;
+    let mut from = from as usize;
     loop {
         let pc = warp.control.pc as usize;
         let block = &program.blocks[pc];
-        counts.executions[pc] += 1;
-        counts.lanes[pc] += u64::from(warp.lanes.mask.count_ones());
+        if from == 0 {
+            counts.executions[pc] += 1;
+            counts.lanes[pc] += u64::from(warp.lanes.mask.count_ones());
+        }
         if refreshes {
             warp.lanes.refresh(program);
         }
         let first = block.first as usize;
-        for d in &code[first..first + block.body as usize] {
-            (d.run)(&mut warp.lanes, d);
+        let body = &code[first + std::mem::take(&mut from)..first + block.body as usize];
+        if warp.lanes.checker.is_some() {
+            for d in body {
+                if !warp.lanes.undefined.is_empty() {
+                    undefined::observe(&mut warp.lanes, d, &program.insts[d.index as usize]);
+                }
+                (d.run)(&mut warp.lanes, d);
+            }
+            if !warp.lanes.undefined.is_empty() {
+                undefined::observe_end(&mut warp.lanes, block.end);
+            }
+        } else {
+            for d in body {
+                (d.run)(&mut warp.lanes, d);
+            }
         }
         if warp.lanes.fault.is_some() {
             return;
@@ -535,5 +567,5 @@ pub fn run_interpreted<const N: usize>(
     budget: &mut u64,
 ) {
     let limit = *budget;
-    run_warp(warp, program, code, counts, budget, limit, true);
+    run_warp(warp, program, code, counts, budget, limit, true, 0);
 }

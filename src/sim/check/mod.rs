@@ -5,18 +5,24 @@
 //! host thread, work-groups one after the other, so that reports are the same in every run; that no two groups overlap in the simulation does
 //! not hide a race, because order in time counts for nothing here, only barriers, fences and atomics do ([`races`]).
 //!
-//! Without `--check` none of this exists: the accesses' frequent paths are left by the same test that timing mode uses (`local_banks`).
+//! Reads of what was never written are marked here and followed by [`super::exec::undefined`], which reports their use.
+//!
+//! Memory that the kernel only reads is not watched ([`Checker::quiet`]): its accesses keep their frequent paths. Without `--check` none of this exists: the
+//! paths are left by the same test that timing mode uses (`local_banks`).
 
 mod order;
 pub mod races;
+mod written;
 
 use races::Races;
+use written::Written;
 
-use super::exec::all_lanes;
+use super::exec::undefined::Copies;
 use super::fault::FaultKind;
-use super::memory::DeviceMemory;
-use super::{Launch, Options};
+use super::memory::{Allocation, DeviceMemory};
+use super::{Descriptor, Launch, Options};
 use crate::isa::MemorySpace;
+use crate::object::metadata::ArgumentKind;
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +53,17 @@ pub struct Access<'x, const N: usize> {
     pub bytes: u32,
     /// Volatile or atomic load or store, by its cache policy.
     pub volatile: bool,
+    /// Lanes of a store whose data is undefined.
+    pub undefined: u64,
+}
+
+/// What is wrong with an access.
+#[derive(Default)]
+pub struct Verdict {
+    /// A fault, and its lane.
+    pub fault: Option<(FaultKind, u32)>,
+    /// Lanes of a load that read what was never written; of a scalar one bit 0.
+    pub missing: u64,
 }
 
 /// What the checker has to look up while it compares values.
@@ -60,19 +77,17 @@ pub trait Values {
 /// Watches the work-groups of a host thread.
 pub struct Checker {
     races: Option<Races>,
-    uninitialised: bool,
-    /// Bytes of work-group memory written by the group.
-    local: Vec<u8>,
-    /// Bytes of private memory written, warp after warp, lane after lane.
-    private: Vec<u8>,
-    private_bytes: usize,
-    lanes: usize,
+    written: Option<Written>,
+    /// Where undefined values in work-group and private memory come from.
+    pub copies: Copies,
     warp: usize,
     /// A read of unwritten work-group memory. If another work-item writes the bytes before the next barrier, it is a race, which says more; so it
     /// is kept until then: fault, warp, instruction, lane.
     pending: Option<(FaultKind, usize, u32, u32)>,
     /// The buffer of `printf`: the atomics on it order nothing, and what is written there cannot race.
     printf: std::ops::Range<u64>,
+    /// Addresses of allocations that the kernel may write; `None`: any.
+    written_buffers: Option<Vec<u64>>,
 }
 
 impl Checker {
@@ -85,24 +100,40 @@ impl Checker {
         let warps = items.div_ceil(warp_size) as usize;
         let lanes = warp_size as usize;
         let private_bytes = launch.program.header.private_bytes.next_multiple_of(16) as usize;
-        let sized = |bytes: usize| vec![0; if options.check_uninitialised { bytes } else { 0 }];
+        let written = || Written::new(launch.local_bytes as usize, private_bytes, lanes, warps);
         Some(Checker {
             races: options.check_races.then(|| Races::new(launch, memory, lanes, warps)),
-            uninitialised: options.check_uninitialised,
-            local: sized(launch.local_bytes as usize + 16),
-            private: sized(private_bytes * lanes * warps),
-            private_bytes,
-            lanes,
+            written: options.check_uninitialised.then(written),
+            copies: Copies::default(),
             warp: 0,
             pending: None,
             printf: printf_buffer(launch, memory),
+            written_buffers: written_buffers(launch, memory),
         })
+    }
+
+    /// Whether accesses of an allocation need not be shown: nobody writes it during the launch, as far as the kernel's header tells.
+    pub fn quiet(&self, allocation: &Allocation) -> bool {
+        self.races.is_none() || self.written_buffers.as_ref().is_some_and(|w| !w.contains(&allocation.address))
+    }
+
+    /// Whether accesses of private memory have to be shown.
+    pub fn watches_private(&self) -> bool {
+        self.written.is_some()
+    }
+
+    /// The descriptor of a surface, without bounds if its memory is watched.
+    pub fn quiet_surface(&self, descriptor: &Descriptor, memory: &DeviceMemory) -> Descriptor {
+        let quiet = memory.find(descriptor.start, 0).is_some_and(|a| self.quiet(a));
+        Descriptor { bounds: if quiet { descriptor.bounds } else { (0, 0) }, ..descriptor.clone() }
     }
 
     /// A work-group begins.
     pub fn start_group(&mut self) {
-        self.local.fill(0);
-        self.private.fill(0);
+        if let Some(written) = &mut self.written {
+            written.clear();
+            self.copies.clear();
+        }
         if let Some(races) = &mut self.races {
             races.start_group();
         }
@@ -111,6 +142,11 @@ impl Checker {
     /// The warp whose accesses follow.
     pub fn run_warp(&mut self, number: u32) {
         self.warp = number as usize;
+    }
+
+    /// The warp that runs.
+    pub fn warp(&self) -> u32 {
+        self.warp as u32
     }
 
     /// All warps have reached a barrier with these fence flags (1 local, 2 global memory).
@@ -132,57 +168,40 @@ impl Checker {
         }
     }
 
-    /// An access that is about to happen: what is wrong with it, and for which lane.
-    pub fn access<const N: usize>(&mut self, a: &Access<N>, values: &impl Values) -> Option<(FaultKind, u32)> {
-        if self.uninitialised && matches!(a.space, MemorySpace::Local | MemorySpace::Private) {
-            if let Some((fault, lane)) = self.written(a) {
-                if a.space == MemorySpace::Private || self.races.is_none() {
-                    return Some((fault, lane));
+    /// A use of what was never written: true if it is kept until the next barrier, because it may turn out to be a race.
+    pub fn defer(&mut self, space: MemorySpace, fault: &FaultKind, index: u32, lane: u32) -> bool {
+        let wait = space == MemorySpace::Local && self.races.is_some();
+        if wait {
+            self.pending.get_or_insert((fault.clone(), self.warp, index, lane));
+        }
+        wait
+    }
+
+    /// An access that is about to happen.
+    pub fn access<const N: usize>(&mut self, a: &Access<N>, values: &impl Values) -> Verdict {
+        let mut verdict = Verdict::default();
+        if let Some(written) = self.written.as_mut().filter(|_| matches!(a.space, MemorySpace::Local | MemorySpace::Private)) {
+            let missing = written.access(self.warp, a);
+            if missing != 0 && a.kind == Kind::Load {
+                verdict.missing = missing;
+            } else if missing != 0 {
+                // An atomic depends on what it reads.
+                let lane = missing.trailing_zeros();
+                let fault =
+                    FaultKind::Uninitialised { space: a.space.into(), address: a.addresses[lane as usize], bytes: a.bytes };
+                if !self.defer(a.space, &fault, a.index, lane) {
+                    verdict.fault = Some((fault, lane));
+                    return verdict;
                 }
-                self.pending.get_or_insert((fault, self.warp, a.index, lane));
             }
         }
         if a.space == MemorySpace::Global && self.printf.contains(&a.addresses[a.mask.trailing_zeros() as usize % N]) {
-            return None;
+            return verdict;
         }
-        match &mut self.races {
-            Some(races) if matches!(a.space, MemorySpace::Global | MemorySpace::Local) => races.access(self.warp, a, values),
-            _ => None,
+        if let Some(races) = self.races.as_mut().filter(|_| matches!(a.space, MemorySpace::Global | MemorySpace::Local)) {
+            verdict.fault = races.access(self.warp, a, values);
         }
-    }
-
-    /// Notes what is written; a load none of whose bytes has been is a fault.
-    fn written<const N: usize>(&mut self, a: &Access<N>) -> Option<(FaultKind, u32)> {
-        let (marks, stride) = match a.space {
-            MemorySpace::Local => (&mut self.local[..], 0),
-            _ => {
-                let warp = self.private_bytes * self.lanes;
-                (&mut self.private[self.warp * warp..(self.warp + 1) * warp], self.private_bytes)
-            }
-        };
-        let bytes = a.bytes as usize;
-        // A scalar load stands for all lanes; its address is in lane 0.
-        let mask = if a.scalar { 1 } else { a.mask };
-        let mut missing = 0u64;
-        for lane in 0..N {
-            if mask != all_lanes(N) && mask >> lane & 1 == 0 {
-                continue;
-            }
-            let at = a.addresses[lane] as usize + stride * lane;
-            let mark = &mut marks[at..at + bytes];
-            if a.kind != Kind::Store && mark.iter().all(|m| *m == 0) {
-                missing |= 1 << lane;
-            }
-            if a.kind != Kind::Load {
-                mark.fill(1);
-            }
-        }
-        if missing == 0 {
-            return None;
-        }
-        let lane = missing.trailing_zeros();
-        let kind = FaultKind::Uninitialised { space: a.space.into(), address: a.addresses[lane as usize], bytes: a.bytes };
-        Some((kind, if a.scalar { a.mask.trailing_zeros() } else { lane }))
+        verdict
     }
 }
 
@@ -191,4 +210,24 @@ fn printf_buffer(launch: &Launch, memory: &DeviceMemory) -> std::ops::Range<u64>
     let word = launch.program.header.printf_argument().and_then(|at| launch.constants.get(at as usize..at as usize + 8));
     let address = word.map_or(0, |w| w.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)));
     memory.find(address, 0).map_or(0..0, |a| a.address..a.end())
+}
+
+/// Addresses of the allocations that a launch may write, by its kernel's arguments; `None` if that is not known.
+fn written_buffers(launch: &Launch, memory: &DeviceMemory) -> Option<Vec<u64>> {
+    let mut read = Vec::new();
+    let mut written = Vec::new();
+    for argument in &launch.program.header.args {
+        let list = match argument.kind {
+            ArgumentKind::Global if !argument.read_only => &mut written,
+            ArgumentKind::Global | ArgumentKind::Constant => &mut read,
+            _ => continue,
+        };
+        let at = argument.offset as usize;
+        let bytes = launch.constants.get(at..at + 8)?;
+        let address = bytes.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
+        list.extend(memory.find(address, 0).map(|a| a.address));
+    }
+    // What no argument names, program-scope variables for one, may be written.
+    let others = memory.allocations().iter().map(|a| a.address).filter(|a| !read.contains(a));
+    Some(others.chain(written.iter().copied()).collect())
 }

@@ -10,6 +10,8 @@
 //!
 //! Words whose bytes are accessed apart are split into cells of a byte the first time that happens.
 //!
+//! Writers, readers and other readers are three arrays, so that the usual access, lanes at consecutive words and nothing in conflict, is vector code.
+//!
 //! # What is approximated
 //! All of it errs towards missing a race, never towards a false report.
 //! - Writes of the value that the location has by the other write are benign (all work-items store 0).
@@ -47,24 +49,99 @@ fn item(record: u64) -> u32 {
 fn instruction(record: u64) -> usize {
     (record >> 4) as usize & 0xffff
 }
-const ITEM: u64 = (MAX_ITEMS as u64 - 1) << 20;
+const ONE_ITEM: u64 = 1 << 20;
+const ITEM: u64 = (MAX_ITEMS as u64 - 1) * ONE_ITEM;
 const BYTES: u64 = 15;
 
 /// Cells of bytes, for 64 words.
 type Page = Box<[[Cell; 4]; 64]>;
 
-/// The shadow of one memory.
+/// Words of a [`Chunk`].
+const CHUNK: usize = 2048;
+
+/// The three records of neighbouring words.
+struct Chunk {
+    writers: [u64; CHUNK],
+    readers: [u64; CHUNK],
+    others: [u64; CHUNK],
+}
+
+/// The shadow of one memory; chunks are made when they are touched.
 struct Shadow {
     base: u64,
-    cells: Vec<Cell>,
+    chunks: Vec<Option<Box<Chunk>>>,
     split: Vec<Option<Page>>,
 }
 
 impl Shadow {
     fn new(base: u64, bytes: u64) -> Self {
-        let words = bytes.div_ceil(4) as usize;
-        // Zeroed pages that the host only provides when they are touched.
-        Shadow { base, cells: vec![[0; 3]; words], split: Vec::new() }
+        let chunks = bytes.div_ceil(4 * CHUNK as u64) as usize;
+        Shadow { base, chunks: (0..chunks).map(|_| None).collect(), split: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn chunk(&mut self, word: usize) -> &mut Chunk {
+        let empty = || Box::new(Chunk { writers: [0; CHUNK], readers: [0; CHUNK], others: [0; CHUNK] });
+        self.chunks[word / CHUNK].get_or_insert_with(empty)
+    }
+
+    fn cell(&mut self, word: usize) -> Cell {
+        let chunk = self.chunk(word);
+        let k = word % CHUNK;
+        [chunk.writers[k], chunk.readers[k], chunk.others[k]]
+    }
+
+    fn set(&mut self, word: usize, cell: Cell) {
+        let chunk = self.chunk(word);
+        let k = word % CHUNK;
+        [chunk.writers[k], chunk.readers[k], chunk.others[k]] = cell;
+    }
+
+    /// An access of `words` words a lane, the words of all lanes one behind the other from `word` on; of `lane` items, `mask` are active. True if
+    /// nothing needed a closer look, and the access has been noted; otherwise nothing is changed.
+    #[inline(always)]
+    fn row(&mut self, word: usize, shift: u32, lanes: usize, mask: u64, first: u64, phase: Phase, store: bool) -> bool {
+        let length = lanes << shift;
+        let (k, end) = (word % CHUNK, word % CHUNK + length);
+        if end > CHUNK || word / CHUNK >= self.chunks.len() {
+            return false;
+        }
+        let chunk = self.chunk(word);
+        let (w, r, o) = (&mut chunk.writers[k..end], &mut chunk.readers[k..end], &mut chunk.others[k..end]);
+        let new = |j: usize| first + ((j >> shift) as u64 * ONE_ITEM);
+        let active = |j: usize| mask >> (j >> shift) & 1;
+        let mut bad = 0u64;
+        for j in 0..length {
+            let (old, new) = (w[j], new(j));
+            let have = (old | r[j]) & BYTES;
+            let mut fine = (have == 0) | (have == BYTES) & (old != SPLIT);
+            fine &= phase.harmless(old, new);
+            if store {
+                fine &= phase.harmless(r[j], new) & phase.harmless(o[j], new);
+            }
+            bad |= u64::from(!fine) & active(j);
+        }
+        if bad != 0 {
+            return false;
+        }
+        if store {
+            for j in 0..length {
+                w[j] = if active(j) == 1 { new(j) } else { w[j] };
+            }
+            return true;
+        }
+        // Where a word has been read before, the reader may have to be kept.
+        let mut earlier = 0;
+        for j in 0..length {
+            earlier |= (r[j] ^ new(j)) & active(j).wrapping_neg() & (r[j] != 0).then_some(u64::MAX).unwrap_or(0);
+        }
+        for j in 0..length {
+            if earlier != 0 {
+                o[j] = if active(j) == 1 { other([0, r[j], o[j]], new(j), phase) } else { o[j] };
+            }
+            r[j] = if active(j) == 1 { new(j) } else { r[j] };
+        }
+        true
     }
 
     /// The byte cells of a split word.
@@ -90,23 +167,25 @@ impl Phase {
     #[inline(always)]
     fn harmless(self, old: u64, new: u64) -> bool {
         let t = time(old);
-        old == 0 || t.wrapping_sub(self.low) < self.barrier - self.low || t >= self.barrier && (old ^ new) & ITEM == 0
+        // No short circuits: vector code.
+        (old == 0) | (t.wrapping_sub(self.low) < self.barrier - self.low) | (t >= self.barrier) & ((old ^ new) & ITEM == 0)
     }
+}
+
+/// The other reader that is kept when there is a new one.
+#[inline(always)]
+fn other(cell: Cell, new: u64, phase: Phase) -> u64 {
+    let (old, other) = (cell[READER], cell[OTHER]);
+    // A reader of an earlier group is kept: whoever writes in this group conflicts with it.
+    let same_item = ((old ^ new) & ITEM == 0) & (time(old) >= phase.barrier);
+    let keep = (old == new) | same_item | (other != 0) & (time(other) < phase.low);
+    if keep { other } else { old }
 }
 
 /// Notes a reader.
 #[inline(always)]
 fn read(cell: &mut Cell, new: u64, phase: Phase) {
-    let old = cell[READER];
-    if old == new {
-        return;
-    }
-    // A reader of an earlier group is kept: whoever writes in this group conflicts with it.
-    let other = cell[OTHER];
-    let keep = (old ^ new) & ITEM == 0 && time(old) >= phase.barrier || other != 0 && time(other) < phase.low;
-    if !keep {
-        cell[OTHER] = old;
-    }
+    cell[OTHER] = other(*cell, new, phase);
     cell[READER] = new;
 }
 
@@ -252,6 +331,29 @@ impl Races {
         let bytes = if a.bytes < 4 { (1u64 << a.bytes) - 1 } else { BYTES };
         let words = (a.bytes / 4).max(1) as usize;
         let shadow = if local { &mut self.local } else { &mut self.global };
+        if a.bytes >= 4 && !a.scalar && mask == a.mask {
+            // Lanes one behind the other.
+            let size = u64::from(a.bytes);
+            let start = a.addresses[first].wrapping_sub(size * first as u64);
+            let mut different = 0;
+            for (lane, at) in a.addresses.iter().enumerate() {
+                let active = (mask >> lane & 1).wrapping_neg();
+                different |= (at ^ start.wrapping_add(size * lane as u64)) & active;
+            }
+            if different == 0 && start >= shadow.base {
+                let word = ((start - shadow.base) / 4) as usize;
+                let new = record(0) | BYTES;
+                let store = a.kind == Kind::Store;
+                let noted = match words {
+                    1 => shadow.row(word, 0, N, mask, new, phase, store),
+                    2 => shadow.row(word, 1, N, mask, new, phase, store),
+                    _ => shadow.row(word, 2, N, mask, new, phase, store),
+                };
+                if noted {
+                    return None;
+                }
+            }
+        }
         let mut rest = mask;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
@@ -260,17 +362,24 @@ impl Races {
             let new = record(lane) | bytes << (offset & 3);
             let word = (offset / 4) as usize;
             let mut fits = true;
-            for cell in &mut shadow.cells[word..word + words] {
-                let have = (cell[WRITER] | cell[READER]) & BYTES;
-                let mut fine = (have == 0 || have == new & BYTES) && phase.harmless(cell[WRITER], new);
+            for word in word..word + words {
+                let chunk = shadow.chunk(word);
+                let word = word % CHUNK;
+                let (writer, reader) = (chunk.writers[word], chunk.readers[word]);
+                let have = (writer | reader) & BYTES;
+                let mut fine = (have == 0 || have == new & BYTES) && writer != SPLIT && phase.harmless(writer, new);
                 if a.kind == Kind::Load {
-                    if fine {
-                        read(cell, new, phase);
+                    if fine && reader != new {
+                        if reader != 0 {
+                            chunk.others[word] = other([writer, reader, chunk.others[word]], new, phase);
+                        }
+                        chunk.readers[word] = new;
                     }
                 } else {
-                    fine = fine && phase.harmless(cell[READER], new) && phase.harmless(cell[OTHER], new);
+                    // Without a reader there is no other one.
+                    fine = fine && (reader == 0 || phase.harmless(reader, new) && phase.harmless(chunk.others[word], new));
                     if fine {
-                        cell[WRITER] = new;
+                        chunk.writers[word] = new;
                     }
                 }
                 fits &= fine;
@@ -330,10 +439,10 @@ impl Races {
         let shadow = if a.space == MemorySpace::Local { &mut self.local } else { &mut self.global };
         let start = address & !3;
         let word = ((address - shadow.base) / 4) as usize;
-        let cell = shadow.cells[word];
+        let cell = shadow.cell(word);
         let have = (cell[WRITER] | cell[READER]) & BYTES;
         if cell[WRITER] != SPLIT && have != 0 && have != new & BYTES {
-            shadow.cells[word] = [SPLIT, 0, 0];
+            shadow.set(word, [SPLIT, 0, 0]);
             let bytes = shadow.bytes(word);
             for b in 0..4 {
                 bytes[b] = if have >> b & 1 == 1 { cell } else { [0; 3] };
@@ -380,8 +489,11 @@ impl Races {
             }
             None
         };
-        if shadow.cells[word][WRITER] != SPLIT {
-            return look(&mut shadow.cells[word], start, new & BYTES);
+        let mut cell = shadow.cell(word);
+        if cell[WRITER] != SPLIT {
+            let found = look(&mut cell, start, new & BYTES);
+            shadow.set(word, cell);
+            return found;
         }
         let bytes = shadow.bytes(word);
         (0..4).filter(|b| new >> b & 1 == 1).find_map(|b| look(&mut bytes[b], start, 1 << b))

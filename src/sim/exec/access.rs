@@ -157,7 +157,13 @@ fn resolve<const MODE: u8, const N: usize>(
                 let memory = l.memory;
                 for i in lanes(mask) {
                     match memory.find(a[i], size) {
-                        Some(found) => l.ranges[d.index as usize % RANGES] = (found.address, found.end()),
+                        Some(found) => {
+                            let range = (found.address, found.end());
+                            l.ranges[d.index as usize % RANGES] = range;
+                            if l.checker.is_some_and(|c| c.borrow().quiet(found)) {
+                                l.quiet[d.index as usize % RANGES] = range;
+                            }
+                        }
                         None => {
                             out_of_bounds(l, d, a[i], bytes, access, i);
                             return None;
@@ -188,7 +194,10 @@ fn resolve<const MODE: u8, const N: usize>(
         }
     };
     if l.local_banks != 0 {
-        record(l, d, &a, mask, bytes, access);
+        let quiet = l.quiet[d.index as usize % RANGES];
+        if !(access == LOAD && low >= quiet.0 && high < quiet.1 && is_device(d.space)) {
+            record(l, d, &a, mask, bytes, access);
+        }
     }
     Some(Resolved { base, origin, lane_stride, addresses: a, mask })
 }
@@ -279,8 +288,18 @@ fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: 
             scalar: d.scalar,
             bytes,
             volatile: matches!(d.policy, CachePolicy::Cv | CachePolicy::Wt),
+            undefined: if kind == check::Kind::Store { l.undefined.storing() } else { 0 },
         };
-        if let Some((fault, lane)) = checker.borrow_mut().access(&access, &Data(l, d)) {
+        let verdict = checker.borrow_mut().access(&access, &Data(l, d));
+        let mut checker = checker.borrow_mut();
+        let warp = checker.warp();
+        if access.undefined != 0 {
+            l.undefined.stored(d, warp, a, bytes, &mut checker.copies);
+        }
+        if verdict.missing != 0 {
+            l.undefined.loaded(d, warp, verdict.missing, a, bytes, &checker.copies);
+        }
+        if let Some((fault, lane)) = verdict.fault {
             l.set_fault(fault, d, lane);
         }
         return;
@@ -351,9 +370,14 @@ fn consecutive<const N: usize>(a: &[u64; N], mask: u64, bytes: u64) -> bool {
 /// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last, or work-group memory. Inactive lanes get the
 /// offset of an active one, so that every lane may be read. `None`: take the general path (which also reports faults).
 #[inline(always)]
-fn offsets<const MODE: u8, const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> Option<(*mut u8, [u32; N], u64)> {
+fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>(
+    l: &Lanes<N>,
+    d: &Decoded<N>,
+) -> Option<(*mut u8, [u32; N], u64)> {
     let by_id = MODE == AddressMode::Surface as u8;
-    if !by_id && MODE != AddressMode::U32 as u8 || l.local_banks != 0 || d.scalar {
+    // Checking mode has to see everything but loads from memory that is only read.
+    let watched = l.local_banks != 0;
+    if !by_id && MODE != AddressMode::U32 as u8 || watched && (STORES || !is_device(d.space)) || d.scalar {
         return None;
     }
     let mask = l.active(d);
@@ -393,12 +417,15 @@ fn offsets<const MODE: u8, const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &D
         let fits = u64::from(high) + u64::from(BYTES) <= u64::from(l.local_bytes) && bits & (BYTES - 1) == 0;
         return fits.then_some((l.local, off, mask));
     }
-    if !matches!(d.space, MemorySpace::Global | MemorySpace::Constant) {
+    if !is_device(d.space) {
         return None;
     }
     let base = if by_id { start } else { u64::from(base_row) | u64::from(l.row(d.src[0] + 1)[0]) << 32 };
     let (start, end) = if by_id {
-        l.descriptors.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)).map_or((0, 0), |s| s.bounds)
+        let table = if watched { l.quiet_descriptors } else { l.descriptors };
+        table.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)).map_or((0, 0), |s| s.bounds)
+    } else if watched {
+        l.quiet[d.index as usize % RANGES]
     } else {
         l.ranges[d.index as usize % RANGES]
     };
@@ -425,7 +452,7 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
     if BYTES < 4 {
         return false;
     }
-    let Some((base, off, mask)) = offsets::<MODE, BYTES, N>(l, d) else { return false };
+    let Some((base, off, mask)) = offsets::<MODE, BYTES, false, N>(l, d) else { return false };
     let words = BYTES as usize / 4;
     let mut values = [[0u32; N]; 4];
     let first = base.wrapping_add(off[0] as usize).cast::<u32>();
@@ -538,7 +565,7 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
 
 fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     if BYTES == 4 {
-        if let Some((base, off, mask)) = offsets::<MODE, BYTES, N>(l, d) {
+        if let Some((base, off, mask)) = offsets::<MODE, BYTES, true, N>(l, d) {
             // SAFETY: `offsets` checked every lane's bytes.
             unsafe {
                 if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
@@ -697,6 +724,12 @@ fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &
             }
         }
     }
+}
+
+/// Spaces of device memory.
+#[inline(always)]
+fn is_device(space: MemorySpace) -> bool {
+    matches!(space, MemorySpace::Global | MemorySpace::Constant)
 }
 
 /// Spaces that caches hold.

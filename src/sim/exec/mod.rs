@@ -8,6 +8,7 @@ pub mod access;
 mod alu;
 mod cached;
 mod texture;
+pub mod undefined;
 pub mod uniform;
 
 use super::fault::FaultKind;
@@ -123,6 +124,12 @@ pub struct Lanes<'a, const N: usize> {
     pub descriptors: &'a [Descriptor],
     /// Last allocation hit by an instruction of this number modulo [`RANGES`]: start and end address.
     pub ranges: [(u64, u64); RANGES],
+    /// The same of memory that checking mode need not watch; (0, 0) for none.
+    pub quiet: [(u64, u64); RANGES],
+    /// The descriptor table with the bounds of surfaces in such memory; those of others are empty.
+    pub quiet_descriptors: &'a [Descriptor],
+    /// Registers whose value was never written (checking mode).
+    pub undefined: undefined::Undefined,
     /// The first fault, with the instruction and lane.
     pub fault: Option<(FaultKind, u32, u32)>,
     /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
@@ -135,7 +142,7 @@ pub struct Lanes<'a, const N: usize> {
     pub private_base: u64,
     /// Checking mode's observer of accesses (functional mode).
     pub checker: Option<&'a std::cell::RefCell<Checker>>,
-    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that accesses leave the frequent path.
+    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that what it watches leaves the frequent path.
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,

@@ -119,7 +119,7 @@ impl Translator<'_> {
     }
 
     /// One bit: the bits of a vector are 1 in all active lanes.
-    fn everywhere(&self, s: &Site, lanes: V) -> V {
+    pub(super) fn everywhere(&self, s: &Site, lanes: V) -> V {
         let bits = self.b.lanes_to_mask(lanes);
         let bits = match s.active {
             Some(m) => self.b.or(bits, self.b.not(m)),
@@ -190,7 +190,7 @@ impl Translator<'_> {
     }
 
     /// Starts a form: code that is reached if `condition` holds. Returns where it goes on otherwise.
-    fn form(&self, condition: V, usual: bool) -> Block {
+    pub(super) fn form(&self, condition: V, usual: bool) -> Block {
         let (yes, no) = (self.new_block(), self.new_block());
         if usual {
             self.b.likely(condition, yes, no)
@@ -202,7 +202,7 @@ impl Translator<'_> {
     }
 
     /// Ends a form.
-    fn next_form(&self, done: Block, otherwise: Block) {
+    pub(super) fn next_form(&self, done: Block, otherwise: Block) {
         self.b.jump(done);
         self.b.at(otherwise);
     }

@@ -5,8 +5,11 @@
 //! use the same state, so that either can take over at the end of any block, and their results are the same to the bit (of a NaN, the payload may be that of
 //! the other operand). What the translation leaves out, and every fault, is done by the interpreter's function for the instruction.
 //!
-//! The interpreter stays: checking mode observes accesses there, timing mode issues instructions one by one, and a kernel that runs for a millisecond is done
-//! before LLVM would have begun.
+//! Checking mode has a version of its own: what it watches goes to the interpreter's functions, which show it to the observer; memory that the kernel only
+//! reads does not. To the code this is a matter of bounds ([`Watched`]). The version also compares the operands of u-marked instructions (S8), and leaves
+//! for the interpreter in the middle of a block when a load has found nothing written ([`super::exec::undefined`]).
+//!
+//! The interpreter stays: timing mode issues instructions one by one, and a kernel that runs for a millisecond is done before LLVM would have begun.
 //!
 //! This is the only place of the simulator that sees LLVM.
 
@@ -61,6 +64,18 @@ enum Status {
     Fault = 1,
     /// The budget of instructions is used up.
     Runaway = 2,
+    /// The interpreter has to go on with instruction `resume`: there is an undefined value (checking mode).
+    Undefined = 3,
+}
+
+/// What [`interpret`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Interpreted {
+    Done = 0,
+    Fault = 1,
+    /// A load has found nothing written.
+    Undefined = 2,
 }
 
 /// What compiled code and its caller exchange. Pointers are to a warp's state.
@@ -87,6 +102,7 @@ struct Frame {
     splits: u64,
     mask: u64,
     pc: u32,
+    resume: u32,
 }
 
 /// Addresses of this process that compiled code contains.
@@ -103,7 +119,7 @@ struct Addresses {
     reconverge: usize,
 }
 
-/// Executes one instruction in the interpreter. Returns 1 if it faulted.
+/// Executes one instruction in the interpreter. Returns an [`Interpreted`].
 extern "C" fn interpret<const N: usize>(frame: *mut Frame, d: *const Decoded<N>) -> u32 {
     // SAFETY: compiled code passes on the frame of `run_warp` and an instruction of the code it was compiled from.
     unsafe {
@@ -111,7 +127,12 @@ extern "C" fn interpret<const N: usize>(frame: *mut Frame, d: *const Decoded<N>)
         let lanes = &mut *frame.lanes.cast::<Lanes<N>>();
         lanes.mask = frame.mask;
         (d.run)(lanes, d);
-        u32::from(lanes.fault.is_some())
+        let result = match (lanes.fault.is_some(), lanes.undefined.is_empty()) {
+            (true, _) => Interpreted::Fault,
+            (false, true) => Interpreted::Done,
+            (false, false) => Interpreted::Undefined,
+        };
+        result as u32
     }
 }
 
@@ -166,8 +187,17 @@ impl Drop for Compiled {
     }
 }
 
+/// What a translation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Variant {
+    /// Warps whose lanes all live.
+    whole: bool,
+    /// Checking mode.
+    checked: bool,
+}
+
 /// Translates and compiles a program; `None` if LLVM cannot on this host.
-fn compile<const N: usize>(program: &Program, whole: bool) -> Option<Compiled> {
+fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compiled> {
     Target::initialize_native(&InitializationConfig::default()).ok()?;
     let code: Box<[Decoded<N>]> = prepare::<N>(program).into_boxed_slice();
     let addresses = Addresses {
@@ -198,7 +228,7 @@ fn compile<const N: usize>(program: &Program, whole: bool) -> Option<Compiled> {
         module.set_triple(&triple);
         module.set_data_layout(&machine.get_target_data().get_data_layout());
         let builder = Build::new(context.as_ctx_ref(), module.as_mut_ptr(), N as u32);
-        Translator::translate(builder, program, addresses, whole, "warp", &cpu, &features);
+        Translator::translate(builder, program, addresses, variant, "warp", &cpu, &features);
         let passes = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
                       loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
         module.verify().inspect_err(|e| debug_assert!(false, "{e}")).ok()?;
@@ -214,7 +244,7 @@ fn compile<const N: usize>(program: &Program, whole: bool) -> Option<Compiled> {
     };
     // SAFETY: the function has this type (`Build::function`).
     let run = unsafe { std::mem::transmute::<usize, extern "C" fn(*mut Frame) -> u32>(address) };
-    Some(Compiled { run, whole, engine: ManuallyDrop::new(engine), context: raw, _code: Box::new(code) })
+    Some(Compiled { run, whole: variant.whole, engine: ManuallyDrop::new(engine), context: raw, _code: Box::new(code) })
 }
 
 #[derive(Default)]
@@ -223,9 +253,9 @@ struct Version {
     code: OnceLock<Option<Compiled>>,
 }
 
-/// A program's compiled code: for whole warps and for any.
+/// A program's compiled code: for whole warps and for any, without and with checks.
 #[derive(Clone, Default)]
-pub struct Slot(Arc<[Version; 2]>);
+pub struct Slot(Arc<[Version; 4]>);
 
 impl std::fmt::Debug for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -252,7 +282,7 @@ fn compile_time(lines: u64) -> u64 {
 /// Decides for one launch and host thread when to compile.
 pub struct Tier<'a> {
     version: Option<&'a Version>,
-    whole: bool,
+    variant: Variant,
     always: bool,
     /// Of the launch.
     groups: u64,
@@ -265,12 +295,12 @@ pub struct Tier<'a> {
 impl<'a> Tier<'a> {
     /// For a launch of `groups` work-groups on `threads` host threads; `whole`: the warps of whole work-groups have no lane missing.
     pub fn new(program: &'a Program, options: &Options, groups: u64, whole: bool, threads: usize) -> Self {
-        let checks = options.check_marks || options.check_races || options.check_uninitialised;
+        let checked = options.check_marks || options.check_races || options.check_uninitialised;
         let clock = program.rows.specials.iter().any(|(s, _)| *s == Special::ClockLow);
-        let possible = options.jit != Jit::Never && !checks && !clock && lines(program) <= LONGEST;
+        let possible = options.jit != Jit::Never && !clock && lines(program) <= LONGEST;
         Tier {
-            version: possible.then_some(&program.host.0[usize::from(whole)]),
-            whole,
+            version: possible.then_some(&program.host.0[usize::from(whole) + 2 * usize::from(checked)]),
+            variant: Variant { whole, checked },
             always: options.jit == Jit::Always,
             groups,
             threads: threads as u64,
@@ -289,12 +319,12 @@ impl<'a> Tier<'a> {
         let share = self.groups.div_ceil(self.threads).saturating_sub(groups);
         let remaining = instructions.checked_div(groups).unwrap_or(0).saturating_mul(share).saturating_mul(INTERPRETED_NS);
         if self.always {
-            return version.code.get_or_init(|| compile::<N>(program, self.whole)).as_ref();
+            return version.code.get_or_init(|| compile::<N>(program, self.variant)).as_ref();
         }
         if remaining < 2 * self.cost || version.begun.swap(true, Ordering::Relaxed) {
             return None;
         }
-        version.code.get_or_init(|| compile::<N>(program, self.whole)).as_ref()
+        version.code.get_or_init(|| compile::<N>(program, self.variant)).as_ref()
     }
 
     /// A work-group has executed so many instructions.
@@ -304,7 +334,31 @@ impl<'a> Tier<'a> {
     }
 }
 
-/// Runs a warp in compiled code until it waits, ends or faults. True if the interpreter has to go on with it.
+/// What compiled code may access without asking: all but what checking mode watches.
+struct Watched {
+    local_bytes: u64,
+    private_bytes: u64,
+    descriptors: *const Descriptor,
+    ranges: *mut (u64, u64),
+}
+
+impl Watched {
+    fn new<const N: usize>(lanes: &mut Lanes<N>) -> Self {
+        let (local_bytes, private_bytes) = (u64::from(lanes.local_bytes), u64::from(lanes.private_bytes));
+        let Some(checker) = lanes.checker else {
+            let (descriptors, ranges) = (lanes.descriptors.as_ptr(), lanes.ranges.as_mut_ptr());
+            return Watched { local_bytes, private_bytes, descriptors, ranges };
+        };
+        Watched {
+            local_bytes: 0,
+            private_bytes: if checker.borrow().watches_private() { 0 } else { private_bytes },
+            descriptors: lanes.quiet_descriptors.as_ptr(),
+            ranges: lanes.quiet.as_mut_ptr(),
+        }
+    }
+}
+
+/// Runs a warp in compiled code until it waits, ends or faults. Otherwise the interpreter has to go on with it, from this instruction of its block.
 pub fn run_warp<const N: usize>(
     compiled: &Compiled,
     warp: &mut Warp<N>,
@@ -312,12 +366,13 @@ pub fn run_warp<const N: usize>(
     counts: &mut BlockCounts,
     budget: &mut u64,
     limit: u64,
-) -> bool {
+) -> Option<u32> {
     loop {
-        if compiled.whole && warp.control.live != all_lanes(N) {
-            return true;
+        if compiled.whole && warp.control.live != all_lanes(N) || !warp.lanes.undefined.is_empty() {
+            return Some(0);
         }
         let lanes = &mut warp.lanes;
+        let watched = Watched::new(lanes);
         let mut frame = Frame {
             control: &raw mut warp.control,
             rows: lanes.rows.as_mut_ptr().cast(),
@@ -327,34 +382,38 @@ pub fn run_warp<const N: usize>(
             whole_executions: counts.whole.as_mut_ptr(),
             host: lanes.memory.host(0),
             local: lanes.local,
-            local_bytes: u64::from(lanes.local_bytes),
+            local_bytes: watched.local_bytes,
             private: lanes.private.as_mut_ptr(),
-            private_bytes: u64::from(lanes.private_bytes),
-            descriptors: lanes.descriptors.as_ptr(),
-            ranges: lanes.ranges.as_mut_ptr(),
+            private_bytes: watched.private_bytes,
+            descriptors: watched.descriptors,
+            ranges: watched.ranges,
             budget: *budget,
             splits: 0,
             mask: warp.control.mask,
             pc: warp.control.pc,
+            resume: 0,
             lanes: (&raw mut *lanes).cast(),
         };
         let status = (compiled.run)(&raw mut frame);
         counts.splits += frame.splits;
         if status == Status::Fault as u32 {
-            return false;
+            return None;
         }
         *budget = frame.budget;
         (warp.control.mask, warp.control.pc) = (frame.mask, frame.pc);
         warp.lanes.mask = frame.mask;
         let block = &program.blocks[frame.pc as usize];
+        if status == Status::Undefined as u32 {
+            return Some(frame.resume - block.first);
+        }
         let end = block.first + block.body;
         if status == Status::Runaway as u32 {
             let index = block.first + block.body.min(block.len() - 1);
             warp.lanes.fault = Some((FaultKind::Runaway { limit }, index, frame.mask.trailing_zeros()));
-            return false;
+            return None;
         }
         if !warp.end_block(block.end, end, &mut counts.splits) {
-            return false;
+            return None;
         }
     }
 }

@@ -144,7 +144,7 @@ fn compare(seed: u64, machine: &Machine) -> usize {
         })
         .collect();
     let predicates: [u64; 16] = std::array::from_fn(|_| u64::from(rng.random::<u32>()));
-    for whole in [true, false] {
+    for (whole, checked) in [(true, false), (false, false), (true, true), (false, true)] {
         let live = if whole { all_lanes(N) } else { u64::from(rng.random::<u32>()).max(1) };
         let mut warps = [(); 2].map(|()| {
             let mut warp: Warp<N> = Warp::new(&launch, &memory, &options);
@@ -156,10 +156,10 @@ fn compare(seed: u64, machine: &Machine) -> usize {
             warp.control.reset(live);
             warp
         });
-        let compiled = compile::<N>(&program, whole).unwrap();
+        let compiled = compile::<N>(&program, Variant { whole, checked }).unwrap();
         let (mut counts, mut expected) = (BlockCounts::new(&program), BlockCounts::new(&program));
         let (mut budget, mut expected_budget) = (1000, 1000);
-        assert!(!run_warp(&compiled, &mut warps[0], &program, &mut counts, &mut budget, 1000));
+        assert_eq!(run_warp(&compiled, &mut warps[0], &program, &mut counts, &mut budget, 1000), None);
         run_interpreted(&mut warps[1], &program, &prepare::<N>(&program), &mut expected, &mut expected_budget);
         counts.settle(N as u64);
         assert_eq!((counts.executions, counts.lanes, budget), (expected.executions, expected.lanes, expected_budget));

@@ -15,7 +15,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 
 use super::arith::Out;
 use super::build::{Block, Build, Elem, V, Val};
-use super::{Addresses, Frame, Status};
+use super::{Addresses, Frame, Interpreted, Status, Variant};
 use crate::isa::{Guard, Inst, Op, Operand, Reg, Space, Special};
 use crate::sim::program::{End, Program};
 use crate::sim::warp::{Control, NOWHERE};
@@ -78,12 +78,16 @@ pub struct Translator<'p> {
     fault: Block,
     /// Compiled for warps whose lanes all live.
     whole: bool,
+    /// Compiled for checking mode.
+    checked: bool,
     /// Blocks of divergent regions.
     divergent: Vec<bool>,
     /// Blocks where warps may reconverge.
     meeting: Vec<bool>,
     function: V,
     in_region: std::cell::Cell<bool>,
+    /// The block that is being translated.
+    current: std::cell::Cell<usize>,
 }
 
 /// Blocks between any divergent branch and its reconvergence point, and blocks that are reconvergence points.
@@ -115,7 +119,15 @@ fn regions(program: &Program) -> (Vec<bool>, Vec<bool>) {
 
 impl<'p> Translator<'p> {
     /// Builds the function of a program.
-    pub fn translate(b: Build, program: &'p Program, addresses: Addresses, whole: bool, name: &str, cpu: &str, features: &str) {
+    pub fn translate(
+        b: Build,
+        program: &'p Program,
+        addresses: Addresses,
+        variant: Variant,
+        name: &str,
+        cpu: &str,
+        features: &str,
+    ) {
         let function = b.function(name, cpu, features);
         let (divergent, meeting) = regions(program);
         let entry = b.block(function);
@@ -140,11 +152,13 @@ impl<'p> Translator<'p> {
             dispatch,
             leave,
             fault,
-            whole,
+            whole: variant.whole,
+            checked: variant.checked,
             divergent,
             meeting,
             function,
             in_region: std::cell::Cell::new(true),
+            current: std::cell::Cell::new(0),
         };
         t.enter();
         for block in 0..program.blocks.len() {
@@ -441,9 +455,15 @@ impl<'p> Translator<'p> {
         }
         self.b.store(self.b.resize(self.mask(), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
         let code = self.addresses.code + s.index * self.addresses.code_bytes;
-        let faulted = self.b.call(self.addresses.interpret, &[self.frame, self.b.address(code)]);
+        let result = self.b.call(self.addresses.interpret, &[self.frame, self.b.address(code)]);
+        let is = |what: Interpreted| self.b.icmp(LLVMIntEQ, result, self.b.int(32, what as u64));
         let next = self.b.block(self.function);
-        self.b.likely(self.b.icmp(LLVMIntEQ, faulted, self.b.int(32, 0)), next, self.fault);
+        let pauses = self.checked && matches!(inst.op, Op::Load | Op::LoadUniform);
+        if pauses {
+            self.b.branch(is(Interpreted::Fault), self.fault, next);
+        } else {
+            self.b.likely(is(Interpreted::Done), next, self.fault);
+        }
         self.b.at(next);
         if s.predicate_dst {
             if let Some(p) = inst.dst.as_phys() {
@@ -461,6 +481,41 @@ impl<'p> Translator<'p> {
                 }
             }
         }
+        if pauses {
+            let (goes_on, pause) = (self.b.block(self.function), self.b.block(self.function));
+            self.b.likely(is(Interpreted::Done), goes_on, pause);
+            self.b.at(pause);
+            let resume = self.b.int(32, s.index as u64 + 1);
+            self.b.store(resume, self.b.field(self.frame, offset_of!(Frame, resume)), 4);
+            self.stop(self.current.get(), Status::Undefined);
+            self.b.at(goes_on);
+        }
+    }
+
+    /// Whether the operands of a u-marked instruction are the same in all active lanes (one bit, S8).
+    fn same_operands(&self, s: &Site, first: V) -> V {
+        let b = &self.b;
+        // Any lane, if none is active.
+        let first = b.and(first, b.int(32, u64::from(b.n - 1)));
+        let mut same = b.int(1, 1);
+        for (i, src) in s.inst.srcs.iter().enumerate() {
+            if let Some(p) = src.as_phys().filter(|p| p.space == Space::Predicate) {
+                let mask = self.read_predicate(p.index);
+                let bit = b.resize(b.lshr(mask, b.resize(first, b.n)), 1);
+                let different = b.xor(mask, b.spread(bit));
+                let different = s.active.map_or(different, |m| b.and(different, m));
+                same = b.and(same, b.icmp(LLVMIntEQ, different, b.int(b.n, 0)));
+                continue;
+            }
+            let surface = i == 1 && s.inst.is_memory();
+            for w in 0..u16::from(s.inst.src_words(i)).max(u16::from(surface)) {
+                if let v @ Val::Lanes(lanes) = self.row(s.rows[i + 1] + w) {
+                    let equal = b.icmp(LLVMIntEQ, lanes, b.splat(b.lane(v, first)));
+                    same = b.and(same, self.everywhere(s, equal));
+                }
+            }
+        }
+        same
     }
 
     /// A new block of the function.
@@ -485,14 +540,32 @@ impl<'p> Translator<'p> {
         }
         let predicate_dst = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
         let site = Site { index, inst, rows: self.program.operands[index], active, first, predicate_dst };
+        match first {
+            Some(lane) if self.checked => {
+                let done = self.new_block();
+                let differ = self.form(self.same_operands(&site, lane), true);
+                self.translated(&site);
+                self.next_form(done, differ);
+                // Reports it, or does it, as the options say.
+                self.interpret(&site);
+                self.b.jump(done);
+                self.b.at(done);
+            }
+            _ => self.translated(&site),
+        }
+    }
+
+    /// Translates an instruction, or has it interpreted.
+    fn translated(&self, site: &Site) {
+        let inst = site.inst;
         match inst.op {
-            Op::Load | Op::LoadUniform if self.load(&site) => {}
-            Op::Store if self.store(&site) => {}
-            Op::Load | Op::LoadUniform | Op::Store | Op::Atomic => self.interpret(&site),
-            _ => match self.compute(&site) {
-                Some(Out::Words(words)) => self.write(&site, &words),
-                Some(Out::Bits(bits)) => self.write_bits(&site, bits),
-                None => self.interpret(&site),
+            Op::Load | Op::LoadUniform if self.load(site) => {}
+            Op::Store if self.store(site) => {}
+            Op::Load | Op::LoadUniform | Op::Store | Op::Atomic => self.interpret(site),
+            _ => match self.compute(site) {
+                Some(Out::Words(words)) => self.write(site, &words),
+                Some(Out::Bits(bits)) => self.write_bits(site, bits),
+                None => self.interpret(site),
             },
         }
     }
@@ -508,6 +581,7 @@ impl<'p> Translator<'p> {
     fn block(&self, number: usize) {
         let block = &self.program.blocks[number];
         self.in_region.set(self.divergent[number]);
+        self.current.set(number);
         self.b.at(self.blocks[number]);
         if self.whole && !self.divergent[number] {
             self.count(offset_of!(Frame, whole_executions), number, self.b.int(64, 1));
