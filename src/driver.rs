@@ -138,7 +138,11 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
             result.output = ir.print_to_string().to_bytes().to_vec();
             return Ok(result);
         }
-        let select = SelectOptions { surfaces: options.select.surfaces.min(machine.memory.surfaces), ..options.select.clone() };
+        let select = SelectOptions {
+            surfaces: options.select.surfaces.min(machine.memory.surfaces),
+            redzones: options.checked,
+            ..options.select.clone()
+        };
         isel::select(&ir, &select, facts, &mut result.remarks).map_err(CompileError::Unsupported)?
     };
     lap("selection", &mut result.times);

@@ -443,6 +443,7 @@ fn run(body: &str, system: bool, groups: u32, options: &Options) -> (Vec<u32>, V
         work_dim: 1,
         constants,
         local_bytes: 0,
+        redzones: Vec::new(),
         descriptors: Vec::new(),
         images: Default::default(),
     };

@@ -134,6 +134,7 @@ fn damaged_objects_are_refused_or_harmless() {
                 work_dim: 1,
                 constants,
                 local_bytes: 0,
+                redzones: Vec::new(),
                 descriptors: Vec::new(),
                 images: Default::default(),
             };

@@ -1,12 +1,11 @@
 //! Compiling for checking mode: optimisations must not remove what is to be found.
 //!
 //! To LLVM a read of an uninitialised variable is `undef`, and gone after the first pass. So this runs on clang's unoptimised code, with everything
-//! inlined: a load of a local variable that is not written on every path to it becomes volatile, which keeps the variable in private memory,
-//! where the simulator sees whether anything was written. All other variables are promoted as always.
+//! inlined: a load of a local variable that is not certainly written on every path to it becomes volatile, which keeps the variable in private memory,
+//! where the simulator sees whether anything was written, and follows what was not to where it is used. All other variables are promoted as always.
 //!
-//! Left alone, so that no copy of a value nobody looks at is taken for a use of it: loads of vectors (clang reads the whole to change a
-//! component), loads whose value is only stored into other variables, `memcpy` of structs, and variables whose address goes where
-//! this analysis does not follow. Work-group variables are said to be initialised from outside, so that reads of what no code writes stay.
+//! A write at an index that is not known here, or through a pointer that this analysis does not follow, certainly writes nothing; a read at such an
+//! index may be of every byte. Left alone are `memcpy` of structs, which the simulator follows, and loads through pointers that are not followed. Work-group variables are said to be initialised from outside, so that reads of what no code writes stay.
 //! Kernels get LLVM's `sanitize_thread` while they are optimised: no load is made unconditional, which could race where the program does not.
 
 use std::collections::{HashMap, HashSet};
@@ -55,7 +54,7 @@ enum Event {
     Clear,
 }
 
-/// Accesses of a variable by instruction: first byte, bytes. `None`: its address goes elsewhere.
+/// Accesses of a variable by instruction: first byte, bytes.
 type Uses = HashMap<Value, (Event, u64, u64)>;
 
 /// Makes loads volatile that may read what is not written.
@@ -67,11 +66,12 @@ fn keep_loads(module: &Module, function: Value) {
         // SAFETY: a live alloca; sizes of sized types.
         let size = unsafe { LLVMABISizeOfType(layout, LLVMGetAllocatedType(alloca.0)) };
         let mut uses = Uses::new();
-        if size == 0 || size > MOST_BYTES || !follow(layout, alloca, 0, size, &mut uses, &mut HashSet::new()) {
+        if size == 0 || size > MOST_BYTES {
             continue;
         }
+        follow(layout, alloca, Some(0), size, &mut uses, &mut HashSet::new());
         for load in unwritten(&blocks, &uses, size as usize) {
-            if is_use(load) {
+            if load.has_uses() {
                 // SAFETY: a live load.
                 unsafe { LLVMSetVolatile(load.0, 1) };
             }
@@ -79,59 +79,52 @@ fn keep_loads(module: &Module, function: Value) {
     }
 }
 
-/// Collects what is done through a pointer to byte `offset` of the variable. False: not all of it can be seen.
-fn follow(layout: LLVMTargetDataRef, pointer: Value, offset: u64, size: u64, uses: &mut Uses, seen: &mut HashSet<Value>) -> bool {
+/// Collects what is done through a pointer to byte `offset` of the variable; `None`: to any of its bytes.
+fn follow(layout: LLVMTargetDataRef, pointer: Value, offset: Option<u64>, size: u64, uses: &mut Uses, seen: &mut HashSet<Value>) {
     // SAFETY (function): live instructions of a verified module.
     let size_of = |t: LLVMTypeRef| unsafe { LLVMABISizeOfType(layout, t) };
-    for user in pointer.users() {
-        if !user.is_instruction() {
-            return false;
-        }
-        let fine = match user.opcode() {
-            LLVMLoad => uses.insert(user, (Event::Read, offset, size_of(user.ty()))).is_none(),
+    let read = |bytes: u64| offset.map_or((Event::Read, 0, size), |at| (Event::Read, at, bytes));
+    let write = |bytes: u64| offset.map_or((Event::Write, 0, 0), |at| (Event::Write, at, bytes));
+    for user in pointer.users().filter(|u| u.is_instruction()) {
+        match user.opcode() {
+            LLVMLoad => {
+                uses.insert(user, read(size_of(user.ty())));
+            }
             LLVMStore if user.operand(0) == pointer => {
                 // The address goes into a variable: an inlined function's parameter, if it is written once and only read.
                 let slot = user.operand(1);
-                let is_slot = slot.is_instruction() && slot.opcode() == LLVMAlloca && seen.insert(slot);
-                is_slot
-                    && slot.users().all(|u| {
-                        u == user
-                            || u.is_instruction()
-                                && match u.opcode() {
-                                    LLVMLoad => follow(layout, u, offset, size, uses, seen),
-                                    LLVMCall => intrinsic(u).starts_with("llvm.lifetime."),
-                                    _ => false,
-                                }
-                    })
+                let reads = |u: &Value| u.is_instruction() && u.opcode() == LLVMLoad;
+                let lifetime =
+                    |u: &Value| u.is_instruction() && u.opcode() == LLVMCall && intrinsic(*u).starts_with("llvm.lifetime.");
+                let mut users = slot.users();
+                let is_slot =
+                    slot.is_instruction() && slot.opcode() == LLVMAlloca && users.all(|u| u == user || reads(&u) || lifetime(&u));
+                if is_slot && seen.insert(slot) {
+                    for load in slot.users().filter(reads) {
+                        follow(layout, load, offset, size, uses, seen);
+                    }
+                }
             }
-            LLVMStore => uses.insert(user, (Event::Write, offset, size_of(user.operand(0).ty()))).is_none(),
-            LLVMGetElementPtr => match constant_offset(layout, user) {
-                Some(more) => follow(layout, user, offset.wrapping_add(more), size, uses, seen),
-                None => false,
-            },
+            LLVMStore => {
+                uses.insert(user, write(size_of(user.operand(0).ty())));
+            }
+            LLVMGetElementPtr => {
+                let sum = offset.and_then(|at| constant_offset(layout, user).map(|more| at.wrapping_add(more)));
+                follow(layout, user, sum, size, uses, seen);
+            }
             LLVMBitCast | LLVMAddrSpaceCast => follow(layout, user, offset, size, uses, seen),
             LLVMCall => {
                 let name = intrinsic(user);
-                let length = || user.operand(2).as_constant_int();
+                let fills = name.starts_with("llvm.memset.") || name.starts_with("llvm.memcpy.") && user.operand(0) == pointer;
                 if name.starts_with("llvm.lifetime.start") {
                     uses.insert(user, (Event::Clear, 0, size));
-                    true
-                } else if name.starts_with("llvm.lifetime.") {
-                    true
-                } else if name.starts_with("llvm.memset.") || name.starts_with("llvm.memcpy.") && user.operand(0) == pointer {
-                    length().is_some_and(|n| uses.insert(user, (Event::Write, offset, n)).is_none())
-                } else {
-                    // A copy of the whole is no use.
-                    name.starts_with("llvm.memcpy.")
+                } else if fills {
+                    uses.insert(user, write(user.operand(2).as_constant_int().unwrap_or(0)));
                 }
             }
-            _ => false,
-        };
-        if !fine {
-            return false;
+            _ => {}
         }
     }
-    true
 }
 
 /// The name of the intrinsic that is called; empty for other calls.
@@ -217,14 +210,4 @@ fn unwritten(blocks: &[BlockRef], uses: &Uses, size: usize) -> Vec<Value> {
         }
     }
     result
-}
-
-/// Whether a load's value is looked at, not just moved.
-fn is_use(load: Value) -> bool {
-    if load.type_kind() == LLVMVectorTypeKind || !load.has_uses() {
-        return false;
-    }
-    let variable = |p: Value| p.is_instruction() && matches!(p.opcode(), LLVMAlloca);
-    let moved = |u: Value| u.opcode() == LLVMStore && u.operand(0) == load && variable(u.operand(1));
-    !load.users().all(moved)
 }

@@ -261,6 +261,7 @@ impl Selector<'_> {
                     let bytes = types::wide_size(ty);
                     self.local_bytes = self.local_bytes.next_multiple_of(align.into()).saturating_add(bytes);
                     self.f.local_bytes = offset.wrapping_add(bytes as u32);
+                    self.redzone(MemorySpace::Local);
                     self.local_offsets.insert(g, offset);
                     offset
                 }

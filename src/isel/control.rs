@@ -9,9 +9,10 @@ use smallvec::SmallVec;
 use super::address::Address;
 use super::types::{self, leaves};
 use super::{Parts, Selector, constants};
-use crate::isa::{Cond, Guard, Inst, Op, Operand, Targets, Type};
+use crate::isa::{Cond, Guard, Inst, MemorySpace, Op, Operand, Targets, Type};
 use crate::mir::cfg::Cfg;
 use crate::mir::{Bank, Block, RegClass};
+use crate::object::metadata::Redzone;
 
 /// A phi whose inputs are filled in when every block has been selected.
 pub(super) struct PendingPhi {
@@ -84,7 +85,8 @@ impl Selector<'_> {
                 let bytes = types::wide_size(ty).saturating_mul(count as u64);
                 self.private_bytes = self.private_bytes.next_multiple_of(align.into()).saturating_add(bytes);
                 self.f.private_bytes = at.wrapping_add(bytes as u32);
-                self.addresses.insert(i, Address::zero(crate::isa::MemorySpace::Private, at as i32));
+                self.redzone(MemorySpace::Private);
+                self.addresses.insert(i, Address::zero(MemorySpace::Private, at as i32));
             }
         }
         let params: Vec<Value> = self.by_value.keys().copied().collect();
@@ -95,12 +97,31 @@ impl Selector<'_> {
         }
     }
 
+    /// Bytes behind the last variable that nothing may access.
+    pub(super) fn redzone(&mut self, space: MemorySpace) {
+        if !self.redzones {
+            return;
+        }
+        let (bytes, all) = match space {
+            MemorySpace::Local => (&mut self.f.local_bytes, &mut self.local_bytes),
+            _ => (&mut self.f.private_bytes, &mut self.private_bytes),
+        };
+        // Too much memory is an error anyway.
+        if *all < u64::from(u32::MAX / 2) {
+            let zone = Redzone::behind(space, *bytes);
+            *all = all.next_multiple_of(4) + u64::from(zone.end - zone.start);
+            *bytes = zone.end;
+            self.f.redzones.push(zone);
+        }
+    }
+
     fn copy_by_value(&mut self, p: Value) {
         let Some(argument) = self.by_value.get(&p).copied() else { return };
         let align = argument.align.max(4);
         let at = self.f.private_bytes.next_multiple_of(align);
         self.f.private_bytes = at + argument.size;
         self.private_bytes = self.private_bytes.next_multiple_of(align.into()) + u64::from(argument.size);
+        self.redzone(MemorySpace::Private);
         let from = self.address(p);
         self.addresses.remove(&p);
         if let Some(b) = self.by_value.get_mut(&p) {

@@ -62,6 +62,8 @@ pub struct SelectOptions {
     pub cache_hints: CacheHints,
     /// Prefetch far streams in loops.
     pub prefetch: bool,
+    /// Leave bytes between variables in work-group and private memory that nothing may access (checking mode).
+    pub redzones: bool,
 }
 
 /// How loads and stores of global memory get their cache policies, where the program leaves a choice (K7).
@@ -78,7 +80,14 @@ pub enum CacheHints {
 
 impl Default for SelectOptions {
     fn default() -> Self {
-        SelectOptions { scalarize: true, global_id: true, surfaces: 256, cache_hints: CacheHints::Analysis, prefetch: false }
+        SelectOptions {
+            scalarize: true,
+            global_id: true,
+            surfaces: 256,
+            cache_hints: CacheHints::Analysis,
+            prefetch: false,
+            redzones: false,
+        }
     }
 }
 
@@ -196,6 +205,7 @@ struct Selector<'a> {
     hints: Hints,
     cache_hints: CacheHints,
     prefetches: bool,
+    redzones: bool,
     most_surfaces: usize,
     warp_size: u32,
     /// Uniform parts of surface accesses, computed on entry and in the current block.
@@ -262,6 +272,7 @@ impl<'a> Selector<'a> {
             hints,
             cache_hints: options.cache_hints,
             prefetches: options.prefetch,
+            redzones: options.redzones,
             most_surfaces: options.surfaces.min(256) as usize,
             warp_size: facts.warp_size,
             uniform_on_entry: FxHashMap::default(),

@@ -17,7 +17,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use serde::{Deserialize, Serialize};
 
 use crate::isa::{Inst, VReg};
-use crate::object::metadata::KernelArgument;
+use crate::object::metadata::{KernelArgument, Redzone};
 use crate::object::printf::PrintfFormat;
 
 /// A basic block.
@@ -112,6 +112,8 @@ pub struct Function {
     pub required_work_group: Option<[u32; 3]>,
     /// The code rests on every work-group having that size, the last one of the range included.
     pub whole_work_groups: bool,
+    /// Bytes of work-group and private memory that nothing may access (checking mode).
+    pub redzones: Vec<Redzone>,
     /// First shared main register (F of REN-1); `None` without renaming.
     pub fixed_registers: Option<u32>,
     /// Shared registers that a warp needs at once at most (REN-8).
@@ -138,6 +140,7 @@ impl Function {
             private_bytes: 0,
             required_work_group: None,
             whole_work_groups: false,
+            redzones: Vec::new(),
             fixed_registers: None,
             shared_demand: 0,
             shared_typical: 0,

@@ -8,7 +8,7 @@ use super::surface::Surface;
 use crate::isa::text::{BlockNames, parse_block, parse_inst};
 
 use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
-use crate::object::metadata::KernelArgument;
+use crate::object::metadata::{KernelArgument, Redzone};
 use crate::object::printf::PrintfFormat;
 
 /// An error with its place.
@@ -285,6 +285,11 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 strides: [text(6)?.parse()?, text(7)?.parse()?, text(8)?.parse()?],
                 base: text(10)?.parse()?,
             });
+        }
+        "redzone" => {
+            let space = words.get(1).and_then(|w| w.parse().ok()).ok_or("a redzone is in local or private memory")?;
+            let (start, end) = (number(&words, 2)?, number(&words, 3)?);
+            f.redzones.push(Redzone { space, start, end });
         }
         "registers" => {
             for whole in &words[1..] {

@@ -96,6 +96,9 @@ pub fn print_function(f: &Function, out: &mut String) {
         let [x, y, z] = &s.strides;
         let _ = writeln!(out, "  surface {i} arg {} {} strides \"{x}\" \"{y}\" \"{z}\" base \"{}\"", s.argument, s.kind, s.base);
     }
+    for z in &f.redzones {
+        let _ = writeln!(out, "  redzone {} {} {}", z.space, z.start, z.end);
+    }
     if !f.vregs.is_empty() {
         out.push_str("  registers");
         for (reg, class) in f.vregs.iter() {

@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::printf::PrintfFormat;
+use crate::isa::MemorySpace;
 use crate::mir::surface::Surface;
 
 /// First byte of the kernel arguments in the constant bank.
@@ -66,6 +67,28 @@ pub struct KernelArgument {
     pub read_only: bool,
 }
 
+/// Bytes between variables that nothing may access (checking mode).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redzone {
+    /// Work-group or private memory.
+    pub space: MemorySpace,
+    /// First address: a multiple of 4.
+    pub start: u32,
+    /// First address behind.
+    pub end: u32,
+}
+
+/// Bytes of a [`Redzone`], at least.
+pub const REDZONE_BYTES: u32 = 32;
+
+impl Redzone {
+    /// A redzone behind a variable that ends at `end`.
+    pub fn behind(space: MemorySpace, end: u32) -> Redzone {
+        let start = end.next_multiple_of(4);
+        Redzone { space, start, end: start + REDZONE_BYTES }
+    }
+}
+
 /// A kernel's header: where its code is, what it needs, how it was compiled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelHeader {
@@ -104,6 +127,9 @@ pub struct KernelHeader {
     /// The code rests on work-groups being whole (of the required size): the global size must be a multiple of it.
     #[serde(default)]
     pub whole_work_groups: bool,
+    /// Bytes that nothing may access.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redzones: Vec<Redzone>,
     /// Warp size the code was compiled for.
     pub warp_size: u32,
 }

@@ -9,7 +9,7 @@ use super::metadata::{
 use super::write::Image;
 use super::{INSTRUCTION_BYTES, MACHINE, VERSION};
 use crate::isa::encode::decode;
-use crate::isa::{Inst, SourceLoc};
+use crate::isa::{Inst, MemorySpace, SourceLoc};
 use crate::sim::Program;
 use crate::target::Machine;
 
@@ -92,6 +92,16 @@ pub fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
         }
     }
     for k in &m.kernels {
+        for z in &k.redzones {
+            let bytes = match z.space {
+                MemorySpace::Local => k.local_bytes,
+                MemorySpace::Private => k.private_bytes,
+                _ => 0,
+            };
+            if z.start > z.end || z.end > bytes || !z.start.is_multiple_of(4) {
+                return Err(format!("kernel `{}` has a redzone outside its memory", k.name));
+            }
+        }
         let hidden = |a: &&KernelArgument| a.kind == ArgumentKind::PrintfBuffer;
         if k.visible_args().iter().any(|a| hidden(&a)) || k.args.iter().filter(hidden).any(|a| a.size != PRINTF_ARGUMENT_BYTES) {
             return Err(format!("kernel `{}` has a wrong hidden argument", k.name));

@@ -91,6 +91,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             predicate_registers: usage.predicate,
             required_work_group: function.required_work_group,
             whole_work_groups: function.whole_work_groups,
+            redzones: function.redzones.clone(),
             warp_size: machine.warp_size,
         });
     }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use super::array::Array;
 use super::case::{Argument, Buffer, Case, Launch as LaunchSpec, Placement};
 use super::printf::{self, Printed};
-use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader};
+use crate::isa::MemorySpace;
+use crate::object::metadata::{ARGUMENTS_START, ArgumentKind, KernelHeader, Redzone};
 use crate::object::printf::PrintfFormat;
 use crate::object::write::Image;
 use crate::sim::hierarchy::Hierarchy;
@@ -88,7 +89,10 @@ pub fn run_and_print(
     print: &mut dyn FnMut(&[u8]),
 ) -> Result<Outcome, RunError> {
     let input = |m: String| RunError::Input(m);
-    let mut memory = DeviceMemory::new(machine.memory.device_bytes);
+    let mut memory = match mode == Mode::Functional && options.check_uninitialised {
+        true => DeviceMemory::spread(machine.memory.device_bytes),
+        false => DeviceMemory::new(machine.memory.device_bytes),
+    };
     let mut buffers: BTreeMap<&str, (u64, Array)> = BTreeMap::new();
     for (name, buffer) in &case.buffers {
         // Before the host makes room for it.
@@ -239,8 +243,9 @@ impl DeviceState {
             Some(l) => three(l, 1),
             None => choose_local(header, global, machine),
         };
-        let (mut constants, local_bytes, images) =
-            constant_bank(header, request.arguments, request.addresses, request.buffers, request.data).map_err(input)?;
+        let apart = options.check_uninitialised;
+        let (mut constants, local_bytes, images, zones) =
+            constant_bank(header, apart, request.arguments, request.addresses, request.buffers, request.data).map_err(input)?;
         let mut print_buffer = None;
         if let Some(at) = header.printf_argument() {
             let buffer = match self.print_buffer {
@@ -271,6 +276,7 @@ impl DeviceState {
             work_dim: dims as u32,
             constants,
             local_bytes,
+            redzones: header.redzones.iter().copied().chain(zones).collect(),
             descriptors: Vec::new(),
             images,
         };
@@ -390,15 +396,18 @@ pub fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String
     Ok(address)
 }
 
-/// The constant bank of a launch, the work-group memory it needs, and its images.
-pub type Bank = (Vec<u8>, u32, BTreeMap<u32, (u64, ImageShape)>);
+/// The constant bank of a launch, the work-group memory it needs, its images, and bytes of that memory that nothing may access.
+pub type Bank = (Vec<u8>, u32, BTreeMap<u32, (u64, ImageShape)>, Vec<Redzone>);
 
 /// The constant bank of a launch, the work-group memory it needs, and its images.
+///
+/// `apart`: with redzones between the work-group memories of arguments.
 ///
 /// # Errors
 /// A sentence naming the argument that does not fit.
 pub fn constant_bank(
     header: &KernelHeader,
+    apart: bool,
     arguments: &[Argument],
     buffers: &BTreeMap<&str, u64>,
     specs: &BTreeMap<String, Buffer>,
@@ -419,6 +428,7 @@ pub fn constant_bank(
     let mut bank = vec![0u8; (size as usize).next_multiple_of(16)];
     bank[..8].copy_from_slice(&data.to_le_bytes());
     let mut local = header.local_bytes;
+    let mut zones = Vec::new();
     let mut images = BTreeMap::new();
     for (i, (spec, argument)) in visible.iter().zip(arguments).enumerate() {
         let what = format!("argument {i} (`{} {}`) of kernel `{kernel}`", spec.type_name, spec.name);
@@ -431,6 +441,11 @@ pub fn constant_bank(
                 let too_much = || format!("{what}: {n} bytes of work-group memory are more than an address can reach");
                 let at = local.checked_next_multiple_of(spec.align.max(16)).ok_or_else(too_much)?;
                 local = at.checked_add(*n).ok_or_else(too_much)?;
+                if apart && local < u32::MAX / 2 {
+                    let zone = Redzone::behind(MemorySpace::Local, local);
+                    local = zone.end;
+                    zones.push(zone);
+                }
                 at.to_le_bytes().to_vec()
             }
             (ArgumentKind::Image, Argument::Buffer(b)) => {
@@ -477,7 +492,7 @@ pub fn constant_bank(
         let at = spec.offset as usize;
         bank[at..at + bytes.len()].copy_from_slice(&bytes);
     }
-    Ok((bank, local, images))
+    Ok((bank, local, images, zones))
 }
 
 /// Whether OpenCL C's built-in scalar or vector type of this name is floating-point; `None` for other names.
@@ -531,10 +546,13 @@ fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), String> {
             launch.local, launch.global
         ));
     }
-    if launch.local_bytes > machine.sm.local_memory {
-        return Err(format!("{} bytes of work-group memory; an SM has {}", launch.local_bytes, machine.sm.local_memory));
+    // What checking mode adds is not the program's.
+    let local = launch.redzones.iter().filter(|z| z.space == MemorySpace::Local);
+    let local_bytes = launch.local_bytes.saturating_sub(local.map(|z| z.end - z.start).sum());
+    if local_bytes > machine.sm.local_memory {
+        return Err(format!("{local_bytes} bytes of work-group memory; an SM has {}", machine.sm.local_memory));
     }
-    let Residency { groups, limit, .. } = residency(program, machine, launch.local, launch.local_bytes);
+    let Residency { groups, limit, .. } = residency(program, machine, launch.local, local_bytes);
     if groups == 0 {
         let header = &program.header;
         if header.fixed_registers < header.main_registers {

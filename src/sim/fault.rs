@@ -104,6 +104,10 @@ pub enum FaultKind {
         address: u64,
         /// Bytes read.
         bytes: u32,
+        /// The instruction that depends on them.
+        used: u32,
+        /// Its line, if it is another one.
+        used_at: Option<String>,
     },
     /// A u-marked instruction whose operands differ between active lanes (S8): a defect of the compiler.
     WrongMark {
@@ -189,8 +193,11 @@ impl fmt::Display for Fault {
                 )?;
             }
             FaultKind::Race(race) => write!(f, "{race}")?,
-            FaultKind::Uninitialised { space, address, bytes } => {
+            FaultKind::Uninitialised { space, address, bytes, used_at, .. } => {
                 write!(f, "read of {bytes} uninitialised bytes in {space} memory at address {address:#x}")?;
+                if let Some(place) = used_at {
+                    write!(f, ", used at {place}")?;
+                }
             }
             FaultKind::WrongMark { first } => write!(
                 f,

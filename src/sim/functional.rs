@@ -279,19 +279,16 @@ impl<'a, const N: usize> Warp<'a, N> {
     }
 
     /// A fault of an instruction and lane.
-    fn fault_of(&self, launch: &Launch, place: GroupPlace, kind: FaultKind, index: u32, lane: u32) -> Fault {
+    fn fault_of(&self, launch: &Launch, place: GroupPlace, mut kind: FaultKind, index: u32, lane: u32) -> Fault {
+        let source = launch.program.source(index as usize);
+        if let FaultKind::Uninitialised { used, used_at, .. } = &mut kind {
+            *used_at = launch.program.source(*used as usize).filter(|at| source.as_ref() != Some(at));
+        }
         let linear = self.number * N as u32 + lane;
         let [sx, sy, _] = place.size;
         let local_id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
         let global_id = std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + local_id[d]);
-        Fault {
-            kind,
-            kernel: launch.program.header.name.clone(),
-            source: launch.program.source(index as usize),
-            global_id,
-            local_id,
-            group_id: place.id,
-        }
+        Fault { kind, kernel: launch.program.header.name.clone(), source, global_id, local_id, group_id: place.id }
     }
 }
 
@@ -533,7 +530,7 @@ fn run_warp<const N: usize>(
                 (d.run)(&mut warp.lanes, d);
             }
             if !warp.lanes.undefined.is_empty() {
-                undefined::observe_end(&mut warp.lanes, block.end);
+                undefined::observe_end(&mut warp.lanes, block.end, block.first + block.body);
             }
         } else {
             for d in body {

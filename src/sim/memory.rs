@@ -6,7 +6,7 @@
 //! addresses. A race of plain accesses has the result that the host's hardware gives it, which is one of the values written for
 //! aligned accesses of up to 8 bytes; that is what OpenCL's relaxed global memory promises at most.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{GlobalAlloc, Layout, System};
 
 /// Device address of the first byte; low addresses fault.
 pub const BASE_ADDRESS: u64 = 0x1_0000_0000;
@@ -14,6 +14,8 @@ pub const BASE_ADDRESS: u64 = 0x1_0000_0000;
 const ALIGN: u64 = 256;
 /// Unmapped bytes between allocations, so that small overruns are out of bounds.
 const GAP: u64 = 256;
+/// The same in checking mode: most wrong indices hit no other buffer.
+const CHECKED_GAP: u64 = 16 << 20;
 
 /// An allocation.
 #[derive(Clone, Debug)]
@@ -33,18 +35,47 @@ impl Allocation {
     pub fn end(&self) -> u64 {
         self.address + self.bytes
     }
+
+    /// Bytes from an address to the allocation.
+    fn distance(&self, address: u64) -> u64 {
+        if address < self.address { self.address - address } else { address - self.end().min(address) }
+    }
 }
 
+/// Memory of the operating system, which is zeroed when it is touched first: gaps and buffers that nobody uses cost nothing.
 struct Storage {
+    /// What was allocated.
+    start: *mut u8,
+    layout: Layout,
+    /// Its first aligned byte, and how many follow.
     pointer: *mut u8,
     bytes: usize,
+}
+
+impl Storage {
+    const EMPTY: Storage =
+        Storage { start: std::ptr::null_mut(), layout: Layout::new::<u8>(), pointer: std::ptr::null_mut(), bytes: 0 };
+
+    fn new(bytes: usize) -> Storage {
+        // With the alignment that the system gives anyway; more would have it write the zeros.
+        let Ok(layout) = Layout::from_size_align(bytes + ALIGN as usize, 16) else {
+            std::alloc::handle_alloc_error(Layout::new::<u8>())
+        };
+        // SAFETY: the layout is not empty.
+        let start = unsafe { System.alloc_zeroed(layout) };
+        if start.is_null() {
+            std::alloc::handle_alloc_error(layout);
+        }
+        let pointer = start.wrapping_add(start.align_offset(ALIGN as usize));
+        Storage { start, layout, pointer, bytes }
+    }
 }
 
 impl Drop for Storage {
     fn drop(&mut self) {
         if self.bytes > 0 {
             // SAFETY: allocated with this layout.
-            unsafe { dealloc(self.pointer, Layout::from_size_align_unchecked(self.bytes, ALIGN as usize)) };
+            unsafe { System.dealloc(self.start, self.layout) };
         }
     }
 }
@@ -52,8 +83,12 @@ impl Drop for Storage {
 /// Device memory.
 pub struct DeviceMemory {
     storage: Storage,
+    /// First free offset.
     used: u64,
+    /// Bytes of allocations, and what a device has between them.
+    taken: u64,
     limit: u64,
+    gap: u64,
     allocations: Vec<Allocation>,
 }
 
@@ -74,7 +109,12 @@ pub struct OutOfMemory {
 impl DeviceMemory {
     /// Memory of at most `limit` bytes.
     pub fn new(limit: u64) -> Self {
-        DeviceMemory { storage: Storage { pointer: std::ptr::null_mut(), bytes: 0 }, used: 0, limit, allocations: Vec::new() }
+        DeviceMemory { storage: Storage::EMPTY, used: 0, taken: 0, limit, gap: GAP, allocations: Vec::new() }
+    }
+
+    /// The same with allocations far apart, so that indices far out of bounds are found (checking mode).
+    pub fn spread(limit: u64) -> Self {
+        DeviceMemory { gap: CHECKED_GAP, ..DeviceMemory::new(limit) }
     }
 
     /// Allocates zeroed memory; returns its device address.
@@ -83,11 +123,13 @@ impl DeviceMemory {
     /// [`OutOfMemory`].
     pub fn allocate(&mut self, name: &str, bytes: u64) -> Result<u64, OutOfMemory> {
         let start = self.used.next_multiple_of(ALIGN);
-        let end = start.checked_add(bytes).and_then(|e| e.checked_add(GAP));
-        let Some(end) = end.filter(|e| *e <= self.limit) else {
-            let free = self.limit.saturating_sub(self.used);
+        let taken = self.taken.next_multiple_of(ALIGN).checked_add(bytes).and_then(|e| e.checked_add(GAP));
+        let Some(taken) = taken.filter(|e| *e <= self.limit) else {
+            let free = self.limit.saturating_sub(self.taken);
             return Err(OutOfMemory { name: name.into(), bytes, free, limit: self.limit });
         };
+        self.taken = taken;
+        let end = start + bytes + self.gap;
         if end as usize > self.storage.bytes {
             self.grow(end as usize);
         }
@@ -105,21 +147,15 @@ impl DeviceMemory {
     }
 
     fn grow(&mut self, needed: usize) {
-        let bytes = needed.max(self.storage.bytes * 2).next_multiple_of(4096);
-        let Ok(layout) = Layout::from_size_align(bytes, ALIGN as usize) else {
-            std::alloc::handle_alloc_error(Layout::new::<u8>())
-        };
-        // SAFETY: the layout is not empty; the old contents fit.
-        unsafe {
-            let pointer = alloc_zeroed(layout);
-            if pointer.is_null() {
-                std::alloc::handle_alloc_error(layout);
+        let storage = Storage::new(needed.max(self.storage.bytes * 2).next_multiple_of(4096));
+        for a in &self.allocations {
+            let offset = (a.address - BASE_ADDRESS) as usize;
+            // SAFETY: inside both, which are apart.
+            unsafe {
+                std::ptr::copy_nonoverlapping(self.storage.pointer.add(offset), storage.pointer.add(offset), a.bytes as usize);
             }
-            if self.storage.bytes > 0 {
-                std::ptr::copy_nonoverlapping(self.storage.pointer, pointer, self.storage.bytes);
-            }
-            self.storage = Storage { pointer, bytes };
         }
+        self.storage = storage;
     }
 
     /// Host pointer to a device address. Only meaningful inside an allocation.
@@ -136,12 +172,16 @@ impl DeviceMemory {
         (address.checked_add(bytes)? <= a.end()).then_some(a)
     }
 
+    /// The address that was meant, as near as can be told: a negative offset that was added without its sign is 2³² too far.
+    pub fn meant(&self, address: u64) -> u64 {
+        let distance = |x: u64| self.allocations.iter().map(|a| a.distance(x)).min().unwrap_or(u64::MAX);
+        let below = address.wrapping_sub(1 << 32);
+        if distance(below) < distance(address) { below } else { address }
+    }
+
     /// Words about what is nearest to an address outside every allocation.
     pub fn nearest(&self, address: u64) -> String {
-        let distance = |a: &Allocation| {
-            if address < a.address { a.address - address } else { address - a.end().min(address) }
-        };
-        match self.allocations.iter().min_by_key(|a| distance(a)) {
+        match self.allocations.iter().min_by_key(|a| a.distance(address)) {
             None => "no buffer is allocated".into(),
             Some(a) if address < a.address => {
                 format!("{} bytes before buffer `{}` of {} bytes", a.address - address, a.name, a.bytes)

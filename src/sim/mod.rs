@@ -33,6 +33,8 @@ pub mod timing;
 pub mod trace;
 pub mod warp;
 
+use crate::object::metadata::Redzone;
+
 pub use fault::{Fault, FaultKind};
 pub use memory::DeviceMemory;
 pub use program::Program;
@@ -55,6 +57,8 @@ pub struct Launch<'a> {
     pub constants: Vec<u8>,
     /// Work-group memory, static and dynamic, bytes.
     pub local_bytes: u32,
+    /// Bytes of work-group and private memory that nothing may access (checking mode).
+    pub redzones: Vec<Redzone>,
     /// The descriptor table (G7): one for each surface of the kernel's header.
     pub descriptors: Vec<Descriptor>,
     /// Image arguments by number: device address and shape.

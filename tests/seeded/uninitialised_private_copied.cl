@@ -1,5 +1,5 @@
 // RUN: --kernel k --global 64 --local 32 --arg out=zeros:int32:64 --arg in=random:int32:64
-// EXPECT: line 13: uninitialised; private memory
+// EXPECT: line 13: uninitialised; private memory; used at
 // The value goes through arithmetic and another variable before anything depends on it.
 __kernel void k(__global int *out, __global const int *in) {
   int i = get_global_id(0);

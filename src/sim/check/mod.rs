@@ -53,8 +53,8 @@ pub struct Access<'x, const N: usize> {
     pub bytes: u32,
     /// Volatile or atomic load or store, by its cache policy.
     pub volatile: bool,
-    /// Lanes of a store whose data is undefined.
-    pub undefined: u64,
+    /// Of each word of a store the lanes whose data is undefined.
+    pub undefined: [u64; 4],
 }
 
 /// What is wrong with an access.
@@ -62,8 +62,8 @@ pub struct Access<'x, const N: usize> {
 pub struct Verdict {
     /// A fault, and its lane.
     pub fault: Option<(FaultKind, u32)>,
-    /// Lanes of a load that read what was never written; of a scalar one bit 0.
-    pub missing: u64,
+    /// Of each word of a load the lanes that read what was never written; of a scalar one bit 0.
+    pub missing: [u64; 4],
 }
 
 /// What the checker has to look up while it compares values.
@@ -100,7 +100,7 @@ impl Checker {
         let warps = items.div_ceil(warp_size) as usize;
         let lanes = warp_size as usize;
         let private_bytes = launch.program.header.private_bytes.next_multiple_of(16) as usize;
-        let written = || Written::new(launch.local_bytes as usize, private_bytes, lanes, warps);
+        let written = || Written::new(&launch.redzones, launch.local_bytes as usize, private_bytes, lanes, warps);
         Some(Checker {
             races: options.check_races.then(|| Races::new(launch, memory, lanes, warps)),
             written: options.check_uninitialised.then(written),
@@ -181,14 +181,24 @@ impl Checker {
     pub fn access<const N: usize>(&mut self, a: &Access<N>, values: &impl Values) -> Verdict {
         let mut verdict = Verdict::default();
         if let Some(written) = self.written.as_mut().filter(|_| matches!(a.space, MemorySpace::Local | MemorySpace::Private)) {
-            let missing = written.access(self.warp, a);
-            if missing != 0 && a.kind == Kind::Load {
-                verdict.missing = missing;
-            } else if missing != 0 {
+            let found = written.access(self.warp, a);
+            if found.outside != 0 {
+                let lane = found.outside.trailing_zeros();
+                verdict.fault = Some((between(a, lane as usize), if a.scalar { a.mask.trailing_zeros() } else { lane }));
+                return verdict;
+            }
+            if a.kind == Kind::Load {
+                verdict.missing = found.missing;
+            } else if found.missing[0] != 0 {
                 // An atomic depends on what it reads.
-                let lane = missing.trailing_zeros();
-                let fault =
-                    FaultKind::Uninitialised { space: a.space.into(), address: a.addresses[lane as usize], bytes: a.bytes };
+                let lane = found.missing[0].trailing_zeros();
+                let fault = FaultKind::Uninitialised {
+                    space: a.space.into(),
+                    address: a.addresses[lane as usize],
+                    bytes: a.bytes,
+                    used: a.index,
+                    used_at: None,
+                };
                 if !self.defer(a.space, &fault, a.index, lane) {
                     verdict.fault = Some((fault, lane));
                     return verdict;
@@ -203,6 +213,17 @@ impl Checker {
         }
         verdict
     }
+}
+
+/// A lane accesses bytes that belong to no variable.
+fn between<const N: usize>(a: &Access<N>, lane: usize) -> FaultKind {
+    let access = match a.kind {
+        Kind::Load => "load",
+        Kind::Store => "store",
+        Kind::Atomic => "atomic",
+    };
+    let nearest = "beyond a variable, before the next one".to_string();
+    FaultKind::OutOfBounds { access, space: a.space.into(), address: a.addresses[lane], bytes: a.bytes, nearest }
 }
 
 /// Where a launch's buffer of `printf` is; empty if its kernel does not print.

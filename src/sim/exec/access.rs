@@ -249,6 +249,7 @@ fn misaligned<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], ma
 
 #[cold]
 fn out_of_bounds<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, address: u64, bytes: u32, access: &'static str, lane: usize) {
+    let address = l.memory.meant(address);
     let nearest = l.memory.nearest(address);
     l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, lane as u32);
 }
@@ -288,16 +289,16 @@ fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: 
             scalar: d.scalar,
             bytes,
             volatile: matches!(d.policy, CachePolicy::Cv | CachePolicy::Wt),
-            undefined: if kind == check::Kind::Store { l.undefined.storing() } else { 0 },
+            undefined: if kind == check::Kind::Store { l.undefined.storing() } else { [0; 4] },
         };
         let verdict = checker.borrow_mut().access(&access, &Data(l, d));
         let mut checker = checker.borrow_mut();
         let warp = checker.warp();
-        if access.undefined != 0 {
-            l.undefined.stored(d, warp, a, bytes, &mut checker.copies);
+        if access.undefined != [0; 4] {
+            l.undefined.stored(d, warp, a, &mut checker.copies);
         }
-        if verdict.missing != 0 {
-            l.undefined.loaded(d, warp, verdict.missing, a, bytes, &checker.copies);
+        if verdict.missing != [0; 4] {
+            l.undefined.loaded(d, warp, &verdict.missing, a, bytes, &checker.copies);
         }
         if let Some((fault, lane)) = verdict.fault {
             l.set_fault(fault, d, lane);

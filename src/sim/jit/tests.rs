@@ -63,6 +63,7 @@ fn header() -> KernelHeader {
         predicate_registers: 15,
         required_work_group: None,
         whole_work_groups: false,
+        redzones: Vec::new(),
         warp_size: N as u32,
     }
 }
@@ -129,6 +130,7 @@ fn compare(seed: u64, machine: &Machine) -> usize {
         work_dim: 1,
         constants,
         local_bytes: 0,
+        redzones: Vec::new(),
         descriptors: Vec::new(),
         images: Default::default(),
     };
