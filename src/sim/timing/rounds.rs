@@ -107,7 +107,6 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
     fn cycle(&mut self, c: &Common<'a, N>, plan: &Plan, i: usize, direct: bool, until: u64, groups_left: bool) {
         let key = self.key(i);
         self.last = self.last.max(key.0);
-        self.near.borrow_mut().deferred.key = key;
         match self.sms[i].cycle(c, direct) {
             Ok(Progress::Done(ended)) => {
                 self.ended += u64::from(ended);

@@ -26,7 +26,8 @@ use super::super::{DeviceMemory, Launch, Options};
 use super::set::Set;
 use super::statics::{CONTROL, FIRST_UNIT, Position, SCALAR, Statics, UNITS};
 use crate::target::Machine;
-use counters::{Counters, count_form, count_latency};
+pub(super) use counters::multiply_out;
+use counters::{Counters, count_latency};
 use std::cell::RefCell;
 pub(super) use waiting::sm_of;
 use waiting::{Late, token};
@@ -58,32 +59,63 @@ pub(super) struct Common<'a, const N: usize> {
     pub pool: u32,
 }
 
-/// A resident warp.
-struct Slot<'a, const N: usize> {
-    warp: Warp<'a, N>,
-    group: usize,
-    rank: usize,
+/// Where a resident warp stands. What it computes with is in a [`Warp`], when its registers are ready in the scoreboard.
+struct Slot {
     /// Next instruction.
     pc: u32,
+    /// The instructions from `first` to before `ahead` have been looked at, and those of them that may be have been executed.
+    first: u32,
+    ahead: u32,
     /// Line of code fetched last.
     fetched: u32,
-    form: Form,
-    /// When each row is ready, times two, and 1 if memory is what it waits for; [`PENDING`] if nobody knows.
-    ready: Vec<u64>,
+    /// Which instructions from `first` on run on the scalar unit although the compiler did not say so, a bit each.
+    scalarised: u64,
+    group: usize,
+    rank: usize,
     /// From when on the next instruction could issue, and when its line of code is there.
     begin: u64,
     code_ready: u64,
     /// Earliest issue of the next instruction by its operands, and by a barrier.
     next: u64,
     released: u64,
-    /// The cycle in which the warp was parked.
-    parked_at: u64,
-    /// How many warps had the slot before.
-    generation: u32,
     /// When the warp issued last.
     issued_at: u64,
+    /// The cycle in which the warp was parked.
+    parked_at: u64,
     /// Mapped shared registers.
     table: Table,
+    /// How many warps had the slot before.
+    generation: u32,
+}
+
+impl Slot {
+    /// Whether the next instruction runs on the scalar unit although the compiler did not say so.
+    #[inline(always)]
+    fn is_scalarised(&self) -> bool {
+        self.scalarised >> (self.pc - self.first) & 1 == 1
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Slot {
+            pc: 0,
+            first: 0,
+            ahead: 0,
+            fetched: NO_LINE,
+            scalarised: 0,
+            group: 0,
+            rank: 0,
+            begin: 0,
+            code_ready: 0,
+            next: 0,
+            released: 0,
+            issued_at: 0,
+            parked_at: 0,
+            table: Table::default(),
+            generation: 0,
+        }
+    }
 }
 
 /// A resident work-group.
@@ -167,7 +199,11 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     late_free: Vec<usize>,
     pub counters: Counters,
     pub admission: Admission,
-    slots: Vec<Slot<'a, N>>,
+    slots: Vec<Slot>,
+    /// Of each slot: the warp.
+    warps: Vec<Warp<'a, N>>,
+    /// When each row of each slot's warp is ready, times two, and 1 if memory is what it waits for; [`PENDING`] if nobody knows.
+    scoreboard: Vec<u64>,
     groups: Vec<Group>,
     /// Resident work-groups, oldest first.
     order: Vec<usize>,
@@ -238,8 +274,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 profile: vec![InstructionProfile::default(); program.insts.len()],
                 stalls: Stalls::default(),
                 forms: Forms::default(),
-                issued: vec![0; clusters],
-                scalar_issued: 0,
+                scalarised: vec![0; program.insts.len()],
                 sectors: [None; 8],
                 latencies: [0; 16],
                 resident_warps: 0,
@@ -249,6 +284,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             },
             admission: Admission::new(resident, common.pool, machine),
             slots: Vec::new(),
+            warps: Vec::new(),
+            scoreboard: Vec::new(),
             groups: Vec::new(),
             order: Vec::new(),
             slot_of: Vec::new(),
@@ -274,14 +311,14 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Host memory for the state of warps, without loads on their way (how many of those there are at once depends on the host's threads).
     pub fn host_state(&self) -> HostState {
-        let slot = |s: &Slot<'a, N>| {
-            let lanes = &s.warp.lanes;
-            size_of::<Slot<'a, N>>() + size_of_val(&lanes.rows[..]) + size_of_val(&s.ready[..]) + size_of_val(&lanes.private[..])
+        let warp = |w: &Warp<'a, N>| {
+            let own = size_of::<Slot>() + size_of::<Warp<'a, N>>();
+            own + size_of_val(&w.lanes.rows[..]) + size_of_val(&w.lanes.private[..])
         };
         let group = |g: &Group| size_of::<Group>() + size_of_val(&g.local[..]);
         let sets = size_of_val(&self.at_port[..]) + size_of_val(&self.at_cluster[..]);
         let ranks = size_of_val(&self.next[..]) + size_of_val(&self.port[..]) + size_of_val(&self.slot_of[..]);
-        let slots: usize = self.slots.iter().map(slot).sum();
+        let slots = self.warps.iter().map(warp).sum::<usize>() + size_of_val(&self.scoreboard[..]);
         let groups: usize = self.groups.iter().map(group).sum();
         let bytes = size_of::<Self>() + slots + groups + sets + ranks + size_of_val(&self.units[..]);
         HostState { bytes: bytes as u64, work_items: (self.slots.len() * N) as u64 }
@@ -313,27 +350,19 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         group.local.fill(0);
         let local = group.local.as_mut_ptr().cast::<u8>();
         self.close_ranks();
-        let mut free: Vec<usize> = (0..self.slots.len()).filter(|s| self.slots[*s].warp.control.done()).collect();
+        let mut free: Vec<usize> = (0..self.slots.len()).filter(|s| self.warps[*s].control.done()).collect();
         for w in 0..live.min(c.warps as u32) {
-            let s = free.pop().unwrap_or_else(|| {
-                let slot = self.new_slot(c);
-                self.slots.push(slot);
-                self.slots.len() - 1
-            });
+            let s = free.pop().unwrap_or_else(|| self.add_slot(c));
             let rank = self.slot_of.len();
             self.slot_of.push(s as u16);
             self.live.insert(rank);
-            let slot = &mut self.slots[s];
-            slot.warp.start(c.launch, place, w, local);
-            slot.warp.lanes.mask = slot.warp.control.mask;
-            slot.group = index;
-            slot.rank = rank;
-            slot.ready.fill(0);
-            slot.fetched = NO_LINE;
-            slot.issued_at = self.time;
-            slot.table = Table::default();
-            slot.generation += 1;
-            enter_block(&mut self.counters.blocks, c, slot);
+            let (slot, warp) = (&mut self.slots[s], &mut self.warps[s]);
+            warp.start(c.launch, place, w, local);
+            warp.lanes.mask = warp.control.mask;
+            let rows = c.statics.scoreboard;
+            self.scoreboard[s * rows..(s + 1) * rows].fill(0);
+            *slot = Slot { group: index, rank, issued_at: self.time, generation: slot.generation + 1, ..Slot::default() };
+            enter_block(&mut self.counters.blocks, c, slot, warp);
             if let Some(recorder) = &mut self.recorder {
                 recorder.start(s, number, w, self.time);
             }
@@ -341,32 +370,21 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
-    fn new_slot(&self, c: &Common<'a, N>) -> Slot<'a, N> {
+    /// Makes room for one more warp; returns its slot.
+    fn add_slot(&mut self, c: &Common<'a, N>) -> usize {
+        let s = self.slots.len();
         let mut warp = Warp::new(c.launch, c.memory, c.options);
         warp.lanes.local_banks = c.machine.memory.local_banks;
         warp.lanes.hierarchy = Some(self.near);
         warp.lanes.sm = self.number;
         // Private memory is the hierarchy's.
         warp.lanes.private = Vec::new();
-        let slot = (self.number * SLOTS + self.slots.len()) as u64;
-        warp.lanes.private_base = slot * u64::from(warp.lanes.private_bytes) * N as u64;
-        Slot {
-            warp,
-            group: 0,
-            rank: 0,
-            pc: 0,
-            fetched: NO_LINE,
-            form: Form::Static,
-            ready: vec![0; usize::from(c.launch.program.rows.total) + 16],
-            begin: 0,
-            code_ready: 0,
-            next: 0,
-            released: 0,
-            parked_at: 0,
-            generation: 0,
-            issued_at: 0,
-            table: Table::default(),
-        }
+        let number = (self.number * SLOTS + s) as u64;
+        warp.lanes.private_base = number * u64::from(warp.lanes.private_bytes) * N as u64;
+        self.warps.push(warp);
+        self.slots.push(Slot::default());
+        self.scoreboard.resize((s + 1) * c.statics.scoreboard, 0);
+        s
     }
 
     /// Gives the ranks of ended warps to younger ones.
@@ -568,36 +586,56 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Issues the next instruction of a warp. Returns 1 if its work-group ended.
     fn issue(&mut self, c: &Common<'a, N>, rank: usize, now: u64) -> Result<u32, Box<Fault>> {
-        let program = c.launch.program;
         let s = usize::from(self.slot_of[rank]);
         let slot = &mut self.slots[s];
         let index = slot.pc as usize;
         let st = &c.statics.insts[index];
         self.ready.remove(rank);
-        slot.warp.lanes.clock = now;
-        let g = slot.group;
-        let group = &mut self.groups[g];
+        self.counters.profile[index].cycles += now - slot.issued_at;
+        slot.issued_at = now;
+        let group = &mut self.groups[slot.group];
         group.executed += 1;
-        if group.executed > c.options.max_instructions {
-            let lane = slot.warp.control.mask.trailing_zeros();
-            let limit = c.options.max_instructions;
-            slot.warp.lanes.fault = Some((FaultKind::Runaway { limit }, index as u32, lane));
+        let runaway = group.executed > c.options.max_instructions;
+        let on_scalar_unit = st.scalar || slot.is_scalarised();
+        if slot.pc >= slot.ahead || st.position != Position::Inside || runaway || c.pool > 0 || self.recorder.is_some() {
+            return self.issue_any(c, s, now, on_scalar_unit, runaway);
         }
-        let on_scalar_unit = st.scalar || slot.form.is_scalarised();
+        // It has been executed already.
+        if !on_scalar_unit && !st.control {
+            self.units[usize::from(st.port)] = now + u64::from(st.interval);
+        }
+        let ready = (now + u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency })) << 1;
+        let scoreboard = &mut self.scoreboard[s * c.statics.scoreboard..(s + 1) * c.statics.scoreboard];
+        for row in c.statics.writes(st) {
+            scoreboard[usize::from(*row)] = ready;
+        }
+        slot.pc += 1;
+        self.prepare_next(c, s, now + 1);
+        Ok(0)
+    }
+
+    /// Issues an instruction of any kind. Returns 1 if the work-group ended.
+    fn issue_any(
+        &mut self,
+        c: &Common<'a, N>,
+        s: usize,
+        now: u64,
+        on_scalar_unit: bool,
+        runaway: bool,
+    ) -> Result<u32, Box<Fault>> {
+        let program = c.launch.program;
+        let (slot, warp) = (&mut self.slots[s], &mut self.warps[s]);
+        let (g, rank) = (slot.group, slot.rank);
+        let index = slot.pc as usize;
+        let st = &c.statics.insts[index];
+        let exec = warp.control.mask;
+        warp.lanes.clock = now;
+        if runaway {
+            let limit = c.options.max_instructions;
+            warp.lanes.fault = Some((FaultKind::Runaway { limit }, index as u32, exec.trailing_zeros()));
+        }
         let mut latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
         let counters = &mut self.counters;
-        let exec = slot.warp.control.mask;
-        let profile = &mut counters.profile[index];
-        profile.issues += 1;
-        profile.lanes += u64::from(exec.count_ones());
-        profile.cycles += now - slot.issued_at;
-        slot.issued_at = now;
-        count_form(counters, c, index, slot.form, exec);
-        if on_scalar_unit {
-            counters.scalar_issued += 1;
-        } else if !st.control {
-            counters.issued[usize::from(st.cluster)] += 1;
-        }
         let clusters = c.machine.clusters.len();
         let unit = if on_scalar_unit {
             clusters
@@ -610,14 +648,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let mut pending = false;
         let at_end = st.position == Position::Ends;
         if !at_end {
-            if c.statics.refreshes {
-                slot.warp.lanes.refresh(program);
+            (warp.lanes.access, warp.lanes.late) = (None, None);
+            if slot.pc >= slot.ahead {
+                if c.statics.refreshes {
+                    warp.lanes.refresh(program);
+                }
+                self.near.borrow_mut().deferred.key = (now, self.number as u32);
+                let d = &c.code[index];
+                (d.run)(&mut warp.lanes, d);
             }
-            (slot.warp.lanes.access, slot.warp.lanes.late) = (None, None);
-            let d = &c.code[index];
-            (d.run)(&mut slot.warp.lanes, d);
             let mut busy = u64::from(st.interval);
-            if let Some(access) = slot.warp.lanes.access {
+            if let Some(access) = warp.lanes.access {
                 let extra = u64::from(access.units.saturating_sub(1));
                 match access.done {
                     None => {
@@ -647,7 +688,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.units[usize::from(st.port)] = now + busy;
             }
             let mut ready = (now + latency) << 1 | u64::from(st.from_memory);
-            if let Some(late) = slot.warp.lanes.late {
+            if let Some(late) = warp.lanes.late {
                 ready = PENDING;
                 let (finish, mask) = (late.finish, late.mask);
                 // What the hierarchy adds is not known.
@@ -661,30 +702,31 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.late[place] = Some(late);
                 self.near.borrow_mut().wait_for_load(token(self.number, place));
             }
+            let first = s * c.statics.scoreboard;
             for row in c.statics.writes(st) {
-                slot.ready[usize::from(*row)] = ready;
+                self.scoreboard[first + usize::from(*row)] = ready;
             }
             slot.pc += 1;
             if st.position == Position::Falls {
-                slot.warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
-                enter_block(&mut counters.blocks, c, slot);
+                warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
+                enter_block(&mut counters.blocks, c, slot, warp);
             }
         } else {
-            let end = program.blocks[slot.warp.control.pc as usize].end;
-            let goes_on = slot.warp.end_block(end, index as u32, &mut counters.blocks.splits);
-            if goes_on || slot.warp.waiting {
-                slot.warp.lanes.mask = slot.warp.control.mask;
-                enter_block(&mut counters.blocks, c, slot);
+            let end = program.blocks[warp.control.pc as usize].end;
+            let goes_on = warp.end_block(end, index as u32, &mut counters.blocks.splits);
+            if goes_on || warp.waiting {
+                warp.lanes.mask = warp.control.mask;
+                enter_block(&mut counters.blocks, c, slot, warp);
             }
         }
         if st.position != Position::Inside {
             // Empty blocks only fall through.
-            while !slot.warp.control.done() && program.blocks[slot.warp.control.pc as usize].is_empty() {
-                slot.warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
-                enter_block(&mut counters.blocks, c, slot);
+            while !warp.control.done() && program.blocks[warp.control.pc as usize].is_empty() {
+                warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
+                enter_block(&mut counters.blocks, c, slot, warp);
             }
         }
-        let done = slot.warp.control.done();
+        let done = warp.control.done();
         if let Some(recorder) = &mut self.recorder {
             let splits = counters.blocks.splits - splits;
             if pending {
@@ -704,13 +746,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.give_back(c, s, index);
             }
         }
-        let slot = &self.slots[s];
-        if slot.warp.lanes.fault.is_some() {
-            if let Some(fault) = slot.warp.fault(c.launch, self.groups[g].place) {
+        let warp = &self.warps[s];
+        if warp.lanes.fault.is_some() {
+            if let Some(fault) = warp.fault(c.launch, self.groups[g].place) {
                 return Err(Box::new(fault));
             }
         }
-        let waiting = slot.warp.waiting;
+        let waiting = warp.waiting;
         if done {
             self.live.remove(rank);
             self.groups[g].live_warps -= 1;
@@ -741,15 +783,16 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if group.waiting == group.live_warps {
             group.waiting = 0;
             for rank in self.waiting.iter() {
-                let slot = &mut self.slots[usize::from(self.slot_of[rank])];
+                let s = usize::from(self.slot_of[rank]);
+                let slot = &mut self.slots[s];
                 if slot.group == g {
-                    slot.warp.waiting = false;
+                    self.warps[s].waiting = false;
                     slot.released = now + 1;
                     slot.next = slot.next.max(now + 1);
                     let next = slot.next;
                     self.waiting.remove(rank);
                     if self.parked.contains(rank) {
-                        self.park(usize::from(self.slot_of[rank]));
+                        self.park(s);
                     } else {
                         self.wake_at(rank, next);
                     }
@@ -767,9 +810,10 @@ fn cluster_of(port: u8) -> Option<usize> {
 }
 
 /// Counts the entry of the warp's current block.
-fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &Common<'_, N>, slot: &mut Slot<'_, N>) {
-    let b = slot.warp.control.pc as usize;
+fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &Common<'_, N>, slot: &mut Slot, warp: &Warp<'_, N>) {
+    let b = warp.control.pc as usize;
     counts.executions[b] += 1;
-    counts.lanes[b] += u64::from(slot.warp.control.mask.count_ones());
+    counts.lanes[b] += u64::from(warp.control.mask.count_ones());
     slot.pc = c.launch.program.blocks[b].first;
+    (slot.first, slot.ahead) = (slot.pc, slot.pc);
 }
