@@ -11,12 +11,14 @@
 //! - [`rounds`]: SMs side by side on several host threads.
 //! - [`sm`]: one SM.
 //! - [`set`]: sets of its warps.
+//! - [`wheel`]: when they may issue.
 //! - [`statics`]: what is known of each instruction before the launch.
 
 mod rounds;
 mod set;
 mod sm;
 mod statics;
+mod wheel;
 
 use std::cell::RefCell;
 use std::sync::Arc;

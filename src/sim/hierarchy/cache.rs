@@ -26,7 +26,7 @@ struct State {
 }
 
 /// A place in a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place(usize);
 
 /// A line that left a cache with bytes to be written back.
@@ -69,6 +69,8 @@ pub struct Cache {
     unknown: usize,
     not_before: u64,
     most_misses: usize,
+    /// How often a line came or went or sectors of one came.
+    changes: u64,
 }
 
 impl Cache {
@@ -92,6 +94,7 @@ impl Cache {
             unknown: 0,
             not_before: u64::MAX,
             most_misses: most_misses as usize,
+            changes: 0,
         }
     }
 
@@ -135,8 +138,15 @@ impl Cache {
         (state.used, state.evict_first) = (self.order, evict_first);
     }
 
+    /// Changes with every line that comes or goes, and with sectors that come: between two equal ones all lines are where they were, as far as nobody
+    /// writes to the cache.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Removes a line and returns its dirty bytes.
     pub fn take(&mut self, place: Place) -> Option<Dirty> {
+        self.changes += 1;
         let i = place.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
         let state = std::mem::take(&mut self.states[i]);
@@ -204,6 +214,7 @@ impl Cache {
 
     /// Fills sectors, around dirty bytes; they are there at cycle `ready`.
     pub fn fill(&mut self, place: Place, sectors: u64, from: &[u8], ready: u64) {
+        self.changes += 1;
         let (i, size) = (place.0, self.sector_bytes);
         let dirty = self.dirty[i];
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
@@ -299,6 +310,7 @@ impl Cache {
 
     /// Sectors are on their way, with the answer of a ticket.
     pub fn fill_later(&mut self, place: Place, sectors: u64, ticket: Ticket) {
+        self.changes += 1;
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
             self.ready[place.0 * self.sectors + s] = PENDING | u64::from(ticket);
         }
@@ -337,6 +349,7 @@ impl Cache {
 
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn settle(&mut self) {
+        self.changes += 1;
         self.misses.clear();
         (self.unknown, self.not_before) = (0, u64::MAX);
         self.ready.fill(0);

@@ -108,7 +108,7 @@ pub struct LateLoad {
     /// When the data is there, as far as is known.
     pub ready: u64,
     /// The lanes' bytes, as far as they are known.
-    pub out: Box<[[u8; 16]; 64]>,
+    pub out: Vec<[u8; 16]>,
     /// Sectors that L2 had to fetch.
     pub far: u32,
 }

@@ -23,10 +23,25 @@ struct First {
     uniform: Cache,
     constant: Cache,
     instruction: Cache,
+    /// Lines of code whose fetch found everything there.
+    fetched: Box<[Fetched; FETCHED]>,
     /// When the port is free for requests and for replies.
     request: u64,
     reply: u64,
 }
+
+/// A line of code that was there with those that are fetched ahead of need, as long as its cache does not change.
+#[derive(Clone, Copy, Default)]
+struct Fetched {
+    line: LineNumber,
+    /// Of the cache.
+    changes: u64,
+    place: cache::Place,
+    ready: u64,
+}
+
+/// Lines of code that an SM remembers.
+const FETCHED: usize = 64;
 
 impl First {
     fn of(&mut self, path: Path) -> &mut Cache {
@@ -97,6 +112,7 @@ impl Near {
             uniform: cache(&m.uniform),
             constant: cache(&m.constant),
             instruction: cache(&m.instruction),
+            fetched: Box::new([Fetched::default(); FETCHED]),
             request: 0,
             reply: 0,
         };
@@ -172,6 +188,12 @@ impl Near {
         pieces.clear();
         let (line_shift, sector_shift) = (self.line_shift, self.sector_shift);
         let inside = self.line_bytes - 1;
+        if a.space != MemorySpace::Private {
+            if let Some(piece) = self.one_line(a, places) {
+                pieces.push(piece);
+                return pieces;
+            }
+        }
         let mut mask = a.mask;
         while mask != 0 {
             let lane = mask.trailing_zeros() as usize;
@@ -197,6 +219,20 @@ impl Near {
             }
         }
         pieces
+    }
+
+    /// The frequent case: all lanes in one line.
+    fn one_line(&self, a: &Access, places: &mut Places) -> Option<Piece> {
+        let (line_shift, sector_shift, inside) = (self.line_shift, self.sector_shift, self.line_bytes - 1);
+        let first = a.addresses[a.mask.trailing_zeros() as usize % a.addresses.len()];
+        let (mut different, mut sectors) = (0, 0);
+        for (lane, (address, place)) in a.addresses.iter().zip(places.iter_mut()).enumerate() {
+            let active = (a.mask >> lane & 1).wrapping_neg();
+            different |= (address ^ first) & !inside & active;
+            sectors |= (1 << ((address & inside) >> sector_shift)) & active;
+            *place = (address & inside) as u8;
+        }
+        (different == 0 && a.mask != 0).then(|| Piece { line: first >> line_shift, sectors, lanes: a.mask })
     }
 
     /// Parts of an access that are coalesced one after the other, and bytes of each.
@@ -379,7 +415,7 @@ impl Near {
                         lines: Vec::new(),
                         asked: SmallVec::new(),
                         ready: 0,
-                        out: Box::new([[0; 16]; 64]),
+                        out: Vec::new(),
                         far: 0,
                     })
                 });
@@ -389,7 +425,7 @@ impl Near {
             self.pieces = pieces;
         }
         if let Some(late) = &mut late {
-            late.out[..out.len()].copy_from_slice(out);
+            late.out = out.to_vec();
             late.ready = done.ready;
             late.asked = std::mem::take(&mut self.asked);
             done.pending = true;
@@ -636,9 +672,18 @@ impl Near {
     /// Fetches the line of code that holds byte `offset`; returns when it is there, which may be pending. The next lines are fetched ahead.
     pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, offset: u64, now: u64) -> u64 {
         let line = (CODE_BASE + offset) >> self.line_shift;
+        let index = sm - self.first;
+        let near = &mut self.sms[index];
+        let known = near.fetched[line as usize % FETCHED];
+        if known.line == line && known.changes == near.instruction.changes() {
+            near.instruction.touch(known.place, false);
+            self.statistics.instruction.reads += 1;
+            return now.max(known.ready);
+        }
         let row = policy::of(&LOADS, MemorySpace::Global, CachePolicy::Default);
         let all = (1u64 << (self.line_bytes / self.sector_bytes)) - 1;
-        let index = sm - self.first;
+        let before = near.instruction.changes();
+        let mut first = None;
         let mut ready = now;
         for ahead in 0..=FETCH_AHEAD {
             let cache = &mut self.sms[index].instruction;
@@ -660,8 +705,14 @@ impl Near {
                 self.fill(Place::First(index, Path::Instruction), place, line + ahead, all, &data, arrives);
             }
             if ahead == 0 {
+                first = Some(place);
                 ready = ready.max(self.sms[index].instruction.ready(place, all));
             }
+        }
+        let near = &mut self.sms[index];
+        if let (Some(place), true) = (first, near.instruction.changes() == before && ready < PENDING) {
+            let there = near.instruction.ready(place, all);
+            near.fetched[line as usize % FETCHED] = Fetched { line, changes: before, place, ready: there };
         }
         ready
     }

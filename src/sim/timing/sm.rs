@@ -24,7 +24,8 @@ use super::super::statistics::{Forms, HostState, InstructionProfile, Stalls};
 use super::super::trace::{Cause, Recorder};
 use super::super::{DeviceMemory, Launch, Options};
 use super::set::Set;
-use super::statics::{CONTROL, FIRST_UNIT, Position, SCALAR, Statics, UNITS};
+use super::statics::{FIRST_UNIT, Position, SCALAR, Statics, UNITS};
+use super::wheel::Wheel;
 use crate::target::Machine;
 pub(super) use counters::multiply_out;
 use counters::{Counters, count_latency};
@@ -36,6 +37,8 @@ use waiting::{Late, token};
 const SLOTS: usize = 256;
 /// No line of code.
 const NO_LINE: u32 = u32::MAX;
+/// The first port of a cluster's unit.
+const FIRST_PORT: usize = FIRST_UNIT as usize;
 
 /// What all SMs share during a launch.
 pub(super) struct Common<'a, const N: usize> {
@@ -86,6 +89,8 @@ struct Slot {
     table: Table,
     /// How many warps had the slot before.
     generation: u32,
+    /// Loads of the warp that wait for their bytes.
+    loads: u32,
 }
 
 impl Slot {
@@ -114,6 +119,7 @@ impl Default for Slot {
             parked_at: 0,
             table: Table::default(),
             generation: 0,
+            loads: 0,
         }
     }
 }
@@ -138,7 +144,6 @@ struct Step<const W: usize> {
     /// Those that issued in the cycle before, and the others.
     greedy: Set<W>,
     others: Set<W>,
-    issued: Set<W>,
     blocked_until: u64,
     starving: bool,
     scalar_slots: u32,
@@ -209,15 +214,14 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     order: Vec<usize>,
     /// Slot of each rank.
     slot_of: Vec<u16>,
-    /// By rank: cycle from which the next instruction may issue by its operands; `u64::MAX` if something else must happen first.
-    next: Vec<u64>,
-    /// The least of `next` that is not in `ready`.
-    least_next: u64,
+    /// When warps that are not `ready` may issue by their operands.
+    wheel: Wheel<W>,
     /// By rank: port of the next instruction.
     port: Vec<u8>,
-    /// Warps by the port of their next instruction, and by its cluster.
+    /// Warps by the port of their next instruction, if it is known.
     at_port: Vec<Set<W>>,
-    at_cluster: Vec<Set<W>>,
+    /// The next instruction asks the memory hierarchy for an answer.
+    asking: Set<W>,
     /// Not ended.
     live: Set<W>,
     /// At a barrier.
@@ -234,8 +238,9 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     parked: Set<W>,
     /// Issued in the cycle in which it was parked.
     parked_late: Set<W>,
-    /// Issued in the last cycle looked at.
+    /// Issued in the last cycle looked at, and so far in the one that is being looked at.
     last: Set<W>,
+    issued: Set<W>,
     /// When each unit is free, by port.
     units: Vec<u64>,
     /// Registers free: neither a resident warp's fixed ones nor mapped.
@@ -261,7 +266,6 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 open: Set::EMPTY,
                 greedy: Set::EMPTY,
                 others: Set::EMPTY,
-                issued: Set::EMPTY,
                 blocked_until: 0,
                 starving: false,
                 scalar_slots: 0,
@@ -272,6 +276,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             counters: Counters {
                 blocks,
                 profile: vec![InstructionProfile::default(); program.insts.len()],
+                cycles: vec![0; program.insts.len()],
                 stalls: Stalls::default(),
                 forms: Forms::default(),
                 scalarised: vec![0; program.insts.len()],
@@ -289,11 +294,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             groups: Vec::new(),
             order: Vec::new(),
             slot_of: Vec::new(),
-            next: vec![u64::MAX; 64 * W],
-            least_next: u64::MAX,
+            wheel: Wheel::new(),
             port: vec![0; 64 * W],
             at_port: vec![Set::EMPTY; ports],
-            at_cluster: vec![Set::EMPTY; clusters],
+            asking: Set::EMPTY,
             live: Set::EMPTY,
             waiting: Set::EMPTY,
             ready: Set::EMPTY,
@@ -303,6 +307,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             parked: Set::EMPTY,
             parked_late: Set::EMPTY,
             last: Set::EMPTY,
+            issued: Set::EMPTY,
             units: vec![0; ports],
             free: common.pool,
             recorder: Recorder::for_sm(common.options.record, machine, program.insts.len()),
@@ -316,8 +321,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             own + size_of_val(&w.lanes.rows[..]) + size_of_val(&w.lanes.private[..])
         };
         let group = |g: &Group| size_of::<Group>() + size_of_val(&g.local[..]);
-        let sets = size_of_val(&self.at_port[..]) + size_of_val(&self.at_cluster[..]);
-        let ranks = size_of_val(&self.next[..]) + size_of_val(&self.port[..]) + size_of_val(&self.slot_of[..]);
+        let sets = size_of_val(&self.at_port[..]) + self.wheel.heap_bytes();
+        let ranks = size_of_val(&self.port[..]) + size_of_val(&self.slot_of[..]);
         let slots = self.warps.iter().map(warp).sum::<usize>() + size_of_val(&self.scoreboard[..]);
         let groups: usize = self.groups.iter().map(group).sum();
         let bytes = size_of::<Self>() + slots + groups + sets + ranks + size_of_val(&self.units[..]);
@@ -390,50 +395,19 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Gives the ranks of ended warps to younger ones.
     fn close_ranks(&mut self) {
         let old: Vec<usize> = self.live.iter().collect();
-        let move_set = |set: &mut Set<W>| {
-            let mut moved = Set::EMPTY;
-            for (new, old) in old.iter().enumerate() {
-                moved.set(new, set.contains(*old));
-            }
-            *set = moved;
-        };
+        let move_set = |set: &mut Set<W>| *set = set.renumbered(&old);
         let wakeful = [&mut self.ready, &mut self.parked, &mut self.parked_late, &mut self.waiting, &mut self.last];
         wakeful.into_iter().chain([&mut self.fetching, &mut self.loading, &mut self.starved]).for_each(move_set);
-        self.at_port.iter_mut().chain(&mut self.at_cluster).for_each(move_set);
+        self.at_port.iter_mut().chain([&mut self.asking]).for_each(move_set);
+        self.wheel.renumber(&old);
         move_set(&mut self.live);
         for (new, old) in old.iter().enumerate() {
             self.slot_of[new] = self.slot_of[*old];
-            self.next[new] = self.next[*old];
             self.port[new] = self.port[*old];
             self.slots[usize::from(self.slot_of[new])].rank = new;
         }
         self.slot_of.truncate(old.len());
-        self.next[old.len()..].fill(u64::MAX);
         self.port[old.len()..].fill(0);
-    }
-
-    /// Sets the cycle from which a warp may issue; it is not in `ready`.
-    #[inline(always)]
-    fn wake_at(&mut self, rank: usize, next: u64) {
-        self.next[rank] = next;
-        self.least_next = self.least_next.min(next);
-    }
-
-    /// Moves the warps whose operands are there by `now` to `ready`.
-    fn wake(&mut self, now: u64) {
-        let mut least = u64::MAX;
-        for (w, next) in self.next.chunks_exact_mut(64).enumerate() {
-            let mut bits = 0;
-            for (i, n) in next.iter_mut().enumerate() {
-                let awake = *n <= now;
-                bits |= u64::from(awake) << i;
-                // What is ready is looked at no more until it has issued.
-                *n = if awake { u64::MAX } else { *n };
-                least = least.min(*n);
-            }
-            *self.ready.word_mut(w) |= bits;
-        }
-        self.least_next = least;
     }
 
     /// Looks at a cycle. Unless the levels below answer at once (`direct`), it may stop where they must, to be continued.
@@ -445,64 +419,71 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if self.phase == Phase::Between {
             self.begin_cycle(c);
         }
+        let mut step = self.step;
         // Greedy then oldest: those that issued last, then the others.
-        let Step { greedy, others, .. } = self.step;
-        for (some, behind) in [(greedy, others), (others, Set::EMPTY)] {
-            while let Some(rank) = (self.step.open & some).first() {
-                self.step.open.remove(rank);
-                let port = self.port[rank];
-                if port >= FIRST_UNIT && self.units[usize::from(port)] > now {
-                    self.step.blocked_until = self.step.blocked_until.min(self.units[usize::from(port)]);
-                    self.step.open = self.step.open - self.at_port[usize::from(port)];
+        for (some, behind) in [(step.greedy, step.others), (step.others, Set::EMPTY)] {
+            while let Some(rank) = (step.open & some).first() {
+                step.open.remove(rank);
+                let port = usize::from(self.port[rank]);
+                if port >= FIRST_PORT && self.units[port] > now {
+                    step.blocked_until = step.blocked_until.min(self.units[port]);
+                    step.open = step.open - self.at_port[port];
                     continue;
                 }
                 if c.pool > 0 {
                     let starves = !self.registers_free(c, rank);
                     self.starved.set(rank, starves);
                     if starves {
-                        self.step.starving = true;
+                        step.starving = true;
                         continue;
                     }
                 }
-                if !direct && self.needs_direct(c, rank) {
-                    self.step.open.insert(rank);
+                if !direct && self.asking.contains(rank) && self.needs_direct(c, rank) {
+                    step.open.insert(rank);
+                    self.step = step;
                     return Ok(Progress::NeedsDirect);
                 }
                 // Whom this issue stops until the next cycle.
-                let stopped = match cluster_of(port) {
-                    Some(cluster) => self.at_cluster[cluster],
-                    None if port == CONTROL => self.at_port[usize::from(CONTROL)],
-                    None => {
-                        self.step.scalar_slots -= 1;
-                        if self.step.scalar_slots > 0 { Set::EMPTY } else { self.at_port[usize::from(SCALAR)] }
-                    }
+                let stopped = if port >= FIRST_PORT {
+                    self.at_cluster(port)
+                } else if port == usize::from(SCALAR) {
+                    step.scalar_slots -= 1;
+                    if step.scalar_slots > 0 { Set::EMPTY } else { self.at_port[port] }
+                } else {
+                    self.at_port[port]
                 };
                 if !(stopped & (some.above(rank) | behind)).is_empty() {
-                    self.step.blocked_until = now + 1;
+                    step.blocked_until = now + 1;
                 }
-                self.step.open = self.step.open - stopped;
-                self.step.issued.insert(rank);
-                let ended = self.issue(c, rank, now)?;
-                self.step.ended += ended;
+                step.open = step.open - stopped;
+                self.issued.insert(rank);
+                self.at_port[port].remove(rank);
+                step.ended += self.issue(c, rank, now)?;
             }
         }
-        self.last = self.step.issued;
+        self.step = step;
+        self.last = self.issued;
         self.phase = Phase::Open;
-        Ok(Progress::Done(self.step.ended))
+        Ok(Progress::Done(step.ended))
+    }
+
+    /// Warps whose next instruction takes any port of the same cluster.
+    #[inline(always)]
+    fn at_cluster(&self, port: usize) -> Set<W> {
+        let first = port - (port - FIRST_PORT) % UNITS;
+        self.at_port[first..first + UNITS].iter().fold(Set::EMPTY, |all, at| all | *at)
     }
 
     fn begin_cycle(&mut self, c: &Common<'a, N>) {
         let now = self.time;
-        if self.least_next <= now {
-            self.wake(now);
-        }
+        self.ready = self.ready | self.wheel.take(now);
         let ready = self.ready;
         self.phase = Phase::Within;
+        self.issued = Set::EMPTY;
         self.step = Step {
             open: ready,
             greedy: ready & self.last,
             others: ready - self.last,
-            issued: Set::EMPTY,
             blocked_until: u64::MAX,
             starving: false,
             scalar_slots: c.machine.sm.scalar_issue,
@@ -521,10 +502,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if self.phase != Phase::Open {
             return true;
         }
-        let Step { issued, blocked_until, starving, .. } = self.step;
-        let now = self.time;
+        let Step { blocked_until, starving, .. } = self.step;
+        let (issued, now) = (self.issued, self.time);
         // Ready warps go on when their unit is free, or when an issue may have released registers.
-        let mut next = self.least_next.min(blocked_until);
+        let mut next = self.wheel.least().min(blocked_until);
         let parked = !(self.parked - self.waiting).is_empty();
         if starving && !issued.is_empty() || next == u64::MAX && !parked {
             next = now + 1;
@@ -591,7 +572,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let index = slot.pc as usize;
         let st = &c.statics.insts[index];
         self.ready.remove(rank);
-        self.counters.profile[index].cycles += now - slot.issued_at;
+        self.counters.cycles[index] += now - slot.issued_at;
         slot.issued_at = now;
         let group = &mut self.groups[slot.group];
         group.executed += 1;
@@ -694,6 +675,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 // What the hierarchy adds is not known.
                 let latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
                 pending = true;
+                slot.loads += 1;
                 let late = Late { slot: s, generation: slot.generation, index, now, latency, finish, mask, lanes, unit };
                 let place = self.late_free.pop().unwrap_or_else(|| {
                     self.late.push(None);
@@ -794,19 +776,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     if self.parked.contains(rank) {
                         self.park(s);
                     } else {
-                        self.wake_at(rank, next);
+                        self.wheel.add(rank, next);
                     }
                 }
             }
         }
         0
     }
-}
-
-/// Cluster of a port, if it is one of a cluster.
-#[inline(always)]
-fn cluster_of(port: u8) -> Option<usize> {
-    (port >= FIRST_UNIT).then(|| usize::from(port - FIRST_UNIT) / UNITS)
 }
 
 /// Counts the entry of the warp's current block.

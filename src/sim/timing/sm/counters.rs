@@ -8,6 +8,8 @@ use super::{Common, Form};
 pub(in super::super) struct Counters {
     pub blocks: BlockCounts,
     pub profile: Vec<InstructionProfile>,
+    /// Cycles from a warp's previous issue to that of each instruction, summed over the issues.
+    pub cycles: Vec<u64>,
     pub stalls: Stalls,
     pub forms: Forms,
     /// Times each instruction was scalarised at run time.
@@ -42,6 +44,7 @@ impl Counters {
         pairs(&mut blocks.saved_lanes, &self.blocks.saved_lanes);
         blocks.compared += self.blocks.compared;
         timing.profile.iter_mut().zip(&self.profile).for_each(|(a, b)| a.add(b));
+        timing.profile.iter_mut().zip(&self.cycles).for_each(|(a, b)| a.cycles += b);
         timing.stalls.add(&self.stalls);
         timing.forms.add(&self.forms);
         pairs(scalarised, &self.scalarised);

@@ -7,7 +7,7 @@ use super::super::super::hierarchy::{Done, Path};
 use super::super::super::trace::Cause;
 use super::super::statics::{INSTRUCTION_BYTES, Position, SCALAR, Static, Way};
 use super::counters::{count_form, count_latency};
-use super::{Common, Form, Phase, Sm, cluster_of};
+use super::{Common, Form, Phase, Sm};
 
 /// A load that waits for its bytes.
 pub(super) struct Late<const N: usize> {
@@ -82,17 +82,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.fetching.set(rank, next == code_ready && next > slot.begin);
         slot.next = next.max(slot.released);
         let next = slot.next;
-        let old = std::mem::replace(&mut self.port[rank], port);
-        if old != port || !self.at_port[usize::from(port)].contains(rank) {
-            self.at_port[usize::from(old)].remove(rank);
-            self.at_port[usize::from(port)].insert(rank);
-            if let Some(cluster) = cluster_of(old) {
-                self.at_cluster[cluster].remove(rank);
-            }
-            if let Some(cluster) = cluster_of(port) {
-                self.at_cluster[cluster].insert(rank);
-            }
-        }
+        self.port[rank] = port;
+        self.at_port[usize::from(port)].insert(rank);
+        self.asking.set(rank, st.way != Way::Free);
         let waiting = self.warps[s].waiting;
         if self.parked.contains(rank) {
             self.parked.remove(rank);
@@ -100,7 +92,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.attribute_parked(s);
             }
         }
-        self.wake_at(rank, if waiting { u64::MAX } else { next });
+        self.wheel.add(rank, if waiting { u64::MAX } else { next });
     }
 
     /// Decides on which units a warp's next instructions run, and executes them as far as they act on nothing but registers that are known: in order, and
@@ -115,7 +107,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         for bit in 0..u64::BITS {
             let (st, d) = (&c.statics.insts[index], &c.code[index]);
             let pending = |row: &u16| scoreboard[usize::from(*row)] >= PENDING;
-            if bit > 0 && (!st.ahead || c.statics.waits(st).iter().any(pending)) {
+            if bit > 0 && (!st.ahead || slot.loads > 0 && c.statics.waits(st).iter().any(pending)) {
                 break;
             }
             let form = form(c, lanes, d, st);
@@ -138,7 +130,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     pub(super) fn park(&mut self, s: usize) {
         let slot = &mut self.slots[s];
         slot.parked_at = self.time;
-        let issued = self.phase == Phase::Within && self.step.issued.contains(slot.rank);
+        let issued = self.phase == Phase::Within && self.issued.contains(slot.rank);
         self.parked_late.set(slot.rank, issued);
     }
 
@@ -197,6 +189,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if slot.generation != generation || warp.control.done() {
             return;
         }
+        slot.loads -= 1;
         finish(&mut warp.lanes, &c.code[index], &load.out[..], mask);
         let st = &c.statics.insts[index];
         for row in c.statics.writes(st) {
