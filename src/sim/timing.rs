@@ -9,11 +9,13 @@
 //! clocks, ties by number, or side by side with the same result; cycles without an issue are skipped.
 //!
 //! - [`rounds`]: SMs side by side on several host threads.
+//! - [`cluster`]: SMs that share an L1.5.
 //! - [`sm`]: one SM.
 //! - [`set`]: sets of its warps.
 //! - [`wheel`]: when they may issue.
 //! - [`statics`]: what is known of each instruction before the launch.
 
+mod cluster;
 mod rounds;
 mod set;
 mod sm;
@@ -34,7 +36,7 @@ use super::trace::Recording;
 use super::{Launch, Options, energy};
 use crate::isa::{Inst, MemorySpace};
 use crate::target::Machine;
-use rounds::{Cluster, Plan};
+use cluster::{Cluster, Plan};
 use sm::Common;
 
 /// Runs a launch with timing. The hierarchy keeps what L2 holds from launch to launch.

@@ -58,6 +58,7 @@ pub struct Cache {
     sectors: usize,
     tags: Vec<LineNumber>,
     states: Vec<State>,
+    /// Dirty bytes; none where the state says so.
     dirty: Vec<[u64; 4]>,
     /// Cycle at which each sector is there.
     ready: Vec<u64>,
@@ -118,11 +119,16 @@ impl Cache {
             return (place, Eviction::default());
         }
         let first = self.set(line);
-        let age = |i: &usize| {
-            let state = &self.states[*i];
-            (self.tags[*i] != EMPTY, !state.evict_first, state.used)
+        // The upper bits are worth more than any order of use.
+        let age = |(tag, state): (&LineNumber, &State)| {
+            u64::from(*tag != EMPTY) << 63 | u64::from(!state.evict_first) << 62 | state.used
         };
-        let victim = (first..first + self.ways).min_by_key(age).unwrap_or(first);
+        let ways = first..first + self.ways;
+        let ages = self.tags[ways.clone()].iter().zip(&self.states[ways]).map(age);
+        let (mut victim, mut oldest) = (first, u64::MAX);
+        for (i, age) in ages.enumerate() {
+            (victim, oldest) = if age < oldest { (first + i, age) } else { (victim, oldest) };
+        }
         let evict = (self.tags[victim] != EMPTY).then_some(self.states[victim].evict_first);
         let dirty = self.take(Place(victim));
         self.tags[victim] = line;
@@ -150,9 +156,11 @@ impl Cache {
         let i = place.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
         let state = std::mem::take(&mut self.states[i]);
-        let bytes = std::mem::take(&mut self.dirty[i]);
         self.ready[i * self.sectors..(i + 1) * self.sectors].fill(0);
-        state.any_dirty.then(|| Dirty { line, data: self.bytes(place).to_vec(), bytes })
+        state.any_dirty.then(|| {
+            let bytes = std::mem::take(&mut self.dirty[i]);
+            Dirty { line, data: self.bytes(place).to_vec(), bytes }
+        })
     }
 
     /// Removes a line without writing it back. Whether it was there.
@@ -209,7 +217,7 @@ impl Cache {
     /// Cycle at which all of these sectors are there.
     pub fn ready(&self, place: Place, sectors: u64) -> u64 {
         let ready = &self.ready[place.0 * self.sectors..(place.0 + 1) * self.sectors];
-        ready.iter().enumerate().filter(|(s, _)| sectors >> s & 1 == 1).map(|(_, r)| *r).max().unwrap_or(0)
+        ready.iter().enumerate().fold(0, |most, (s, r)| most.max(r & (sectors >> s & 1).wrapping_neg()))
     }
 
     /// Fills sectors, around dirty bytes; they are there at cycle `ready`.

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::below::{Below, CODE_BASE, LONGEST_LINE, LineBytes, PRIVATE_BASE, count_eviction, touched};
 use super::cache::{self, Cache, LineNumber};
-use super::deferred::{Arrival, Deferred, Entry, Key, LateLine, LateLoad, PENDING, Parts, Place, Request, Ticket};
+use super::deferred::{Arrival, Deferred, Entry, LateLine, LateLoad, PENDING, Parts, Place, Request, Ticket};
 use super::policy::{self, LOADS, Near as Keep, Row, STORES};
 use super::{Access, Done, Path, Places, deal};
 use crate::isa::{CachePolicy, MemorySpace};
@@ -278,9 +278,10 @@ impl Near {
             Some(below) => below.read(memory, line, sectors, row, arrives, out) + back,
             None => {
                 let not_before = arrives + u64::from(self.memory.l2.latency) + back;
-                let ticket = self.deferred.ticket(Box::new([0; LONGEST_LINE]), not_before);
+                let ticket = self.deferred.ticket(None, not_before);
                 self.asked.push(ticket);
-                let request = Request::Read { ticket, line, sectors, row, arrives, back };
+                let data = Box::new([0; LONGEST_LINE]);
+                let request = Request::Read { ticket, line, sectors, row, arrives, back, data };
                 self.deferred.requests.push_back((self.deferred.key, request));
                 PENDING | u64::from(ticket)
             }
@@ -372,7 +373,7 @@ impl Near {
         let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
         let base = self.l15.ready(place, known).max(at);
         let not_before = parts.iter().map(|p| self.deferred.answer(p.0).not_before).fold(base, u64::max);
-        let ticket = self.deferred.ticket(Box::new(*out), not_before);
+        let ticket = self.deferred.ticket(Some(Box::new(*out)), not_before);
         self.deferred.later(Entry::Combine(ticket, base, parts));
         PENDING | u64::from(ticket)
     }
@@ -398,8 +399,9 @@ impl Near {
                 let who = Requester { sm: a.sm, now: a.now + u64::from(done.lines) };
                 done.lines += 1;
                 done.sectors += r.sectors.count_ones();
-                let whole =
-                    u64::from(r.lanes.count_ones()) * bytes as u64 == self.line_bytes && distinct(&places, r.lanes, bytes);
+                let whole = row.near == Keep::LastUse
+                    && u64::from(r.lanes.count_ones()) * bytes as u64 == self.line_bytes
+                    && distinct(&places, r.lanes, bytes);
                 let mut waits = Waits::default();
                 let ready = self.read_line(memory, path, who, r, row, whole, &mut data, &mut done, &mut waits);
                 done.ready = done.ready.max(ready);
@@ -470,12 +472,17 @@ impl Near {
         std::mem::replace(&mut self.probe, on.then_some(0)).unwrap_or(0)
     }
 
-    /// Does over what was put off up to `until`, whose requests have all been served. `arrived` hears what SMs wait for.
-    pub fn answer(&mut self, until: Key, arrived: &mut dyn FnMut(Arrival)) {
+    /// Does over what was put off and whose answers have been noted. `arrived` hears what SMs wait for.
+    pub fn answer(&mut self, arrived: &mut dyn FnMut(Arrival)) {
         let sector = self.sector_bytes as usize;
-        let mut any = false;
-        while let Some(entry) = self.deferred.next(until) {
-            any = true;
+        let mut log = self.deferred.take_log();
+        let before = log.len();
+        for _ in 0..before {
+            let Some((number, entry)) = log.pop_front() else { break };
+            if !self.deferred.is_known(&entry) {
+                log.push_back((number, entry));
+                continue;
+            }
             match entry {
                 Entry::Fill(to, line, sectors, ticket) => {
                     let Near { deferred, sms, l15, .. } = self;
@@ -484,7 +491,7 @@ impl Near {
                         Place::Shared => l15,
                     };
                     let answer = deferred.answer(ticket);
-                    cache.arrive(line, sectors, ticket, &answer.data[..], answer.ready);
+                    cache.arrive(line, sectors, ticket, answer.line(), answer.ready);
                 }
                 Entry::Combine(ticket, base, parts) => {
                     self.deferred.combine(ticket, base, &parts, sector);
@@ -500,6 +507,8 @@ impl Near {
                 Entry::Fetch(token, ticket) => arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready)),
             }
         }
+        let any = log.len() < before;
+        self.deferred.put_back(log);
         if any {
             self.deferred.forget();
         }

@@ -10,6 +10,7 @@
 
 mod counters;
 mod renaming;
+mod slot;
 mod waiting;
 
 use super::super::exec::Decoded;
@@ -18,7 +19,6 @@ use super::super::functional::{BlockCounts, GroupPlace, Warp, local_memory};
 use super::super::hierarchy::deferred::PENDING;
 use super::super::hierarchy::near::Near;
 use super::super::program::End;
-use super::super::rename::Table;
 use super::super::residency::Admission;
 use super::super::statistics::{Forms, HostState, InstructionProfile, Stalls};
 use super::super::trace::{Cause, Recorder};
@@ -29,14 +29,13 @@ use super::wheel::Wheel;
 use crate::target::Machine;
 pub(super) use counters::multiply_out;
 use counters::{Counters, count_latency};
+use slot::Slot;
 use std::cell::RefCell;
 pub(super) use waiting::sm_of;
 use waiting::{Late, token};
 
 /// Warps that an SM's numbering of private memories has room for: the machine description's limit.
 const SLOTS: usize = 256;
-/// No line of code.
-const NO_LINE: u32 = u32::MAX;
 /// The first port of a cluster's unit.
 const FIRST_PORT: usize = FIRST_UNIT as usize;
 
@@ -60,68 +59,6 @@ pub(super) struct Common<'a, const N: usize> {
     pub group_fixed: u32,
     /// Registers of an SM; 0 without renaming.
     pub pool: u32,
-}
-
-/// Where a resident warp stands. What it computes with is in a [`Warp`], when its registers are ready in the scoreboard.
-struct Slot {
-    /// Next instruction.
-    pc: u32,
-    /// The instructions from `first` to before `ahead` have been looked at, and those of them that may be have been executed.
-    first: u32,
-    ahead: u32,
-    /// Line of code fetched last.
-    fetched: u32,
-    /// Which instructions from `first` on run on the scalar unit although the compiler did not say so, a bit each.
-    scalarised: u64,
-    group: usize,
-    rank: usize,
-    /// From when on the next instruction could issue, and when its line of code is there.
-    begin: u64,
-    code_ready: u64,
-    /// Earliest issue of the next instruction by its operands, and by a barrier.
-    next: u64,
-    released: u64,
-    /// When the warp issued last.
-    issued_at: u64,
-    /// The cycle in which the warp was parked.
-    parked_at: u64,
-    /// Mapped shared registers.
-    table: Table,
-    /// How many warps had the slot before.
-    generation: u32,
-    /// Loads of the warp that wait for their bytes.
-    loads: u32,
-}
-
-impl Slot {
-    /// Whether the next instruction runs on the scalar unit although the compiler did not say so.
-    #[inline(always)]
-    fn is_scalarised(&self) -> bool {
-        self.scalarised >> (self.pc - self.first) & 1 == 1
-    }
-}
-
-impl Default for Slot {
-    fn default() -> Self {
-        Slot {
-            pc: 0,
-            first: 0,
-            ahead: 0,
-            fetched: NO_LINE,
-            scalarised: 0,
-            group: 0,
-            rank: 0,
-            begin: 0,
-            code_ready: 0,
-            next: 0,
-            released: 0,
-            issued_at: 0,
-            parked_at: 0,
-            table: Table::default(),
-            generation: 0,
-            loads: 0,
-        }
-    }
 }
 
 /// A resident work-group.
@@ -531,8 +468,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let pending = live - self.waiting - self.ready - self.parked;
         let lost = |set: Set<W>| cycles * set.count() - (set & issued).count();
         let stalls = &mut self.counters.stalls;
-        stalls.barrier += lost(live & self.waiting);
-        stalls.rename += lost(stopped & self.starved);
+        if !self.waiting.is_empty() {
+            stalls.barrier += lost(live & self.waiting);
+        }
+        if c.pool > 0 {
+            stalls.rename += lost(stopped & self.starved);
+        }
         stalls.unit += lost(stopped - self.starved);
         stalls.fetch += lost(pending & self.fetching);
         let operands = pending - self.fetching;
@@ -735,6 +676,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             }
         }
         let waiting = warp.waiting;
+        self.slots[s].waiting = waiting;
         if done {
             self.live.remove(rank);
             self.groups[g].live_warps -= 1;
@@ -768,7 +710,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 let s = usize::from(self.slot_of[rank]);
                 let slot = &mut self.slots[s];
                 if slot.group == g {
-                    self.warps[s].waiting = false;
+                    (self.warps[s].waiting, slot.waiting) = (false, false);
                     slot.released = now + 1;
                     slot.next = slot.next.max(now + 1);
                     let next = slot.next;

@@ -22,8 +22,8 @@ pub(super) const SCALAR: u8 = 0;
 pub(super) const CONTROL: u8 = 1;
 /// The first unit of the first cluster; units of a cluster follow each other.
 pub(super) const FIRST_UNIT: u8 = 2;
-/// Kinds of units.
-pub(super) const UNITS: usize = 5;
+/// Kinds of units, with room for a power of two of them.
+pub(super) const UNITS: usize = 8;
 
 /// Predicate registers of a warp at most.
 const PREDICATES: usize = 16;
@@ -201,10 +201,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
 
 fn acts_on_registers(class: OpClass) -> bool {
     use OpClass as C;
-    !matches!(
-        class,
-        C::LoadGlobal | C::LoadLocal | C::LoadPrivate | C::LoadArgument | C::Store | C::Atomic | C::MemoryControl
-    )
+    !matches!(class, C::LoadGlobal | C::LoadLocal | C::LoadPrivate | C::LoadArgument | C::Store | C::Atomic | C::MemoryControl)
 }
 
 fn way(inst: &Inst) -> Way {

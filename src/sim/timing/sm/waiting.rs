@@ -1,7 +1,7 @@
 //! What an SM's warps wait for: their operands and code, as far as it is known when those come, and answers of the levels that all SMs share.
 
-use super::super::super::exec::{Decoded, Finish, Lanes};
 use super::super::super::exec::uniform::same_operands;
+use super::super::super::exec::{Decoded, Finish, Lanes};
 use super::super::super::hierarchy::deferred::{Arrival, LateLoad, PENDING};
 use super::super::super::hierarchy::{Done, Path};
 use super::super::super::trace::Cause;
@@ -85,7 +85,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.port[rank] = port;
         self.at_port[usize::from(port)].insert(rank);
         self.asking.set(rank, st.way != Way::Free);
-        let waiting = self.warps[s].waiting;
+        let waiting = slot.waiting;
         if self.parked.contains(rank) {
             self.parked.remove(rank);
             if !waiting {
