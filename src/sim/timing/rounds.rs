@@ -31,7 +31,7 @@ use super::sm::Common;
 struct Exclusive<T>(Mutex<T>);
 
 // SAFETY: a cluster's SMs hold pointers into their own work-groups' memory, and references to the `RefCell` of what is near them. Both are used
-// only through the cluster, by the thread that holds the lock.
+// only through the cluster, by the thread that holds the lock. The rest of what is shared has no pointers but to what nobody else uses meanwhile.
 unsafe impl<T> Sync for Exclusive<T> {}
 // SAFETY: as above.
 unsafe impl<T> Send for Exclusive<T> {}

@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(w.least(), 0);
         assert_eq!(ranks(w.take(0)), [0]);
         assert_eq!(w.least(), 5);
-        assert_eq!(ranks(w.take(4)), []);
+        assert!(w.take(4).is_empty());
         assert_eq!(ranks(w.take(5)), [3, 6]);
         w.add(7, 69);
         assert_eq!(w.least(), 63);
