@@ -9,14 +9,18 @@
 //! clocks, ties by number, or side by side with the same result; cycles without an issue are skipped.
 //!
 //! - [`rounds`]: SMs side by side on several host threads.
+//! - [`cluster`]: SMs that share an L1.5.
 //! - [`sm`]: one SM.
 //! - [`set`]: sets of its warps.
+//! - [`wheel`]: when they may issue.
 //! - [`statics`]: what is known of each instruction before the launch.
 
+mod cluster;
 mod rounds;
 mod set;
 mod sm;
 mod statics;
+mod wheel;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,7 +36,7 @@ use super::trace::Recording;
 use super::{Launch, Options, energy};
 use crate::isa::{Inst, MemorySpace};
 use crate::target::Machine;
-use rounds::{Cluster, Plan};
+use cluster::{Cluster, Plan};
 use sm::Common;
 
 /// Runs a launch with timing. The hierarchy keeps what L2 holds from launch to launch.
@@ -92,7 +96,7 @@ fn run<const N: usize, const W: usize>(
         options,
         code: prepare::<N>(program),
         // Without renaming no register is shared.
-        statics: statics::statics(program, machine, if renames { header.fixed_registers } else { u32::MAX }),
+        statics: statics::statics(program, machine, if renames { header.fixed_registers } else { u32::MAX }, options.check_marks),
         threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
         // Private memory is coalesced word by word.
         parts: program.insts.iter().map(parts).max().unwrap_or(1),
@@ -118,6 +122,7 @@ fn run<const N: usize, const W: usize>(
         timing.pool.demand = u64::from(header.shared_demand);
     }
     let mut sectors = [None; 8];
+    let mut scalarised = vec![0; program.insts.len()];
     let (mut cycles, mut busy, mut occupied) = (0, 0, 0);
     let mut hierarchy = hierarchy.borrow_mut();
     {
@@ -130,7 +135,7 @@ fn run<const N: usize, const W: usize>(
         let clusters = rounds::run(clusters, &mut hierarchy.below, &common, &plan, progress)?;
         let sms: Vec<_> = clusters.into_iter().flat_map(|c| c.sms).collect();
         for sm in &sms {
-            sm.counters.add_to(&mut timing, &mut counts, &mut sectors);
+            sm.counters.add_to(&mut timing, &mut counts, &mut sectors, &mut scalarised);
             let host = sm.host_state();
             timing.host.bytes += host.bytes;
             timing.host.work_items += host.work_items;
@@ -138,6 +143,7 @@ fn run<const N: usize, const W: usize>(
             cycles = cycles.max(sm.time);
             busy += sm.time;
         }
+        sm::multiply_out(&common, &counts, &scalarised, &mut timing);
         timing.recordings.extend(Recording::new(sms.into_iter().map(|sm| sm.recorder), cycles).map(Arc::new));
     }
     timing.profile.iter_mut().zip(&counts.saved_lanes).for_each(|(p, n)| p.saved_lanes = *n);

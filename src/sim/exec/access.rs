@@ -71,7 +71,7 @@ fn surface<const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> (u64, u32) {
 
 /// Lanes of a mask.
 #[inline(always)]
-pub(super) fn lanes(mut mask: u64) -> impl Iterator<Item = usize> {
+pub(super) fn lanes(mut mask: u64) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         if mask == 0 {
             return None;
@@ -316,9 +316,12 @@ fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: 
 }
 
 /// Cycles of an access to work-group memory: lanes that touch different words of one bank go one after the other.
-pub fn bank_conflicts(addresses: impl Iterator<Item = u64>, bytes: u32, banks: usize) -> u32 {
+pub fn bank_conflicts(addresses: impl Iterator<Item = u64> + Clone, bytes: u32, banks: usize) -> u32 {
     /// Lanes of a warp by words of an access, at most.
     const MOST: usize = 64 * 5;
+    if let Some(cycles) = without_conflict(addresses.clone(), bytes, banks) {
+        return cycles;
+    }
     let (mut words, mut count) = ([0u64; MOST], 0);
     for a in addresses {
         for w in a / 4..=(a + u64::from(bytes) - 1) / 4 {
@@ -353,6 +356,26 @@ pub fn bank_conflicts(addresses: impl Iterator<Item = u64>, bytes: u32, banks: u
         }
     }
     u32::from(most)
+}
+
+/// The frequent case: no two words in one bank.
+#[inline(always)]
+fn without_conflict(addresses: impl Iterator<Item = u64>, bytes: u32, banks: usize) -> Option<u32> {
+    if !banks.is_power_of_two() || banks > 64 {
+        return None;
+    }
+    let (mut seen, mut words) = (0u64, [0u64; 64]);
+    for a in addresses {
+        for w in a / 4..=(a + u64::from(bytes) - 1) / 4 {
+            let bank = w as usize & (banks - 1);
+            if seen >> bank & 1 == 1 && words[bank] != w {
+                return None;
+            }
+            seen |= 1 << bank;
+            words[bank] = w;
+        }
+    }
+    Some(u32::from(seen != 0))
 }
 
 /// Whether all lanes are active and their addresses follow each other `bytes` apart.

@@ -49,9 +49,13 @@ fn store<T: Lane, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, values: &[T;
 pub(super) fn blend<const N: usize>(row: &mut [u32; N], values: &[u32; N], mask: u64) {
     if mask == all_lanes(N) {
         *row = *values;
-    } else {
+        return;
+    }
+    // In words as wide as a lane, for which hosts have masked moves.
+    for (k, (row, values)) in row.chunks_mut(32).zip(values.chunks(32)).enumerate() {
+        let mask = (mask >> (32 * k)) as u32;
         for (lane, (r, v)) in row.iter_mut().zip(values).enumerate() {
-            *r = if mask >> lane & 1 == 1 { *v } else { *r };
+            *r = if mask & 1 << lane != 0 { *v } else { *r };
         }
     }
 }

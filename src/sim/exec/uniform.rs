@@ -40,6 +40,7 @@ pub fn differing_lane<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) -
 #[inline]
 pub fn same_operands<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) -> bool {
     let first = mask.trailing_zeros() as usize;
+    let last = mask.ilog2() as usize % N;
     let whole = mask == all_lanes(N);
     for i in 0..3 {
         if d.predicate_sources >> i & 1 == 1 {
@@ -52,6 +53,10 @@ pub fn same_operands<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) ->
         for w in 0..u16::from(d.lane_words[i]) {
             let row = l.row(d.src[i] + w);
             let wanted = row[first];
+            // Nearly always two lanes tell.
+            if row[last] != wanted {
+                return false;
+            }
             let mut any = 0;
             if whole {
                 for x in row {

@@ -26,7 +26,7 @@ struct State {
 }
 
 /// A place in a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place(usize);
 
 /// A line that left a cache with bytes to be written back.
@@ -58,6 +58,7 @@ pub struct Cache {
     sectors: usize,
     tags: Vec<LineNumber>,
     states: Vec<State>,
+    /// Dirty bytes; none where the state says so.
     dirty: Vec<[u64; 4]>,
     /// Cycle at which each sector is there.
     ready: Vec<u64>,
@@ -69,6 +70,8 @@ pub struct Cache {
     unknown: usize,
     not_before: u64,
     most_misses: usize,
+    /// How often a line came or went or sectors of one came.
+    changes: u64,
 }
 
 impl Cache {
@@ -92,6 +95,7 @@ impl Cache {
             unknown: 0,
             not_before: u64::MAX,
             most_misses: most_misses as usize,
+            changes: 0,
         }
     }
 
@@ -115,11 +119,16 @@ impl Cache {
             return (place, Eviction::default());
         }
         let first = self.set(line);
-        let age = |i: &usize| {
-            let state = &self.states[*i];
-            (self.tags[*i] != EMPTY, !state.evict_first, state.used)
+        // The upper bits are worth more than any order of use.
+        let age = |(tag, state): (&LineNumber, &State)| {
+            u64::from(*tag != EMPTY) << 63 | u64::from(!state.evict_first) << 62 | state.used
         };
-        let victim = (first..first + self.ways).min_by_key(age).unwrap_or(first);
+        let ways = first..first + self.ways;
+        let ages = self.tags[ways.clone()].iter().zip(&self.states[ways]).map(age);
+        let (mut victim, mut oldest) = (first, u64::MAX);
+        for (i, age) in ages.enumerate() {
+            (victim, oldest) = if age < oldest { (first + i, age) } else { (victim, oldest) };
+        }
         let evict = (self.tags[victim] != EMPTY).then_some(self.states[victim].evict_first);
         let dirty = self.take(Place(victim));
         self.tags[victim] = line;
@@ -135,14 +144,23 @@ impl Cache {
         (state.used, state.evict_first) = (self.order, evict_first);
     }
 
+    /// Changes with every line that comes or goes, and with sectors that come: between two equal ones all lines are where they were, as far as nobody
+    /// writes to the cache.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Removes a line and returns its dirty bytes.
     pub fn take(&mut self, place: Place) -> Option<Dirty> {
+        self.changes += 1;
         let i = place.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
         let state = std::mem::take(&mut self.states[i]);
-        let bytes = std::mem::take(&mut self.dirty[i]);
         self.ready[i * self.sectors..(i + 1) * self.sectors].fill(0);
-        state.any_dirty.then(|| Dirty { line, data: self.bytes(place).to_vec(), bytes })
+        state.any_dirty.then(|| {
+            let bytes = std::mem::take(&mut self.dirty[i]);
+            Dirty { line, data: self.bytes(place).to_vec(), bytes }
+        })
     }
 
     /// Removes a line without writing it back. Whether it was there.
@@ -199,11 +217,12 @@ impl Cache {
     /// Cycle at which all of these sectors are there.
     pub fn ready(&self, place: Place, sectors: u64) -> u64 {
         let ready = &self.ready[place.0 * self.sectors..(place.0 + 1) * self.sectors];
-        ready.iter().enumerate().filter(|(s, _)| sectors >> s & 1 == 1).map(|(_, r)| *r).max().unwrap_or(0)
+        ready.iter().enumerate().fold(0, |most, (s, r)| most.max(r & (sectors >> s & 1).wrapping_neg()))
     }
 
     /// Fills sectors, around dirty bytes; they are there at cycle `ready`.
     pub fn fill(&mut self, place: Place, sectors: u64, from: &[u8], ready: u64) {
+        self.changes += 1;
         let (i, size) = (place.0, self.sector_bytes);
         let dirty = self.dirty[i];
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
@@ -299,6 +318,7 @@ impl Cache {
 
     /// Sectors are on their way, with the answer of a ticket.
     pub fn fill_later(&mut self, place: Place, sectors: u64, ticket: Ticket) {
+        self.changes += 1;
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
             self.ready[place.0 * self.sectors + s] = PENDING | u64::from(ticket);
         }
@@ -337,6 +357,7 @@ impl Cache {
 
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn settle(&mut self) {
+        self.changes += 1;
         self.misses.clear();
         (self.unknown, self.not_before) = (0, u64::MAX);
         self.ready.fill(0);

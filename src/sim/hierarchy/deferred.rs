@@ -2,7 +2,7 @@
 //!
 //! SMs are simulated for a while without looking at each other. A request to the shared levels then gets a *ticket* instead of an answer; requests
 //! are served later, all SMs' together in order of simulated time, and everything that needed the answer is done over again
-//! in the order in which it was put off: lines filled, misses known to return, loads given their bytes. Because no answer can come before the
+//! when it is there: lines filled, misses known to return, loads given their bytes. Because no answer can come before the
 //! SMs have been stopped to hear it, nothing they did in between depends on it.
 
 use std::collections::VecDeque;
@@ -40,6 +40,8 @@ pub enum Request {
         arrives: u64,
         /// Cycles from there to the requester.
         back: u64,
+        /// For the answer.
+        data: Box<LineBytes>,
     },
     /// Bytes of a line.
     Write {
@@ -58,6 +60,14 @@ pub enum Request {
     },
 }
 
+/// What the shared levels say to a request, for the one who made it.
+pub struct Reply {
+    ticket: Ticket,
+    ready: u64,
+    far: u32,
+    data: Box<LineBytes>,
+}
+
 /// An answer: when, and what.
 pub struct Answer {
     /// Cycle, or [`PENDING`].
@@ -66,8 +76,15 @@ pub struct Answer {
     pub not_before: u64,
     /// Sectors that L2 had to fetch.
     pub far: u32,
+    /// The line, when it is there or as far as it is known.
+    data: Option<Box<LineBytes>>,
+}
+
+impl Answer {
     /// The line.
-    pub data: Box<LineBytes>,
+    pub fn line(&self) -> &LineBytes {
+        self.data.as_deref().unwrap_or(&[0; LONGEST_LINE])
+    }
 }
 
 /// A cache of an SM's, or the L1.5 it shares.
@@ -108,7 +125,7 @@ pub struct LateLoad {
     /// When the data is there, as far as is known.
     pub ready: u64,
     /// The lanes' bytes, as far as they are known.
-    pub out: Box<[[u8; 16]; 64]>,
+    pub out: Vec<[u8; 16]>,
     /// Sectors that L2 had to fetch.
     pub far: u32,
 }
@@ -140,29 +157,30 @@ pub enum Arrival {
 pub struct Deferred {
     /// The step that is being simulated.
     pub key: Key,
-    /// Requests not served.
+    /// Requests that nobody has taken to be served.
     pub requests: VecDeque<(Key, Request)>,
-    /// What is put off, in order.
-    pub log: VecDeque<(Key, Entry)>,
+    /// What is put off, numbered in order.
+    log: VecDeque<(u64, Entry)>,
+    /// Number of the next one.
+    next: u64,
     answers: VecDeque<Answer>,
     /// Ticket of the first of `answers`.
     first: Ticket,
-    /// Entries ever taken from the log.
-    done: u64,
-    /// Tickets that nobody needs when so many entries have been taken.
+    /// Tickets that nobody needs when all entries before a number have been taken.
     retire: VecDeque<(u64, Ticket)>,
 }
 
 impl Deferred {
     /// A ticket for an answer, of which some bytes may be known, and which does not come before a cycle.
-    pub fn ticket(&mut self, data: Box<LineBytes>, not_before: u64) -> Ticket {
+    pub fn ticket(&mut self, data: Option<Box<LineBytes>>, not_before: u64) -> Ticket {
         self.answers.push_back(Answer { ready: PENDING, not_before, far: 0, data });
         self.first.wrapping_add(self.answers.len() as u32 - 1)
     }
 
     /// Puts something off.
     pub fn later(&mut self, entry: Entry) {
-        self.log.push_back((self.key, entry));
+        self.log.push_back((self.next, entry));
+        self.next += 1;
     }
 
     /// The answer of a ticket.
@@ -173,15 +191,15 @@ impl Deferred {
     /// Makes an answer of others; returns when it is there.
     pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &Parts, sector_bytes: usize) -> u64 {
         let mut ready = base;
-        let mut data = std::mem::replace(&mut self.answer(ticket).data, Box::new([0; LONGEST_LINE]));
+        let mut data = self.answer(ticket).data.take().unwrap_or_else(|| Box::new([0; LONGEST_LINE]));
         for (part, sectors) in parts {
             let a = self.answer(*part);
             debug_assert!(a.ready < PENDING);
             ready = ready.max(a.ready);
-            copy_sectors(&mut data, &a.data, *sectors, &[0; 4], sector_bytes);
+            copy_sectors(&mut data, a.line(), *sectors, &[0; 4], sector_bytes);
         }
         let answer = self.answer(ticket);
-        (answer.data, answer.ready) = (data, ready);
+        (answer.data, answer.ready) = (Some(data), ready);
         ready
     }
 
@@ -191,7 +209,7 @@ impl Deferred {
             for (ticket, sectors) in &line.parts {
                 let a = self.answer(*ticket);
                 load.ready = load.ready.max(a.ready);
-                copy_sectors(&mut line.data, &a.data, *sectors, &line.keep, sector_bytes);
+                copy_sectors(&mut line.data, a.line(), *sectors, &line.keep, sector_bytes);
             }
             super::deal(&line.data, &line.places, line.lanes, load.bytes, line.to, &mut load.out[..]);
         }
@@ -200,39 +218,60 @@ impl Deferred {
         }
     }
 
-    /// The next thing put off at or before `until`.
-    pub fn next(&mut self, until: Key) -> Option<Entry> {
-        if self.log.front()?.0 > until {
-            return None;
-        }
-        self.done += 1;
-        self.log.pop_front().map(|e| e.1)
+    /// Takes the log, of which what can be done is done in order and the rest is put back. An entry changes only what waits for its own tickets,
+    /// so that it need not wait for those before it.
+    pub fn take_log(&mut self) -> VecDeque<(u64, Entry)> {
+        std::mem::take(&mut self.log)
     }
 
-    /// Forgets answers that nothing put off can need any more. Everything up to now has been answered as far as it has been taken.
+    /// Puts off again what a log that was taken still holds.
+    pub fn put_back(&mut self, log: VecDeque<(u64, Entry)>) {
+        debug_assert!(self.log.is_empty());
+        self.log = log;
+    }
+
+    /// Whether all answers that an entry needs are there.
+    pub fn is_known(&self, entry: &Entry) -> bool {
+        let known = |ticket: &Ticket| self.answers[ticket.wrapping_sub(self.first) as usize].ready < PENDING;
+        match entry {
+            Entry::Fill(_, _, _, ticket) | Entry::Miss(_, _, ticket) | Entry::Fetch(_, ticket) => known(ticket),
+            Entry::Combine(_, _, parts) => parts.iter().all(|p| known(&p.0)),
+            Entry::Load(load) => load.asked.iter().chain(load.lines.iter().flat_map(|l| l.parts.iter().map(|p| &p.0))).all(known),
+        }
+    }
+
+    /// Forgets answers that nothing put off can need any more. What the known ones were needed for has been done, but for entries that wait for others,
+    /// too.
     pub fn forget(&mut self) {
         let known = self.answers.iter().take_while(|a| a.ready < PENDING).count();
-        self.retire.push_back((self.done + self.log.len() as u64, self.first.wrapping_add(known as u32)));
-        while let Some((_, bound)) = self.retire.front().filter(|(entries, _)| *entries <= self.done) {
+        self.retire.push_back((self.next, self.first.wrapping_add(known as u32)));
+        let oldest = self.log.front().map_or(self.next, |e| e.0);
+        while let Some((_, bound)) = self.retire.pop_front_if(|(next, _)| *next <= oldest) {
             let gone = bound.wrapping_sub(self.first) as usize;
             self.answers.drain(..gone);
-            self.first = *bound;
-            self.retire.pop_front();
+            self.first = bound;
         }
     }
 
-    /// Serves the first request.
-    pub fn serve(&mut self, below: &mut Below, memory: &DeviceMemory) {
-        let Some((_, request)) = self.requests.pop_front() else { return };
-        match request {
-            Request::Read { ticket, line, sectors, row, arrives, back } => {
+    /// Takes note of a reply; what waits for it is told later.
+    pub fn note(&mut self, reply: Reply) {
+        let answer = self.answer(reply.ticket);
+        (answer.ready, answer.far, answer.data) = (reply.ready, reply.far, Some(reply.data));
+    }
+}
+
+impl Request {
+    /// Serves the request.
+    pub fn serve(self, below: &mut Below, memory: &DeviceMemory) -> Option<Reply> {
+        match self {
+            Request::Read { ticket, line, sectors, row, arrives, back, mut data } => {
                 below.far_sectors = 0;
-                let answer = &mut self.answers[ticket.wrapping_sub(self.first) as usize];
-                answer.ready = below.read(memory, line, sectors, row, arrives, &mut answer.data) + back;
-                answer.far = below.far_sectors;
+                let ready = below.read(memory, line, sectors, row, arrives, &mut data) + back;
+                Some(Reply { ticket, ready, far: below.far_sectors, data })
             }
             Request::Write { line, data, mask, row, arrives, transactions } => {
                 below.write(memory, line, &data[..], &mask, row, arrives, transactions);
+                None
             }
         }
     }

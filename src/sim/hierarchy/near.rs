@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::below::{Below, CODE_BASE, LONGEST_LINE, LineBytes, PRIVATE_BASE, count_eviction, touched};
 use super::cache::{self, Cache, LineNumber};
-use super::deferred::{Arrival, Deferred, Entry, Key, LateLine, LateLoad, PENDING, Parts, Place, Request, Ticket};
+use super::deferred::{Arrival, Deferred, Entry, LateLine, LateLoad, PENDING, Parts, Place, Request, Ticket};
 use super::policy::{self, LOADS, Near as Keep, Row, STORES};
 use super::{Access, Done, Path, Places, deal};
 use crate::isa::{CachePolicy, MemorySpace};
@@ -23,10 +23,25 @@ struct First {
     uniform: Cache,
     constant: Cache,
     instruction: Cache,
+    /// Lines of code whose fetch found everything there.
+    fetched: Box<[Fetched; FETCHED]>,
     /// When the port is free for requests and for replies.
     request: u64,
     reply: u64,
 }
+
+/// A line of code that was there with those that are fetched ahead of need, as long as its cache does not change.
+#[derive(Clone, Copy, Default)]
+struct Fetched {
+    line: LineNumber,
+    /// Of the cache.
+    changes: u64,
+    place: cache::Place,
+    ready: u64,
+}
+
+/// Lines of code that an SM remembers.
+const FETCHED: usize = 64;
 
 impl First {
     fn of(&mut self, path: Path) -> &mut Cache {
@@ -97,6 +112,7 @@ impl Near {
             uniform: cache(&m.uniform),
             constant: cache(&m.constant),
             instruction: cache(&m.instruction),
+            fetched: Box::new([Fetched::default(); FETCHED]),
             request: 0,
             reply: 0,
         };
@@ -172,6 +188,12 @@ impl Near {
         pieces.clear();
         let (line_shift, sector_shift) = (self.line_shift, self.sector_shift);
         let inside = self.line_bytes - 1;
+        if a.space != MemorySpace::Private {
+            if let Some(piece) = self.one_line(a, places) {
+                pieces.push(piece);
+                return pieces;
+            }
+        }
         let mut mask = a.mask;
         while mask != 0 {
             let lane = mask.trailing_zeros() as usize;
@@ -197,6 +219,20 @@ impl Near {
             }
         }
         pieces
+    }
+
+    /// The frequent case: all lanes in one line.
+    fn one_line(&self, a: &Access, places: &mut Places) -> Option<Piece> {
+        let (line_shift, sector_shift, inside) = (self.line_shift, self.sector_shift, self.line_bytes - 1);
+        let first = a.addresses[a.mask.trailing_zeros() as usize % a.addresses.len()];
+        let (mut different, mut sectors) = (0, 0);
+        for (lane, (address, place)) in a.addresses.iter().zip(places.iter_mut()).enumerate() {
+            let active = (a.mask >> lane & 1).wrapping_neg();
+            different |= (address ^ first) & !inside & active;
+            sectors |= (1 << ((address & inside) >> sector_shift)) & active;
+            *place = (address & inside) as u8;
+        }
+        (different == 0 && a.mask != 0).then(|| Piece { line: first >> line_shift, sectors, lanes: a.mask })
     }
 
     /// Parts of an access that are coalesced one after the other, and bytes of each.
@@ -242,9 +278,10 @@ impl Near {
             Some(below) => below.read(memory, line, sectors, row, arrives, out) + back,
             None => {
                 let not_before = arrives + u64::from(self.memory.l2.latency) + back;
-                let ticket = self.deferred.ticket(Box::new([0; LONGEST_LINE]), not_before);
+                let ticket = self.deferred.ticket(None, not_before);
                 self.asked.push(ticket);
-                let request = Request::Read { ticket, line, sectors, row, arrives, back };
+                let data = Box::new([0; LONGEST_LINE]);
+                let request = Request::Read { ticket, line, sectors, row, arrives, back, data };
                 self.deferred.requests.push_back((self.deferred.key, request));
                 PENDING | u64::from(ticket)
             }
@@ -336,7 +373,7 @@ impl Near {
         let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
         let base = self.l15.ready(place, known).max(at);
         let not_before = parts.iter().map(|p| self.deferred.answer(p.0).not_before).fold(base, u64::max);
-        let ticket = self.deferred.ticket(Box::new(*out), not_before);
+        let ticket = self.deferred.ticket(Some(Box::new(*out)), not_before);
         self.deferred.later(Entry::Combine(ticket, base, parts));
         PENDING | u64::from(ticket)
     }
@@ -362,8 +399,9 @@ impl Near {
                 let who = Requester { sm: a.sm, now: a.now + u64::from(done.lines) };
                 done.lines += 1;
                 done.sectors += r.sectors.count_ones();
-                let whole =
-                    u64::from(r.lanes.count_ones()) * bytes as u64 == self.line_bytes && distinct(&places, r.lanes, bytes);
+                let whole = row.near == Keep::LastUse
+                    && u64::from(r.lanes.count_ones()) * bytes as u64 == self.line_bytes
+                    && distinct(&places, r.lanes, bytes);
                 let mut waits = Waits::default();
                 let ready = self.read_line(memory, path, who, r, row, whole, &mut data, &mut done, &mut waits);
                 done.ready = done.ready.max(ready);
@@ -379,7 +417,7 @@ impl Near {
                         lines: Vec::new(),
                         asked: SmallVec::new(),
                         ready: 0,
-                        out: Box::new([[0; 16]; 64]),
+                        out: Vec::new(),
                         far: 0,
                     })
                 });
@@ -389,7 +427,7 @@ impl Near {
             self.pieces = pieces;
         }
         if let Some(late) = &mut late {
-            late.out[..out.len()].copy_from_slice(out);
+            late.out = out.to_vec();
             late.ready = done.ready;
             late.asked = std::mem::take(&mut self.asked);
             done.pending = true;
@@ -434,12 +472,17 @@ impl Near {
         std::mem::replace(&mut self.probe, on.then_some(0)).unwrap_or(0)
     }
 
-    /// Does over what was put off up to `until`, whose requests have all been served. `arrived` hears what SMs wait for.
-    pub fn answer(&mut self, until: Key, arrived: &mut dyn FnMut(Arrival)) {
+    /// Does over what was put off and whose answers have been noted. `arrived` hears what SMs wait for.
+    pub fn answer(&mut self, arrived: &mut dyn FnMut(Arrival)) {
         let sector = self.sector_bytes as usize;
-        let mut any = false;
-        while let Some(entry) = self.deferred.next(until) {
-            any = true;
+        let mut log = self.deferred.take_log();
+        let before = log.len();
+        for _ in 0..before {
+            let Some((number, entry)) = log.pop_front() else { break };
+            if !self.deferred.is_known(&entry) {
+                log.push_back((number, entry));
+                continue;
+            }
             match entry {
                 Entry::Fill(to, line, sectors, ticket) => {
                     let Near { deferred, sms, l15, .. } = self;
@@ -448,7 +491,7 @@ impl Near {
                         Place::Shared => l15,
                     };
                     let answer = deferred.answer(ticket);
-                    cache.arrive(line, sectors, ticket, &answer.data[..], answer.ready);
+                    cache.arrive(line, sectors, ticket, answer.line(), answer.ready);
                 }
                 Entry::Combine(ticket, base, parts) => {
                     self.deferred.combine(ticket, base, &parts, sector);
@@ -464,6 +507,8 @@ impl Near {
                 Entry::Fetch(token, ticket) => arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready)),
             }
         }
+        let any = log.len() < before;
+        self.deferred.put_back(log);
         if any {
             self.deferred.forget();
         }
@@ -636,9 +681,18 @@ impl Near {
     /// Fetches the line of code that holds byte `offset`; returns when it is there, which may be pending. The next lines are fetched ahead.
     pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, offset: u64, now: u64) -> u64 {
         let line = (CODE_BASE + offset) >> self.line_shift;
+        let index = sm - self.first;
+        let near = &mut self.sms[index];
+        let known = near.fetched[line as usize % FETCHED];
+        if known.line == line && known.changes == near.instruction.changes() {
+            near.instruction.touch(known.place, false);
+            self.statistics.instruction.reads += 1;
+            return now.max(known.ready);
+        }
         let row = policy::of(&LOADS, MemorySpace::Global, CachePolicy::Default);
         let all = (1u64 << (self.line_bytes / self.sector_bytes)) - 1;
-        let index = sm - self.first;
+        let before = near.instruction.changes();
+        let mut first = None;
         let mut ready = now;
         for ahead in 0..=FETCH_AHEAD {
             let cache = &mut self.sms[index].instruction;
@@ -660,8 +714,14 @@ impl Near {
                 self.fill(Place::First(index, Path::Instruction), place, line + ahead, all, &data, arrives);
             }
             if ahead == 0 {
+                first = Some(place);
                 ready = ready.max(self.sms[index].instruction.ready(place, all));
             }
+        }
+        let near = &mut self.sms[index];
+        if let (Some(place), true) = (first, near.instruction.changes() == before && ready < PENDING) {
+            let there = near.instruction.ready(place, all);
+            near.fetched[line as usize % FETCHED] = Fetched { line, changes: before, place, ready: there };
         }
         ready
     }

@@ -1,191 +1,59 @@
 //! SMs side by side on several host threads, with the same result on any number of them.
 //!
 //! The unit is a *cluster* of SMs that share an L1.5. In a *round* each cluster is simulated on its own up to the same cycle; what it asks of the levels that
-//! all share is only noted. Between rounds one thread serves the requests of all clusters in the order of (cycle, SM), as if the SMs had been simulated in
-//! turns, and the clusters hear the answers. A round is so short that no answer could have arrived within it, so each SM does exactly what it
-//! would have done: this is conservative parallel simulation with lookahead (Chandy and Misra, 1979), the lookahead being the way to L2 and back.
+//! all share is only noted. Requests are served in the order of (cycle, SM), as if the SMs had been simulated in turns, as soon as no cluster can make an
+//! earlier one, and the clusters hear the answers before a later round. This is conservative parallel simulation with lookahead (Chandy and
+//! Misra, 1979), the lookahead being the way to L2 and back.
 //!
-//! A cluster stops before the end of the round, and is served between rounds when all others have come as far, where the order of all SMs matters at once:
+//! A round is half of the lookahead, so a cluster that begins a round needs the answers to requests of all rounds but the last one, and hears these and no
+//! others: what it knows does not depend on how fast the others are. So nobody waits for all to end a round: while one thread serves the
+//! requests of a round or still simulates a cluster in it, others are in the next.
+//!
+//! A cluster stops before the end of a round, and goes on when all others have come as far, where the order of all SMs matters at once:
 //! - a work-group has ended, and the next one of the launch is to be given out,
 //! - atomics, cache control and texture reads, whose answers decide how the instruction goes on,
 //! - a load for which it is not known whether a miss register is free,
 //! - a fault, because only the first one in simulated time is reported.
 
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::super::HostWrite;
 use super::super::fault::Fault;
 use super::super::hierarchy::below::Below;
-use super::super::hierarchy::deferred::Key;
-use super::super::hierarchy::near::Near;
-use super::sm::{Common, Progress, Sm, sm_of};
+use super::super::hierarchy::deferred::{Key, Reply, Request};
+use super::cluster::{Cluster, NEVER, Plan, Stop};
+use super::sm::Common;
 
-/// After everything.
-const NEVER: Key = (u64::MAX, u32::MAX);
-
-/// Why a cluster stopped before the end of a round. The SM is its number in the cluster.
-enum Stop {
-    /// Work-groups may be given to an SM.
-    Groups(usize),
-    /// An SM's cycle needs the levels below to answer at once.
-    Direct(usize),
-    /// What follows an SM's cycle depends on when it ends.
-    Open(usize),
-    /// An instruction failed.
-    Fault(Box<Fault>),
-}
-
-/// SMs that share an L1.5.
-pub(super) struct Cluster<'a, const N: usize, const W: usize> {
-    pub sms: Vec<Sm<'a, N, W>>,
-    near: &'a RefCell<Near>,
-    /// Which SMs have no work left.
-    done: Vec<bool>,
-    stop: Option<(Key, Stop)>,
-    /// Requests up to here have been served; the answers are heard when the cluster goes on.
-    served: Option<Key>,
-    /// Work-groups ended since it was last asked.
-    ended: u64,
-    /// The last cycle in which an SM did something.
-    last: u64,
-}
-
-/// What decides about work-groups.
-pub(super) struct Plan {
-    /// Work-groups of the launch.
-    pub total: u64,
-    /// Work-groups of an SM at launch.
-    pub resident: u32,
-    /// Where registers are renamed: work-groups of an SM at most.
-    pub most: Option<u32>,
-}
-
-impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
-    /// SMs with what is near them.
-    pub fn new(near: &'a RefCell<Near>, numbers: std::ops::Range<usize>, common: &Common<'a, N>, resident: u32) -> Self {
-        let sms: Vec<Sm<N, W>> = numbers.map(|n| Sm::new(n, near, common, resident)).collect();
-        Cluster { near, done: vec![false; sms.len()], sms, stop: None, served: None, ended: 0, last: 0 }
-    }
-
-    fn key(&self, sm: usize) -> Key {
-        (self.sms[sm].time, self.sms[sm].number as u32)
-    }
-
-    /// Nothing happens in the cluster before this; all that is known is that SMs whose cycle is open do not go on before `until`.
-    fn bound(&self, until: u64) -> Key {
-        if let Some((key, _)) = &self.stop {
-            return *key;
-        }
-        let of = |i: usize| if self.sms[i].is_open() { (until, 0) } else { self.key(i) };
-        (0..self.sms.len()).filter(|i| !self.done[*i]).map(of).min().unwrap_or(NEVER)
-    }
-
-    /// Simulates the cluster's SMs in turns up to a cycle, or until one must stop. `groups_left`: there are work-groups to be given out.
-    fn run(&mut self, c: &Common<'a, N>, plan: &Plan, until: u64, groups_left: bool) {
-        self.hear(c);
-        for i in 0..self.sms.len() {
-            if self.stop.is_none() && !self.done[i] && self.sms[i].is_open() {
-                self.after_cycle(c, plan, i, until, groups_left);
-            }
-        }
-        while self.stop.is_none() {
-            // Of those of the earliest cycle the first: they stand in the order of their numbers.
-            let (mut next, mut earliest) = (None, until);
-            for (i, sm) in self.sms.iter().enumerate() {
-                if sm.time < earliest && !self.done[i] && !sm.is_open() {
-                    (next, earliest) = (Some(i), sm.time);
-                }
-            }
-            let Some(i) = next else { return };
-            self.cycle(c, plan, i, false, until, groups_left);
-        }
-    }
-
-    /// One cycle of an SM.
-    fn cycle(&mut self, c: &Common<'a, N>, plan: &Plan, i: usize, direct: bool, until: u64, groups_left: bool) {
-        let key = self.key(i);
-        self.last = self.last.max(key.0);
-        self.near.borrow_mut().deferred.key = key;
-        match self.sms[i].cycle(c, direct) {
-            Ok(Progress::Done(ended)) => {
-                self.ended += u64::from(ended);
-                self.after_cycle(c, plan, i, until, groups_left);
-            }
-            Ok(Progress::NeedsDirect) => self.stop = Some((key, Stop::Direct(i))),
-            Err(fault) => self.stop = Some((key, Stop::Fault(fault))),
-        }
-    }
-
-    /// The end of a cycle, if it is known, and what follows.
-    fn after_cycle(&mut self, c: &Common<'a, N>, plan: &Plan, i: usize, until: u64, groups_left: bool) {
-        let key = self.key(i);
-        let sm = &mut self.sms[i];
-        let wants = |sm: &Sm<'a, N, W>| groups_left && sm.admission.target() > sm.resident_groups();
-        if !sm.close(c, until) {
-            // Another work-group may follow at once.
-            if groups_left && (plan.most.is_some() || wants(sm)) {
-                self.stop = Some((key, Stop::Open(i)));
-            }
-            return;
-        }
-        if let Some(most) = plan.most {
-            let room = c.group_fixed + 2 * c.group_demand;
-            sm.admission.adapt(sm.time, sm.free, room, most);
-        }
-        if wants(sm) {
-            self.stop = Some((key, Stop::Groups(i)));
-        } else {
-            self.done[i] = sm.resident_groups() == 0;
-        }
-    }
-
-    /// Hears the answers to requests that have been served.
-    fn hear(&mut self, c: &Common<'a, N>) {
-        let Some(until) = self.served.take() else { return };
-        let Cluster { near, sms, .. } = self;
-        let first = sms.first().map_or(0, |s| s.number);
-        let mut arrivals = Vec::new();
-        near.borrow_mut().answer(until, &mut |a| arrivals.push(a));
-        for arrival in arrivals {
-            sms[sm_of(&arrival) - first].arrived(c, arrival);
-        }
-    }
-}
-
-/// A cluster that one thread at a time has.
+/// What one thread at a time has.
 struct Exclusive<T>(Mutex<T>);
 
 // SAFETY: a cluster's SMs hold pointers into their own work-groups' memory, and references to the `RefCell` of what is near them. Both are used
-// only through the cluster, by the thread that holds the lock.
+// only through the cluster, by the thread that holds the lock. The rest of what is shared has no pointers but to what nobody else uses meanwhile.
 unsafe impl<T> Sync for Exclusive<T> {}
 // SAFETY: as above.
 unsafe impl<T> Send for Exclusive<T> {}
 
 impl<T> Exclusive<T> {
+    /// Waits until no other thread has it, which nearly always is soon.
     fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        let mut taken = None;
+        wait(|| {
+            taken = match self.0.try_lock() {
+                Ok(guard) => Some(guard),
+                Err(TryLockError::Poisoned(e)) => Some(e.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            taken.is_some()
+        });
+        taken.unwrap_or_else(|| self.0.lock().unwrap_or_else(|e| e.into_inner()))
     }
 }
 
-/// What the threads of a round share.
-struct Round {
-    /// Number of the round.
-    number: AtomicU64,
-    until: AtomicU64,
-    groups_left: AtomicBool,
-    /// Of each cluster, the last round that a thread has taken it in.
-    taken: Vec<AtomicU64>,
-    /// Clusters that have been simulated. Threads that come late are not waited for: the others do their part.
-    finished: AtomicUsize,
-    stop: AtomicBool,
-    /// A thread has panicked.
-    broken: AtomicBool,
-}
-
 /// Waits for something that nearly always happens soon; lets other threads run if it does not.
-fn wait(ready: impl Fn() -> bool) {
+fn wait(mut ready: impl FnMut() -> bool) {
     let mut turns = 0u32;
     while !ready() {
         turns += 1;
@@ -197,23 +65,67 @@ fn wait(ready: impl Fn() -> bool) {
     }
 }
 
-/// Ends the threads of a round, also when one of them cannot go on.
-struct Ends<'r>(&'r Round);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.stop.store(true, Ordering::Relaxed);
-        self.0.number.fetch_add(1, Ordering::Release);
-    }
+/// How far a cluster is.
+struct Position {
+    /// The round that it is in, or that is its next one.
+    round: u64,
+    /// Nothing happens in it before this.
+    bound: Key,
+    /// It needs the others to come as far.
+    stopped: bool,
+    /// A thread simulates it.
+    busy: bool,
+    /// Its requests that have not been served, and the replies that it has not been given.
+    requests: VecDeque<(Key, Request)>,
+    replies: Vec<(Key, Reply)>,
 }
 
-/// Notes that a cluster has been simulated, also when it could not be.
-struct Finishes<'r>(&'r Round);
+/// What the threads share, and one at a time works on.
+struct Central<'a, 'b> {
+    below: &'b mut Option<Box<Below>>,
+    positions: Vec<Position>,
+    host: Peekable<std::slice::Iter<'a, HostWrite>>,
+    next_group: u64,
+    /// When the last work-group was given out.
+    exhausted: Key,
+    /// All requests up to here have been served.
+    served: Key,
+    /// How the launch ended.
+    result: Option<Result<(), Box<Fault>>>,
+}
 
-impl Drop for Finishes<'_> {
+/// What a thread is to do next.
+enum Next {
+    /// Simulate a cluster: hear the replies up to a key, then go on.
+    Run { cluster: usize, replies: Vec<(Key, Reply)>, heard: Option<Key>, groups_left: bool },
+    /// Wait for the others.
+    Wait,
+    /// The launch has ended.
+    End,
+}
+
+/// A launch on several threads.
+struct Rounds<'s, 'a, const N: usize, const W: usize> {
+    clusters: &'s [Exclusive<Cluster<'a, N, W>>],
+    common: &'s Common<'a, N>,
+    plan: &'s Plan,
+    progress: &'s (dyn Fn(u64) + Sync),
+    /// Cycles of a round.
+    length: u64,
+    threads: usize,
+    /// Changes with what is shared.
+    version: AtomicU64,
+}
+
+/// Lets the other threads end when one cannot go on.
+struct Ends<'c, 'a, 'b>(&'c Exclusive<Central<'a, 'b>>, &'c AtomicU64);
+
+impl Drop for Ends<'_, '_, '_> {
     fn drop(&mut self) {
-        self.0.broken.fetch_or(std::thread::panicking(), Ordering::Relaxed);
-        self.0.finished.fetch_add(1, Ordering::Release);
+        if std::thread::panicking() {
+            self.0.lock().result.get_or_insert(Ok(()));
+            self.1.fetch_add(1, Ordering::Release);
+        }
     }
 }
 
@@ -222,182 +134,270 @@ impl Drop for Finishes<'_> {
 /// # Errors
 /// The first fault in simulated time.
 pub(super) fn run<'a, const N: usize, const W: usize>(
-    clusters: Vec<Cluster<'a, N, W>>,
+    mut clusters: Vec<Cluster<'a, N, W>>,
     below: &mut Option<Box<Below>>,
     c: &Common<'a, N>,
     plan: &Plan,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Cluster<'a, N, W>>, Box<Fault>> {
-    let clusters: Vec<Exclusive<Cluster<N, W>>> = clusters.into_iter().map(|c| Exclusive(Mutex::new(c))).collect();
+    // From a request to its answer, less what the lines of one access take to be looked up.
+    let m = &c.machine.memory;
+    let way = 2 * u64::from(m.network.latency) + u64::from(m.l2.latency);
+    let length = way.saturating_sub((N * c.parts) as u64) / 2;
+    let next_group = first_groups(&mut clusters, below, c, plan);
+    let host = c.options.host_writes.iter().peekable();
+    // Where nothing can be known ahead, all is done in turns.
+    if c.options.in_turns || length == 0 {
+        in_turns(&mut clusters, below, c, plan, progress, next_group, host)?;
+        return Ok(clusters);
+    }
+    let clusters: Vec<_> = clusters.into_iter().map(|c| Exclusive(Mutex::new(c))).collect();
+    let position = |cluster: &Exclusive<Cluster<N, W>>| Position {
+        round: 0,
+        bound: cluster.lock().bound(0),
+        stopped: false,
+        busy: false,
+        requests: VecDeque::new(),
+        replies: Vec::new(),
+    };
+    let central = Exclusive(Mutex::new(Central {
+        below,
+        positions: clusters.iter().map(position).collect(),
+        host,
+        next_group,
+        exhausted: if next_group < plan.total { NEVER } else { (0, 0) },
+        served: (0, 0),
+        result: None,
+    }));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let wanted = if c.options.threads == 0 { cores } else { c.options.threads };
-    let threads = if c.options.in_turns { 1 } else { wanted.clamp(1, clusters.len().max(1)) };
-    let round = Round {
-        number: AtomicU64::new(0),
-        until: AtomicU64::new(0),
-        groups_left: AtomicBool::new(false),
-        taken: clusters.iter().map(|_| AtomicU64::new(0)).collect(),
-        finished: AtomicUsize::new(0),
-        stop: AtomicBool::new(false),
-        broken: AtomicBool::new(false),
-    };
-    // Each thread begins with clusters of its own, whose state is then in its core's caches, and helps the others afterwards.
-    let take_part = |thread: usize, number: u64| {
-        let first = thread * clusters.len() / threads;
-        for k in 0..clusters.len() {
-            let k = (first + k) % clusters.len();
-            let taken = round.taken[k].compare_exchange(number - 1, number, Ordering::AcqRel, Ordering::Relaxed);
-            if taken.is_ok() {
-                let (until, groups_left) = (round.until.load(Ordering::Relaxed), round.groups_left.load(Ordering::Relaxed));
-                let _finishes = Finishes(&round);
-                clusters[k].lock().run(c, plan, until, groups_left);
-            }
-        }
-    };
+    let threads = wanted.clamp(1, clusters.len().max(1));
+    let rounds = Rounds { clusters: &clusters, common: c, plan, progress, length, threads, version: AtomicU64::new(0) };
     std::thread::scope(|scope| {
-        let _ends = Ends(&round);
         for thread in 1..threads {
-            let (round, take_part) = (&round, &take_part);
-            scope.spawn(move || {
-                let mut number = 0;
-                loop {
-                    wait(|| round.number.load(Ordering::Acquire) != number);
-                    number = round.number.load(Ordering::Acquire);
-                    if round.stop.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    take_part(thread, number);
-                }
-            });
+            let (rounds, central) = (&rounds, &central);
+            scope.spawn(move || rounds.work(central, thread));
         }
-        let side_by_side = |until: u64, groups_left: bool| {
-            round.until.store(until, Ordering::Relaxed);
-            round.groups_left.store(groups_left, Ordering::Relaxed);
-            round.finished.store(0, Ordering::Relaxed);
-            let number = round.number.fetch_add(1, Ordering::Release) + 1;
-            take_part(0, number);
-            wait(|| round.finished.load(Ordering::Acquire) == clusters.len());
-            assert!(!round.broken.load(Ordering::Relaxed), "a thread of the simulator panicked");
-        };
-        coordinate(&clusters, below, c, plan, progress, &side_by_side)
-    })?;
+        rounds.work(&central, 0);
+    });
+    let result = central.lock().result.take();
+    result.unwrap_or(Ok(()))?;
     Ok(clusters.into_iter().map(|c| c.0.into_inner().unwrap_or_else(|e| e.into_inner())).collect())
 }
 
-/// The work between rounds.
-fn coordinate<'a, const N: usize, const W: usize>(
-    clusters: &[Exclusive<Cluster<'a, N, W>>],
+/// Groups are dealt out in order, one an SM at a time, as hardware dispatchers do. Returns the next one's number.
+fn first_groups<'a, const N: usize, const W: usize>(
+    clusters: &mut [Cluster<'a, N, W>],
+    below: &mut Option<Box<Below>>,
+    c: &Common<'a, N>,
+    plan: &Plan,
+) -> u64 {
+    let mut next = 0;
+    for _ in 0..plan.resident {
+        for cluster in &mut *clusters {
+            cluster.with_below(below, |cluster| {
+                for sm in &mut cluster.sms {
+                    if next < plan.total {
+                        sm.dispatch(c, next);
+                        next += 1;
+                    }
+                }
+            });
+        }
+    }
+    for cluster in clusters {
+        cluster.done = cluster.sms.iter().map(|s| s.resident_groups() == 0).collect();
+    }
+    next
+}
+
+/// The host's writes up to a cycle.
+fn write<const N: usize>(host: &mut Peekable<std::slice::Iter<HostWrite>>, c: &Common<'_, N>, until: u64) {
+    while let Some(write) = host.next_if(|w| w.cycle <= until) {
+        c.memory.write_shared(write.address, &write.data);
+    }
+}
+
+/// Simulates SMs in turns, cycle by cycle, with the levels below answering at once.
+fn in_turns<'a, const N: usize, const W: usize>(
+    clusters: &mut [Cluster<'a, N, W>],
     below: &mut Option<Box<Below>>,
     c: &Common<'a, N>,
     plan: &Plan,
     progress: &(dyn Fn(u64) + Sync),
-    side_by_side: &dyn Fn(u64, bool),
+    mut next_group: u64,
+    mut host: Peekable<std::slice::Iter<HostWrite>>,
 ) -> Result<(), Box<Fault>> {
-    // From a request to its answer, less what the lines of one access take to be looked up.
-    let m = &c.machine.memory;
-    let way = 2 * u64::from(m.network.latency) + u64::from(m.l2.latency);
-    let ahead = if c.options.in_turns { 0 } else { way.saturating_sub((N * c.parts) as u64) };
-    let mut host = c.options.host_writes.iter().peekable();
-    let mut write = |until: u64| {
-        while let Some(write) = host.next_if(|w: &&HostWrite| w.cycle <= until) {
-            c.memory.write_shared(write.address, &write.data);
-        }
-    };
-    let mut next_group = 0;
-    // Groups are dealt out in order, one an SM at a time, as hardware dispatchers do.
-    for _ in 0..plan.resident {
-        for cluster in clusters {
-            let cluster = &mut *cluster.lock();
-            for i in 0..cluster.sms.len() {
-                if next_group < plan.total {
-                    cluster.near.borrow_mut().below = below.take();
-                    cluster.sms[i].dispatch(c, next_group);
-                    *below = cluster.near.borrow_mut().below.take();
-                    next_group += 1;
-                }
-            }
-        }
-    }
-    for cluster in clusters {
-        let cluster = &mut *cluster.lock();
-        cluster.done = cluster.sms.iter().map(|s| s.resident_groups() == 0).collect();
-    }
-    let mut until = 0;
     loop {
-        let mut all: Vec<_> = clusters.iter().map(Exclusive::lock).collect();
-        let now = loop {
-            let bounds = all.iter().map(|k| k.bound(until)).enumerate();
-            let Some((first, now)) = bounds.min_by_key(|b| b.1) else { return Ok(()) };
-            if let Some(below) = below {
-                serve(&mut all, below, c, now, &mut write);
+        let bounds = clusters.iter().map(|k| k.bound(u64::MAX)).enumerate();
+        let Some((first, now)) = bounds.min_by_key(|b| b.1).filter(|b| b.1 != NEVER) else { break };
+        let cluster = &mut clusters[first];
+        match cluster.stop.take() {
+            Some((_, Stop::Fault(fault))) => return Err(fault),
+            Some((_, Stop::Groups(i))) => cluster.with_below(below, |k| k.dispatch(c, plan, i, &mut next_group)),
+            Some((_, Stop::Direct(_) | Stop::Open(_))) => {}
+            None => {
+                write(&mut host, c, now.0);
+                let Some(i) = (0..cluster.sms.len()).find(|i| !cluster.done[*i] && cluster.key(*i) == now) else { break };
+                cluster.with_below(below, |k| k.cycle(c, plan, i, true, u64::MAX, next_group < plan.total));
             }
-            all.iter_mut().for_each(|k| k.served = Some(now));
-            let ended: u64 = all.iter_mut().map(|k| std::mem::take(&mut k.ended)).sum();
-            if ended > 0 {
-                progress(ended);
-            }
-            if now == NEVER {
-                all.iter_mut().for_each(|k| k.hear(c));
-                write(all.iter().map(|k| k.last).max().unwrap_or(0));
-                return Ok(());
-            }
-            let cluster = &mut *all[first];
-            cluster.hear(c);
-            let groups_left = next_group < plan.total;
-            match cluster.stop.take() {
-                // Where nothing can be known ahead, all is done here, in turns.
-                None if ahead == 0 => {
-                    write(now.0);
-                    let i = (0..cluster.sms.len()).find(|i| !cluster.done[*i] && cluster.key(*i) == now);
-                    let Some(i) = i else { break now };
-                    cluster.near.borrow_mut().below = below.take();
-                    cluster.cycle(c, plan, i, true, u64::MAX, groups_left);
-                    *below = cluster.near.borrow_mut().below.take();
-                }
-                None => break now,
-                Some((_, Stop::Fault(fault))) => return Err(fault),
-                Some((_, Stop::Open(i))) => cluster.after_cycle(c, plan, i, until, groups_left),
-                Some((_, Stop::Direct(i))) => {
-                    write(now.0);
-                    cluster.near.borrow_mut().below = below.take();
-                    cluster.cycle(c, plan, i, true, until, groups_left);
-                    *below = cluster.near.borrow_mut().below.take();
-                }
-                Some((_, Stop::Groups(i))) => {
-                    cluster.near.borrow_mut().below = below.take();
-                    while next_group < plan.total && cluster.sms[i].admission.target() > cluster.sms[i].resident_groups() {
-                        cluster.sms[i].dispatch(c, next_group);
-                        next_group += 1;
-                    }
-                    *below = cluster.near.borrow_mut().below.take();
-                    cluster.done[i] = cluster.sms[i].resident_groups() == 0;
-                }
-            }
-        };
-        drop(all);
-        // Shorter than could be, so that a cluster that stopped before the end has room to catch up while the others go on.
-        until = (now.0 + ahead).min(until.max(now.0) + (ahead / 2).max(1));
-        side_by_side(until, next_group < plan.total);
+        }
+        progress_of(cluster, progress);
+    }
+    write(&mut host, c, clusters.iter().map(|k| k.last).max().unwrap_or(0));
+    Ok(())
+}
+
+/// Tells of a cluster's work-groups that have ended.
+fn progress_of<const N: usize, const W: usize>(cluster: &mut Cluster<'_, N, W>, progress: &(dyn Fn(u64) + Sync)) {
+    let ended = std::mem::take(&mut cluster.ended);
+    if ended > 0 {
+        progress(ended);
     }
 }
 
-/// Serves the requests of all clusters up to `until` in the order of simulated time.
-fn serve<const N: usize, const W: usize>(
-    clusters: &mut [MutexGuard<'_, Cluster<'_, N, W>>],
-    below: &mut Below,
-    c: &Common<'_, N>,
-    until: Key,
-    write: &mut dyn FnMut(u64),
-) {
-    let mut nears: Vec<_> = clusters.iter().map(|k| k.near.borrow_mut()).collect();
-    loop {
-        let heads = nears.iter().map(|n| n.deferred.requests.front().map_or(NEVER, |r| r.0)).enumerate();
-        let Some((first, key)) = heads.min_by_key(|h| h.1).filter(|h| h.1 <= until && h.1 != NEVER) else { return };
-        write(key.0);
-        let deferred = &mut nears[first].deferred;
-        // Those of one cycle follow each other.
-        while deferred.requests.front().is_some_and(|r| r.0 == key) {
-            deferred.serve(below, c.memory);
+impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
+    /// Cycle in which a round begins.
+    fn begin(&self, round: u64) -> u64 {
+        round * self.length
+    }
+
+    /// The last key before a round, if anything is before it.
+    fn before(&self, round: u64) -> Option<Key> {
+        Some((self.begin(round).checked_sub(1)?, u32::MAX))
+    }
+
+    /// What a thread does.
+    fn work(&self, central: &Exclusive<Central<'a, '_>>, thread: usize) {
+        let _ends = Ends(central, &self.version);
+        loop {
+            let mut shared = central.lock();
+            let next = self.next(&mut shared, thread);
+            let version = self.version.load(Ordering::Relaxed);
+            let round = if let Next::Run { cluster, .. } = next { shared.positions[cluster].round } else { 0 };
+            drop(shared);
+            match next {
+                Next::End => return,
+                Next::Wait => wait(|| self.version.load(Ordering::Acquire) != version),
+                Next::Run { cluster: k, replies, heard, groups_left } => {
+                    let mut cluster = self.clusters[k].lock();
+                    cluster.hear(self.common, replies, heard);
+                    let until = self.begin(round + 1);
+                    cluster.run(self.common, self.plan, until, groups_left);
+                    let mut requests = std::mem::take(&mut cluster.near.borrow_mut().deferred.requests);
+                    progress_of(&mut cluster, self.progress);
+                    let (bound, stopped) = (cluster.bound(until), cluster.stop.is_some());
+                    drop(cluster);
+                    let mut shared = central.lock();
+                    let position = &mut shared.positions[k];
+                    (position.bound, position.stopped, position.busy) = (bound, stopped, false);
+                    position.round = if stopped { round } else { round + 1 };
+                    position.requests.append(&mut requests);
+                    self.changed();
+                }
+            }
         }
+    }
+
+    /// What is shared has changed: who waits looks again.
+    fn changed(&self) {
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Does what only one thread at a time may do, until there is a cluster to be simulated.
+    fn next(&self, shared: &mut Central<'a, '_>, thread: usize) -> Next {
+        loop {
+            if shared.result.is_some() {
+                return Next::End;
+            }
+            let bounds = shared.positions.iter().map(|p| p.bound).enumerate();
+            let (first, now) = bounds.min_by_key(|b| b.1).unwrap_or((0, NEVER));
+            if now == NEVER {
+                self.serve(shared, now);
+                let mut last = 0;
+                for (cluster, position) in self.clusters.iter().zip(&mut shared.positions) {
+                    let mut cluster = cluster.lock();
+                    cluster.hear(self.common, std::mem::take(&mut position.replies), Some(now));
+                    last = last.max(cluster.last);
+                }
+                write(&mut shared.host, self.common, last);
+                shared.result = Some(Ok(()));
+                self.changed();
+                continue;
+            }
+            if shared.positions[first].stopped {
+                self.serve(shared, now);
+                if let Err(fault) = self.resume(shared, first, now) {
+                    shared.result = Some(Err(fault));
+                }
+                self.changed();
+                continue;
+            }
+            if let Some(next) = self.choose(shared, thread) {
+                return next;
+            }
+            if now <= shared.served {
+                return Next::Wait;
+            }
+            self.serve(shared, now);
+            self.changed();
+        }
+    }
+
+    /// A cluster that can go on: one of the thread's own, whose state is then in its core's caches, or else the one that is furthest behind.
+    fn choose(&self, shared: &mut Central<'a, '_>, thread: usize) -> Option<Next> {
+        let served = shared.served;
+        let ready = |p: &Position| !p.busy && !p.stopped && p.bound != NEVER && served >= (self.begin(p.round.max(1) - 1), 0);
+        let owner = |k: usize| k * self.threads / self.clusters.len();
+        let all = shared.positions.iter().enumerate().filter(|(_, p)| ready(p));
+        let (k, _) = all.min_by_key(|(k, p)| (owner(*k) != thread, p.round))?;
+        let position = &mut shared.positions[k];
+        position.busy = true;
+        let last = position.round.max(1) - 1;
+        // Whether or not the last one has been given out since.
+        let groups_left = shared.exhausted >= (self.begin(last), 0);
+        Some(Next::Run { cluster: k, replies: std::mem::take(&mut position.replies), heard: self.before(last), groups_left })
+    }
+
+    /// Serves the requests of all clusters up to `until` in the order of simulated time.
+    fn serve(&self, shared: &mut Central<'a, '_>, until: Key) {
+        shared.served = shared.served.max(until);
+        let Some(below) = shared.below.as_mut() else { return };
+        loop {
+            let heads = shared.positions.iter_mut().map(|p| (p.requests.front().map_or(NEVER, |r| r.0), p));
+            let Some((key, position)) = heads.min_by_key(|h| h.0).filter(|h| h.0 <= until && h.0 != NEVER) else { return };
+            write(&mut shared.host, self.common, key.0);
+            // Those of one cycle follow each other.
+            while let Some((_, request)) = position.requests.pop_front_if(|r| r.0 == key) {
+                position.replies.extend(request.serve(below, self.common.memory).map(|reply| (key, reply)));
+            }
+        }
+    }
+
+    /// Lets a cluster go on that stopped, when all others have come as far.
+    fn resume(&self, shared: &mut Central<'a, '_>, k: usize, now: Key) -> Result<(), Box<Fault>> {
+        let cluster = &mut *self.clusters[k].lock();
+        let position = &mut shared.positions[k];
+        cluster.hear(self.common, std::mem::take(&mut position.replies), Some(now));
+        let groups_left = shared.next_group < self.plan.total;
+        let until = self.begin(position.round + 1);
+        match cluster.stop.take() {
+            None => {}
+            Some((_, Stop::Fault(fault))) => return Err(fault),
+            Some((_, Stop::Open(i))) => cluster.after_cycle(self.common, self.plan, i, until, groups_left),
+            Some((_, Stop::Direct(i))) => {
+                write(&mut shared.host, self.common, now.0);
+                cluster.with_below(shared.below, |k| k.cycle(self.common, self.plan, i, true, until, groups_left));
+            }
+            Some((_, Stop::Groups(i))) => {
+                cluster.with_below(shared.below, |k| k.dispatch(self.common, self.plan, i, &mut shared.next_group));
+                if groups_left && shared.next_group == self.plan.total {
+                    shared.exhausted = now;
+                }
+            }
+        }
+        progress_of(cluster, self.progress);
+        (position.bound, position.stopped) = (cluster.bound(until), cluster.stop.is_some());
+        Ok(())
     }
 }

@@ -68,10 +68,13 @@ impl<const W: usize> Set<W> {
             Some(i)
         })
     }
-    /// Word `w`, for scans that fill 64 places at once.
-    #[inline(always)]
-    pub fn word_mut(&mut self, w: usize) -> &mut u64 {
-        &mut self.0[w]
+    /// The set after new numbers have been given to its members: `old[new]`, in ascending order. Who gets none leaves it.
+    pub fn renumbered(self, old: &[usize]) -> Self {
+        let mut moved = Set::EMPTY;
+        if !self.is_empty() {
+            old.iter().enumerate().for_each(|(new, old)| moved.set(new, self.contains(*old)));
+        }
+        moved
     }
 }
 

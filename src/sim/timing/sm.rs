@@ -10,6 +10,7 @@
 
 mod counters;
 mod renaming;
+mod slot;
 mod waiting;
 
 use super::super::exec::Decoded;
@@ -18,23 +19,25 @@ use super::super::functional::{BlockCounts, GroupPlace, Warp, local_memory};
 use super::super::hierarchy::deferred::PENDING;
 use super::super::hierarchy::near::Near;
 use super::super::program::End;
-use super::super::rename::Table;
 use super::super::residency::Admission;
 use super::super::statistics::{Forms, HostState, InstructionProfile, Stalls};
 use super::super::trace::{Cause, Recorder};
 use super::super::{DeviceMemory, Launch, Options};
 use super::set::Set;
-use super::statics::{CONTROL, FIRST_UNIT, Position, SCALAR, Statics, UNITS};
+use super::statics::{FIRST_UNIT, Position, SCALAR, Statics, UNITS};
+use super::wheel::Wheel;
 use crate::target::Machine;
-use counters::{Counters, count_form, count_latency};
+pub(super) use counters::multiply_out;
+use counters::{Counters, count_latency};
+use slot::Slot;
 use std::cell::RefCell;
 pub(super) use waiting::sm_of;
 use waiting::{Late, token};
 
 /// Warps that an SM's numbering of private memories has room for: the machine description's limit.
 const SLOTS: usize = 256;
-/// No line of code.
-const NO_LINE: u32 = u32::MAX;
+/// The first port of a cluster's unit.
+const FIRST_PORT: usize = FIRST_UNIT as usize;
 
 /// What all SMs share during a launch.
 pub(super) struct Common<'a, const N: usize> {
@@ -58,34 +61,6 @@ pub(super) struct Common<'a, const N: usize> {
     pub pool: u32,
 }
 
-/// A resident warp.
-struct Slot<'a, const N: usize> {
-    warp: Warp<'a, N>,
-    group: usize,
-    rank: usize,
-    /// Next instruction.
-    pc: u32,
-    /// Line of code fetched last.
-    fetched: u32,
-    form: Form,
-    /// When each row is ready, times two, and 1 if memory is what it waits for; [`PENDING`] if nobody knows.
-    ready: Vec<u64>,
-    /// From when on the next instruction could issue, and when its line of code is there.
-    begin: u64,
-    code_ready: u64,
-    /// Earliest issue of the next instruction by its operands, and by a barrier.
-    next: u64,
-    released: u64,
-    /// The cycle in which the warp was parked.
-    parked_at: u64,
-    /// How many warps had the slot before.
-    generation: u32,
-    /// When the warp issued last.
-    issued_at: u64,
-    /// Mapped shared registers.
-    table: Table,
-}
-
 /// A resident work-group.
 struct Group {
     place: GroupPlace,
@@ -106,7 +81,6 @@ struct Step<const W: usize> {
     /// Those that issued in the cycle before, and the others.
     greedy: Set<W>,
     others: Set<W>,
-    issued: Set<W>,
     blocked_until: u64,
     starving: bool,
     scalar_slots: u32,
@@ -167,21 +141,24 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     late_free: Vec<usize>,
     pub counters: Counters,
     pub admission: Admission,
-    slots: Vec<Slot<'a, N>>,
+    slots: Vec<Slot>,
+    /// Of each slot: the warp.
+    warps: Vec<Warp<'a, N>>,
+    /// When each row of each slot's warp is ready, times two, and 1 if memory is what it waits for; [`PENDING`] if nobody knows.
+    scoreboard: Vec<u64>,
     groups: Vec<Group>,
     /// Resident work-groups, oldest first.
     order: Vec<usize>,
     /// Slot of each rank.
     slot_of: Vec<u16>,
-    /// By rank: cycle from which the next instruction may issue by its operands; `u64::MAX` if something else must happen first.
-    next: Vec<u64>,
-    /// The least of `next` that is not in `ready`.
-    least_next: u64,
+    /// When warps that are not `ready` may issue by their operands.
+    wheel: Wheel<W>,
     /// By rank: port of the next instruction.
     port: Vec<u8>,
-    /// Warps by the port of their next instruction, and by its cluster.
+    /// Warps by the port of their next instruction, if it is known.
     at_port: Vec<Set<W>>,
-    at_cluster: Vec<Set<W>>,
+    /// The next instruction asks the memory hierarchy for an answer.
+    asking: Set<W>,
     /// Not ended.
     live: Set<W>,
     /// At a barrier.
@@ -198,8 +175,9 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     parked: Set<W>,
     /// Issued in the cycle in which it was parked.
     parked_late: Set<W>,
-    /// Issued in the last cycle looked at.
+    /// Issued in the last cycle looked at, and so far in the one that is being looked at.
     last: Set<W>,
+    issued: Set<W>,
     /// When each unit is free, by port.
     units: Vec<u64>,
     /// Registers free: neither a resident warp's fixed ones nor mapped.
@@ -225,7 +203,6 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 open: Set::EMPTY,
                 greedy: Set::EMPTY,
                 others: Set::EMPTY,
-                issued: Set::EMPTY,
                 blocked_until: 0,
                 starving: false,
                 scalar_slots: 0,
@@ -236,10 +213,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             counters: Counters {
                 blocks,
                 profile: vec![InstructionProfile::default(); program.insts.len()],
+                cycles: vec![0; program.insts.len()],
                 stalls: Stalls::default(),
                 forms: Forms::default(),
-                issued: vec![0; clusters],
-                scalar_issued: 0,
+                scalarised: vec![0; program.insts.len()],
                 sectors: [None; 8],
                 latencies: [0; 16],
                 resident_warps: 0,
@@ -249,14 +226,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             },
             admission: Admission::new(resident, common.pool, machine),
             slots: Vec::new(),
+            warps: Vec::new(),
+            scoreboard: Vec::new(),
             groups: Vec::new(),
             order: Vec::new(),
             slot_of: Vec::new(),
-            next: vec![u64::MAX; 64 * W],
-            least_next: u64::MAX,
+            wheel: Wheel::new(),
             port: vec![0; 64 * W],
             at_port: vec![Set::EMPTY; ports],
-            at_cluster: vec![Set::EMPTY; clusters],
+            asking: Set::EMPTY,
             live: Set::EMPTY,
             waiting: Set::EMPTY,
             ready: Set::EMPTY,
@@ -266,6 +244,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             parked: Set::EMPTY,
             parked_late: Set::EMPTY,
             last: Set::EMPTY,
+            issued: Set::EMPTY,
             units: vec![0; ports],
             free: common.pool,
             recorder: Recorder::for_sm(common.options.record, machine, program.insts.len()),
@@ -274,14 +253,14 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Host memory for the state of warps, without loads on their way (how many of those there are at once depends on the host's threads).
     pub fn host_state(&self) -> HostState {
-        let slot = |s: &Slot<'a, N>| {
-            let lanes = &s.warp.lanes;
-            size_of::<Slot<'a, N>>() + size_of_val(&lanes.rows[..]) + size_of_val(&s.ready[..]) + size_of_val(&lanes.private[..])
+        let warp = |w: &Warp<'a, N>| {
+            let own = size_of::<Slot>() + size_of::<Warp<'a, N>>();
+            own + size_of_val(&w.lanes.rows[..]) + size_of_val(&w.lanes.private[..])
         };
         let group = |g: &Group| size_of::<Group>() + size_of_val(&g.local[..]);
-        let sets = size_of_val(&self.at_port[..]) + size_of_val(&self.at_cluster[..]);
-        let ranks = size_of_val(&self.next[..]) + size_of_val(&self.port[..]) + size_of_val(&self.slot_of[..]);
-        let slots: usize = self.slots.iter().map(slot).sum();
+        let sets = size_of_val(&self.at_port[..]) + self.wheel.heap_bytes();
+        let ranks = size_of_val(&self.port[..]) + size_of_val(&self.slot_of[..]);
+        let slots = self.warps.iter().map(warp).sum::<usize>() + size_of_val(&self.scoreboard[..]);
         let groups: usize = self.groups.iter().map(group).sum();
         let bytes = size_of::<Self>() + slots + groups + sets + ranks + size_of_val(&self.units[..]);
         HostState { bytes: bytes as u64, work_items: (self.slots.len() * N) as u64 }
@@ -313,27 +292,19 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         group.local.fill(0);
         let local = group.local.as_mut_ptr().cast::<u8>();
         self.close_ranks();
-        let mut free: Vec<usize> = (0..self.slots.len()).filter(|s| self.slots[*s].warp.control.done()).collect();
+        let mut free: Vec<usize> = (0..self.slots.len()).filter(|s| self.warps[*s].control.done()).collect();
         for w in 0..live.min(c.warps as u32) {
-            let s = free.pop().unwrap_or_else(|| {
-                let slot = self.new_slot(c);
-                self.slots.push(slot);
-                self.slots.len() - 1
-            });
+            let s = free.pop().unwrap_or_else(|| self.add_slot(c));
             let rank = self.slot_of.len();
             self.slot_of.push(s as u16);
             self.live.insert(rank);
-            let slot = &mut self.slots[s];
-            slot.warp.start(c.launch, place, w, local);
-            slot.warp.lanes.mask = slot.warp.control.mask;
-            slot.group = index;
-            slot.rank = rank;
-            slot.ready.fill(0);
-            slot.fetched = NO_LINE;
-            slot.issued_at = self.time;
-            slot.table = Table::default();
-            slot.generation += 1;
-            enter_block(&mut self.counters.blocks, c, slot);
+            let (slot, warp) = (&mut self.slots[s], &mut self.warps[s]);
+            warp.start(c.launch, place, w, local);
+            warp.lanes.mask = warp.control.mask;
+            let rows = c.statics.scoreboard;
+            self.scoreboard[s * rows..(s + 1) * rows].fill(0);
+            *slot = Slot { group: index, rank, issued_at: self.time, generation: slot.generation + 1, ..Slot::default() };
+            enter_block(&mut self.counters.blocks, c, slot, warp);
             if let Some(recorder) = &mut self.recorder {
                 recorder.start(s, number, w, self.time);
             }
@@ -341,81 +312,39 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
-    fn new_slot(&self, c: &Common<'a, N>) -> Slot<'a, N> {
+    /// Makes room for one more warp; returns its slot.
+    fn add_slot(&mut self, c: &Common<'a, N>) -> usize {
+        let s = self.slots.len();
         let mut warp = Warp::new(c.launch, c.memory, c.options);
         warp.lanes.local_banks = c.machine.memory.local_banks;
         warp.lanes.hierarchy = Some(self.near);
         warp.lanes.sm = self.number;
         // Private memory is the hierarchy's.
         warp.lanes.private = Vec::new();
-        let slot = (self.number * SLOTS + self.slots.len()) as u64;
-        warp.lanes.private_base = slot * u64::from(warp.lanes.private_bytes) * N as u64;
-        Slot {
-            warp,
-            group: 0,
-            rank: 0,
-            pc: 0,
-            fetched: NO_LINE,
-            form: Form::Static,
-            ready: vec![0; usize::from(c.launch.program.rows.total) + 16],
-            begin: 0,
-            code_ready: 0,
-            next: 0,
-            released: 0,
-            parked_at: 0,
-            generation: 0,
-            issued_at: 0,
-            table: Table::default(),
-        }
+        let number = (self.number * SLOTS + s) as u64;
+        warp.lanes.private_base = number * u64::from(warp.lanes.private_bytes) * N as u64;
+        self.warps.push(warp);
+        self.slots.push(Slot::default());
+        self.scoreboard.resize((s + 1) * c.statics.scoreboard, 0);
+        s
     }
 
     /// Gives the ranks of ended warps to younger ones.
     fn close_ranks(&mut self) {
         let old: Vec<usize> = self.live.iter().collect();
-        let move_set = |set: &mut Set<W>| {
-            let mut moved = Set::EMPTY;
-            for (new, old) in old.iter().enumerate() {
-                moved.set(new, set.contains(*old));
-            }
-            *set = moved;
-        };
+        let move_set = |set: &mut Set<W>| *set = set.renumbered(&old);
         let wakeful = [&mut self.ready, &mut self.parked, &mut self.parked_late, &mut self.waiting, &mut self.last];
         wakeful.into_iter().chain([&mut self.fetching, &mut self.loading, &mut self.starved]).for_each(move_set);
-        self.at_port.iter_mut().chain(&mut self.at_cluster).for_each(move_set);
+        self.at_port.iter_mut().chain([&mut self.asking]).for_each(move_set);
+        self.wheel.renumber(&old);
         move_set(&mut self.live);
         for (new, old) in old.iter().enumerate() {
             self.slot_of[new] = self.slot_of[*old];
-            self.next[new] = self.next[*old];
             self.port[new] = self.port[*old];
             self.slots[usize::from(self.slot_of[new])].rank = new;
         }
         self.slot_of.truncate(old.len());
-        self.next[old.len()..].fill(u64::MAX);
         self.port[old.len()..].fill(0);
-    }
-
-    /// Sets the cycle from which a warp may issue; it is not in `ready`.
-    #[inline(always)]
-    fn wake_at(&mut self, rank: usize, next: u64) {
-        self.next[rank] = next;
-        self.least_next = self.least_next.min(next);
-    }
-
-    /// Moves the warps whose operands are there by `now` to `ready`.
-    fn wake(&mut self, now: u64) {
-        let mut least = u64::MAX;
-        for (w, next) in self.next.chunks_exact_mut(64).enumerate() {
-            let mut bits = 0;
-            for (i, n) in next.iter_mut().enumerate() {
-                let awake = *n <= now;
-                bits |= u64::from(awake) << i;
-                // What is ready is looked at no more until it has issued.
-                *n = if awake { u64::MAX } else { *n };
-                least = least.min(*n);
-            }
-            *self.ready.word_mut(w) |= bits;
-        }
-        self.least_next = least;
     }
 
     /// Looks at a cycle. Unless the levels below answer at once (`direct`), it may stop where they must, to be continued.
@@ -427,64 +356,71 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if self.phase == Phase::Between {
             self.begin_cycle(c);
         }
+        let mut step = self.step;
         // Greedy then oldest: those that issued last, then the others.
-        let Step { greedy, others, .. } = self.step;
-        for (some, behind) in [(greedy, others), (others, Set::EMPTY)] {
-            while let Some(rank) = (self.step.open & some).first() {
-                self.step.open.remove(rank);
-                let port = self.port[rank];
-                if port >= FIRST_UNIT && self.units[usize::from(port)] > now {
-                    self.step.blocked_until = self.step.blocked_until.min(self.units[usize::from(port)]);
-                    self.step.open = self.step.open - self.at_port[usize::from(port)];
+        for (some, behind) in [(step.greedy, step.others), (step.others, Set::EMPTY)] {
+            while let Some(rank) = (step.open & some).first() {
+                step.open.remove(rank);
+                let port = usize::from(self.port[rank]);
+                if port >= FIRST_PORT && self.units[port] > now {
+                    step.blocked_until = step.blocked_until.min(self.units[port]);
+                    step.open = step.open - self.at_port[port];
                     continue;
                 }
                 if c.pool > 0 {
                     let starves = !self.registers_free(c, rank);
                     self.starved.set(rank, starves);
                     if starves {
-                        self.step.starving = true;
+                        step.starving = true;
                         continue;
                     }
                 }
-                if !direct && self.needs_direct(c, rank) {
-                    self.step.open.insert(rank);
+                if !direct && self.asking.contains(rank) && self.needs_direct(c, rank) {
+                    step.open.insert(rank);
+                    self.step = step;
                     return Ok(Progress::NeedsDirect);
                 }
                 // Whom this issue stops until the next cycle.
-                let stopped = match cluster_of(port) {
-                    Some(cluster) => self.at_cluster[cluster],
-                    None if port == CONTROL => self.at_port[usize::from(CONTROL)],
-                    None => {
-                        self.step.scalar_slots -= 1;
-                        if self.step.scalar_slots > 0 { Set::EMPTY } else { self.at_port[usize::from(SCALAR)] }
-                    }
+                let stopped = if port >= FIRST_PORT {
+                    self.at_cluster(port)
+                } else if port == usize::from(SCALAR) {
+                    step.scalar_slots -= 1;
+                    if step.scalar_slots > 0 { Set::EMPTY } else { self.at_port[port] }
+                } else {
+                    self.at_port[port]
                 };
                 if !(stopped & (some.above(rank) | behind)).is_empty() {
-                    self.step.blocked_until = now + 1;
+                    step.blocked_until = now + 1;
                 }
-                self.step.open = self.step.open - stopped;
-                self.step.issued.insert(rank);
-                let ended = self.issue(c, rank, now)?;
-                self.step.ended += ended;
+                step.open = step.open - stopped;
+                self.issued.insert(rank);
+                self.at_port[port].remove(rank);
+                step.ended += self.issue(c, rank, now)?;
             }
         }
-        self.last = self.step.issued;
+        self.step = step;
+        self.last = self.issued;
         self.phase = Phase::Open;
-        Ok(Progress::Done(self.step.ended))
+        Ok(Progress::Done(step.ended))
+    }
+
+    /// Warps whose next instruction takes any port of the same cluster.
+    #[inline(always)]
+    fn at_cluster(&self, port: usize) -> Set<W> {
+        let first = port - (port - FIRST_PORT) % UNITS;
+        self.at_port[first..first + UNITS].iter().fold(Set::EMPTY, |all, at| all | *at)
     }
 
     fn begin_cycle(&mut self, c: &Common<'a, N>) {
         let now = self.time;
-        if self.least_next <= now {
-            self.wake(now);
-        }
+        self.ready = self.ready | self.wheel.take(now);
         let ready = self.ready;
         self.phase = Phase::Within;
+        self.issued = Set::EMPTY;
         self.step = Step {
             open: ready,
             greedy: ready & self.last,
             others: ready - self.last,
-            issued: Set::EMPTY,
             blocked_until: u64::MAX,
             starving: false,
             scalar_slots: c.machine.sm.scalar_issue,
@@ -503,10 +439,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if self.phase != Phase::Open {
             return true;
         }
-        let Step { issued, blocked_until, starving, .. } = self.step;
-        let now = self.time;
+        let Step { blocked_until, starving, .. } = self.step;
+        let (issued, now) = (self.issued, self.time);
         // Ready warps go on when their unit is free, or when an issue may have released registers.
-        let mut next = self.least_next.min(blocked_until);
+        let mut next = self.wheel.least().min(blocked_until);
         let parked = !(self.parked - self.waiting).is_empty();
         if starving && !issued.is_empty() || next == u64::MAX && !parked {
             next = now + 1;
@@ -532,8 +468,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let pending = live - self.waiting - self.ready - self.parked;
         let lost = |set: Set<W>| cycles * set.count() - (set & issued).count();
         let stalls = &mut self.counters.stalls;
-        stalls.barrier += lost(live & self.waiting);
-        stalls.rename += lost(stopped & self.starved);
+        if !self.waiting.is_empty() {
+            stalls.barrier += lost(live & self.waiting);
+        }
+        if c.pool > 0 {
+            stalls.rename += lost(stopped & self.starved);
+        }
         stalls.unit += lost(stopped - self.starved);
         stalls.fetch += lost(pending & self.fetching);
         let operands = pending - self.fetching;
@@ -568,36 +508,56 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Issues the next instruction of a warp. Returns 1 if its work-group ended.
     fn issue(&mut self, c: &Common<'a, N>, rank: usize, now: u64) -> Result<u32, Box<Fault>> {
-        let program = c.launch.program;
         let s = usize::from(self.slot_of[rank]);
         let slot = &mut self.slots[s];
         let index = slot.pc as usize;
         let st = &c.statics.insts[index];
         self.ready.remove(rank);
-        slot.warp.lanes.clock = now;
-        let g = slot.group;
-        let group = &mut self.groups[g];
+        self.counters.cycles[index] += now - slot.issued_at;
+        slot.issued_at = now;
+        let group = &mut self.groups[slot.group];
         group.executed += 1;
-        if group.executed > c.options.max_instructions {
-            let lane = slot.warp.control.mask.trailing_zeros();
-            let limit = c.options.max_instructions;
-            slot.warp.lanes.fault = Some((FaultKind::Runaway { limit }, index as u32, lane));
+        let runaway = group.executed > c.options.max_instructions;
+        let on_scalar_unit = st.scalar || slot.is_scalarised();
+        if slot.pc >= slot.ahead || st.position != Position::Inside || runaway || c.pool > 0 || self.recorder.is_some() {
+            return self.issue_any(c, s, now, on_scalar_unit, runaway);
         }
-        let on_scalar_unit = st.scalar || slot.form.is_scalarised();
+        // It has been executed already.
+        if !on_scalar_unit && !st.control {
+            self.units[usize::from(st.port)] = now + u64::from(st.interval);
+        }
+        let ready = (now + u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency })) << 1;
+        let scoreboard = &mut self.scoreboard[s * c.statics.scoreboard..(s + 1) * c.statics.scoreboard];
+        for row in c.statics.writes(st) {
+            scoreboard[usize::from(*row)] = ready;
+        }
+        slot.pc += 1;
+        self.prepare_next(c, s, now + 1);
+        Ok(0)
+    }
+
+    /// Issues an instruction of any kind. Returns 1 if the work-group ended.
+    fn issue_any(
+        &mut self,
+        c: &Common<'a, N>,
+        s: usize,
+        now: u64,
+        on_scalar_unit: bool,
+        runaway: bool,
+    ) -> Result<u32, Box<Fault>> {
+        let program = c.launch.program;
+        let (slot, warp) = (&mut self.slots[s], &mut self.warps[s]);
+        let (g, rank) = (slot.group, slot.rank);
+        let index = slot.pc as usize;
+        let st = &c.statics.insts[index];
+        let exec = warp.control.mask;
+        warp.lanes.clock = now;
+        if runaway {
+            let limit = c.options.max_instructions;
+            warp.lanes.fault = Some((FaultKind::Runaway { limit }, index as u32, exec.trailing_zeros()));
+        }
         let mut latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
         let counters = &mut self.counters;
-        let exec = slot.warp.control.mask;
-        let profile = &mut counters.profile[index];
-        profile.issues += 1;
-        profile.lanes += u64::from(exec.count_ones());
-        profile.cycles += now - slot.issued_at;
-        slot.issued_at = now;
-        count_form(counters, c, index, slot.form, exec);
-        if on_scalar_unit {
-            counters.scalar_issued += 1;
-        } else if !st.control {
-            counters.issued[usize::from(st.cluster)] += 1;
-        }
         let clusters = c.machine.clusters.len();
         let unit = if on_scalar_unit {
             clusters
@@ -610,14 +570,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let mut pending = false;
         let at_end = st.position == Position::Ends;
         if !at_end {
-            if c.statics.refreshes {
-                slot.warp.lanes.refresh(program);
+            (warp.lanes.access, warp.lanes.late) = (None, None);
+            if slot.pc >= slot.ahead {
+                if c.statics.refreshes {
+                    warp.lanes.refresh(program);
+                }
+                self.near.borrow_mut().deferred.key = (now, self.number as u32);
+                let d = &c.code[index];
+                (d.run)(&mut warp.lanes, d);
             }
-            (slot.warp.lanes.access, slot.warp.lanes.late) = (None, None);
-            let d = &c.code[index];
-            (d.run)(&mut slot.warp.lanes, d);
             let mut busy = u64::from(st.interval);
-            if let Some(access) = slot.warp.lanes.access {
+            if let Some(access) = warp.lanes.access {
                 let extra = u64::from(access.units.saturating_sub(1));
                 match access.done {
                     None => {
@@ -647,12 +610,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.units[usize::from(st.port)] = now + busy;
             }
             let mut ready = (now + latency) << 1 | u64::from(st.from_memory);
-            if let Some(late) = slot.warp.lanes.late {
+            if let Some(late) = warp.lanes.late {
                 ready = PENDING;
                 let (finish, mask) = (late.finish, late.mask);
                 // What the hierarchy adds is not known.
                 let latency = u64::from(if on_scalar_unit { st.scalar_latency } else { st.latency });
                 pending = true;
+                slot.loads += 1;
                 let late = Late { slot: s, generation: slot.generation, index, now, latency, finish, mask, lanes, unit };
                 let place = self.late_free.pop().unwrap_or_else(|| {
                     self.late.push(None);
@@ -661,30 +625,31 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.late[place] = Some(late);
                 self.near.borrow_mut().wait_for_load(token(self.number, place));
             }
+            let first = s * c.statics.scoreboard;
             for row in c.statics.writes(st) {
-                slot.ready[usize::from(*row)] = ready;
+                self.scoreboard[first + usize::from(*row)] = ready;
             }
             slot.pc += 1;
             if st.position == Position::Falls {
-                slot.warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
-                enter_block(&mut counters.blocks, c, slot);
+                warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
+                enter_block(&mut counters.blocks, c, slot, warp);
             }
         } else {
-            let end = program.blocks[slot.warp.control.pc as usize].end;
-            let goes_on = slot.warp.end_block(end, index as u32, &mut counters.blocks.splits);
-            if goes_on || slot.warp.waiting {
-                slot.warp.lanes.mask = slot.warp.control.mask;
-                enter_block(&mut counters.blocks, c, slot);
+            let end = program.blocks[warp.control.pc as usize].end;
+            let goes_on = warp.end_block(end, index as u32, &mut counters.blocks.splits);
+            if goes_on || warp.waiting {
+                warp.lanes.mask = warp.control.mask;
+                enter_block(&mut counters.blocks, c, slot, warp);
             }
         }
         if st.position != Position::Inside {
             // Empty blocks only fall through.
-            while !slot.warp.control.done() && program.blocks[slot.warp.control.pc as usize].is_empty() {
-                slot.warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
-                enter_block(&mut counters.blocks, c, slot);
+            while !warp.control.done() && program.blocks[warp.control.pc as usize].is_empty() {
+                warp.end_block(End::Fall, index as u32, &mut counters.blocks.splits);
+                enter_block(&mut counters.blocks, c, slot, warp);
             }
         }
-        let done = slot.warp.control.done();
+        let done = warp.control.done();
         if let Some(recorder) = &mut self.recorder {
             let splits = counters.blocks.splits - splits;
             if pending {
@@ -704,13 +669,14 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.give_back(c, s, index);
             }
         }
-        let slot = &self.slots[s];
-        if slot.warp.lanes.fault.is_some() {
-            if let Some(fault) = slot.warp.fault(c.launch, self.groups[g].place) {
+        let warp = &self.warps[s];
+        if warp.lanes.fault.is_some() {
+            if let Some(fault) = warp.fault(c.launch, self.groups[g].place) {
                 return Err(Box::new(fault));
             }
         }
-        let waiting = slot.warp.waiting;
+        let waiting = warp.waiting;
+        self.slots[s].waiting = waiting;
         if done {
             self.live.remove(rank);
             self.groups[g].live_warps -= 1;
@@ -741,17 +707,18 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if group.waiting == group.live_warps {
             group.waiting = 0;
             for rank in self.waiting.iter() {
-                let slot = &mut self.slots[usize::from(self.slot_of[rank])];
+                let s = usize::from(self.slot_of[rank]);
+                let slot = &mut self.slots[s];
                 if slot.group == g {
-                    slot.warp.waiting = false;
+                    (self.warps[s].waiting, slot.waiting) = (false, false);
                     slot.released = now + 1;
                     slot.next = slot.next.max(now + 1);
                     let next = slot.next;
                     self.waiting.remove(rank);
                     if self.parked.contains(rank) {
-                        self.park(usize::from(self.slot_of[rank]));
+                        self.park(s);
                     } else {
-                        self.wake_at(rank, next);
+                        self.wheel.add(rank, next);
                     }
                 }
             }
@@ -760,16 +727,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 }
 
-/// Cluster of a port, if it is one of a cluster.
-#[inline(always)]
-fn cluster_of(port: u8) -> Option<usize> {
-    (port >= FIRST_UNIT).then(|| usize::from(port - FIRST_UNIT) / UNITS)
-}
-
 /// Counts the entry of the warp's current block.
-fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &Common<'_, N>, slot: &mut Slot<'_, N>) {
-    let b = slot.warp.control.pc as usize;
+fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &Common<'_, N>, slot: &mut Slot, warp: &Warp<'_, N>) {
+    let b = warp.control.pc as usize;
     counts.executions[b] += 1;
-    counts.lanes[b] += u64::from(slot.warp.control.mask.count_ones());
+    counts.lanes[b] += u64::from(warp.control.mask.count_ones());
     slot.pc = c.launch.program.blocks[b].first;
+    (slot.first, slot.ahead) = (slot.pc, slot.pc);
 }

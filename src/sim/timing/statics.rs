@@ -1,6 +1,6 @@
 //! What the timing model knows of each instruction before the launch: scoreboard rows, unit, latencies.
 
-use crate::isa::{AddressMode, Inst, MemorySpace, Op, Operand, Reg, Space, Special};
+use crate::isa::{AddressMode, Inst, MemorySpace, Op, OpClass, Operand, Reg, Space, Special};
 use crate::sim::program::{End, Program};
 use crate::sim::rename::Uses;
 use crate::target::{Machine, Unit};
@@ -22,8 +22,11 @@ pub(super) const SCALAR: u8 = 0;
 pub(super) const CONTROL: u8 = 1;
 /// The first unit of the first cluster; units of a cluster follow each other.
 pub(super) const FIRST_UNIT: u8 = 2;
-/// Kinds of units.
-pub(super) const UNITS: usize = 5;
+/// Kinds of units, with room for a power of two of them.
+pub(super) const UNITS: usize = 8;
+
+/// Predicate registers of a warp at most.
+const PREDICATES: usize = 16;
 
 /// How an instruction uses the memory hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +41,7 @@ pub(super) enum Way {
 
 /// What the timing model needs to know of an instruction, worked out once.
 pub(super) struct Static {
-    /// Scoreboard rows in [`Statics::rows`]: first, those it waits for (read or written), and of these the written ones at the end.
+    /// Scoreboard rows in [`Statics::rows`]: first, those it waits for (read or written), and behind these the written ones.
     first: u32,
     waits: u16,
     writes: u16,
@@ -57,6 +60,8 @@ pub(super) struct Static {
     pub way: Way,
     /// Uses shared registers.
     pub renames: bool,
+    /// Acts on nothing but its warp's registers, and does not fail: it may be executed before it issues.
+    pub ahead: bool,
     pub latency: u32,
     pub interval: u32,
     /// Cycles to the result on the scalar unit.
@@ -68,8 +73,10 @@ pub(super) struct Static {
 /// All instructions.
 pub(super) struct Statics {
     pub insts: Vec<Static>,
-    /// Scoreboard rows, predicates as `PREDICATE_ROWS + number`.
+    /// Scoreboard rows.
     rows: Vec<u16>,
+    /// Scoreboard rows of a warp: those of its registers, then the predicates.
+    pub scoreboard: usize,
     /// Shared registers (REN-3), an instruction each.
     pub shared: Vec<Uses>,
     /// Some special register changes while a warp runs.
@@ -85,8 +92,8 @@ impl Statics {
     /// Rows it writes.
     #[inline(always)]
     pub fn writes(&self, s: &Static) -> &[u16] {
-        let end = s.first as usize + usize::from(s.waits);
-        &self.rows[end - usize::from(s.writes)..end]
+        let first = s.first as usize + usize::from(s.waits);
+        &self.rows[first..first + usize::from(s.writes)]
     }
 }
 
@@ -104,12 +111,13 @@ fn unit_index(unit: Unit) -> u8 {
     }
 }
 
-/// Scoreboard rows of the predicates come after all register rows. Main registers from `fixed` on are shared.
-pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32) -> Statics {
-    let predicates = program.rows.total;
+/// Scoreboard rows of the predicates come after all register rows, behind which constants and the like, for which nobody waits, have their rows.
+/// Main registers from `fixed` on are shared. `check_marks`: marks of instructions are checked when they issue.
+pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_marks: bool) -> Statics {
+    let predicates = program.rows.constants;
     let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
         Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate => out.push(predicates + u16::from(p.index)),
-        Operand::Reg(_) => out.extend((0..u16::from(words.max(1))).map(|w| row + w)),
+        Operand::Reg(_) if row < predicates => out.extend((0..u16::from(words.max(1))).map(|w| row + w)),
         _ => {}
     };
     let mut positions = vec![Position::Inside; program.insts.len()];
@@ -125,6 +133,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32) -> Stati
     let mut all = Statics {
         insts: Vec::new(),
         rows: Vec::new(),
+        scoreboard: usize::from(predicates) + PREDICATES,
         shared: program.insts.iter().map(|i| Uses::new(i, fixed)).collect(),
         refreshes: program.rows.specials.iter().any(|(s, _)| changing.contains(s)),
     };
@@ -137,7 +146,16 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32) -> Stati
         if let Some(g) = inst.guard {
             row(Operand::Reg(g.reg), 0, 0, &mut all.rows);
         }
-        let reads = all.rows.len();
+        row(inst.dst, rows[0], inst.dst_words(), &mut all.rows);
+        // Each row once. Which comes first decides what a warp is said to wait for.
+        let mut last = first;
+        for k in first..all.rows.len() {
+            if !all.rows[first..last].contains(&all.rows[k]) {
+                all.rows[last] = all.rows[k];
+                last += 1;
+            }
+        }
+        all.rows.truncate(last);
         row(inst.dst, rows[0], inst.dst_words(), &mut all.rows);
         let class = inst.class();
         let control = class == crate::isa::OpClass::Control;
@@ -155,8 +173,8 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32) -> Stati
         let offset = program.header.text_offset + INSTRUCTION_BYTES * i as u64;
         all.insts.push(Static {
             first: first as u32,
-            waits: (all.rows.len() - first) as u16,
-            writes: (all.rows.len() - reads) as u16,
+            waits: (last - first) as u16,
+            writes: (all.rows.len() - last) as u16,
             line: (offset / u64::from(machine.memory.line_bytes)) as u32,
             cluster: inst.cluster,
             port: match (scalar, control) {
@@ -171,6 +189,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32) -> Stati
             from_memory: inst.is_memory(),
             way: way(inst),
             renames: !(uses.reads.is_empty() && uses.writes.is_empty() && uses.releases.is_empty()),
+            ahead: !all.refreshes && !check_marks && positions[i] != Position::Ends && acts_on_registers(class),
             latency,
             interval,
             scalar_latency,
@@ -178,6 +197,11 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32) -> Stati
         });
     }
     all
+}
+
+fn acts_on_registers(class: OpClass) -> bool {
+    use OpClass as C;
+    !matches!(class, C::LoadGlobal | C::LoadLocal | C::LoadPrivate | C::LoadArgument | C::Store | C::Atomic | C::MemoryControl)
 }
 
 fn way(inst: &Inst) -> Way {

@@ -28,11 +28,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let slot = &mut self.slots[s];
         let held = &mut self.groups[slot.group].held;
         let fixed = c.launch.program.header.fixed_registers;
-        let lane = slot.warp.control.mask.trailing_zeros();
+        let warp = &mut self.warps[s];
+        let lane = warp.control.mask.trailing_zeros();
         if c.options.check_renames {
             if let Some(name) = uses.reads.iter().find(|n| !slot.table.is_mapped(**n)) {
                 let kind = FaultKind::UnmappedRegister { register: fixed + u32::from(*name) };
-                slot.warp.lanes.fault.get_or_insert((kind, index as u32, lane));
+                warp.lanes.fault.get_or_insert((kind, index as u32, lane));
             }
         }
         for name in &uses.writes {
@@ -40,7 +41,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             self.free -= taken;
             *held += taken;
         }
-        if !uses.conditional || slot.warp.control.mask == slot.warp.control.live {
+        if !uses.conditional || warp.control.mask == warp.control.live {
             for name in &uses.releases {
                 let given = u32::from(slot.table.release(*name));
                 self.free += given;
@@ -54,7 +55,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let slot = &mut self.slots[s];
         if let (true, Some(name)) = (c.options.check_renames, slot.table.first()) {
             let register = c.launch.program.header.fixed_registers + u32::from(name);
-            slot.warp.lanes.fault.get_or_insert((FaultKind::RegisterLeak { register }, index as u32, 0));
+            self.warps[s].lanes.fault.get_or_insert((FaultKind::RegisterLeak { register }, index as u32, 0));
         }
         self.free += slot.table.count();
         self.groups[slot.group].held -= slot.table.count();

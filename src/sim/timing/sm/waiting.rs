@@ -1,13 +1,13 @@
 //! What an SM's warps wait for: their operands and code, as far as it is known when those come, and answers of the levels that all SMs share.
 
-use super::super::super::exec::Finish;
 use super::super::super::exec::uniform::same_operands;
+use super::super::super::exec::{Decoded, Finish, Lanes};
 use super::super::super::hierarchy::deferred::{Arrival, LateLoad, PENDING};
 use super::super::super::hierarchy::{Done, Path};
 use super::super::super::trace::Cause;
-use super::super::statics::{INSTRUCTION_BYTES, SCALAR, Static, Way};
-use super::counters::count_latency;
-use super::{Common, Form, Phase, Slot, Sm, cluster_of};
+use super::super::statics::{INSTRUCTION_BYTES, Position, SCALAR, Static, Way};
+use super::counters::{count_form, count_latency};
+use super::{Common, Form, Phase, Sm};
 
 /// A load that waits for its bytes.
 pub(super) struct Late<const N: usize> {
@@ -27,76 +27,110 @@ pub(super) struct Late<const N: usize> {
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Fetches a warp's next instruction, which may issue from `now` on.
+    #[inline]
     pub(super) fn prepare_next(&mut self, c: &Common<'a, N>, s: usize, now: u64) {
         let slot = &mut self.slots[s];
         let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
         (slot.begin, slot.code_ready, slot.released) = (now, now, 0);
         if st.line != slot.fetched {
-            slot.fetched = st.line;
-            let offset = c.launch.program.header.text_offset + INSTRUCTION_BYTES * u64::from(slot.pc);
-            let near = &mut *self.near.borrow_mut();
-            slot.code_ready = near.fetch(c.memory, self.number, offset, now);
-            if slot.code_ready >= PENDING {
-                near.wait_for_fetch(token(self.number, s), slot.code_ready);
-            }
+            self.fetch(c, s, st, now);
         }
         self.resolve(c, s);
+    }
+
+    /// Fetches the line of a warp's next instruction.
+    fn fetch(&mut self, c: &Common<'a, N>, s: usize, st: &Static, now: u64) {
+        let slot = &mut self.slots[s];
+        slot.fetched = st.line;
+        let offset = c.launch.program.header.text_offset + INSTRUCTION_BYTES * u64::from(slot.pc);
+        let near = &mut *self.near.borrow_mut();
+        near.deferred.key = (self.time, self.number as u32);
+        slot.code_ready = near.fetch(c.memory, self.number, offset, now);
+        if slot.code_ready >= PENDING {
+            near.wait_for_fetch(token(self.number, s), slot.code_ready);
+        }
     }
 
     /// When the operands of a warp's next instruction are ready, and which port it takes. The warp is parked if nobody knows.
     fn resolve(&mut self, c: &Common<'a, N>, s: usize) {
         let slot = &mut self.slots[s];
-        let (rank, waiting) = (slot.rank, slot.warp.waiting);
+        let rank = slot.rank;
         let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
-        let mut next = slot.code_ready;
-        let mut memory = false;
+        let scoreboard = &self.scoreboard[s * c.statics.scoreboard..(s + 1) * c.statics.scoreboard];
+        let code_ready = slot.code_ready;
         // Times are compared without their lowest bit, and what is pending is later than all.
-        let mut latest = next;
+        let (mut latest, mut any) = (code_ready << 1, code_ready);
         for row in c.statics.waits(st) {
-            let ready = slot.ready[usize::from(*row)];
-            latest |= ready & PENDING;
-            if ready >> 1 > next {
-                (next, memory) = (ready >> 1, ready & 1 == 1);
-            }
+            let ready = scoreboard[usize::from(*row)];
+            any |= ready;
+            latest = if ready >> 1 > latest >> 1 { ready } else { latest };
         }
-        if latest >= PENDING {
+        if any >= PENDING {
             if !self.parked.contains(rank) {
                 self.parked.insert(rank);
                 self.park(s);
             }
             return;
         }
-        slot.form = form(c, slot, st);
-        let port = if slot.form.is_scalarised() { SCALAR } else { st.port };
-        self.loading.set(rank, memory);
-        self.fetching.set(rank, next == slot.code_ready && next > slot.begin);
+        if slot.pc >= slot.ahead {
+            self.execute_ahead(c, s);
+        }
+        let slot = &mut self.slots[s];
+        let next = latest >> 1;
+        let port = if slot.is_scalarised() { SCALAR } else { st.port };
+        self.loading.set(rank, latest & 1 == 1);
+        self.fetching.set(rank, next == code_ready && next > slot.begin);
         slot.next = next.max(slot.released);
         let next = slot.next;
-        let old = std::mem::replace(&mut self.port[rank], port);
-        if old != port || !self.at_port[usize::from(port)].contains(rank) {
-            self.at_port[usize::from(old)].remove(rank);
-            self.at_port[usize::from(port)].insert(rank);
-            if let Some(cluster) = cluster_of(old) {
-                self.at_cluster[cluster].remove(rank);
-            }
-            if let Some(cluster) = cluster_of(port) {
-                self.at_cluster[cluster].insert(rank);
-            }
-        }
+        self.port[rank] = port;
+        self.at_port[usize::from(port)].insert(rank);
+        self.asking.set(rank, st.way != Way::Free);
+        let waiting = slot.waiting;
         if self.parked.contains(rank) {
             self.parked.remove(rank);
             if !waiting {
                 self.attribute_parked(s);
             }
         }
-        self.wake_at(rank, if waiting { u64::MAX } else { next });
+        self.wheel.add(rank, if waiting { u64::MAX } else { next });
+    }
+
+    /// Decides on which units a warp's next instructions run, and executes them as far as they act on nothing but registers that are known: in order, and
+    /// long before they issue, which makes no difference to anyone but the host. The first one's operands are known.
+    fn execute_ahead(&mut self, c: &Common<'a, N>, s: usize) {
+        let (slot, warp) = (&mut self.slots[s], &mut self.warps[s]);
+        let scoreboard = &self.scoreboard[s * c.statics.scoreboard..(s + 1) * c.statics.scoreboard];
+        let lanes = &mut warp.lanes;
+        let active = lanes.mask.count_ones();
+        (slot.first, slot.scalarised) = (slot.pc, 0);
+        let mut index = slot.pc as usize;
+        for bit in 0..u64::BITS {
+            let (st, d) = (&c.statics.insts[index], &c.code[index]);
+            let pending = |row: &u16| scoreboard[usize::from(*row)] >= PENDING;
+            if bit > 0 && (!st.ahead || slot.loads > 0 && c.statics.waits(st).iter().any(pending)) {
+                break;
+            }
+            let form = form(c, lanes, d, st);
+            count_form(&mut self.counters, c, index, form, active);
+            slot.scalarised |= u64::from(form.is_scalarised()) << bit;
+            if !st.ahead {
+                // It acts when it issues.
+                break;
+            }
+            (d.run)(lanes, d);
+            index += 1;
+            if st.position != Position::Inside {
+                break;
+            }
+        }
+        slot.ahead = index as u32;
     }
 
     /// From the present cycle on a warp waits for nobody knows what.
     pub(super) fn park(&mut self, s: usize) {
         let slot = &mut self.slots[s];
         slot.parked_at = self.time;
-        let issued = self.phase == Phase::Within && self.step.issued.contains(slot.rank);
+        let issued = self.phase == Phase::Within && self.issued.contains(slot.rank);
         self.parked_late.set(slot.rank, issued);
     }
 
@@ -151,14 +185,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             recorder.issue(s, index, lanes, unit, now, now + latency, 0);
             recorder.memory(now, &Done { far: load.far, ..Done::default() });
         }
-        let slot = &mut self.slots[s];
-        if slot.generation != generation || slot.warp.control.done() {
+        let (slot, warp) = (&mut self.slots[s], &mut self.warps[s]);
+        if slot.generation != generation || warp.control.done() {
             return;
         }
-        finish(&mut slot.warp.lanes, &c.code[index], &load.out[..], mask);
+        slot.loads -= 1;
+        finish(&mut warp.lanes, &c.code[index], &load.out[..], mask);
         let st = &c.statics.insts[index];
         for row in c.statics.writes(st) {
-            slot.ready[usize::from(*row)] = (now + latency) << 1 | u64::from(st.from_memory);
+            self.scoreboard[s * c.statics.scoreboard + usize::from(*row)] = (now + latency) << 1 | u64::from(st.from_memory);
         }
         if self.parked.contains(slot.rank) {
             self.resolve(c, s);
@@ -174,7 +209,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             Way::Direct => true,
             Way::Load => {
                 let d = &c.code[index];
-                let lanes = if d.scalar { 1 } else { self.slots[s].warp.lanes.active(d).count_ones() };
+                let lanes = if d.scalar { 1 } else { self.warps[s].lanes.active(d).count_ones() };
                 !self.near.borrow_mut().can_admit(self.number, d.path, lanes as usize * c.parts, self.time)
                     && !self.admits(c, s, d.path)
             }
@@ -184,11 +219,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Whether it is known when all misses of a warp's next instruction, a load, can leave.
     #[cold]
     fn admits(&mut self, c: &Common<'a, N>, s: usize, path: Path) -> bool {
-        let slot = &mut self.slots[s];
-        let d = &c.code[slot.pc as usize];
+        let d = &c.code[self.slots[s].pc as usize];
+        let lanes = &mut self.warps[s].lanes;
         self.near.borrow_mut().set_probe(true);
-        (d.run)(&mut slot.warp.lanes, d);
-        (slot.warp.lanes.late, slot.warp.lanes.access) = (None, None);
+        (d.run)(lanes, d);
+        (lanes.late, lanes.access) = (None, None);
         let near = &mut *self.near.borrow_mut();
         let lines = near.set_probe(false);
         near.can_admit(self.number, path, lines, self.time)
@@ -209,13 +244,12 @@ pub(in super::super) fn sm_of(arrival: &Arrival) -> usize {
     (token >> 32) as usize
 }
 
-/// On which unit the warp's next instruction runs, and why. Registers hold their values already: execution is in order.
-fn form<const N: usize>(c: &Common<'_, N>, slot: &Slot<'_, N>, s: &Static) -> Form {
+/// On which unit a warp's instruction runs, and why. Registers hold their values already: execution is in order.
+#[inline(always)]
+fn form<const N: usize>(c: &Common<'_, N>, lanes: &Lanes<'_, N>, d: &Decoded<N>, s: &Static) -> Form {
     if s.scalar || s.control {
         return Form::Static;
     }
-    let lanes = &slot.warp.lanes;
-    let d = &c.code[slot.pc as usize];
     let mask = lanes.active(d);
     if !s.eligible || mask == 0 {
         return Form::Vector;

@@ -1,0 +1,71 @@
+//! Where a resident warp stands.
+
+use super::super::super::rename::Table;
+
+/// No line of code.
+const NO_LINE: u32 = u32::MAX;
+
+/// Where a resident warp stands. What it computes with is in its `Warp`, when its registers are ready in the scoreboard.
+pub(super) struct Slot {
+    /// Next instruction.
+    pub pc: u32,
+    /// The instructions from `first` to before `ahead` have been looked at, and those of them that may be have been executed.
+    pub first: u32,
+    pub ahead: u32,
+    /// Line of code fetched last.
+    pub fetched: u32,
+    /// Which instructions from `first` on run on the scalar unit although the compiler did not say so, a bit each.
+    pub scalarised: u64,
+    pub group: usize,
+    pub rank: usize,
+    /// From when on the next instruction could issue, and when its line of code is there.
+    pub begin: u64,
+    pub code_ready: u64,
+    /// Earliest issue of the next instruction by its operands, and by a barrier.
+    pub next: u64,
+    pub released: u64,
+    /// When the warp issued last.
+    pub issued_at: u64,
+    /// The cycle in which the warp was parked.
+    pub parked_at: u64,
+    /// Mapped shared registers.
+    pub table: Table,
+    /// How many warps had the slot before.
+    pub generation: u32,
+    /// Loads of the warp that wait for their bytes.
+    pub loads: u32,
+    /// At a barrier.
+    pub waiting: bool,
+}
+
+impl Slot {
+    /// Whether the next instruction runs on the scalar unit although the compiler did not say so.
+    #[inline(always)]
+    pub fn is_scalarised(&self) -> bool {
+        self.scalarised >> (self.pc - self.first) & 1 == 1
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Slot {
+            pc: 0,
+            first: 0,
+            ahead: 0,
+            fetched: NO_LINE,
+            scalarised: 0,
+            group: 0,
+            rank: 0,
+            begin: 0,
+            code_ready: 0,
+            next: 0,
+            released: 0,
+            issued_at: 0,
+            parked_at: 0,
+            table: Table::default(),
+            generation: 0,
+            loads: 0,
+            waiting: false,
+        }
+    }
+}
