@@ -45,7 +45,7 @@ fn main() {
     run(command.arg(&trimmed).arg("-o").arg(&renamed), "rename functions of libclc's library");
     let mut command = Command::new(&clang);
     command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);
-    command.args(["-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_subgroups,+cl_khr_subgroups"]);
+    command.args(["-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_subgroups,+cl_khr_subgroups,+__opencl_c_images,+__opencl_c_read_write_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes"]);
     command.args(FEATURES.map(|f| format!("-D{f}=1")));
     run(command.arg("builtins/heddle.cl").arg("-o").arg(&own), "compile builtins/heddle.cl");
     let mut command = Command::new(&link);

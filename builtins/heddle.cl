@@ -323,4 +323,5 @@ COPY(long3, long4) COPY(ulong3, ulong4) COPY(float3, float4) COPY(double3, doubl
 SMOOTHSTEP(double2) SMOOTHSTEP(double3) SMOOTHSTEP(double4) SMOOTHSTEP(double8) SMOOTHSTEP(double16)
 
 #include "half.cl"
+#include "images.cl"
 #include "subgroups.cl"

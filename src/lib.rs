@@ -44,6 +44,15 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+/// As `eprintln!`, but a reader of standard error that has gone away is no reason to panic.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _gone = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+pub(crate) use say;
+
 pub mod cli;
 pub mod codegen;
 pub mod driver;

@@ -172,7 +172,7 @@ fn bad_cases_are_refused_with_a_reason() {
         (r#"{"source":"kernel.cl","launches":[]}"#.into(), "there is none"),
         (with(buffers, launch).replace("source", "sauce"), "unknown field `sauce`"),
         (with(buffers, launch).replace("kernel.cl", "none.cl"), "no such file"),
-        (with(buffers, launch).replace("\"k\"", "\"q\""), "no kernel `q`; the source has: k"),
+        (with(buffers, launch).replace("\"k\"", "\"q\""), "no kernel `q`; there are: k"),
         (with(buffers, launch).replace("[4],\"args\"", "[],\"args\""), "0 dimensions"),
         (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[0],\"args\""), "local size 0: must be 1 or more"),
         (with(buffers, launch).replace("[4],\"args\"", "[4],\"local\":[2,2],\"args\""), "as many dimensions"),
@@ -332,6 +332,115 @@ fn reference_and_help() {
     heddle().arg("--help").assert().success().stdout(contains("objdump"));
     heddle().arg("frobnicate").assert().code(2);
     heddle().args(["objdump", "Cargo.toml"]).assert().code(2).stderr(contains("no ELF file"));
+}
+
+/// Help fits its lines on a terminal, and the sample of a sweep can be copied.
+#[test]
+fn help_is_not_wrapped_twice() {
+    for command in ["build", "run", "opt", "as", "objdump", "target", "compare", "ablate", "sweep", "fuzz"] {
+        let out = heddle().args([command, "--help"]).assert().success();
+        let text = String::from_utf8_lossy(&out.get_output().stdout).into_owned();
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{command}: {line}");
+        }
+        if command == "sweep" {
+            let sample = text.split("cases = ").nth(1).unwrap().split("\n\n").next().unwrap();
+            toml::from_str::<toml::Table>(&format!("cases = {sample}")).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        }
+    }
+}
+
+/// A reader that has gone away is no reason to panic, and no error of what is written.
+#[test]
+fn closed_pipes_are_survived() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("k.cl"), COPY).unwrap();
+    let closed = || std::io::pipe().unwrap().1;
+    let run = |args: &[&str]| {
+        let mut c = std::process::Command::new(env!("CARGO_BIN_EXE_heddle"));
+        let words = ["run", "k.cl", "--kernel", "k", "--global", "64", "--arg", "a=zeros:int32:64", "--arg", "i32=64"];
+        c.current_dir(folder.path()).args(words).args(args).stdout(closed()).stderr(closed()).status().unwrap().code()
+    };
+    assert_eq!(run(&["--arg", "i32=1"]), Some(2));
+    for output in ["--json", "--report", "--trace"] {
+        assert_eq!(run(&[output, "-", "--quiet"]), Some(0), "{output}");
+    }
+    assert_eq!(run(&[]), Some(0));
+}
+
+/// OpenCL C before 2.0 has no work-groups of different sizes; objects know it, too.
+#[test]
+fn old_kernels_take_whole_work_groups_only() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("k.cl"), COPY).unwrap();
+    let object = folder.path().join("k.o").display().to_string();
+    let run = |global: &str, local: &str, more: &[&str]| {
+        let words = ["run", "k.cl", "--kernel", "k", "--arg", "a=zeros:int32:2048", "--arg", "i32=64"];
+        let sizes = ["--global", global, "--local", local];
+        heddle()
+            .current_dir(folder.path())
+            .args(words)
+            .args(if local.is_empty() { &sizes[..2] } else { &sizes[..] })
+            .args(more)
+            .assert()
+    };
+    let refused = contains("global size [100, 1, 1] is no multiple of the local size [64, 1, 1]");
+    for option in ["-cl-std=CL1.2", "-cl-std=CL1.0", "-cl-uniform-work-group-size"] {
+        let more = format!("--option={option}");
+        run("100", "64", &[&more]).code(2).stderr(refused.clone());
+        run("128", "64", &[&more]).success();
+        // A prime: the runtime chooses a divisor.
+        run("1009", "", &[&more]).success();
+        heddle().current_dir(folder.path()).args(["build", option, "k.cl", "-o", &object]).assert().success();
+        run("100", "64", &["--object", &object]).code(2).stderr(refused.clone());
+    }
+    run("100", "64", &[]).success();
+    run("100", "64", &["--option=-cl-std=CL2.0"]).success();
+}
+
+/// What limits occupancy: the launch, where it has too few work-groups; of several launches that of the one with the most warps.
+#[test]
+fn small_launches_limit_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = |groups: u32| {
+        format!(r#"{{"kernel":"k","global":[{}],"local":[64],"args":[{{"buffer":"a"}},{{"i32":64}}]}}"#, groups * 64)
+    };
+    let timing = |launches: &str| {
+        let case =
+            format!(r#"{{"source":"kernel.cl","buffers":{{"a":{{"zeros":[64],"dtype":"int32"}}}},"launches":[{launches}]}}"#);
+        let path = case_in(folder.path(), COPY, &case);
+        let out = heddle().arg("run").arg(path).args(["--set", "sm.count=2", "--json", "-"]).assert().success();
+        let json: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).unwrap();
+        let timing = &json["total"]["timing"];
+        (timing["resident_warps"].as_u64().unwrap(), timing["residency_limit"].as_str().unwrap().to_string())
+    };
+    assert_eq!(timing(&launch(1)), (2, "the launch, which has only 1 work-group".into()));
+    assert_eq!(timing(&launch(5)), (6, "the launch, which has only 5 work-groups".into()));
+    let (most, limit) = timing(&launch(100));
+    assert!(most > 6 && !limit.contains("launch"), "{most} {limit}");
+    for order in [[100, 1], [1, 100]] {
+        assert_eq!(timing(&order.map(launch).join(",")), (most, limit.clone()));
+    }
+}
+
+/// What nothing was compared with is no success of a comparison, and a NaN has no difference.
+#[test]
+fn comparisons_say_what_they_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("k.cl"), COPY).unwrap();
+    let words = ["run", "k.cl", "--kernel", "k", "--global", "64", "--arg", "a=zeros:int32:64", "--arg", "i32=64"];
+    let nothing = contains("nothing was compared").and(contains("PASS").not());
+    heddle().current_dir(folder.path()).args(words).assert().success().stdout(nothing);
+    use heddle::runtime::array::{Array, DType, Number};
+    let zeros = Array::zeros(DType::Float32, vec![2]);
+    let array = |a: f64, b: f64| {
+        let data = [a, b].into_iter().flat_map(|v| DType::Float32.encode(Number::Float(v))).collect();
+        Array { data, ..zeros.clone() }
+    };
+    let message = |a| zeros.compare(&a, 0.0, 0.0).unwrap_err();
+    assert!(message(array(f64::NAN, f64::NAN)).contains("atol 0; NaN against a number)"));
+    assert!(message(array(f64::NAN, 3.0)).contains("atol 0; largest difference 3, and 1 times NaN against a number)"));
+    assert!(message(array(0.0, 3.0)).contains("atol 0; largest difference 3)"));
 }
 
 /// Images: what is wrong with a shape, a format or a place is said (G2).

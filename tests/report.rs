@@ -55,6 +55,42 @@ fn every_chart_draws_in_a_browser() {
     }
 }
 
+/// Numbers of axes: what they say is what is there, and neighbours differ.
+#[test]
+fn axes_have_the_digits_they_need() {
+    let Some(browser) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let wanted = [
+        ("[0, 0.5, 1, 1.5]", "0 0.5 1 1.5"),
+        ("[1, 1.25, 1.5]", "1 1.25 1.5"),
+        ("[1.96, 1.98, 2]", "1.96 1.98 2"),
+        ("[0, 2000, 4000]", "0 2\u{202f}000 4\u{202f}000"),
+        ("[1.5e6, 1.505e6, 1.51e6]", "1.5M 1.505M 1.51M"),
+        ("[0.01, 0.02]", "0.01 0.02"),
+        ("[100, 200, 500, 1000]", "100 200 500 1\u{202f}000"),
+    ];
+    let energies = ("[45.1e6, 45.15e6, 45.2e6]", "45.1µJ 45.15µJ 45.2µJ");
+    let label = "const [scale, unit] = unitOf(v, JOULES); return stepped(v / scale, step / scale) + unit;";
+    let lists: Vec<String> = wanted
+        .iter()
+        .map(|(list, _)| format!("{list}.map(v => tick(v, apart({list})))"))
+        .chain([format!("{list}.map(v => {{ const step = apart({list}); {label} }})", list = energies.0)])
+        .map(|labels| format!("{labels}.join(' ')"))
+        .collect();
+    let html = format!(
+        "<!doctype html><html><meta charset=\"utf-8\"><body><script id=\"data\" type=\"application/json\">{{}}</script><script>{}\n\
+         root.dataset.labels = [{}].join(';'); root.dataset.ready = '1';</script></body></html>",
+        include_str!("../src/report/html/draw.js"),
+        lists.join(", ")
+    );
+    fs::write(&page, html).unwrap();
+    let dom = dom(&browser, &page, 900);
+    let labels: Vec<&str> = attribute(&dom, "data-labels").unwrap().split(';').collect();
+    let wanted: Vec<&str> = wanted.iter().chain([&energies]).map(|(_, labels)| *labels).collect();
+    assert_eq!(labels, wanted);
+}
+
 #[test]
 fn functional_mode_says_what_it_does_not_know() {
     let Some(browser) = chromium() else { return };

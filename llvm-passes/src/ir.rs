@@ -108,6 +108,15 @@ impl Value {
             (!c.is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(c)) <= 64).then(|| LLVMConstIntGetZExtValue(c))
         }
     }
+    /// File and line of a function's definition, if it has debug information.
+    pub fn definition_place(self) -> Option<(String, u32)> {
+        unsafe {
+            let mut length = 0;
+            let file = LLVMGetDebugLocFilename(self.0, &mut length);
+            let file = (!file.is_null()).then(|| std::slice::from_raw_parts(file.cast(), length as usize))?;
+            Some((String::from_utf8_lossy(file).into_owned(), LLVMGetDebugLocLine(self.0)))
+        }
+    }
     pub fn type_kind(self) -> LLVMTypeKind {
         unsafe { LLVMGetTypeKind(self.ty()) }
     }

@@ -148,6 +148,26 @@ pub fn required_work_group_size(function: Value) -> Option<[u32; 3]> {
     }
 }
 
+/// Whether a kernel is only launched with whole work-groups: OpenCL C before 2.0, or `-cl-uniform-work-group-size`.
+pub fn uniform_work_groups(function: Value) -> bool {
+    const NAME: &str = "uniform-work-group-size";
+    // SAFETY: reads an attribute of a live function.
+    unsafe {
+        let attribute = LLVMGetStringAttributeAtIndex(
+            function.0,
+            inkwell::llvm_sys::LLVMAttributeFunctionIndex,
+            NAME.as_ptr().cast(),
+            NAME.len() as u32,
+        );
+        if attribute.is_null() {
+            return false;
+        }
+        let mut length = 0;
+        let value = LLVMGetStringAttributeValue(attribute, &mut length);
+        std::slice::from_raw_parts(value.cast::<u8>(), length as usize) == b"true"
+    }
+}
+
 /// The metadata node of a kind attached to a function.
 ///
 /// # Safety

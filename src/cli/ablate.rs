@@ -10,8 +10,10 @@ use crate::report::explore::ablate::page;
 
 /// Run cases with all techniques on, each one off in turn, and all off; check that all give the same bytes.
 ///
-/// The table has cycles, energy, register-file energy, bytes of device memory, instructions and occupancy, with ratios to all on, and over several
-/// cases their geometric means. Exit status 1 if a run fails or bytes differ (floating-point buffers may differ within their expectation's tolerance).
+/// The table has cycles, energy, register-file energy, bytes of device memory, instructions and
+/// occupancy, with ratios to all on, and over several cases their geometric means. Exit status 1 if
+/// a run fails or bytes differ (floating-point buffers may differ within their expectation's
+/// tolerance).
 ///
 ///   heddle ablate test-kernels/sgemm_tiled/case.json
 ///   heddle ablate test-kernels/*/case.json --html techniques.html

@@ -6,13 +6,13 @@ use clap::Args;
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure, write_output};
 use crate::driver::{self, Emit};
+use crate::frontend::FrontendOptions;
 use crate::frontend::args::{object_name, parse_clang_style};
-use crate::frontend::{FrontendOptions, clang_path};
 
 /// Compile OpenCL C (or LLVM IR, or MIR) to an object.
 ///
-/// Takes clang's options as they are (-c -o -D -I -O -g -cl-* -W… -MD -MF …), so that it can stand where clang stands in a Makefile.
-/// Several sources become one object.
+/// Takes clang's options as they are (-c -o -D -I -O -g -cl-* -W… -MD -MF …), so that it can stand
+/// where clang stands in a Makefile. Several sources become one object.
 ///
 ///   heddle build -O2 -DN=64 kernel.cl -o kernel.o
 ///   heddle build kernel.cl --emit asm -o -
@@ -145,7 +145,7 @@ impl Build {
         let frontend =
             FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
         if line.preprocess || line.syntax_only {
-            return preprocess(&line);
+            return crate::frontend::preprocess(&line).map_err(|e| compile_failure(e.into()));
         }
         let mut options = this.codegen.options(frontend);
         for (stage, stop) in [(&this.stop_after, true), (&this.start_before, false)] {
@@ -168,6 +168,11 @@ impl Build {
                 input.display()
             )));
         }
+        let whole = this.emit.filter(|e| *e != Emit::Mir).and_then(|e| clap::ValueEnum::to_possible_value(&e));
+        if let (Some(stage), Some(emit)) = (&this.stop_after, &whole) {
+            let emit = emit.get_name();
+            return Err(Failure::input(format!("--stop-after {stage} writes machine IR; leave out --emit {emit}")));
+        }
         options.codegen.dump.clone_from(&this.dump.dump);
         options.codegen.stop_after = this.stop_after;
         options.codegen.start_before = this.start_before;
@@ -187,10 +192,10 @@ impl Build {
         if this.time {
             let times: serde_json::Map<String, serde_json::Value> =
                 result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();
-            eprintln!("{}", serde_json::Value::Object(times));
+            crate::say!("{}", serde_json::Value::Object(times));
         }
         if this.stats {
-            eprintln!("{}", serde_json::to_string(&result.stats).unwrap_or_default());
+            crate::say!("{}", serde_json::to_string(&result.stats).unwrap_or_default());
         }
         let text = emit != Emit::Obj || options.codegen.stop_after.is_some();
         let output = match (&line.output, text) {
@@ -199,20 +204,5 @@ impl Build {
             (None, _) => Some(object_name(&line)),
         };
         write_output(output.as_deref(), &result.output)
-    }
-}
-
-/// `-E`, `-M`, `-fsyntax-only`: clang alone does it.
-fn preprocess(line: &crate::frontend::BuildInvocation) -> Outcome {
-    let mut command = std::process::Command::new(clang_path());
-    command.args(["-x", "cl", "--target=nvptx64--"]).args(&line.clang_args);
-    command.arg(if line.syntax_only { "-fsyntax-only" } else { "-E" }).args(&line.inputs);
-    if let Some(o) = &line.output {
-        command.arg("-o").arg::<&PathBuf>(o);
-    }
-    match command.status() {
-        Ok(s) if s.success() => Ok(()),
-        Ok(_) => Err(Failure::input("clang reported errors")),
-        Err(e) => Err(Failure::input(format!("cannot run clang: {e}"))),
     }
 }

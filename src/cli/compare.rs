@@ -10,14 +10,14 @@ use crate::report::explore::compare::page;
 
 /// Compare two runs: every counter, the ratio of the second to the first, and geometric means over the kernels.
 ///
-/// Each file is the statistics of a run (`heddle run CASE --json FILE`) or the results of a sweep (results.jsonl). Kernels (points of a sweep) are
-/// matched by name; what only one run has is told.
+/// Each file is the statistics of a run (`heddle run CASE --json FILE`) or the results of a sweep
+/// (results.jsonl). Kernels (points of a sweep) are matched by name; what only one run has is told.
 ///
 ///   heddle run case.json --json a.json
 ///   heddle run case.json --regfile=single --json b.json
 ///   heddle compare a.json b.json
 ///   heddle compare a.json b.json --all --html comparison.html
-///   heddle compare before.json after.json --fail-if 'cycles>1.02' --fail-if 'occupancy<0.98'   # exit status 1 if it is so
+///   heddle compare before.json after.json --fail-if 'cycles>1.02' --fail-if 'occupancy<0.98'
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Compare {

@@ -16,10 +16,11 @@ use crate::fuzz::{self, Checker, Finding, generate, opencl};
 
 /// Compile and run random OpenCL C kernels in many ways and compare the results.
 ///
-/// Each seed gives one program. It is compiled with every technique on and off for several machines and simulated in both modes; where the host has
-/// an OpenCL implementation (PoCL or another behind the ICD loader), it also runs there. What differs between two ways is shrunk and written as a
-/// case to the output folder; exit status 1. A difference on the OpenCL device only may be a defect of that implementation: then all setups of Heddle
-/// agree, and the message says so.
+/// Each seed gives one program. It is compiled with every technique on and off for several machines
+/// and simulated in both modes; where the host has an OpenCL implementation (PoCL or another behind
+/// the ICD loader), it also runs there. What differs between two ways is shrunk and written as a
+/// case to the output folder; exit status 1. A difference on the OpenCL device only may be a defect
+/// of that implementation: then all setups of Heddle agree, and the message says so.
 ///
 ///   heddle fuzz --seeds 0..1000
 ///   heddle fuzz --minutes 10 --out findings
@@ -85,6 +86,11 @@ impl Fuzz {
         if let Some(m) = self.minutes.filter(|m| m.is_nan() || *m < 0.0) {
             return Err(Failure::input(format!("--minutes {m}: give a number of minutes from 0")));
         }
+        // Before hours of work, of which nothing could be written.
+        let nearest = self.out.ancestors().find(|a| a.symlink_metadata().is_ok());
+        if let Some(file) = nearest.filter(|a| !a.is_dir()) {
+            return Err(Failure::input(format!("--out {}: {} is no folder", self.out.display(), file.display())));
+        }
         let device = match self.opencl {
             UseOpenCl::Never => None,
             how => match opencl::Client::start(&self.opencl_device) {
@@ -92,12 +98,12 @@ impl Fuzz {
                     let d = client.description();
                     let note =
                         if d.non_uniform { "" } else { " (which runs whole work-groups only: launches are rounded up for it)" };
-                    eprintln!("OpenCL: {}{note}", d.name);
+                    crate::say!("OpenCL: {}{note}", d.name);
                     Some(d.name.clone())
                 }
                 Err(m) if how == UseOpenCl::Require || !self.opencl_device.is_empty() => return Err(Failure::input(m)),
                 Err(m) => {
-                    eprintln!("no comparison with OpenCL: {m}");
+                    crate::say!("no comparison with OpenCL: {m}");
                     None
                 }
             },

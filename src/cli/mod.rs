@@ -288,7 +288,7 @@ pub fn main() -> ExitCode {
         Err(Failure { status, message }) => {
             if !message.is_empty() {
                 let prefix = if message.contains("error: ") { "" } else { "error: " };
-                eprintln!("{prefix}{message}");
+                crate::say!("{prefix}{message}");
             }
             ExitCode::from(status)
         }

@@ -11,9 +11,11 @@ use super::{Failure, MachineArgs, Outcome, write_output};
 
 /// Run passes on LLVM IR: LLVM's by name, and Heddle's.
 ///
-/// uniformity, global-id and cache-hints attach metadata; print<uniformity>, print<surfaces>, print<global-id> and print<cache-hints> print;
-/// heddle-prepare inlines and brings loops into the form that the others need. Facts about the machine come from --target and --set, or from a
-/// pass's parameters. The plug-in libheddle_passes.so has the same passes for LLVM's own opt, as heddle-uniformity and so on.
+/// uniformity, global-id and cache-hints attach metadata; print<uniformity>, print<surfaces>,
+/// print<global-id> and print<cache-hints> print; heddle-prepare inlines and brings loops into the
+/// form that the others need. Facts about the machine come from --target and --set, or from a
+/// pass's parameters. The plug-in libheddle_passes.so has the same passes for LLVM's own opt, as
+/// heddle-uniformity and so on.
 ///
 ///   heddle opt --passes='print<uniformity>' --disable-output kernel.ll
 ///   heddle opt --passes='heddle-prepare,uniformity<warp-size=64>' kernel.ll

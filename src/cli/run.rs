@@ -14,16 +14,19 @@ use crate::report;
 use crate::runtime::case::{COMMAND_LINE, Case};
 use crate::runtime::quick::Quick;
 use crate::runtime::run::{Mode, RunError, run_and_print};
-use crate::sim::Options;
 use crate::sim::trace::Record;
+use crate::sim::{Fault, Options};
+use crate::target::Machine;
 
 /// Compile and run a case on the simulator, and compare the results with the expected ones.
 ///
-/// A case file names the source, the buffers, the launches and what is expected (README, "Case files"). For quick use, give a
-/// source and describe one launch: each --arg is a buffer, a value or work-group memory.
+/// A case file names the source, the buffers, the launches and what is expected (README, "Case
+/// files"). For quick use, give a source and describe one launch: each --arg is a buffer, a value
+/// or work-group memory.
 ///
 ///   heddle run test-kernels/saxpy/case.json
-///   heddle run scale.cl --kernel scale --global 4096 --arg a=random:float32:4096,save=out.npy --arg f32=2.5
+///   heddle run scale.cl --kernel scale --global 4096 \
+///       --arg a=random:float32:4096,save=out.npy --arg f32=2.5
 ///   heddle run case.json --mode functional          # results only, as fast as possible
 ///   heddle run case.json --set warp-size=16 --json stats.json
 #[derive(Args)]
@@ -55,9 +58,10 @@ pub struct Run {
     machine: MachineArgs,
     #[command(flatten)]
     codegen: CodegenArgs,
-    /// Functional: results only, on all cores. Timing: cycles and energy too, deterministic.
-    #[arg(long, value_enum, default_value = "timing")]
-    mode: Mode,
+    /// Functional: results only, on all cores. Timing: cycles and energy too, deterministic. Without it timing, but functional where --check asks for
+    /// something that only functional mode finds, as --check=all does.
+    #[arg(long, value_enum)]
+    mode: Option<Mode>,
     /// Run this object instead of compiling the case's source.
     #[arg(long, value_name = "FILE")]
     object: Option<PathBuf>,
@@ -80,7 +84,7 @@ pub struct Run {
     scalar_threshold: Option<u32>,
     /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised (reads of work-group and private memory that was never written),
     /// barriers (every work-item of a work-group reaches each barrier), marks (the operands of u-marked instructions are the same in all active lanes), renames
-    /// (shared registers are mapped when read, and released), all (what the mode can). races, uninitialised and barriers need --mode functional, renames needs --mode timing. Bounds
+    /// (shared registers are mapped when read, and released), all (also --check alone: what the mode can). races, uninitialised, barriers and all choose --mode functional, renames is for timing mode. Bounds
     /// and alignment are always checked.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     check: Vec<Check>,
@@ -126,6 +130,10 @@ enum Check {
     All,
 }
 
+/// Checks of functional mode.
+const FUNCTIONAL: [(Check, &str); 3] =
+    [(Check::Races, "races"), (Check::Uninitialised, "uninitialised"), (Check::Barriers, "barriers")];
+
 impl Run {
     /// The case of the file, or of the words on the command line.
     fn read_case(&self) -> Result<Case, Failure> {
@@ -157,6 +165,12 @@ impl Run {
         Case::parse(&text, COMMAND_LINE, PathBuf::new()).map_err(Failure::input)
     }
 
+    /// The mode: as given, or one that finds what is to be checked.
+    fn mode(&self) -> Mode {
+        let functional = self.check.iter().any(|c| *c == Check::All || FUNCTIONAL.iter().any(|(f, _)| f == c));
+        self.mode.unwrap_or(if functional { Mode::Functional } else { Mode::Timing })
+    }
+
     /// What the simulator records by time.
     fn record(&self) -> Record {
         let slices = if self.trace.is_some() { self.trace_limit } else { 0 };
@@ -166,8 +180,21 @@ impl Run {
     /// Combinations of options that make no sense.
     fn check_options(&self) -> Outcome {
         let wrong = |message: &str| Err(Failure::input(message));
-        if self.mode != Mode::Timing && self.trace.is_some() {
+        let timing = self.mode() == Mode::Timing;
+        if !timing && self.trace.is_some() {
             return wrong("--trace needs --mode timing: functional mode knows no cycles");
+        }
+        for (check, name) in FUNCTIONAL {
+            if timing && self.check.contains(&check) {
+                return wrong(&format!("--check={name} needs --mode functional"));
+            }
+        }
+        if !timing && self.check.contains(&Check::Renames) {
+            return wrong("--check=renames needs --mode timing: functional mode has no shared registers");
+        }
+        if timing && self.check.contains(&Check::All) {
+            let left_out = FUNCTIONAL.map(|(_, name)| name).join(", ");
+            crate::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
         }
         self.dump.check()?;
         if self.object.is_some() && !self.dump.dump.is_empty() {
@@ -189,7 +216,7 @@ impl Run {
                 let (inputs, frontend) = driver::case_frontend(&case, &[])
                     .map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
                 let mut options = self.codegen.options(frontend);
-                options.checked = self.mode == Mode::Functional
+                options.checked = self.mode() == Mode::Functional
                     && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
                 options.codegen.dump.clone_from(&self.dump.dump);
                 let compilation = driver::compile(&inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?;
@@ -211,12 +238,8 @@ impl Run {
         if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
             return Err(Failure::input(format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size)));
         }
-        let functional = self.mode == Mode::Functional;
-        for (check, name) in [(Check::Races, "races"), (Check::Uninitialised, "uninitialised"), (Check::Barriers, "barriers")] {
-            if !functional && self.check.contains(&check) {
-                return Err(Failure::input(format!("--check={name} needs --mode functional")));
-            }
-        }
+        let mode = self.mode();
+        let functional = mode == Mode::Functional;
         let checks = |check: Check| self.check.iter().any(|c| *c == check || *c == Check::All);
         let options = Options {
             max_instructions: self.max_instructions,
@@ -237,27 +260,30 @@ impl Run {
         // With the statistics on standard output, what the kernels print is a field of them.
         let json_alone = self.json.as_ref().is_some_and(|p| p.as_os_str() == "-");
         let mut failed = Ok(());
+        let mut printed = Vec::new();
         let mut print = |text: &[u8]| {
+            printed.extend_from_slice(text);
             if !json_alone && failed.is_ok() {
                 failed = super::write_output(None, text);
             }
         };
-        let outcome = run_and_print(&case, &image, &machine, self.mode, &options, &mut progress, &mut print);
+        let outcome = run_and_print(&case, &image, &machine, mode, &options, &mut progress, &mut print);
         failed?;
-        let outcome = outcome.map_err(|e| match e {
-            RunError::Input(m) => Failure::input(format!("{}: {m}", self.case.display())),
-            RunError::Fault(f) => Failure::check(f),
-        })?;
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(RunError::Input(m)) => return Err(Failure::input(format!("{}: {m}", self.case.display()))),
+            Err(RunError::Fault(f)) => return Err(self.faulted(&f, &machine, &printed)),
+        };
         if let Some(warning) = report::dropped(&outcome.printed, self.printf_buffer) {
-            eprintln!("warning: {warning}");
+            crate::say!("{}: warning: {warning}", self.case.display());
         }
         let times = report::HostTimes { compile: compiled, simulate: outcome.simulated, launches: outcome.launch_times.clone() };
         if let Some(path) = &self.json {
-            let json = report::json(&outcome, &machine, self.mode, &times);
+            let json = report::json(&outcome, &machine, mode, &times);
             super::write_output(Some(path), json.as_bytes())?;
         }
         if !self.quiet && !json_alone {
-            super::write_output(None, report::summary(&outcome, &machine, self.mode, &times).as_bytes())?;
+            super::write_output(None, report::summary(&outcome, &machine, mode, &times).as_bytes())?;
         }
         if let Some(path) = &self.report {
             let title = match self.kernel {
@@ -265,8 +291,7 @@ impl Run {
                 None => case.folder.file_name().map_or_else(|| self.case.display().to_string(), |n| n.to_string_lossy().into()),
             };
             let command = std::env::args().collect::<Vec<_>>().join(" ");
-            let run =
-                report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode: self.mode };
+            let run = report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode };
             let page = report::html::page(&run, &outcome, &times).map_err(Failure::input)?;
             super::write_output(Some(path), page.as_bytes())?;
         }
@@ -274,7 +299,7 @@ impl Run {
             report::trace::write_file(path, &outcome, &image, &machine).map_err(Failure::input)?;
         }
         if self.profile {
-            if self.mode != Mode::Timing {
+            if mode != Mode::Timing {
                 return Err(Failure::input("--profile needs --mode timing: functional mode knows no cycles"));
             }
             let listing = report::profile::listing(&outcome, &image, &machine).map_err(Failure::input)?;
@@ -286,6 +311,24 @@ impl Run {
         let text: Vec<String> =
             outcome.mismatches.iter().map(|(b, m)| format!("{}: buffer `{b}`: {m}", self.case.display())).collect();
         Err(Failure::check(text.join("\n")))
+    }
+}
+
+impl Run {
+    /// A fault ends the run: the JSON says so, and the message names what there is not, for want of results.
+    fn faulted(&self, fault: &Fault, machine: &Machine, printed: &[u8]) -> Failure {
+        let mut message = fault.to_string();
+        if let Some(path) = &self.json {
+            if let Err(e) = super::write_output(Some(path), report::fault_json(fault, machine, self.mode(), printed).as_bytes()) {
+                message += &format!("\n  {e}");
+            }
+        }
+        for (option, path) in [("--report", &self.report), ("--trace", &self.trace)] {
+            if let Some(path) = path {
+                message += &format!("\n  {option}: {} is not written, because the run did not come to its end", path.display());
+            }
+        }
+        Failure::check(message)
     }
 }
 

@@ -16,8 +16,9 @@ use crate::explore::sweep;
 /// A sweep is a TOML file. Everything but `cases` may be left out; paths are relative to the file:
 ///
 ///   cases = ["test-kernels/saxpy/case.json", "mine/*/case.json"]
-///   minimise = ["cycles", "energy_pj"]        # of the Pareto front (this is the default); also maximise = […]; columns, or numeric axes
-///   sample = 200                              # configurations taken at random from the space; seed = 1
+///   minimise = ["cycles", "energy_pj"]        # of the Pareto front (this is the default);
+///                                             # also maximise; columns, or numeric axes
+///   sample = 200                              # configurations taken at random; see also seed
 ///   mode = "timing"                           # or "functional": instructions and results only
 ///   [machine]
 ///   base = "machines/small.toml"              # default: the built-in machine
@@ -29,19 +30,21 @@ use crate::explore::sweep;
 ///   sm.max-warps = { from = 16, to = 48, step = 16 }
 ///   memory.data.bytes = { powers-of-two = [8192, 65536] }
 ///   "clusters.*.local-registers" = [0, 3, 6]
-///   regfile = ["multilevel", "single"]        # options: names are those of `heddle run`, switches are true or false
+///   regfile = ["multilevel", "single"]        # options of `heddle run`; switches: true or false
 ///   source-options = ["-DTILE=8", "-DTILE=16"]
 ///   [[variants]]                              # several fields at once, under a name
 ///   name = "small caches"
 ///   set = { memory.uniform.bytes = 8192, memory.l2.bytes = 262144 }
-///   [[exclude]]                               # leaves out the configurations in which all of this holds
+///   [[exclude]]                               # leaves out configurations of which all this holds
 ///   warp-size = 64
 ///   regfile = ["single"]
 ///
-/// Finished points are in a journal, so a sweep that was killed goes on where it was when it is started again; a changed sweep keeps the points that have not changed.
-/// A point that fails is a result with its error; exit status 1 if there is one. Result files are the same bytes however the sweep went.
+/// Finished points are in a journal, so a sweep that was killed goes on where it was when it is
+/// started again; a changed sweep keeps the points that have not changed. A point that fails is a
+/// result with its error; exit status 1 if there is one. Result files are the same bytes however
+/// the sweep went.
 ///
-///   heddle sweep caches.toml                           # into caches.sweep/: journal.jsonl, results.parquet, .csv, .jsonl, pareto.html
+///   heddle sweep caches.toml                           # journal and results in caches.sweep/
 ///   heddle sweep caches.toml --dry-run                 # what it would run
 ///   heddle sweep caches.toml --emit slurm > caches.sbatch && sbatch caches.sbatch
 ///   heddle sweep caches.toml --emit parallel > caches.sh && bash caches.sh --sshlogin 8/fast,4/slow
@@ -120,7 +123,7 @@ impl Sweep {
             let name = format!("part-{}-{}.jsonl", range.start(), range.end());
             let journal = self.journal.unwrap_or_else(|| folder.join(name));
             let done = sweep::run(&plan, range.clone(), &journal, self.threads)?;
-            eprintln!("{} points run, {} were there before: {}", done.now, done.before, journal.display());
+            crate::say!("{} points run, {} were there before: {}", done.now, done.before, journal.display());
             let failed = |p: &usize| {
                 let point = plan.point(*p).and_then(|p| done.finished.get(p.id));
                 point.is_some_and(|e| e.result.status != crate::explore::engine::Status::Passed)
@@ -130,7 +133,7 @@ impl Sweep {
         }
         let journal = self.journal.unwrap_or_else(|| folder.join("journal.jsonl"));
         let done = sweep::run(&plan, 1..=plan.len(), &journal, self.threads)?;
-        eprintln!("{} points run ({} codes compiled), {} were there before", done.now, done.compiled, done.before);
+        crate::say!("{} points run ({} codes compiled), {} were there before", done.now, done.compiled, done.before);
         finish(&plan, &done.finished, &folder, &self.format)
     }
 }

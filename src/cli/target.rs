@@ -8,7 +8,8 @@ use super::{Failure, MachineArgs, Outcome, write_output};
 
 /// Print a machine description, or check one.
 ///
-/// Prints the description with all overrides applied, as TOML: a starting point for a machine of your own.
+/// Prints the description with all overrides applied, as TOML: a starting point for a machine of
+/// your own.
 ///
 ///   heddle target > my-machine.toml
 ///   heddle target --target my-machine.toml --check

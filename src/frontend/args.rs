@@ -57,6 +57,9 @@ pub struct BuildInvocation {
 /// Options that take their value as the next word.
 const WITH_VALUE: &[&str] =
     &["-D", "-U", "-I", "-include", "-isystem", "-iquote", "-idirafter", "-MF", "-MT", "-MQ", "-Xclang", "-mllvm", "-imacros"];
+/// Standard build options of OpenCL that only allow what this device has no use for: it keeps denormals in any case, sub-groups need no promise of
+/// progress, and clang always takes types as distinct.
+const IGNORED: &[&str] = &["-cl-denorms-are-zero", "-cl-no-subgroup-ifp", "-cl-strict-aliasing"];
 /// Options about targets, linking and code generation for hosts, accepted and without meaning here; with a value as the next word.
 const IGNORED_WITH_VALUE: &[&str] = &["-target", "-arch", "-L", "-l", "-x", "-Xlinker", "-march", "-mcpu"];
 
@@ -117,9 +120,8 @@ pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
                 || w.starts_with("-L")
                 || w.starts_with("-l") => {}
             w if w.starts_with("-o") && w.len() > 2 => result.output = Some(PathBuf::from(&w[2..])),
-            w if w.starts_with("-cl-opt-disable") => {
-                result.opt = OptLevel::O0;
-            }
+            "-cl-opt-disable" => result.opt = OptLevel::O0,
+            w if IGNORED.contains(&w) => {}
             w if w.len() > 1 && w.starts_with('-') => {
                 let known = [
                     "-D",
@@ -193,6 +195,20 @@ mod tests {
         assert_eq!(b.output, Some("out/k.o".into()));
         assert_eq!(b.opt, OptLevel::O3);
         assert!(b.clang_args.join(" ").contains("-MD -Wall -MT out/k.o -MF out/k.d"), "{:?}", b.clang_args);
+    }
+
+    #[test]
+    fn standard_build_options_are_accepted() {
+        let b = parse(
+            "-D A -DB=1 -I inc -cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt \
+             -cl-opt-disable -cl-strict-aliasing -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations \
+             -cl-finite-math-only -cl-fast-relaxed-math -cl-uniform-work-group-size -cl-no-subgroup-ifp -w -Werror \
+             -cl-std=CL1.2 -cl-kernel-arg-info -g k.cl",
+        )
+        .unwrap();
+        assert_eq!(b.opt, OptLevel::O0);
+        assert!(!b.clang_args.iter().any(|a| IGNORED.contains(&a.as_str()) || a == "-cl-opt-disable"), "{:?}", b.clang_args);
+        assert!(b.clang_args.iter().any(|a| a == "-cl-uniform-work-group-size"), "{:?}", b.clang_args);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
+use inkwell::values::FunctionValue;
 
 pub use args::{BuildInvocation, OptLevel};
 
@@ -30,6 +31,9 @@ static BUILTINS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/builtins.bc")
 
 /// The header `heddle.h`.
 static HEADER: &str = include_str!("../../builtins/heddle.h");
+
+/// What `__OPENCL_VERSION__` says, whatever `-cl-std=` is: it is the device's version.
+const DEVICE_VERSION: u32 = 300;
 
 /// The language version used unless `-cl-std=` says otherwise.
 const DEFAULT_STANDARD: &str = "CL3.0";
@@ -124,13 +128,25 @@ pub fn compile_to_module<'ctx>(
     let mut defined: Vec<(String, &PathBuf)> = Vec::new();
     for input in inputs {
         let module = load(context, input, options, checked)?;
-        let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0 && f.get_linkage() == Linkage::External);
-        let names: Vec<String> = functions.map(|f| f.get_name().to_string_lossy().into_owned()).collect();
-        if let Some((name, earlier)) = defined.iter().find(|(name, _)| names.contains(name)) {
-            let reason = format!("`{name}` is defined in {} already", earlier.display());
-            return Err(FrontendError::Input { input: input.display().to_string(), reason });
+        for f in module.get_functions().filter(|f| f.count_basic_blocks() > 0 && f.get_linkage() == Linkage::External) {
+            let name = f.get_name().to_string_lossy().into_owned();
+            let first = linked.as_ref().and_then(|l| l.get_function(&name));
+            if let Some((first, (_, earlier))) = first.zip(defined.iter().find(|(n, _)| *n == name)) {
+                let of_one_header =
+                    || Value::of(f).definition_place().is_some_and(|p| Value::of(first).definition_place() == Some(p));
+                // Each source has its own of an inline function, which at -O0 nothing but its place tells.
+                if is_inline(f) || !is_kernel(f) && of_one_header() {
+                    f.set_linkage(Linkage::Internal);
+                    continue;
+                } else if is_inline(first) {
+                    first.set_linkage(Linkage::Internal);
+                } else {
+                    let reason = format!("`{name}` is defined in {} already", earlier.display());
+                    return Err(FrontendError::Input { input: input.display().to_string(), reason });
+                }
+            }
+            defined.push((name, input));
         }
-        defined.extend(names.into_iter().map(|n| (n, input)));
         linked = Some(match linked {
             None => module,
             Some(first) => {
@@ -150,6 +166,11 @@ pub fn compile_to_module<'ctx>(
     module.set_name(&all.join(", "));
     prepare(&module, options, facts)?;
     Ok(module)
+}
+
+/// Whether a function was declared `inline` (known where clang optimises).
+fn is_inline(function: FunctionValue) -> bool {
+    function.get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("inlinehint")).is_some()
 }
 
 fn llvm(what: &str, reason: &str) -> FrontendError {
@@ -202,11 +223,56 @@ fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<V
     };
     let folder = tempfile::tempdir().map_err(io("making a temporary folder"))?;
     let output = folder.path().join("kernel.bc");
-    let include = folder.path().join("include");
-    fs::create_dir(&include).and_then(|()| fs::write(include.join("heddle.h"), HEADER)).map_err(io("writing heddle.h"))?;
-    let clang = clang_path();
-    let mut command = Command::new(&clang);
-    command.args(["-x", "cl", "--target=nvptx64--", "-emit-llvm", "-c"]);
+    let mut command = Command::new(clang_path());
+    language(&mut command, folder.path(), options).map_err(io("writing heddle.h"))?;
+    command.args(["-emit-llvm", "-c"]);
+    let library = builtin_library()?;
+    command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
+    command.args(["-fno-vectorize", "-fno-slp-vectorize", "-fno-discard-value-names"]);
+    // C99 gives inline functions no body of their own; a kernel needs one wherever clang does not inline. (OpenCL C++ has bodies anyway.)
+    if !options.clang_args.iter().any(|a| a.to_ascii_lowercase().contains("-std=clc++")) {
+        command.arg("-fgnu89-inline");
+    }
+    // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in process.
+    if checked && options.opt != OptLevel::O0 {
+        command.args(["-Xclang", "-disable-llvm-passes"]);
+    }
+    if options.opt == OptLevel::O0 {
+        command.args(["-Xclang", "-disable-O0-optnone"]);
+    }
+    // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later and wins.
+    command.arg("-gline-tables-only");
+    command.args(&options.clang_args);
+    command.arg(input).arg("-o").arg(&output);
+    execute(&mut command, options, input.display().to_string())?;
+    fs::read(&output).map_err(io("reading clang's output"))
+}
+
+/// Runs clang's preprocessor (`-E`, `-M`, `-MM`) or its checks alone (`-fsyntax-only`): the same language as for [`compile_to_module`].
+///
+/// # Errors
+/// See [`FrontendError`].
+pub fn preprocess(line: &BuildInvocation) -> Result<(), FrontendError> {
+    let folder = tempfile::tempdir();
+    let options =
+        FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
+    let mut command = Command::new(clang_path());
+    let io = |error| FrontendError::Io { what: "writing heddle.h".into(), error };
+    let folder = folder.map_err(io)?;
+    language(&mut command, folder.path(), &options).map_err(io)?;
+    command.arg(if line.syntax_only { "-fsyntax-only" } else { "-E" }).args(&line.clang_args).args(&line.inputs);
+    if let Some(o) = &line.output {
+        command.arg("-o").arg(o);
+    }
+    execute(&mut command, &options, line.inputs.iter().map(|i| i.display().to_string()).collect::<Vec<_>>().join(", "))
+}
+
+/// Tells clang the language, the device and `heddle.h`, which is written to a temporary folder.
+fn language(command: &mut Command, folder: &Path, options: &FrontendOptions) -> std::io::Result<()> {
+    let include = folder.join("include");
+    fs::create_dir(&include)?;
+    fs::write(include.join("heddle.h"), HEADER)?;
+    command.args(["-x", "cl", "--target=nvptx64--"]);
     if !options.clang_args.iter().any(|a| a.starts_with("-cl-std=") || a.starts_with("-std=")) {
         command.arg(format!("-cl-std={DEFAULT_STANDARD}"));
     }
@@ -222,24 +288,14 @@ fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<V
         let extensions = ["extended_types", "shuffle", "shuffle_relative", "rotate"];
         command.args(extensions.map(|e| format!("-Dcl_khr_subgroup_{e}=1")));
     }
-    let library = builtin_library()?;
-    command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
-    command.args(["-fno-vectorize", "-fno-slp-vectorize", "-fno-discard-value-names"]);
-    // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in process.
-    command.arg(options.opt.flag());
-    if checked && options.opt != OptLevel::O0 {
-        command.args(["-Xclang", "-disable-llvm-passes"]);
-    }
-    if options.opt == OptLevel::O0 {
-        command.args(["-Xclang", "-disable-O0-optnone"]);
-    }
+    // What the device has; what clang defines for the target it borrows goes. A user's own definition is no second one.
+    let device = [("__OPENCL_VERSION__", DEVICE_VERSION), ("__IMAGE_SUPPORT__", 1)];
+    let defined = |name: &str| options.clang_args.iter().any(|a| a.trim_start_matches("-D").split('=').next() == Some(name));
+    command.args(device.iter().filter(|(name, _)| !defined(name)).map(|(name, value)| format!("-D{name}={value}")));
+    command.args(["-U__NVPTX__", "-U__PTX__"]);
     command.arg("-isystem").arg(&include).arg(format!("-fdebug-prefix-map={}=heddle", include.display()));
-    // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later and wins.
-    command.arg("-gline-tables-only");
-    command.args(&options.clang_args);
-    command.arg(input).arg("-o").arg(&output);
-    execute(&mut command, options, input.display().to_string())?;
-    fs::read(&output).map_err(io("reading clang's output"))
+    command.arg(options.opt.flag());
+    Ok(())
 }
 
 /// Runs clang.
@@ -248,7 +304,7 @@ fn execute(command: &mut Command, options: &FrontendOptions, input: String) -> R
     let stderr = if keep { Stdio::piped() } else { Stdio::inherit() };
     command.stdin(Stdio::null()).stderr(stderr).stdout(Stdio::inherit());
     if options.verbose {
-        eprintln!("{command:?}");
+        crate::say!("{command:?}");
     }
     let run = command.spawn().and_then(std::process::Child::wait_with_output);
     let output = run.map_err(|error| FrontendError::NoClang { path: clang_path().display().to_string(), error })?;
@@ -305,7 +361,7 @@ fn builtin_library() -> Result<Library, FrontendError> {
 
 /// Whether a function is a kernel: clang gives kernels the `spir_kernel` calling convention; IR from elsewhere may only have the
 /// `nvvm.annotations` entry or `ptx_kernel`.
-pub fn is_kernel(function: inkwell::values::FunctionValue) -> bool {
+pub fn is_kernel(function: FunctionValue) -> bool {
     const SPIR_KERNEL: u32 = 76;
     const PTX_KERNEL: u32 = 71;
     const AMDGPU_KERNEL: u32 = 91;

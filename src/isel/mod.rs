@@ -306,7 +306,7 @@ impl<'a> Selector<'a> {
             local_bytes: 0,
             reported: FxHashSet::default(),
         };
-        s.f.whole_work_groups = s.uniformity.assumes_whole_groups();
+        s.f.whole_work_groups = s.uniformity.assumes_whole_groups() || uniformity::uniform_work_groups(value);
         s.f.required_work_group = uniformity::required_work_group_size(value);
         s.declare_arguments();
         s.create_blocks();

@@ -110,7 +110,7 @@ pub struct Function {
     pub private_bytes: u32,
     /// `reqd_work_group_size`, if given.
     pub required_work_group: Option<[u32; 3]>,
-    /// The code rests on every work-group having that size, the last one of the range included.
+    /// All work-groups of a range have the same size, the last one included: the code rests on it, or the language allows no others.
     pub whole_work_groups: bool,
     /// Bytes of work-group and private memory that nothing may access (checking mode).
     pub redzones: Vec<Redzone>,

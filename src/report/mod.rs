@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::runtime::printf::Printed;
 use crate::runtime::run::{Mode, Outcome};
-use crate::sim::Statistics;
 use crate::sim::statistics::HierarchyStatistics;
+use crate::sim::{Fault, Statistics};
 use crate::target::Machine;
 
 /// Host time of a run.
@@ -52,6 +52,27 @@ pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes)
         },
         "total": outcome.total,
         "launches": launches,
+    });
+    format!("{value:#}\n")
+}
+
+/// A run that a fault ended, as JSON; `printed` is what its kernels had printed by then.
+pub fn fault_json(fault: &Fault, machine: &Machine, mode: Mode, printed: &[u8]) -> String {
+    let value = json!({
+        "machine": machine.name,
+        "warp_size": machine.warp_size,
+        "mode": if mode == Mode::Timing { "timing" } else { "functional" },
+        "passed": false,
+        "fault": {
+            "kind": fault.kind.name(),
+            "message": fault.kind.to_string(),
+            "source": fault.source,
+            "kernel": fault.kernel,
+            "global_id": fault.global_id,
+            "local_id": fault.local_id,
+            "group_id": fault.group_id,
+        },
+        "printf": { "text": String::from_utf8_lossy(printed) },
     });
     format!("{value:#}\n")
 }
@@ -188,7 +209,11 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         times.simulate.as_secs_f64() * 1e3
     );
     if outcome.mismatches.is_empty() {
-        let _ = writeln!(out, "PASS: {} buffers as expected", outcome.checked);
+        let _ = match outcome.checked {
+            0 => writeln!(out, "done; nothing was compared, as no buffer says what to expect"),
+            1 => writeln!(out, "PASS: 1 buffer as expected"),
+            n => writeln!(out, "PASS: {n} buffers as expected"),
+        };
     } else {
         let _ = writeln!(out, "FAIL: {} of {} buffers differ", outcome.mismatches.len(), outcome.checked);
     }

@@ -2,7 +2,7 @@
 //!
 //! The first process has the launches one after the other; each SM is a process. A warp slot of an SM has a track with the lives of its warps and, nested in them, the
 //! stalls, and below as many tracks of instructions from issue to result as were in flight at once: on no track do slices overlap without being
-//! nested. Counters show instructions a cycle, L1 misses and bytes from memory. One microsecond of the viewer is one cycle.
+//! nested. Counters show instructions a cycle, L1 misses and bytes of data from memory. One microsecond of the viewer is one cycle.
 //!
 //! Perfetto's importer asks for more than the format says: of slices that start together the enclosing one must come first (it drops the others as overlapping), a thread 0 is
 //! taken for the one with its process's number, and threads are told apart by number alone in places. So slices are sorted, and no two tracks of a trace share a number.
@@ -37,11 +37,32 @@ const LAUNCHES: u64 = 1;
 pub fn write_file(path: &Path, outcome: &Outcome, image: &Image, machine: &Machine) -> Result<(), String> {
     let fail = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
     if path.as_os_str() == "-" {
-        return write(&mut BufWriter::new(std::io::stdout().lock()), outcome, image, machine);
+        let mut out = BufWriter::new(Output(std::io::stdout().lock()));
+        write(&mut out, outcome, image, machine)?;
+        return out.flush().map_err(|e| format!("standard output: {e}"));
     }
     let mut file = BufWriter::new(File::create(path).map_err(fail)?);
     write(&mut file, outcome, image, machine)?;
     file.flush().map_err(fail)
+}
+
+/// Standard output, whose reader may have seen enough: that is no error.
+struct Output<W: Write>(W);
+
+impl<W: Write> Write for Output<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            result => result,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self.0.flush() {
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            result => result,
+        }
+    }
 }
 
 /// An array of events under way.
@@ -203,7 +224,7 @@ fn sm_slices<W: Write>(
 
 /// Counters of an SM and what they count; Perfetto shows both, one behind the other.
 const COUNTERS: [(&str, &str); 3] =
-    [("issued", "instructions a cycle"), ("L1 missed", "sectors a cycle"), ("memory read", "bytes a cycle")];
+    [("issued", "instructions a cycle"), ("L1 missed", "sectors a cycle"), ("memory read for data", "bytes a cycle")];
 
 fn counters<W: Write>(events: &mut Events<W>, recording: &Recording, sm: usize, pid: u64, start: u64, machine: &Machine) {
     let Some(line) = recording.sms.get(sm) else { return };

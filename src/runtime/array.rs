@@ -307,6 +307,7 @@ impl Array {
         let mut bad = Vec::new();
         let mut count = 0usize;
         let mut worst = 0f64;
+        let mut no_numbers = 0usize;
         for (i, (a, b)) in self.data.chunks_exact(size).zip(expected.data.chunks_exact(size)).enumerate() {
             if a == b {
                 continue;
@@ -325,6 +326,8 @@ impl Array {
             };
             if !close {
                 count += 1;
+                // Of a NaN and a number.
+                no_numbers += usize::from(difference.is_nan());
                 worst = worst.max(difference);
                 if bad.len() < 5 {
                     bad.push(format!(
@@ -339,8 +342,13 @@ impl Array {
         if count == 0 {
             return Ok(());
         }
+        let largest = match no_numbers {
+            0 => format!("largest difference {worst}"),
+            n if n == count => "NaN against a number".into(),
+            n => format!("largest difference {worst}, and {n} times NaN against a number"),
+        };
         Err(format!(
-            "{count} of {} elements differ (rtol {rtol}, atol {atol}; largest difference {worst}), the first:\n{}",
+            "{count} of {} elements differ (rtol {rtol}, atol {atol}; {largest}), the first:\n{}",
             self.len(),
             bad.join("\n")
         ))

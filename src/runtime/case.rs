@@ -378,7 +378,9 @@ impl Launch {
             if let Argument::Buffer(b) = a {
                 if !buffers.contains_key(b) {
                     let known: Vec<&str> = buffers.keys().map(String::as_str).collect();
-                    return Err(format!("args[{i}]: no buffer `{b}`; there are: {}", known.join(", ")));
+                    let known =
+                        if known.is_empty() { "there is none".into() } else { format!("there are: {}", known.join(", ")) };
+                    return Err(format!("args[{i}]: no buffer `{b}`; {known}"));
                 }
             }
         }
@@ -442,7 +444,10 @@ fn argument(map: &BTreeMap<String, Value>) -> Result<Argument, String> {
         "buffer" => value.as_str().map(|s| Argument::Buffer(s.into())).ok_or_else(|| "buffer takes a name".into()),
         "local" => {
             let n = value.as_u64().and_then(|n| u32::try_from(n).ok());
-            n.map(Argument::Local).ok_or_else(|| "local takes a size in bytes".into())
+            n.map(Argument::Local).ok_or_else(|| match value.as_u64() {
+                Some(n) => format!("local: {n} bytes are more than an address can reach"),
+                None => format!("local takes a size in bytes, not {value}"),
+            })
         }
         "bytes" => {
             let text = value.as_str().ok_or("bytes takes a base64 string")?;

@@ -54,7 +54,8 @@ impl Quick {
 /// `64,4` or `64x4`.
 fn sizes(text: &str, separator: char) -> Result<Value, String> {
     let parse = |t: &str| match t.trim() {
-        "" => Err("a size is missing".to_string()),
+        "" if text.is_empty() || text.contains(|c: char| c.is_ascii_digit()) => Err("a size is missing".to_string()),
+        "" => Err(format!("`{text}` is no size; sizes are numbers, as in 64,64")),
         t => t.parse::<u64>().map_err(|_| format!("`{t}` is no size")),
     };
     text.split([separator, 'x']).map(parse).collect::<Result<Vec<_>, _>>().map(Value::from)
@@ -102,6 +103,9 @@ fn argument(text: &str, buffers: &mut Map<String, Value>) -> Result<Value, Strin
         }
         ["zeros" | "random", ..] => {
             return Err("zeros and random take an element type and a shape, as in zeros:float32:64x64".into());
+        }
+        [kind, _, ..] if !first.ends_with(".npy") => {
+            return Err(format!("unknown kind `{kind}`: zeros, random, or the name of a .npy file"));
         }
         _ => {
             buffer.insert("npy".into(), first.into());
@@ -153,6 +157,15 @@ mod tests {
     }
 
     #[test]
+    fn bad_sizes_are_named() {
+        let error = |global: &str| sizes(global, ',').unwrap_err();
+        assert_eq!(error("x"), "`x` is no size; sizes are numbers, as in 64,64");
+        assert_eq!(error("64,,2"), "a size is missing");
+        assert_eq!(error(""), "a size is missing");
+        assert_eq!(error("64,y"), "`y` is no size");
+    }
+
+    #[test]
     fn bad_words_are_named() {
         for (word, message) in [
             ("A", "no such buffer so far"),
@@ -160,6 +173,7 @@ mod tests {
             ("A=zeros:float32:4,wrong=1", "unknown option `wrong`"),
             ("i32=four", "`four` is no number"),
             ("A=zeros:float31:4", "dtype `float31` is unknown"),
+            ("A=iota:int32:64", "unknown kind `iota`: zeros, random, or the name of a .npy file"),
             ("f32=1,2,3,4,5", "a vector of 5 elements"),
         ] {
             let error = case(&[word]).unwrap_err();

@@ -228,7 +228,7 @@ impl DeviceState {
         let formats = image.metadata.printf.iter().map(PrintfFormat::parsed).collect::<Result<Vec<_>, _>>().map_err(input)?;
         let kernel = image.kernel(&spec.kernel).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
-            input(format!("no kernel `{}`; the source has: {}", spec.kernel, known.join(", ")))
+            input(format!("no kernel `{}`; there are: {}", spec.kernel, known.join(", ")))
         })?;
         let program = match self.programs.entry((request.image, kernel)) {
             Entry::Occupied(e) => &*e.into_mut(),
@@ -469,7 +469,9 @@ pub fn constant_bank(
                 ];
                 words.iter().flat_map(|w| w.to_le_bytes()).collect()
             }
-            (ArgumentKind::Image, _) => return Err(format!("{what} is an image; give {{\"buffer\": …}}")),
+            (ArgumentKind::Image, _) => {
+                return Err(format!("{what} is an image; give a buffer with a shape, as {{\"buffer\": \"NAME\"}}"));
+            }
             (ArgumentKind::Sampler, Argument::Value { bytes, .. }) => bytes.clone(),
             (ArgumentKind::Sampler, _) => return Err(format!("{what} is a sampler; give {{\"sampler\": {{…}}}}")),
             (ArgumentKind::Value, Argument::Value { bytes, float }) => {
@@ -480,11 +482,21 @@ pub fn constant_bank(
                 bytes.clone()
             }
             (ArgumentKind::Global | ArgumentKind::Constant, _) => {
-                return Err(format!("{what} is a pointer; give {{\"buffer\": …}}"));
+                return Err(format!(
+                    "{what} is a pointer; give a buffer: {{\"buffer\": \"NAME\"}} in a case file, NAME=zeros:TYPE:SHAPE after --arg"
+                ));
             }
-            (ArgumentKind::Local, _) => return Err(format!("{what} is a local pointer; give {{\"local\": bytes}}")),
+            (ArgumentKind::Local, _) => {
+                return Err(format!(
+                    "{what} is a local pointer; give its size: {{\"local\": BYTES}} in a case file, local=BYTES after --arg"
+                ));
+            }
             (ArgumentKind::PrintfBuffer, _) => continue,
-            (ArgumentKind::Value, _) => return Err(format!("{what} is passed by value; give a scalar or {{\"bytes\": …}}")),
+            (ArgumentKind::Value, _) => {
+                return Err(format!(
+                    "{what} is passed by value; give a scalar, a vector or bytes: {{\"i32\": 5}} in a case file, i32=5 after --arg"
+                ));
+            }
         };
         if bytes.len() != spec.size as usize {
             return Err(format!("{what} has {} bytes, {} are given", spec.size, bytes.len()));
@@ -518,7 +530,7 @@ fn choose_local(header: &KernelHeader, global: [u32; 3], machine: &Machine) -> [
     let y = divisor(global[1], wanted / x);
     let z = divisor(global[2], wanted / (x * y));
     // Sizes with no useful divisor (primes): the last work-group is smaller, as OpenCL 2.0 allows.
-    if x * y * z < machine.warp_size && global[0] > wanted {
+    if x * y * z < machine.warp_size && global[0] > wanted && !header.whole_work_groups {
         x = wanted / (y * z);
     }
     [x, y, z]
@@ -542,8 +554,13 @@ fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), String> {
     }
     if program.header.whole_work_groups && launch.global.iter().zip(&launch.local).any(|(g, l)| !g.is_multiple_of(*l)) {
         return Err(format!(
-            "it was compiled for whole work-groups of {:?} (reqd_work_group_size); the global size {:?} is no multiple",
-            launch.local, launch.global
+            "it is compiled for whole work-groups ({}); the global size {:?} is no multiple of the local size {:?}",
+            match program.header.required_work_group {
+                Some(_) => "reqd_work_group_size",
+                None => "OpenCL C before 2.0, or -cl-uniform-work-group-size",
+            },
+            launch.global,
+            launch.local
         ));
     }
     // What checking mode adds is not the program's.

@@ -138,6 +138,25 @@ pub enum FaultKind {
     },
 }
 
+impl FaultKind {
+    /// A word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FaultKind::OutOfBounds { .. } => "out-of-bounds",
+            FaultKind::Misaligned { .. } => "misaligned",
+            FaultKind::DivergentBarrier { .. } | FaultKind::UnevenBarrier { .. } => "divergent-barrier",
+            FaultKind::Race(_) => "race",
+            FaultKind::Uninitialised { .. } => "uninitialised",
+            FaultKind::WrongMark { .. } => "wrong-mark",
+            FaultKind::UnmappedRegister { .. } => "unmapped-register",
+            FaultKind::RegisterLeak { .. } => "register-leak",
+            FaultKind::Image { .. } => "image",
+            FaultKind::Trap => "trap",
+            FaultKind::Runaway { .. } => "runaway",
+        }
+    }
+}
+
 /// A fault with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -165,7 +184,17 @@ impl fmt::Display for Fault {
         let [x, y, z] = self.global_id;
         let [lx, ly, lz] = self.local_id;
         let [gx, gy, gz] = self.group_id;
-        match &self.kind {
+        write!(
+            f,
+            "{}\n  in kernel `{}`, work-item global ({x}, {y}, {z}), local ({lx}, {ly}, {lz}), work-group ({gx}, {gy}, {gz})",
+            self.kind, self.kernel
+        )
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
             FaultKind::OutOfBounds { access, space, address, bytes, nearest } => {
                 // Nothing lies there: no program computes such an address from a buffer's.
                 let null = matches!(*space, "global" | "constant") && *address < 4096 && !nearest.contains("surface");
@@ -219,10 +248,6 @@ impl fmt::Display for Fault {
                 "a work-group executed more than {limit} instructions; if the kernel is meant to run that long, raise --max-instructions"
             )?,
         }
-        write!(
-            f,
-            "\n  in kernel `{}`, work-item global ({x}, {y}, {z}), local ({lx}, {ly}, {lz}), work-group ({gx}, {gy}, {gz})",
-            self.kernel
-        )
+        Ok(())
     }
 }

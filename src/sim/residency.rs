@@ -43,6 +43,16 @@ pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_by
     Residency { groups, limit, most: groups, renames: false }
 }
 
+/// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM, or that the launch has no more for it.
+pub fn held(resident: u32, limit: &str, total: u64, machine: &Machine) -> (u64, String) {
+    let share = total.div_ceil(u64::from(machine.sm.count.max(1)));
+    if share >= u64::from(resident) {
+        return (resident.into(), limit.into());
+    }
+    let groups = if total == 1 { "work-group" } else { "work-groups" };
+    (share, format!("the launch, which has only {total} {groups}"))
+}
+
 /// How many work-groups an SM with renaming holds (REN-2): it starts with those whose greatest demand is served at once. When for the time of a memory access
 /// the pool could have served another group's greatest demand beside the oldest group's reserve, it admits one more; when warps have starved
 /// for most of that time, the next group that ends is not replaced.

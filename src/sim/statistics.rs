@@ -218,7 +218,7 @@ pub struct TimingStatistics {
     pub cycles: u64,
     /// Warps resident on an SM at most.
     pub resident_warps: u64,
-    /// What limits residency.
+    /// What limits residency: something of the SM, or that the launch has no more work-groups.
     pub residency_limit: String,
     /// Main registers a work-item names.
     #[serde(default)]
@@ -434,9 +434,12 @@ impl Statistics {
             let total = (mine.cycles + t.cycles).max(1) as f64;
             mine.occupancy = (mine.occupancy * mine.cycles as f64 + t.occupancy * t.cycles as f64) / total;
             mine.cycles += t.cycles;
-            mine.resident_warps = mine.resident_warps.max(t.resident_warps);
+            // The limit is that of the launch with the most.
+            if mine.residency_limit.is_empty() || t.resident_warps > mine.resident_warps {
+                mine.resident_warps = t.resident_warps;
+                mine.residency_limit.clone_from(&t.residency_limit);
+            }
             mine.named_registers = mine.named_registers.max(t.named_registers);
-            mine.residency_limit.clone_from(&t.residency_limit);
             mine.issued.resize(mine.issued.len().max(t.issued.len()), 0);
             for (a, b) in mine.issued.iter_mut().zip(&t.issued) {
                 *a += b;

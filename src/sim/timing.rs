@@ -30,7 +30,7 @@ use super::fault::Fault;
 use super::functional::{BlockCounts, Progress};
 use super::hierarchy::Hierarchy;
 use super::memory::DeviceMemory;
-use super::residency::{Residency, residency};
+use super::residency::{Residency, held, residency};
 use super::statistics::{HierarchyStatistics, InstructionProfile, Statistics, TimingStatistics};
 use super::trace::Recording;
 use super::{Launch, Options, energy};
@@ -105,13 +105,14 @@ fn run<const N: usize, const W: usize>(
         group_fixed: if renames { header.fixed_registers * warps } else { 0 },
         pool: if renames { machine.sm.main_registers / machine.warp_size } else { 0 },
     };
+    let (held, limit) = held(resident, limit, total, machine);
     let mut counts = BlockCounts::new(program);
     counts.saved_lanes = vec![0; program.insts.len()];
     let mut timing = TimingStatistics {
         issued: vec![0; machine.clusters.len()],
         profile: vec![InstructionProfile::default(); program.insts.len()],
-        resident_warps: u64::from(resident * warps),
-        residency_limit: limit.into(),
+        resident_warps: held * u64::from(warps),
+        residency_limit: limit,
         named_registers: u64::from(header.main_registers),
         ..Default::default()
     };

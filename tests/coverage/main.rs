@@ -204,7 +204,7 @@ that compile are tested:
 
 Numbers are widths, 1 for scalars; where vectors are made of two halves, or the width does not matter otherwise, some widths stand for the others.
 Math functions without a bound in the specification (`lgamma`, `native_…`) have the errors that `docs/ULP.md` says.
-Images are in `test-kernels/images`; pipes, device-side enqueue and depth images are not there.
+Images are in `test-kernels/images` and `test-kernels/images_half`; pipes, device-side enqueue and depth images are not there.
 
 ";
 

@@ -60,10 +60,10 @@ function findings() {
     if (pj > 0) out.push(`The largest part of the energy is ${name}: ${percent(pj, sum(Object.values(s.energy_pj)))}.`);
     const loads = sum(t.hierarchy.latencies);
     const slow = sum(t.hierarchy.latencies.slice(8));
-    if (loads > 0) out.push(`${percent(slow, loads)} of the loads from global, constant and private memory take 256 cycles or more.`);
+    if (slow >= 0.0005 * loads && slow > 0) out.push(`${percent(slow, loads)} of the loads from global, constant and private memory take 256 cycles or more.`);
   }
   const split = s.divergent_branches;
-  out.push(split > 0 ? `Warps split at branches ${group(split)} times.` : 'No warp ever split at a branch.');
+  out.push(split > 0 ? `Warps split at branches ${split === 1 ? 'once' : `${group(split)} times`}.` : 'No warp ever split at a branch.');
   return make('ul', { class: 'findings' }, out.map(o => make('li', {}, o)));
 }
 
@@ -251,18 +251,34 @@ function roofline(width) {
   svg.append(label(width - 10, height - 4, 'operations a byte', { 'text-anchor': 'end', class: 'soft' }));
   svg.append(label(l + 5, t + 12, 'operations a second', { class: 'soft' }));
   const fastest = Math.max(...r.memory.map(m => m.rate));
+  const slanted = r.memory.map(m => { const start = Math.max(10 ** low, 10 ** bottom / m.rate), end = top / m.rate; return { start, end, from: [X(start), Y(start * m.rate)], to: [X(end), Y(top)] }; });
+  // Whether a slanted line goes through a rectangle.
+  const crossed = (x0, x1, y0, y1) => slanted.some(({ from: [ax, ay], to: [bx, by] }) => {
+    const [a, b] = [Math.max(x0, ax), Math.min(x1, bx)];
+    const at = x => ay + (x - ax) / (bx - ax) * (by - ay);
+    return a <= b && at(a) >= y0 && at(b) <= y1;
+  });
+  const texts = [];
   r.compute.forEach((c, i) => {
     const from = Math.max(10 ** low, c.rate / fastest);
     svg.append(draw('line', { class: 'mark', x1: X(from), x2: width - 10, y1: Y(c.rate), y2: Y(c.rate), style: `stroke:var(--ink);stroke-width:${i === 0 ? 2 : 1.2}`, 'stroke-dasharray': i === 0 ? null : '6 4' }, hint(`${c.name}: ${short(c.rate)} operations a second`)));
-    svg.append(label(width - 12, Y(c.rate) + (i === 0 ? -5 : 14), `${c.name} ${short(c.rate)}`, { 'text-anchor': 'end', 'font-size': 11, class: 'halo' }));
+    const text = `${c.name} ${short(c.rate)}`;
+    const [y, length] = [Y(c.rate) + (i === 0 ? -5 : 14), 6.2 * text.length];
+    // At the right end, or as far to the left of it as it takes to stand clear.
+    let end = width - 12;
+    while (end - length > X(from) && crossed(end - length - 4, end + 4, y - 11, y + 4)) end -= 6;
+    if (crossed(end - length - 4, end + 4, y - 11, y + 4)) end = width - 12;
+    texts.push(label(end, y, text, { 'text-anchor': 'end', 'font-size': 11, class: 'halo' }));
   });
   r.memory.forEach((m, i) => {
-    const start = Math.max(10 ** low, 10 ** bottom / m.rate), end = top / m.rate;
+    const { start, end } = slanted[i];
     svg.append(draw('line', { class: 'mark', x1: X(start), y1: Y(start * m.rate), x2: X(end), y2: Y(top), style: `stroke:var(--s${i === 0 ? 0 : 2});stroke-width:2` }, hint(`${m.name}: ${bytes(m.rate)} a second`)));
     const at = start * (end / start) ** 0.42;
     const angle = Math.atan2(Y(top) - Y(start * m.rate), X(end) - X(start)) * 180 / Math.PI;
     svg.append(label(0, 0, `${m.name} ${bytes(m.rate)}/s`, { transform: `translate(${X(at)},${Y(at * m.rate) - 6}) rotate(${angle})`, 'text-anchor': 'middle', 'font-size': 11, class: 'halo' }));
   });
+  // On top of the lines, where there is no room beside them.
+  svg.append(...texts);
   const marks = [];
   for (const q of alone) {
     const [x, y] = [X(q.x), Y(q.rate)];

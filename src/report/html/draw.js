@@ -49,16 +49,18 @@ function short(n, digits = 3) {
   return (text.includes('e') ? String(Math.round(n)) : text) + units[u];
 }
 const rate = n => (n === 0 ? '0' : n >= 100 ? group(n) : n >= 10 ? n.toFixed(1) : n >= 0.01 ? n.toFixed(2) : n.toExponential(1));
+const BYTES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 function bytes(n) {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const units = BYTES;
   let u = 0;
   while (n >= 1024 && u < units.length - 1) { n /= 1024; u += 1; }
   return `${u === 0 ? n : n.toPrecision(n >= 1000 ? 4 : 3)}\u00a0${units[u]}`;
 }
+const JOULES = [[1, 'pJ'], [1e3, 'nJ'], [1e6, 'µJ'], [1e9, 'mJ'], [1e12, 'J']];
 /** Energy from picojoules. */
 function joules(pj) {
   if (pj === 0) return '0';
-  const [scale, unit] = pj >= 1e9 ? [1e9, 'mJ'] : pj >= 1e6 ? [1e6, 'µJ'] : pj >= 1e3 ? [1e3, 'nJ'] : [1, 'pJ'];
+  const [scale, unit] = unitOf(pj, JOULES);
   return `${(pj / scale).toPrecision(3)}\u00a0${unit}`;
 }
 /** A time from seconds. */
@@ -68,7 +70,26 @@ function seconds(s) {
 }
 /** A number on an axis: no more digits than it needs. */
 const trimmed = v => short(v).replace(/\.0+(?=[kMGTP]?$)|(\.\d*?)0+(?=[kMGTP]?$)/, '$1');
-const tick = v => (v >= 1e6 ? trimmed(v) : v >= 1 || v === 0 ? group(v) + (v % 1 ? (v % 1).toFixed(1).slice(1) : '') : String(Number(v.toPrecision(2))));
+/** Digits behind the point that a step needs: as many as tell neighbours apart, and up to two more if the step has them. */
+function digitsOf(step) {
+  const least = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  return [0, 1].map(more => least + more).find(d => Math.abs(step * 10 ** d - Math.round(step * 10 ** d)) < 1e-6) ?? least + 2;
+}
+/** A number with the digits that its neighbours need, which are `step` away (to three digits of its own without a step). */
+function stepped(v, step) {
+  const digits = Math.max(0, Math.min(12, step > 0 ? digitsOf(step) : 2 - Math.floor(Math.log10(Math.abs(v) || 100))));
+  const [whole, part] = Math.abs(v).toFixed(digits).replace(/(\.\d*?)0+$/, '$1').split('.');
+  return (v < 0 ? '−' : '') + whole.replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f') + (part ? `.${part}` : '');
+}
+/** The largest of the units `[scale, name]` that is not above a number. */
+const unitOf = (v, units) => [...units].reverse().find(([scale]) => v >= scale) ?? units[0];
+/** A number on an axis whose steps are `step` apart. */
+function tick(v, step) {
+  const [scale, unit] = unitOf(Math.abs(v), [[1, ''], [1e6, 'M'], [1e9, 'G'], [1e12, 'T'], [1e15, 'P']]);
+  return stepped(v / scale, step / scale) + unit;
+}
+/** Distance of neighbours on an axis: the smallest one. */
+const apart = values => values.slice(1).reduce((least, v, i) => Math.min(least, v - values[i]), values.length > 1 ? Infinity : NaN);
 const sum = list => list.reduce((a, b) => a + b, 0);
 
 /** Round steps of an axis from 0 to `most`. */

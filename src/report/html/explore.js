@@ -12,8 +12,13 @@ function amount(name, v) {
   if (/bytes$/.test(name)) return bytes(v);
   return Number.isInteger(v) ? group(v) : rate(v);
 }
-/** The same on an axis, without zeros behind. */
-const mark = (name, v) => (/_pj$/.test(name) || /bytes$/.test(name) ? amount(name, v).replace(/(\.\d*?)0+(?=\u00a0)/, '$1').replace(/\.(?=\u00a0)/, '') : tick(v));
+/** The same on an axis whose steps are `step` apart. */
+function mark(name, v, step) {
+  const units = /_pj$|^energy_pj\./.test(name) ? JOULES : /bytes$/.test(name) ? BYTES.map((unit, i) => [1024 ** i, unit]) : null;
+  if (!units) return tick(v, step);
+  const [scale, unit] = unitOf(v, units);
+  return v === 0 ? '0' : `${stepped(v / scale, step / scale)}\u00a0${unit}`;
+}
 const times = r => (r === null || r === undefined ? '–' : `×\u2009${r >= 100 ? group(r) : r >= 10 ? r.toFixed(1) : r >= 0.1 ? r.toFixed(3) : r.toPrecision(2)}`);
 /** Better, worse or neither; `good` is 1 where more is better, -1 where less is, 0 where neither. */
 function verdict(ratio, good) {
@@ -172,15 +177,17 @@ function planeChart(b) {
     const x = scale(values(ox), left, width - 12), y = scale(values(oy), bottom, 24);
     const svg = draw('svg', { width, height, tabindex: '0', style: 'cursor:crosshair' });
     let last = -Infinity;
-    for (const t of scaleTicks(x.low, x.high, x.logarithmic, Math.max(2, width / 110))) {
+    const across = scaleTicks(x.low, x.high, x.logarithmic, Math.max(2, width / 110));
+    for (const t of across) {
       svg.append(draw('line', { class: 'axis', x1: x.at(t), x2: x.at(t), y1: bottom, y2: 24 }));
       if (x.at(t) - last < 58) continue;
       last = x.at(t);
-      svg.append(label(Math.min(x.at(t), width - 26), bottom + 16, mark(objectives[ox].name, t), { 'text-anchor': 'middle', class: 'soft' }));
+      svg.append(label(Math.min(x.at(t), width - 26), bottom + 16, mark(objectives[ox].name, t, apart(across)), { 'text-anchor': 'middle', class: 'soft' }));
     }
-    for (const t of scaleTicks(y.low, y.high, y.logarithmic, 6)) {
+    const up = scaleTicks(y.low, y.high, y.logarithmic, 6);
+    for (const t of up) {
       svg.append(draw('line', { class: 'axis', x1: left, x2: width - 12, y1: y.at(t), y2: y.at(t) }),
-        label(left - 6, y.at(t) + 4, mark(objectives[oy].name, t), { 'text-anchor': 'end', class: 'soft' }));
+        label(left - 6, y.at(t) + 4, mark(objectives[oy].name, t, apart(up)), { 'text-anchor': 'end', class: 'soft' }));
     }
     const title = (o, s) => `${o.name}, ${o.maximise ? 'more' : 'less'} is better${s.logarithmic ? ', logarithmic' : ''}`;
     svg.append(label(width - 12, height - 8, `${title(objectives[ox], x)} →`, { 'text-anchor': 'end' }), label(2, 13, `↑ ${title(objectives[oy], y)}`, {}));

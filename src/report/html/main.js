@@ -44,7 +44,7 @@ const partial = data.timeline && data.timeline.recorded_cycles < data.total.timi
   ? ` The first ${data.timeline.segments.length} launches are shown, ${percent(data.timeline.recorded_cycles, data.total.timing.cycles)} of the cycles.` : '';
 
 const grid = make('div', { class: 'grid' },
-  chart('timeline', 'Time line', `Where the issue slots went and what warps waited for, all SMs together, averaged over each span of cycles.${partial}`, timeline, { wide: true, controls: timeControls }),
+  chart('timeline', 'Time line', `Where the issue slots went and what warps waited for, all SMs together, averaged over each span of cycles. Misses and what is read for data are of loads, atomics and images; memory is also read for instructions and arguments.${partial}`, timeline, { wide: true, controls: timeControls }),
   make('div', { class: 'column' },
     chart('scalar', 'Scalar share, against the oracle', 'The oracle is a run-time comparison of all lanes: everything whose active lanes have the same operands, and that the scalar unit could run. Branches, barriers and ends are left out.', scalarShare),
     chart('registers', 'Register-file accesses', '32-bit accesses of a lane; scalar registers: of a warp; predicates: bits.', registerFiles),

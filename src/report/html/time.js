@@ -61,18 +61,24 @@ function timeline(width) {
   const causeFills = paints(svg, causes, causeColours);
   let y = starts.length > 1 ? 16 : 0;
   const titles = [];
-  const panel = (name, height, rows, fills, format) => {
+  const panel = (name, height, rows, fills) => {
     y += 25;
     const top = y;
     const values = list.map(b => rows(b).map(n => n / (b.to - b.from)));
-    const most = Math.max(...values.map(sum), 1e-9);
+    const most = Math.max(...values.map(sum));
+    if (!(most > 0)) {
+      // Nothing to draw, and no scale for it.
+      titles.push(label(0, top - 10, `${name}: none`, { 'font-weight': 600, class: 'halo' }));
+      y = top - 10;
+      return;
+    }
     const scale = ticks(most, height > 80 ? 4 : 2);
     const limit = Math.max(most, scale[scale.length - 1]);
     const Y = v => top + height - v / limit * height;
     titles.push(label(0, top - 10, name, { 'font-weight': 600, class: 'halo' }));
     for (const v of scale) {
       svg.append(draw('line', { class: 'axis', x1: left, x2: width - right, y1: Y(v), y2: Y(v) }));
-      svg.append(label(left - 6, Y(v) + 4, format(v), { 'text-anchor': 'end', class: 'soft', 'font-size': 11 }));
+      svg.append(label(left - 6, Y(v) + 4, tick(v, apart(scale)), { 'text-anchor': 'end', class: 'soft', 'font-size': 11 }));
     }
     const base = list.map(() => 0);
     fills.forEach((paint, k) => {
@@ -87,13 +93,13 @@ function timeline(width) {
     y = top + height;
   };
   const narrow = width < 560;
-  panel('Instructions issued a cycle, by slot', narrow ? 110 : 130, b => b.issued, slotFills, tick);
+  panel('Instructions issued a cycle, by slot', narrow ? 110 : 130, b => b.issued, slotFills);
   y += 6;
-  panel('Warps that wait, by cause', narrow ? 110 : 130, b => b.stalls, causeFills, tick);
+  panel('Warps that wait, by cause', narrow ? 110 : 130, b => b.stalls, causeFills);
   y += 6;
-  panel('L1 misses a cycle, sectors', 46, b => [b.misses], ['var(--s1)'], tick);
+  panel('L1 misses a cycle, sectors', 46, b => [b.misses], ['var(--s1)']);
   y += 6;
-  panel('Read from device or system memory, bytes a cycle', 46, b => [b.far * m.sector_bytes], ['var(--s0)'], tick);
+  panel('Read from device or system memory for data, bytes a cycle', 46, b => [b.far * m.sector_bytes], ['var(--s0)']);
   // SMs as rows, darker with more instructions a cycle.
   y += 26;
   titles.push(label(0, y - 7, 'Instructions a cycle of each SM', { 'font-weight': 600, class: 'halo' }));
@@ -126,9 +132,10 @@ function timeline(width) {
     if (shown) svg.append(label(X(start) + 4, 11, shown, { class: 'soft', 'font-size': 11 }));
   });
   svg.append(...titles);
-  for (const v of ticks(cycles, narrow ? 3 : 8)) {
+  const spans = ticks(cycles, narrow ? 3 : 8);
+  for (const v of spans) {
     svg.append(draw('line', { class: 'axis', x1: X(v), x2: X(v), y1: y, y2: y + 5 }));
-    svg.append(label(X(v), y + 17, tick(v), { 'text-anchor': X(v) > width - 30 ? 'end' : 'middle', class: 'soft' }));
+    svg.append(label(X(v), y + 17, tick(v, apart(spans)), { 'text-anchor': X(v) > width - 30 ? 'end' : 'middle', class: 'soft' }));
   }
   y += 34;
   svg.append(label(width - right, y - 2, 'cycles', { 'text-anchor': 'end', class: 'soft' }));
@@ -164,7 +171,7 @@ function timeline(width) {
   return {
     svg, key: make('div', {}, key, readout),
     summary: `${group(cycles)} cycles; issued: ${issued.join(', ')}`,
-    table: [['cycles', ...slots, ...causes.map(c => `waits: ${c}`), 'sectors', 'L1 misses', 'bytes from memory'],
+    table: [['cycles', ...slots, ...causes.map(c => `waits: ${c}`), 'sectors', 'L1 misses', 'bytes of data from memory'],
       list.map(b => [`${group(b.from)} – ${group(b.to - 1)}`, ...b.issued.map(group), ...b.stalls.map(group), group(b.sectors), group(b.misses), group(b.far * m.sector_bytes)])],
   };
 }

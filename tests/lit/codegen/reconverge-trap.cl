@@ -1,6 +1,6 @@
 // A switch over all values of its condition has an unreachable default. That block ends the program and must not keep the lanes from meeting before the barrier. Found by a random
 // program: they ran on side by side, and the barrier was divergent.
-// RUN: %heddle run %s --kernel k --global 64 --local 32 --arg a=random:int32:64,low=0,high=1000 --arg b=zeros:int32:64 --check=all --verify
+// RUN: %heddle run %s --kernel k --global 64 --local 32 --arg a=random:int32:64,low=0,high=1000 --arg b=zeros:int32:64 --mode timing --check=all --verify
 // RUN: %heddle build %s --emit asm -o - | FileCheck %s
 // CHECK: brad L{{[0-9]+}}, L
 __kernel void k(__global const int *a, __global int *b) {

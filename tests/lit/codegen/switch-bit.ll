@@ -1,5 +1,5 @@
 ; A switch on an i1 has a predicate for its condition. Clang makes one of a switch on a Boolean at -O0. Found by a random program.
-; RUN: %heddle run %s --kernel k --global 4 --local 4 --arg b=random:int32:4,low=0,high=2 --arg b2=zeros:int32:4 --check=all --verify
+; RUN: %heddle run %s --kernel k --global 4 --local 4 --arg b=random:int32:4,low=0,high=2 --arg b2=zeros:int32:4 --mode timing --check=all --verify
 ; RUN: %heddle build %s --emit mir --stop-after select -o - | FileCheck %s
 ; CHECK: cmp.{{ne|eq}}.b32 [[P:%[0-9]+]]
 ; CHECK: sel.b32 [[V:%[0-9]+]], [[P]], 1
