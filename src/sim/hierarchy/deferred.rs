@@ -246,10 +246,11 @@ impl Deferred {
         let known = self.answers.iter().take_while(|a| a.ready < PENDING).count();
         self.retire.push_back((self.next, self.first.wrapping_add(known as u32)));
         let oldest = self.log.front().map_or(self.next, |e| e.0);
-        while let Some((_, bound)) = self.retire.pop_front_if(|(next, _)| *next <= oldest) {
+        while let Some((_, bound)) = self.retire.front().filter(|(next, _)| *next <= oldest) {
             let gone = bound.wrapping_sub(self.first) as usize;
             self.answers.drain(..gone);
-            self.first = bound;
+            self.first = *bound;
+            self.retire.pop_front();
         }
     }
 

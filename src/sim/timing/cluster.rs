@@ -141,9 +141,8 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
         let mut arrivals = Vec::new();
         {
             let near = &mut *near.borrow_mut();
-            while let Some((_, reply)) = self.replies.pop_front_if(|r| r.0 <= until) {
-                near.deferred.note(reply);
-            }
+            let known = self.replies.iter().take_while(|r| r.0 <= until).count();
+            self.replies.drain(..known).for_each(|(_, reply)| near.deferred.note(reply));
             near.answer(&mut |a| arrivals.push(a));
         }
         for arrival in arrivals {

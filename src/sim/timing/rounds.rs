@@ -368,7 +368,8 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             let Some((key, position)) = heads.min_by_key(|h| h.0).filter(|h| h.0 <= until && h.0 != NEVER) else { return };
             write(&mut shared.host, self.common, key.0);
             // Those of one cycle follow each other.
-            while let Some((_, request)) = position.requests.pop_front_if(|r| r.0 == key) {
+            while position.requests.front().is_some_and(|r| r.0 == key) {
+                let Some((_, request)) = position.requests.pop_front() else { break };
                 position.replies.extend(request.serve(below, self.common.memory).map(|reply| (key, reply)));
             }
         }
