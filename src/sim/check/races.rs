@@ -133,7 +133,7 @@ impl Shadow {
         // Where a word has been read before, the reader may have to be kept.
         let mut earlier = 0;
         for j in 0..length {
-            earlier |= (r[j] ^ new(j)) & active(j).wrapping_neg() & (r[j] != 0).then_some(u64::MAX).unwrap_or(0);
+            earlier |= (r[j] ^ new(j)) & active(j).wrapping_neg() & u64::from(r[j] != 0).wrapping_neg();
         }
         for j in 0..length {
             if earlier != 0 {
