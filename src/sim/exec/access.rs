@@ -211,7 +211,9 @@ fn beyond_surface<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N]
     if let Some(i) = lanes(mask).find(|i| outside(a[*i])) {
         let offset = a[i].wrapping_sub(surface.start) as u32 as i32;
         let nearest = format!("at offset {offset} of surface `{}`, which has {} bytes", surface.name, end - start);
-        l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address: a[i], bytes, nearest }, d, i as u32);
+        // Offsets wrap around at 2³² (G6); a negative one was meant to go down.
+        let address = surface.start.wrapping_add(i64::from(offset) as u64);
+        l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, i as u32);
     }
 }
 
