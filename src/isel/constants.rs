@@ -11,6 +11,7 @@ use super::types::{self, leaves};
 use super::{Diagnostic, Parts, Selector};
 use crate::isa::{Op, Operand, Type};
 use crate::mir::DataSection;
+use crate::object::metadata::{VARIABLE_ALIGN, Variable};
 
 /// libclc's table of the bits of 2/pi, 158 bytes of alignment 1, which it reads 16 at a time, the last ones at 160: the name, and what it takes.
 const PI_TABLE: (&str, u32, u32) = ("PIBITS_TBL", 16, 176);
@@ -42,8 +43,8 @@ fn first_use(variable: Value) -> Option<Value> {
 }
 
 impl Data {
-    /// Lays out the global and constant variables that something uses.
-    pub fn new(module: &inkwell::module::Module) -> Self {
+    /// Lays out the global and constant variables that something uses; `redzones`: apart from each other.
+    pub fn new(module: &inkwell::module::Module, redzones: bool) -> Self {
         let mut data = Data { section: DataSection::default(), errors: Vec::new(), offsets: FxHashMap::default() };
         let placed = |g: &Value| matches!(g.address_space(), 0 | 1 | 4) && g.has_uses() && g.name() != printf::BUFFER;
         let variables: Vec<Value> = module.get_globals().map(Value::of).filter(placed).collect();
@@ -56,7 +57,14 @@ impl Data {
                 true => (align.max(table_align), types::alloc_size(ty).max(table_size)),
                 false => (align, types::alloc_size(ty)),
             };
-            let offset = (data.section.bytes.len() as u32).next_multiple_of(align);
+            let (end, align) = (data.section.bytes.len() as u32, if redzones { VARIABLE_ALIGN } else { align });
+            let offset = match redzones && end > 0 {
+                true => (end + VARIABLE_ALIGN).next_multiple_of(align),
+                false => end.next_multiple_of(align),
+            };
+            if redzones {
+                data.section.variables.push(Variable { name: g.name(), start: offset, bytes: size });
+            }
             data.section.align = data.section.align.max(align);
             data.section.bytes.resize((offset + size) as usize, 0);
             data.offsets.insert(*g, offset);

@@ -103,7 +103,7 @@ pub fn select(
 ) -> Result<Module, Vec<Diagnostic>> {
     let mut result = Module::default();
     let mut errors = Vec::new();
-    let mut data = Data::new(module);
+    let mut data = Data::new(module, options.redzones);
     for function in module.get_functions() {
         if function.count_basic_blocks() == 0 {
             continue;

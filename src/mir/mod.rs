@@ -17,7 +17,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use serde::{Deserialize, Serialize};
 
 use crate::isa::{Inst, VReg};
-use crate::object::metadata::{KernelArgument, Redzone};
+use crate::object::metadata::{KernelArgument, Redzone, Variable};
 use crate::object::printf::PrintfFormat;
 
 /// A basic block.
@@ -190,4 +190,6 @@ pub struct DataSection {
     pub align: u32,
     /// 64-bit places inside `bytes` that hold an offset into `bytes` and must be turned into addresses by the loader.
     pub relocations: Vec<u32>,
+    /// The variables, by address, if nothing may access the bytes between them.
+    pub variables: Vec<Variable>,
 }

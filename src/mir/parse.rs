@@ -8,7 +8,7 @@ use super::surface::Surface;
 use crate::isa::text::{BlockNames, parse_block, parse_inst};
 
 use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
-use crate::object::metadata::{KernelArgument, Redzone};
+use crate::object::metadata::{KernelArgument, Redzone, Variable};
 use crate::object::printf::PrintfFormat;
 
 /// An error with its place.
@@ -72,9 +72,14 @@ pub fn parse_with_places(text: &str) -> Result<(Module, Vec<Places>), ParseError
                 let words = words(line).map_err(fail)?;
                 match words.first().map(String::as_str) {
                     Some("data") => module.data = data(&words).map_err(fail)?,
+                    Some("variable") => module.data.variables.push(variable(&words).map_err(fail)?),
                     Some("printf") => module.printf.push(printf(&words).map_err(fail)?),
                     Some("kernel") => current = Some(header(&words).map_err(fail)?),
-                    _ => return Err(fail(format!("expected `kernel @name … {{`, `data …` or `printf …`, found `{line}`"))),
+                    _ => {
+                        return Err(fail(format!(
+                            "expected `kernel @name … {{`, `data …`, `variable …` or `printf …`, found `{line}`"
+                        )));
+                    }
                 }
                 block = None;
                 uses = Uses::default();
@@ -176,6 +181,12 @@ fn printf(words: &[String]) -> Result<PrintfFormat, String> {
     let result = PrintfFormat { format: format.clone(), arguments: arguments.clone() };
     result.parsed()?;
     Ok(result)
+}
+
+/// `variable "name" START BYTES`.
+fn variable(words: &[String]) -> Result<Variable, String> {
+    let [_, name, ..] = words else { return Err("expected `variable \"name\" START BYTES`".into()) };
+    Ok(Variable { name: name.clone(), start: number(words, 2)?, bytes: number(words, 3)? })
 }
 
 fn data(words: &[String]) -> Result<DataSection, String> {

@@ -1,7 +1,8 @@
 //! The text of MIR. [`super::parse`] is its inverse.
 //!
 //! ```text
-//! data align 16 hex "00ff" relocations 8
+//! data align 256 hex "00ff" relocations 8
+//! variable "table" 0 2
 //! printf "%d\n" "i32"
 //! kernel @saxpy stage ssa local 0 private 0 required 64 1 1 {
 //!   file "saxpy.cl"
@@ -36,7 +37,11 @@ pub fn print_module(module: &Module) -> String {
                 let _ = write!(out, " {r}");
             }
         }
-        out.push_str("\n\n");
+        out.push('\n');
+        for v in &module.data.variables {
+            let _ = writeln!(out, "variable {} {} {}", quoted(&v.name), v.start, v.bytes);
+        }
+        out.push('\n');
     }
     for p in &module.printf {
         let _ = writeln!(out, "printf {} {}", quoted(&p.format), quoted(&p.arguments));

@@ -78,6 +78,20 @@ pub struct Redzone {
     pub end: u32,
 }
 
+/// A program-scope variable that stands apart from the others (checking mode).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Name.
+    pub name: String,
+    /// First byte in the data section: a multiple of [`VARIABLE_ALIGN`].
+    pub start: u32,
+    /// Bytes.
+    pub bytes: u32,
+}
+
+/// Where variables that stand apart begin. That of buffers: no cache line has bytes of two of them.
+pub const VARIABLE_ALIGN: u32 = 256;
+
 /// Bytes of a [`Redzone`], at least.
 pub const REDZONE_BYTES: u32 = 32;
 
@@ -150,6 +164,9 @@ pub struct ObjectMetadata {
     pub data_relocations: Vec<u32>,
     /// Alignment of the data section.
     pub data_align: u32,
+    /// Program-scope variables, by address, if nothing may access the bytes between them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<Variable>,
     /// Formats of `printf`; a message has the number of its own, from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub printf: Vec<PrintfFormat>,

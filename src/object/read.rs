@@ -4,7 +4,7 @@ use object::{Object as _, ObjectSection, ObjectSymbol};
 
 use super::metadata::{
     ArgumentKind, CONSTANT_BANK_BYTES, KernelArgument, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES, ObjectMetadata,
-    PRINTF_ARGUMENT_BYTES,
+    PRINTF_ARGUMENT_BYTES, VARIABLE_ALIGN,
 };
 use super::write::Image;
 use super::{INSTRUCTION_BYTES, MACHINE, VERSION};
@@ -114,6 +114,14 @@ pub fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
         if u64::from(*r) + 8 > data {
             return Err(format!("relocation at {r} is outside the data section"));
         }
+    }
+    let mut end = 0;
+    for v in &m.variables {
+        let start = u64::from(v.start);
+        if start < end || !v.start.is_multiple_of(VARIABLE_ALIGN) || start + u64::from(v.bytes) > data {
+            return Err(format!("variable `{}` is outside the data section, or where it cannot be", v.name));
+        }
+        end = start + u64::from(v.bytes);
     }
     if !m.data_align.is_power_of_two() || m.data_align > 256 {
         return Err(format!("the data section's alignment is {}", m.data_align));

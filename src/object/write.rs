@@ -49,6 +49,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             kernels: Vec::new(),
             data_relocations: module.data.relocations.clone(),
             data_align: module.data.align.max(1),
+            variables: module.data.variables.clone(),
             printf: module.printf.clone(),
         },
         data: module.data.bytes.clone(),

@@ -393,6 +393,9 @@ pub fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String
         }
     }
     let _fits = memory.write(address, &data);
+    if !image.metadata.variables.is_empty() {
+        memory.divide(address, &image.metadata.variables);
+    }
     Ok(address)
 }
 

@@ -9,7 +9,7 @@ pub struct Race {
     pub space: &'static str,
     /// First address they share.
     pub address: u64,
-    /// The buffer it is in, and how far from its start.
+    /// The buffer or variable it is in, in words, and how far from its start.
     pub buffer: Option<(String, u64)>,
     /// The access that found the race: `load`, `store` or `atomic`. Its place is the fault's.
     pub access: &'static str,
@@ -31,7 +31,7 @@ impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "data race in {} memory at address {:#x}", self.space, self.address)?;
         if let Some((name, offset)) = &self.buffer {
-            write!(f, " (offset {offset} of buffer `{name}`)")?;
+            write!(f, " (offset {offset} of {name})")?;
         }
         let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
         let who = |group: Option<[u32; 3]>, local| {

@@ -8,6 +8,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
+use crate::object::metadata::Variable;
+
 /// Device address of the first byte; low addresses fault.
 pub const BASE_ADDRESS: u64 = 0x1_0000_0000;
 /// Alignment of allocations: covers every type and cache line.
@@ -22,6 +24,8 @@ const CHECKED_GAP: u64 = 16 << 20;
 pub struct Allocation {
     /// Name for messages.
     pub name: String,
+    /// A program-scope variable, or all of them; else a buffer.
+    pub variable: bool,
     /// First address.
     pub address: u64,
     /// Bytes.
@@ -31,6 +35,11 @@ pub struct Allocation {
 }
 
 impl Allocation {
+    /// What it is and its name, for messages.
+    pub fn description(&self) -> String {
+        format!("{} `{}`", if self.variable { "variable" } else { "buffer" }, self.name)
+    }
+
     /// First address behind.
     pub fn end(&self) -> u64 {
         self.address + self.bytes
@@ -135,8 +144,23 @@ impl DeviceMemory {
         }
         self.used = end;
         let address = BASE_ADDRESS + start;
-        self.allocations.push(Allocation { name: name.into(), address, bytes, system: false });
+        self.allocations.push(Allocation { name: name.into(), address, bytes, variable: false, system: false });
         Ok(address)
+    }
+
+    /// Leaves of the allocation at `address` only the parts that `variables` take; these stand in their order, apart by a multiple of the alignment of
+    /// allocations.
+    pub fn divide(&mut self, address: u64, variables: &[Variable]) {
+        let Some(i) = self.allocations.iter().position(|a| a.address == address) else { return };
+        let part = |v: &Variable| Allocation {
+            name: v.name.clone(),
+            address: address + u64::from(v.start),
+            bytes: v.bytes.into(),
+            variable: true,
+            system: self.allocations[i].system,
+        };
+        let parts: Vec<Allocation> = variables.iter().map(part).collect();
+        self.allocations.splice(i..=i, parts);
     }
 
     /// Moves the allocation at `address` to system memory, or back.
@@ -184,9 +208,9 @@ impl DeviceMemory {
         match self.allocations.iter().min_by_key(|a| a.distance(address)) {
             None => "no buffer is allocated".into(),
             Some(a) if address < a.address => {
-                format!("{} bytes before buffer `{}` of {} bytes", a.address - address, a.name, a.bytes)
+                format!("{} bytes before {} of {} bytes", a.address - address, a.description(), a.bytes)
             }
-            Some(a) => format!("at offset {} of buffer `{}`, which has {} bytes", address - a.address, a.name, a.bytes),
+            Some(a) => format!("at offset {} of {}, which has {} bytes", address - a.address, a.description(), a.bytes),
         }
     }
 

@@ -204,7 +204,7 @@ pub struct Races {
     numbers: Vec<u16>,
     /// By that number: what it does, whether it is atomic, where it is.
     accesses: Vec<(&'static str, bool, Option<String>)>,
-    /// Name, start and end of each buffer.
+    /// What each allocation is, its start and its end.
     buffers: Vec<(String, u64, u64)>,
     /// Each group's id and size.
     places: Places,
@@ -256,7 +256,7 @@ impl Races {
             barriers: [0; 2],
             numbers,
             accesses,
-            buffers: memory.allocations().iter().map(|a| (a.name.clone(), a.address, a.end())).collect(),
+            buffers: memory.allocations().iter().map(|a| (a.description(), a.address, a.end())).collect(),
             places: Places { groups: launch.groups(), global: launch.global, local: launch.local },
         }
     }

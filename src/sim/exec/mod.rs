@@ -6,6 +6,7 @@
 
 pub mod access;
 mod alu;
+pub mod banks;
 mod cached;
 mod texture;
 pub mod undefined;

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::cache::{Cache, Dirty, LineNumber, Place};
+use super::cache::{Cache, Dirty, LineNumber, Place, runs};
 use super::dram::Dram;
 use super::policy::{Far, Row};
 use crate::sim::DeviceMemory;
@@ -289,9 +289,10 @@ impl Below {
         match home {
             Home::Device | Home::System => {
                 let start = memory.host(self.address(line));
-                for s in (0..LONGEST_LINE / size).filter(|s| sectors >> s & 1 == 1) {
+                for run in runs(sectors) {
+                    let to = &mut out[run.start * size..run.end * size];
                     // SAFETY: allocations are aligned to at least the longest line and followed by a gap of as much.
-                    unsafe { std::ptr::copy_nonoverlapping(start.add(s * size), out.as_mut_ptr().add(s * size), size) };
+                    unsafe { std::ptr::copy_nonoverlapping(start.add(run.start * size), to.as_mut_ptr(), to.len()) };
                 }
             }
             Home::Private => match self.private.get(&line) {

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::deferred::{PENDING, Parts, Ticket};
 
@@ -13,15 +14,14 @@ use super::deferred::{PENDING, Parts, Ticket};
 pub type LineNumber = u64;
 
 const EMPTY: LineNumber = LineNumber::MAX;
+/// Of a line that is not evicted first: worth more than any order of use.
+const NORMAL: u64 = 1 << 63;
 
 /// State of a line beside its bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     /// Valid sectors.
     valid: u64,
-    /// Last use, by order.
-    used: u64,
-    evict_first: bool,
     any_dirty: bool,
 }
 
@@ -58,6 +58,9 @@ pub struct Cache {
     sectors: usize,
     tags: Vec<LineNumber>,
     states: Vec<State>,
+    /// Last use of each line, by order, with [`NORMAL`] unless it is evicted first; 0 where there is none. Apart from the states, as all those of
+    /// a set are looked at for a victim.
+    ages: Vec<u64>,
     /// Dirty bytes; none where the state says so.
     dirty: Vec<[u64; 4]>,
     /// Cycle at which each sector is there.
@@ -74,6 +77,19 @@ pub struct Cache {
     changes: u64,
 }
 
+/// Sectors of a mask that follow each other: most accesses take whole lines, and one copy is cheaper than several.
+pub fn runs(mut sectors: u64) -> impl Iterator<Item = Range<usize>> {
+    std::iter::from_fn(move || {
+        if sectors == 0 {
+            return None;
+        }
+        let start = sectors.trailing_zeros();
+        let end = start + (sectors >> start).trailing_ones();
+        sectors &= u64::MAX.checked_shl(end).unwrap_or(0);
+        Some(start as usize..end as usize)
+    })
+}
+
 impl Cache {
     /// An empty cache.
     pub fn new(bytes: u32, ways: u32, line_bytes: u32, sector_bytes: u32, most_misses: u32) -> Cache {
@@ -87,6 +103,7 @@ impl Cache {
             sectors,
             tags: vec![EMPTY; lines],
             states: vec![State::default(); lines],
+            ages: vec![0; lines],
             dirty: vec![[0; 4]; lines],
             ready: vec![0; lines * sectors],
             data: vec![0; bytes as usize],
@@ -119,20 +136,13 @@ impl Cache {
             return (place, Eviction::default());
         }
         let first = self.set(line);
-        // The upper bits are worth more than any order of use.
-        let age = |(tag, state): (&LineNumber, &State)| {
-            u64::from(*tag != EMPTY) << 63 | u64::from(!state.evict_first) << 62 | state.used
-        };
-        let ways = first..first + self.ways;
-        let ages = self.tags[ways.clone()].iter().zip(&self.states[ways]).map(age);
         let (mut victim, mut oldest) = (first, u64::MAX);
-        for (i, age) in ages.enumerate() {
-            (victim, oldest) = if age < oldest { (first + i, age) } else { (victim, oldest) };
+        for (i, age) in self.ages[first..first + self.ways].iter().enumerate() {
+            (victim, oldest) = if *age < oldest { (first + i, *age) } else { (victim, oldest) };
         }
-        let evict = (self.tags[victim] != EMPTY).then_some(self.states[victim].evict_first);
+        let evict = (oldest != 0).then_some(oldest & NORMAL == 0);
         let dirty = self.take(Place(victim));
         self.tags[victim] = line;
-        self.states[victim] = State::default();
         self.touch(Place(victim), evict_first);
         (Place(victim), Eviction { evict_first: evict, dirty })
     }
@@ -140,8 +150,7 @@ impl Cache {
     /// Notes a use.
     pub fn touch(&mut self, place: Place, evict_first: bool) {
         self.order += 1;
-        let state = &mut self.states[place.0];
-        (state.used, state.evict_first) = (self.order, evict_first);
+        self.ages[place.0] = self.order | if evict_first { 0 } else { NORMAL };
     }
 
     /// Changes with every line that comes or goes, and with sectors that come: between two equal ones all lines are where they were, as far as nobody
@@ -156,6 +165,7 @@ impl Cache {
         let i = place.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
         let state = std::mem::take(&mut self.states[i]);
+        self.ages[i] = 0;
         self.ready[i * self.sectors..(i + 1) * self.sectors].fill(0);
         state.any_dirty.then(|| {
             let bytes = std::mem::take(&mut self.dirty[i]);
@@ -211,7 +221,7 @@ impl Cache {
 
     /// Whether a line is the first to be evicted.
     pub fn is_evict_first(&self, place: Place) -> bool {
-        self.states[place.0].evict_first
+        self.ages[place.0] & NORMAL == 0
     }
 
     /// Cycle at which all of these sectors are there.
@@ -226,8 +236,8 @@ impl Cache {
         let (i, size) = (place.0, self.sector_bytes);
         let dirty = self.dirty[i];
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
-        for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
-            let range = s * size..(s + 1) * size;
+        for run in runs(sectors) {
+            let range = run.start * size..run.end * size;
             if self.states[i].any_dirty {
                 for b in range {
                     if dirty[b / 64] >> (b % 64) & 1 == 0 {
@@ -237,7 +247,7 @@ impl Cache {
             } else {
                 data[range.clone()].copy_from_slice(&from[range]);
             }
-            self.ready[i * self.sectors + s] = ready;
+            self.ready[i * self.sectors..][run].fill(ready);
         }
         self.states[i].valid |= sectors;
     }
@@ -377,6 +387,15 @@ mod tests {
         let mut m = [0; 4];
         m[b / 64] = 1 << (b % 64);
         m
+    }
+
+    #[test]
+    fn sectors_that_follow_each_other() {
+        let all = |sectors| runs(sectors).collect::<Vec<_>>();
+        assert!(all(0).is_empty());
+        assert_eq!(all(0b1101_0110), [1..3, 4..5, 6..8]);
+        assert_eq!(all(u64::MAX), [0..64]);
+        assert_eq!(all(1 << 63), [63..64]);
     }
 
     #[test]

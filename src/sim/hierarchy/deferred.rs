@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::Path;
 use super::below::{Below, LONGEST_LINE, LineBytes};
-use super::cache::LineNumber;
+use super::cache::{LineNumber, runs};
 use super::policy::Row;
 use crate::sim::DeviceMemory;
 
@@ -280,8 +280,8 @@ impl Request {
 
 /// Copies sectors of a line, except for the bytes of `keep`.
 fn copy_sectors(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &[u64; 4], sector_bytes: usize) {
-    for s in (0..LONGEST_LINE / sector_bytes).filter(|s| sectors >> s & 1 == 1) {
-        let range = s * sector_bytes..(s + 1) * sector_bytes;
+    for run in runs(sectors) {
+        let range = run.start * sector_bytes..run.end * sector_bytes;
         if *keep == [0; 4] {
             to[range.clone()].copy_from_slice(&from[range]);
         } else {

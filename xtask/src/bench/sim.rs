@@ -6,8 +6,9 @@
 //! are missing, their figures are left out and a line says why.
 //!
 //! `timing_over_functional`: warp instructions a second of timing mode over those of functional mode, each on all cores. `scaling_two_cores`: seconds on one
-//! host thread over seconds on two. `bytes_per_work_item`: host memory of the state of the warps that timing mode keeps (registers, scoreboards, work-group
-//! memory, schedulers; caches and device memory are the machine's), as the simulator counts it from its allocations, over the work-items that have room in it.
+//! host thread over seconds on two, the median of pairs of runs. `bytes_per_work_item`: host memory of the state of the warps that timing mode keeps
+//! (registers, scoreboards, work-group memory, schedulers; caches and device memory are the machine's), as the simulator counts it from its allocations,
+//! over the work-items that have room in it.
 
 use std::path::Path;
 use std::process::Command;
@@ -49,13 +50,13 @@ pub fn run(report: &mut Report) -> Result<()> {
         report.figures.insert(format!("timing_over_functional.{name}"), functional / timing);
         let host = |what: &str| number(&total, &format!("timing.host.{what}"));
         report.figures.insert(format!("bytes_per_work_item.{name}"), host("bytes") / host("work_items").max(1.0));
-        // In turns, so that a machine whose speed drifts is fair to both.
-        let (mut one, mut two) = (Vec::new(), Vec::new());
-        for _ in 0..3 {
-            one.push(run("timing", "1", 1)?.0);
-            two.push(run("timing", "2", 1)?.0);
+        // In turns and pair by pair, so that a machine whose speed drifts is fair to both.
+        let mut pairs = Vec::new();
+        for _ in 0..PAIRS {
+            let one = run("timing", "1", 1)?.0;
+            pairs.push(one / run("timing", "2", 1)?.0);
         }
-        report.figures.insert(format!("scaling_two_cores.{name}"), median(one) / median(two));
+        report.figures.insert(format!("scaling_two_cores.{name}"), median(pairs));
         match oclgrind(&folder) {
             Ok(t) => {
                 entry.insert("oclgrind_seconds".into(), t);
@@ -76,6 +77,9 @@ pub fn run(report: &mut Report) -> Result<()> {
     }
     Ok(())
 }
+
+/// Pairs of runs on one and on two host threads.
+const PAIRS: usize = 7;
 
 /// Launches of the kernel in one process for the best of them.
 const LAUNCHES: usize = 6;
