@@ -34,7 +34,7 @@ enum Task {
     Engines,
     /// Formatting and clippy only.
     Lint,
-    /// Run a benchmark: sim, compile, scalar, regfile. Prints a table and, with --json, writes the figures.
+    /// Run a benchmark: sim, compile, scalar, regfile, rename, cache, address. Prints a table and, with --json, writes the figures.
     Bench {
         /// Which.
         name: String,
