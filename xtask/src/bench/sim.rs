@@ -6,9 +6,10 @@
 //! are missing, their figures are left out and a line says why.
 //!
 //! `timing_over_functional`: warp instructions a second of timing mode over those of functional mode, each on all cores. `scaling_two_cores`: seconds on one
-//! host thread over seconds on two, the median of pairs of runs. `bytes_per_work_item`: host memory of the state of the warps that timing mode keeps
-//! (registers, scoreboards, work-group memory, schedulers; caches and device memory are the machine's), as the simulator counts it from its allocations,
-//! over the work-items that have room in it.
+//! host thread over seconds on two. `scaling_two_processes`: what two runs on one thread each, side by side, get done in the time of one that runs alone:
+//! cores that share caches, power or a host give less than two. Both are medians over rounds of runs. `bytes_per_work_item`: host memory of the state of
+//! the warps that timing mode keeps (registers, scoreboards, work-group memory, schedulers; caches and device memory are the machine's), as the simulator
+//! counts it from its allocations, over the work-items that have room in it.
 
 use std::path::Path;
 use std::process::Command;
@@ -50,13 +51,21 @@ pub fn run(report: &mut Report) -> Result<()> {
         report.figures.insert(format!("timing_over_functional.{name}"), functional / timing);
         let host = |what: &str| number(&total, &format!("timing.host.{what}"));
         report.figures.insert(format!("bytes_per_work_item.{name}"), host("bytes") / host("work_items").max(1.0));
-        // In turns and pair by pair, so that a machine whose speed drifts is fair to both.
-        let mut pairs = Vec::new();
-        for _ in 0..PAIRS {
+        // In turns and round by round, so that a machine whose speed drifts is fair to all.
+        let (mut threads, mut processes) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
             let one = run("timing", "1", 1)?.0;
-            pairs.push(one / run("timing", "2", 1)?.0);
+            threads.push(one / run("timing", "2", 1)?.0);
+            let beside = std::thread::scope(|scope| {
+                let other = scope.spawn(|| run("timing", "1", 1).map(|r| r.0));
+                let this = run("timing", "1", 1)?.0;
+                let other = other.join().map_err(|_| anyhow::anyhow!("a run beside another one failed"))??;
+                anyhow::Ok((this + other) / 2.0)
+            })?;
+            processes.push(2.0 * one / beside);
         }
-        report.figures.insert(format!("scaling_two_cores.{name}"), median(pairs));
+        report.figures.insert(format!("scaling_two_cores.{name}"), median(threads));
+        report.figures.insert(format!("scaling_two_processes.{name}"), median(processes));
         match oclgrind(&folder) {
             Ok(t) => {
                 entry.insert("oclgrind_seconds".into(), t);
@@ -78,8 +87,8 @@ pub fn run(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Pairs of runs on one and on two host threads.
-const PAIRS: usize = 7;
+/// Rounds of runs on one host thread, on two, and of two side by side.
+const ROUNDS: usize = 7;
 
 /// Launches of the kernel in one process for the best of them.
 const LAUNCHES: usize = 6;
@@ -113,7 +122,7 @@ fn launches(heddle: &Path, folder: &Path) -> Result<(f64, f64, f64)> {
 }
 
 /// Seconds Oclgrind takes for the kernel: `oclgrind.sim` runs one part of the range of `share`, less what a single work-item takes
-/// (`oclgrind-base.sim`: start and compilation), times `share`.
+/// (`oclgrind-base.sim`: start and compilation), times `share`; the median of three.
 fn oclgrind(folder: &Path) -> Result<f64> {
     let program = find("oclgrind-kernel").context("oclgrind-kernel is not installed (Debian: oclgrind)")?;
     let share: f64 = std::fs::read_to_string(folder.join("share"))?.trim().parse().context("benches/*/share")?;
@@ -125,8 +134,12 @@ fn oclgrind(folder: &Path) -> Result<f64> {
         anyhow::ensure!(output.status.success() && errors.trim().is_empty(), "{errors}");
         Ok(seconds)
     };
-    let base = time("oclgrind-base.sim")?;
-    Ok((time("oclgrind.sim")? - base).max(0.0) * share)
+    let mut seconds = Vec::new();
+    for _ in 0..3 {
+        let base = time("oclgrind-base.sim")?;
+        seconds.push((time("oclgrind.sim")? - base).max(0.0) * share);
+    }
+    Ok(median(seconds))
 }
 
 /// Seconds PoCL takes for the kernel, without compilation (the second of two runs).
