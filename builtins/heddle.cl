@@ -187,6 +187,8 @@ uint __heddle_warp(void);
 uint __heddle_warps(void);
 uint __heddle_warp_size(void);
 __attribute__((convergent)) uint __heddle_shuffle(uint value, uint lane);
+// The lanes, of those that take part, whose value is not 0, a bit each.
+__attribute__((convergent)) ulong __heddle_ballot(int value);
 
 OVERLOAD uint get_max_sub_group_size(void) { return __heddle_warp_size(); }
 OVERLOAD uint get_num_sub_groups(void) { return __heddle_warps(); }
@@ -237,8 +239,8 @@ SUB_GROUPS(long, LONG_MIN, LONG_MAX)
 SUB_GROUPS(ulong, 0, ULONG_MAX)
 SUB_GROUPS(float, -INFINITY, INFINITY)
 SUB_GROUPS(double, -INFINITY, INFINITY)
-OVERLOAD int sub_group_all(int x) { return sub_group_reduce_min((int)(x != 0)); }
-OVERLOAD int sub_group_any(int x) { return sub_group_reduce_max((int)(x != 0)); }
+OVERLOAD int sub_group_all(int x) { return __heddle_ballot(x == 0) == 0; }
+OVERLOAD int sub_group_any(int x) { return __heddle_ballot(x) != 0; }
 
 // cl_khr_fp16, which libclc's generic library does not have: by way of single precision, whose result is rounded once more. Exact where the result is a half anyway, correctly
 // rounded for square roots and quotients, within an ulp of the float function elsewhere.
@@ -325,3 +327,4 @@ SMOOTHSTEP(double2) SMOOTHSTEP(double3) SMOOTHSTEP(double4) SMOOTHSTEP(double8) 
 #include "half.cl"
 #include "images.cl"
 #include "subgroups.cl"
+#include "ballot.cl"

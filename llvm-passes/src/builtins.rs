@@ -60,6 +60,8 @@ pub enum Builtin {
     Fence,
     /// `__heddle_shuffle(value, lane)`: the value of another lane of the warp.
     Shuffle,
+    /// `__heddle_ballot(value)`: the active lanes of the warp whose value is not 0, a bit each.
+    Ballot,
     /// `__heddle_printf_room()`: bytes of messages that the buffer of `printf` takes.
     PrintfRoom,
 }
@@ -82,6 +84,7 @@ const TABLE: &[(&str, Builtin)] = &[
     ("__heddle_warps", Builtin::Query(Query::NumWarps)),
     ("__heddle_warp_size", Builtin::Query(Query::WarpSize)),
     ("__heddle_shuffle", Builtin::Shuffle),
+    ("__heddle_ballot", Builtin::Ballot),
     (crate::printf::ROOM, Builtin::PrintfRoom),
     ("_Z7barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj", Builtin::Barrier),

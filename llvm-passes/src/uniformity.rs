@@ -295,7 +295,7 @@ impl Analysis {
                     (!self.one_id(q, i)).then_some(Reason::Id)
                 }
                 Some(Builtin::Barrier | Builtin::Fence | Builtin::PrintfRoom) => None,
-                Some(Builtin::Shuffle) => Some(Reason::Call),
+                Some(Builtin::Shuffle | Builtin::Ballot) => Some(Reason::Call),
                 None => {
                     let name = i.called_function().map(|f| f.name()).unwrap_or_default();
                     let same = name.starts_with("llvm.") || builtins::is_image_query(&name);

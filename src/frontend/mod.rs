@@ -285,7 +285,16 @@ fn language(command: &mut Command, folder: &Path, options: &FrontendOptions) -> 
     if !options.clang_args.iter().any(older) {
         let features = ["atomic_order_acq_rel", "atomic_order_seq_cst", "atomic_scope_device", "work_group_collective_functions"];
         command.args(features.map(|f| format!("-D__opencl_c_{f}=1")));
-        let extensions = ["extended_types", "shuffle", "shuffle_relative", "rotate"];
+        let extensions = [
+            "extended_types",
+            "shuffle",
+            "shuffle_relative",
+            "rotate",
+            "ballot",
+            "non_uniform_vote",
+            "non_uniform_arithmetic",
+            "clustered_reduce",
+        ];
         command.args(extensions.map(|e| format!("-Dcl_khr_subgroup_{e}=1")));
     }
     // What the device has; what clang defines for the target it borrows goes. A user's own definition is no second one.
@@ -420,12 +429,28 @@ fn optimise_checked<'ctx>(
     let clang = clang_path();
     let mut command = Command::new(&clang);
     command.args(["-x", "ir", "--target=nvptx64--", "-emit-llvm", "-c", "-fno-vectorize", "-fno-slp-vectorize"]);
+    command.args(pipeline_args(&options.clang_args));
     command.arg(options.opt.flag()).arg(&input).arg("-o").arg(&output);
     let name = module.get_name().to_string_lossy().into_owned();
     execute(&mut command, options, name.clone())?;
     let bytes = fs::read(&output).map_err(io)?;
     let bitcode = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);
     context.create_module_from_ir(bitcode).map_err(|e| llvm(&name, &e.to_string()))
+}
+
+/// The options for clang's passes, which are not in the module, and for their warnings.
+fn pipeline_args(clang_args: &[String]) -> Vec<&String> {
+    let mut result = Vec::new();
+    let mut args = clang_args.iter();
+    while let Some(a) = args.next() {
+        if a == "-mllvm" {
+            result.push(a);
+            result.extend(args.next());
+        } else if a == "-w" || ["-W", "-R", "-funroll", "-fno-unroll"].iter().any(|start| a.starts_with(start)) {
+            result.push(a);
+        }
+    }
+    result
 }
 
 /// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.

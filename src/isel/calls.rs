@@ -47,6 +47,15 @@ impl Selector<'_> {
                 let result = self.emit(Op::Shuffle, Type::B32, RegClass::vector(1), [value, lane]);
                 return self.set1(i, result);
             }
+            Some(Builtin::Ballot) => {
+                let value = self.operand(i.operand(0));
+                // Without a value a lane there is one bit for all.
+                let value = self.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
+                let predicate = self.to_predicate(value);
+                let lanes = self.emit(Op::Ballot, Type::None, RegClass::scalar(2), [predicate]);
+                let result = self.emit(Op::Mov, Type::B64, RegClass::vector(2), [lanes]);
+                return self.set1(i, result);
+            }
             Some(Builtin::PrintfRoom) => {
                 // Behind the address.
                 return self.set1(i, Operand::Constant((self.printf / 4 + 2) as u8));

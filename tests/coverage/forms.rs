@@ -12,6 +12,28 @@ pub const SUB_GROUP_QUERIES: [&str; 6] = [
     "get_sub_group_local_id",
 ];
 
+/// Operations of the functions that combine values of some lanes: of all types, and of integers.
+pub const NUMERIC: [&str; 4] = ["add", "mul", "min", "max"];
+/// As above.
+pub const BITWISE: [&str; 3] = ["and", "or", "xor"];
+
+/// Functions of ballots, with their arguments in terms of `x`, a ballot, and `i`, the work-item.
+pub const BALLOTS: [(&str, &str); 13] = [
+    ("sub_group_ballot", "x.s0 & 1"),
+    ("sub_group_inverse_ballot", "x"),
+    ("sub_group_ballot_bit_extract", "x, i & 31"),
+    ("sub_group_ballot_bit_count", "x"),
+    ("sub_group_ballot_inclusive_scan", "x"),
+    ("sub_group_ballot_exclusive_scan", "x"),
+    ("sub_group_ballot_find_lsb", "x"),
+    ("sub_group_ballot_find_msb", "x"),
+    ("get_sub_group_eq_mask", ""),
+    ("get_sub_group_ge_mask", ""),
+    ("get_sub_group_gt_mask", ""),
+    ("get_sub_group_le_mask", ""),
+    ("get_sub_group_lt_mask", ""),
+];
+
 /// What is known of a form that works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
@@ -623,6 +645,14 @@ fn together(forms: &mut Vec<Form>) {
             [("shuffle", ", i"), ("shuffle_xor", ", 1"), ("shuffle_up", ", 1"), ("shuffle_down", ", 1"), ("rotate", ", 1")]
                 .map(|(f, more)| (f.to_string(), 1, more)),
         );
+        calls.extend(WIDTHS.iter().map(|n| ("non_uniform_broadcast".to_string(), *n, ", 3")));
+        calls.push(("broadcast_first".into(), 1, ""));
+        for op in NUMERIC.iter().chain(BITWISE.iter().filter(|_| INTEGERS.contains(ty))) {
+            calls.push((format!("clustered_reduce_{op}"), 1, ", 4"));
+            calls.extend(["reduce", "scan_inclusive", "scan_exclusive"].map(|kind| (format!("non_uniform_{kind}_{op}"), 1, "")));
+        }
+        let body = format!("((global int *)w)[i] = sub_group_non_uniform_all_equal(((global const {ty} *)d)[i]);");
+        forms.push(plain(section, "sub_group_non_uniform_all_equal", ty, "1", body, Evidence::Values));
         for op in ["add", "min", "max"].iter().filter(|_| small) {
             calls.extend(["reduce", "scan_inclusive", "scan_exclusive"].map(|kind| (format!("{kind}_{op}"), 1, "")));
         }
@@ -631,6 +661,23 @@ fn together(forms: &mut Vec<Form>) {
             let body = format!("((global {t} *)w)[i] = sub_group_{f}(((global const {t} *)d)[i]{more});");
             forms.push(plain(section, &format!("sub_group_{f}"), ty, &n.to_string(), body, Evidence::Values));
         }
+    }
+    let mut int = |f: &str, body: String| forms.push(plain("Sub-group functions", f, "int", "1", body, Evidence::Values));
+    for f in ["non_uniform_all", "non_uniform_any"] {
+        int(&format!("sub_group_{f}"), format!("((global int *)w)[i] = sub_group_{f}(((global const int *)d)[i]);"));
+    }
+    int("sub_group_elect", "((global int *)w)[i] = sub_group_elect();".into());
+    for op in ["logical_and", "logical_or", "logical_xor"] {
+        for (f, more) in ["non_uniform_reduce", "non_uniform_scan_inclusive", "non_uniform_scan_exclusive", "clustered_reduce"]
+            .map(|f| (format!("sub_group_{f}_{op}"), if f.starts_with('c') { ", 4" } else { "" }))
+        {
+            int(&f, format!("((global int *)w)[i] = {f}(((global const int *)d)[i]{more});"));
+        }
+    }
+    for (f, arguments) in BALLOTS {
+        let (ty, width) = if f.ends_with("mask") || f == "sub_group_ballot" { ("uint4", "4") } else { ("uint", "1") };
+        let body = format!("uint4 x = ((global const uint4 *)d)[i]; ((global {ty} *)w)[i] = {f}({arguments});");
+        forms.push(plain("Sub-group functions", f, "uint", width, body, Evidence::Values));
     }
     for f in SUB_GROUP_QUERIES {
         forms.push(plain("Sub-group functions", f, "uint", "1", format!("((global uint *)w)[i] = {f}();"), Evidence::Values));

@@ -3,6 +3,7 @@
 //!
 //! The result is `docs/COVERAGE.md`; the test fails if a form is wrong or the page is stale (`HEDDLE_BLESS=1` writes it).
 
+mod ballot;
 mod forms;
 // Only what is tested of a function matters here.
 #[allow(dead_code)]
@@ -154,7 +155,7 @@ cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_non_uniform_vote cl_khr_s
 cl_khr_subgroup_shuffle_relative cl_ext_float_atomics";
 
 /// A macro and the forms that are there if it is defined, and only then.
-const MEANINGS: [(&str, fn(&Form) -> bool); 11] = [
+const MEANINGS: [(&str, fn(&Form) -> bool); 15] = [
     ("cl_khr_fp16", |f| f.ty == "half" && f.section == "Math functions"),
     ("__opencl_c_fp64", |f| f.ty == "double" && f.section == "Math functions"),
     ("cl_khr_fp64", |f| f.ty == "double" && f.section == "Math functions"),
@@ -166,6 +167,12 @@ const MEANINGS: [(&str, fn(&Form) -> bool); 11] = [
     }),
     ("cl_khr_subgroup_shuffle", |f| f.function == "sub_group_shuffle" || f.function == "sub_group_shuffle_xor"),
     ("cl_khr_subgroup_shuffle_relative", |f| f.function == "sub_group_shuffle_up" || f.function == "sub_group_shuffle_down"),
+    ("cl_khr_subgroup_ballot", |f| f.function == "sub_group_broadcast_first" || f.function.contains("group_ballot")),
+    ("cl_khr_subgroup_non_uniform_vote", |f| f.function == "sub_group_elect" || f.function.ends_with("all_equal")),
+    ("cl_khr_subgroup_non_uniform_arithmetic", |f| {
+        f.function.contains("non_uniform_scan") || f.function.contains("non_uniform_reduce")
+    }),
+    ("cl_khr_subgroup_clustered_reduce", |f| f.function.contains("clustered")),
     ("cl_khr_subgroup_rotate", |f| f.function == "sub_group_rotate"),
     ("__opencl_c_work_group_collective_functions", |f| f.ty == "int" && f.section == "Work-group functions"),
 ];
