@@ -417,5 +417,43 @@ __kernel void lookup(__global const int *idx, __global float *out, __global int 
           [launch("lookup", [100], [50], "idx", "out", "priv")])
 
 
-for make in (nbody, spmv, bfs, fft, black_scholes, cholesky, hash64, dot_f64, image_filter, state_machine, nested_exits, work_items, constant_table):
+def warp_aggregated():
+    r = np.random.default_rng(31)
+    n, keys = 1003, 7
+    key = r.integers(0, keys, n).astype(np.int32)
+    value = r.integers(-1000, 1000, n).astype(np.int32)
+    count = np.bincount(key, minlength=keys).astype(np.int32)
+    total = np.array([value[key == k].sum() for k in range(keys)], np.int32)
+    # Work-items that end early take no part.
+    highest = np.array([value[i // 4 * 4:min(i // 4 * 4 + 4, n)].max() for i in range(n)], np.int32)
+    write("warp_aggregated", """
+// Work-items of a sub-group with one key add up first, so that each key costs one atomic a sub-group: one key after the other.
+__kernel void aggregate(__global const int *key, __global const int *value, __global int *count, __global int *sum, __global int *highest, int n) {
+  int i = get_global_id(0);
+  if (i >= n)
+    return;
+  int k = key[i], v = value[i];
+  bool waits = true;
+  for (;;) {
+    uint4 waiting = sub_group_ballot(waits);
+    if (sub_group_ballot_bit_count(waiting) == 0)
+      break;
+    if (waits && k == sub_group_non_uniform_broadcast(k, sub_group_ballot_find_lsb(waiting))) {
+      uint4 lanes = sub_group_ballot(1);
+      int total = sub_group_non_uniform_reduce_add(v);
+      if (sub_group_elect()) {
+        atomic_add(&count[k], (int)sub_group_ballot_bit_count(lanes));
+        atomic_add(&sum[k], total);
+      }
+      waits = false;
+    }
+  }
+  highest[i] = sub_group_clustered_reduce_max(v, 4);
+}""", "numpy integers",
+          {"key": (key, None, 0, 0), "value": (value, None, 0, 0), "count": (np.zeros(keys, np.int32), count, 0, 0), "sum": (np.zeros(keys, np.int32), total, 0, 0),
+           "highest": (np.zeros(n, np.int32), highest, 0, 0)},
+          [launch("aggregate", [1024], [64], "key", "value", "count", "sum", "highest", I(n))])
+
+
+for make in (nbody, spmv, bfs, fft, black_scholes, cholesky, hash64, dot_f64, image_filter, state_machine, nested_exits, work_items, constant_table, warp_aggregated):
     make()
