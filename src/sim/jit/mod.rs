@@ -1,9 +1,10 @@
 //! Code translated to the host's instructions by LLVM, for functional mode.
 //!
-//! A kernel starts in the interpreter. When what remains of a launch is worth a compilation, one of the host threads translates the kernel to one LLVM
-//! function ([`translate`]), has LLVM compile it, and from then on warps run in it; the others interpret until it is there. Compiled and interpreted warps
-//! use the same state, so that either can take over at the end of any block, and their results are the same to the bit (of a NaN, the payload may be that of
-//! the other operand). What the translation leaves out, and every fault, is done by the interpreter's function for the instruction.
+//! A kernel starts in the interpreter. When what remains of a launch is worth a compilation, or earlier launches have cost as much, one of the host threads
+//! translates the kernel to one LLVM function ([`translate`]), has LLVM compile it, and from then on warps run in it; the others interpret until it is
+//! there. Compiled and interpreted warps use the same state, so that either can take over at the end of any block, and their results are the same to the
+//! bit (of a NaN, the payload may be that of the other operand). What the translation leaves out, and every fault, is done by the interpreter's function
+//! for the instruction.
 //!
 //! Checking mode has a version of its own: what it watches goes to the interpreter's functions, which show it to the observer; memory that the kernel only
 //! reads does not. To the code this is a matter of bounds ([`Watched`]). The version also compares the operands of u-marked instructions (S8), and leaves
@@ -22,7 +23,7 @@ mod translate;
 
 use std::any::Any;
 use std::mem::{ManuallyDrop, size_of};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use inkwell::OptimizationLevel;
@@ -250,6 +251,8 @@ fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compil
 #[derive(Default)]
 struct Version {
     begun: AtomicBool,
+    /// Instructions of warps interpreted in all launches so far.
+    interpreted: AtomicU64,
     code: OnceLock<Option<Compiled>>,
 }
 
@@ -321,7 +324,11 @@ impl<'a> Tier<'a> {
         if self.always {
             return version.code.get_or_init(|| compile::<N>(program, self.variant)).as_ref();
         }
-        if remaining < 2 * self.cost || version.begun.swap(true, Ordering::Relaxed) {
+        // A kernel that is launched again and has been interpreted for as long as the translation takes is translated even if one launch is not worth it: so
+        // many short launches cost at most twice what they would if their number were known (the ski rental rule).
+        let spent = version.interpreted.load(Ordering::Relaxed).saturating_mul(INTERPRETED_NS) / self.threads.max(1);
+        let again = groups == 0 && spent >= self.cost;
+        if (remaining < 2 * self.cost && !again) || version.begun.swap(true, Ordering::Relaxed) {
             return None;
         }
         version.code.get_or_init(|| compile::<N>(program, self.variant)).as_ref()
@@ -331,6 +338,9 @@ impl<'a> Tier<'a> {
     pub fn executed(&self, instructions: u64) {
         let (g, i) = self.done.get();
         self.done.set((g + 1, i + instructions));
+        if let Some(version) = self.version.filter(|v| v.code.get().is_none()) {
+            version.interpreted.fetch_add(instructions, Ordering::Relaxed);
+        }
     }
 }
 

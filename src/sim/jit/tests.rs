@@ -189,3 +189,19 @@ fn compiled_instructions_do_what_interpreted_ones_do() {
     let accepted: usize = (0..60).map(|seed| compare(seed, &machine)).sum();
     assert_eq!(accepted, 60 * LENGTH);
 }
+
+#[test]
+fn a_kernel_that_is_launched_again_and_again_is_translated() {
+    let machine = Machine::load(None, &[] as &[String]).unwrap();
+    let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
+    let program = Program::load(vec![exit], &header(), Vec::new(), &machine).unwrap();
+    let options = Options::default();
+    let launch = || Tier::new(&program, &options, 1, true, 1);
+    assert!(launch().compiled::<N>(&program).is_none());
+    launch().executed(1000);
+    assert!(launch().compiled::<N>(&program).is_none(), "so few instructions are interpreted sooner than translated");
+    let last = launch();
+    last.executed(compile_time(lines(&program)) / INTERPRETED_NS);
+    assert!(last.compiled::<N>(&program).is_none(), "nothing is left of this launch");
+    assert!(launch().compiled::<N>(&program).is_some());
+}
