@@ -99,7 +99,7 @@ function timeline(width) {
   y += 6;
   panel('L1 misses a cycle, sectors', 46, b => [b.misses], ['var(--s1)']);
   y += 6;
-  panel('Read from device or system memory for data, bytes a cycle', 46, b => [b.far * m.sector_bytes], ['var(--s0)']);
+  panel('Data read from memory, bytes a cycle', 46, b => [b.far * m.sector_bytes], ['var(--s0)']);
   // SMs as rows, darker with more instructions a cycle.
   y += 26;
   titles.push(label(0, y - 7, 'Instructions a cycle of each SM', { 'font-weight': 600, class: 'halo' }));
