@@ -22,8 +22,6 @@
 //!
 //! OpenCL C 3.0, 6.15.14. Runs after inlining, before loops are put into LCSSA form.
 
-pub mod format;
-
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::fmt;
@@ -43,7 +41,7 @@ use inkwell::values::AsValueRef;
 use crate::PassError;
 use crate::ir::{self, Value};
 use crate::pipeline::run_llvm;
-use format::{ArgumentType, Element, Layout};
+use heddle_object::format::{self, ArgumentType, Element, HEADER_BYTES, Layout};
 
 /// The variable that stands for the buffer.
 pub const BUFFER: &str = "heddle.printf.buffer";
@@ -51,8 +49,6 @@ pub const BUFFER: &str = "heddle.printf.buffer";
 pub const ROOM: &str = "__heddle_printf_room";
 /// Named metadata with a node for each format: its text and its argument types.
 pub const METADATA: &str = "heddle.printf";
-/// Bytes of the buffer before the messages: bytes reserved (64 bits), messages dropped (64 bits).
-pub const HEADER_BYTES: u32 = 16;
 
 /// A format string and the types of what it prints.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
