@@ -416,6 +416,31 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Files that pages name in code are there: a path from the root, or one of the root's files.
+#[test]
+fn files_that_pages_name_exist() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for page in pages().into_iter().filter(|p| p.path != "CHANGELOG.md") {
+        for (n, line) in prose(&page.text) {
+            for name in line.split('`').skip(1).step_by(2) {
+                let (path, _) = name.split_once("::").unwrap_or((name, ""));
+                let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c)) && !path.contains("NAME");
+                let top = path.split('/').next().unwrap_or_default();
+                let ours = path.contains('/') && !top.starts_with('.') && root().join(top).is_dir() && top != "target";
+                if plain && ours {
+                    count += 1;
+                    if !root().join(path).exists() {
+                        wrong.push(format!("{}:{n}: there is no {path}", page.path));
+                    }
+                }
+            }
+        }
+    }
+    assert!(count > 100, "only {count} files are named");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Prose has at most 100 columns; tables, code and links may be longer, and so may pages that programs write.
 #[test]
 fn prose_is_wrapped() {
