@@ -1,7 +1,9 @@
-//! The documents are true: what is cited has an entry, what is named exists, links lead somewhere, and prose is wrapped.
+//! The documents are true: what is cited has an entry, what is named exists, links lead somewhere,
+//! and prose is wrapped.
 //!
-//! Rules are cited by their ids in code, tests and pages (`docs/RULES.md`), hazards by number, the design by section. Short ids (a letter
-//! and a number) are also names of types in Rust, so in program text only comments and string literals count as citations.
+//! Rules are cited by their ids in code, tests and pages (`docs/RULES.md`), hazards by number, the
+//! design by section. Short ids (a letter and a number) are also names of types in Rust, so in
+//! program text only comments and string literals count as citations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -126,7 +128,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Words that look like rules and are none: the C standards. Each must still occur, so that the list does not outlive its reason.
+/// Words that look like rules and are none: the C standards. Each must still occur, so that the
+/// list does not outlive its reason.
 const FALSE_FRIENDS: [&str; 4] = ["C99", "C11 atomics", "C11's", "C11 where"];
 
 /// A rule id that begins at a byte of a text: the id and its length.
@@ -150,7 +153,8 @@ fn id_at(text: &str, at: usize) -> Option<(String, usize)> {
     (digits.len() <= 2 && !is_word(after) && !(short && after == '(')).then(|| (format!("{prefix}{digits}"), length))
 }
 
-/// Ids that a text cites, with the line of each; of `C5–C9`, `C5 to C9` and `REN-4 … REN-7` those between, too.
+/// Ids that a text cites, with the line of each; of `C5–C9`, `C5 to C9` and `REN-4 … REN-7` those
+/// between, too.
 fn ids(text: &str) -> Vec<(String, usize)> {
     let mut found: Vec<(String, usize)> = Vec::new();
     let mut line = 1;
@@ -295,7 +299,8 @@ fn citations_resolve() {
     }
 }
 
-/// The page has every rule, and says of each what it is, where it comes from, and where it is done and tested.
+/// The page has every rule, and says of each what it is, where it comes from, and where it is done
+/// and tested.
 #[test]
 fn rules_are_complete() {
     let rules = rules();
@@ -314,7 +319,8 @@ fn rules_are_complete() {
     }
 }
 
-/// Files, and test functions behind `::`, that the page names are there; and each rule is cited by one of its files.
+/// Files, and test functions behind `::`, that the page names are there; and each rule is cited by
+/// one of its files.
 #[test]
 fn files_of_rules_exist() {
     let mut wrong = Vec::new();
@@ -441,7 +447,8 @@ fn files_that_pages_name_exist() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Prose has at most 100 columns; tables, code and links may be longer, and so may pages that programs write.
+/// Prose has at most 100 columns; tables, code and links may be longer, and so may pages that
+/// programs write.
 #[test]
 fn prose_is_wrapped() {
     let mut wrong = Vec::new();
