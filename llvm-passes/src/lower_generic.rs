@@ -456,7 +456,8 @@ impl AccessLowering<'_, '_> {
     /// As for `build_access`.
     unsafe fn build_memory_intrinsic(&self, b: &Builder, operands: &[LLVMValueRef]) -> LLVMValueRef {
         let callee = self.access.called_function().map_or(std::ptr::null_mut(), |f| f.0);
-        let copies = self.access.operand_count() == 5;
+        // `memset` has a byte where the others have the source.
+        let copies = !self.access.called_name().starts_with("llvm.memset.");
         let overloaded: &[usize] = if copies { &[0, 1, 2] } else { &[0, 2] };
         let mut arguments = operands[..4].to_vec();
         // SAFETY: the caller's promise; the callee is the intrinsic that the live access calls.
