@@ -1,8 +1,9 @@
 //! The list of passes, and textual pipelines of them for `heddle opt`.
 //!
-//! A textual pipeline is a comma-separated list that mixes LLVM's passes (`instcombine`, `default<O2>`, `function(loop-rotate)`)
-//! with Heddle's own. Adding a pass of ours is one row in [`PASSES`]: `heddle opt`, its help ([`help`]), annotated IR and the plug-in
-//! for LLVM's tools (`plugin/`) take the passes from there.
+//! A textual pipeline is a comma-separated list that mixes LLVM's passes (`instcombine`,
+//! `default<O2>`, `function(loop-rotate)`) with Heddle's own. Adding a pass of ours is one row in
+//! [`PASSES`]: `heddle opt`, its help ([`help`]), annotated IR and the plug-in for LLVM's tools
+//! (`plugin/`) take the passes from there.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -43,7 +44,8 @@ enum Run {
 
 /// One of Heddle's passes.
 pub struct Pass {
-    /// Its name in a pipeline; `heddle-NAME` and `print<heddle-NAME>` name it, too (in LLVM's own tools they are the only names).
+    /// Its name in a pipeline; `heddle-NAME` and `print<heddle-NAME>` name it, too (in LLVM's own
+    /// tools they are the only names).
     pub name: &'static str,
     /// What it does.
     pub about: &'static str,
@@ -100,7 +102,8 @@ impl Pass {
         }
     }
 
-    /// Its name with the prefix that every pass has in LLVM's own tools: `heddle-NAME` or `print<heddle-NAME>`.
+    /// Its name with the prefix that every pass has in LLVM's own tools: `heddle-NAME` or
+    /// `print<heddle-NAME>`.
     pub fn prefixed_name(&self) -> String {
         let prefixed = |name: &str| format!("heddle-{}", without_prefix(name));
         match self.name.strip_prefix("print<").and_then(|rest| rest.strip_suffix('>')) {
@@ -162,9 +165,10 @@ pub fn help() -> String {
     text
 }
 
-/// The pass that a pipeline's element names, and the facts with what its parameters say: `uniformity`, `heddle-uniformity`,
-/// `print<heddle-uniformity>`, `heddle-uniformity<warp-size=64>`, `print<heddle-uniformity><warp-size=64>`. `None` if the name is
-/// not ours.
+/// The pass that a pipeline's element names, and the facts with what its parameters say:
+/// `uniformity`, `heddle-uniformity`, `print<heddle-uniformity>`,
+/// `heddle-uniformity<warp-size=64>`, `print<heddle-uniformity><warp-size=64>`. `None` if the name
+/// is not ours.
 ///
 /// # Errors
 /// A parameter that the passes do not have.
