@@ -143,23 +143,33 @@ fn without_prefix(name: &str) -> &str {
     name.strip_prefix("heddle-").unwrap_or(name)
 }
 
-/// The passes for a help text, a line or two each, at most 100 characters wide.
+/// Bytes before what a pass does in a help text, and the most characters of its lines.
+const HELP_INDENT: usize = 22;
+const HELP_WIDTH: usize = 100;
+
+/// The passes for a help text, by what they leave of a module.
 pub fn help() -> String {
-    const INDENT: usize = 22;
-    let mut text = String::from("Passes of Heddle:\n");
-    for pass in PASSES {
-        let mut line = format!("  {:<width$}", pass.name, width = INDENT - 2);
-        for word in pass.about.split(' ') {
-            if line.chars().count() + 1 + word.chars().count() > 100 {
-                let _ = writeln!(text, "{}", line.trim_end());
-                line = " ".repeat(INDENT);
+    let mut text = String::new();
+    for (effect, heading) in [
+        (Effect::Prints, "Passes that print"),
+        (Effect::Annotates, "Passes that attach metadata"),
+        (Effect::Transforms, "Passes that change code"),
+    ] {
+        let _ = writeln!(text, "{heading}:");
+        for pass in PASSES.iter().filter(|p| p.effect() == effect) {
+            let mut line = format!("  {:<width$}", pass.name, width = HELP_INDENT - 2);
+            let mut separator = "";
+            for word in pass.about.split(' ') {
+                if line.chars().count() + separator.len() + word.chars().count() > HELP_WIDTH {
+                    let _ = writeln!(text, "{line}");
+                    (line, separator) = (" ".repeat(HELP_INDENT), "");
+                }
+                line = line + separator + word;
+                separator = " ";
             }
-            if !line.ends_with("  ") && line.chars().count() > INDENT {
-                line.push(' ');
-            }
-            line.push_str(word);
+            let _ = writeln!(text, "{line}");
         }
-        let _ = writeln!(text, "{line}");
+        text.push('\n');
     }
     let _ = write!(text, "Parameters: {PARAMETERS}");
     text
