@@ -16,8 +16,10 @@ const HINT: &str = "\
 or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT, HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC name them elsewhere.";
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=builtins");
+    // The package that it belongs to is `crates/frontend`, where cargo runs it.
+    let root = PathBuf::from("../..");
+    println!("cargo:rerun-if-changed=../../build.rs");
+    println!("cargo:rerun-if-changed=../../builtins");
     for name in ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LLVM_LINK", "HEDDLE_OPT", "HEDDLE_LIBCLC"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
@@ -47,16 +49,16 @@ fn main() {
     command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);
     command.args(["-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_subgroups,+cl_khr_subgroups,+__opencl_c_images,+__opencl_c_read_write_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes"]);
     command.args(FEATURES.map(|f| format!("-D{f}=1")));
-    run(command.arg("builtins/heddle.cl").arg("-o").arg(&own), "compile builtins/heddle.cl");
+    run(command.arg(root.join("builtins/heddle.cl")).arg("-o").arg(&own), "compile builtins/heddle.cl");
     let mut command = Command::new(&link);
-    run(command.arg(&renamed).arg(&own).arg("builtins/scratch.ll").arg("-o").arg(&out), "link the built-in library");
+    run(command.arg(&renamed).arg(&own).arg(root.join("builtins/scratch.ll")).arg("-o").arg(&out), "link the built-in library");
     use std::hash::{Hash, Hasher};
     let mut hasher = std::collections::hash_map::DefaultHasher::new();
     std::fs::read(&out).expect("just written").hash(&mut hasher);
     println!("cargo:rustc-env=HEDDLE_BUILTINS_HASH={:016x}", hasher.finish());
 }
 
-/// OpenCL C 3.0 features whose functions `builtins/heddle.cl` has; `src/frontend` announces the same.
+/// OpenCL C 3.0 features whose functions `builtins/heddle.cl` has; `crates/frontend` announces the same.
 const FEATURES: [&str; 4] = [
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",

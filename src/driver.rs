@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use heddle_llvm_passes::Facts;
 use inkwell::context::Context;
 
-use crate::codegen::{self, CodegenError, CodegenOptions, CodegenStats};
-use crate::frontend::args::parse_clang_style;
-use crate::frontend::{self, FrontendError, FrontendOptions};
-use crate::isel::{self, Diagnostic, SelectOptions};
-use crate::mir::{Module, parse, print};
-use crate::object::write::{self, WriteError};
-use crate::runtime::case::Case;
-use crate::target::Machine;
+use heddle_codegen::{CodegenError, CodegenOptions, CodegenStats};
+use heddle_frontend::args::parse_clang_style;
+use heddle_frontend::{FrontendError, FrontendOptions};
+use heddle_isel::{Diagnostic, SelectOptions};
+use heddle_mir::{Module, parse, print};
+use heddle_object::write::{self, WriteError};
+use heddle_runtime::case::Case;
+use heddle_target::Machine;
 
 /// What to print or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -71,7 +71,7 @@ pub struct Compilation {
     /// Code generation's statistics.
     pub stats: CodegenStats,
     /// What happened to accesses and why.
-    pub remarks: Vec<isel::Remark>,
+    pub remarks: Vec<heddle_isel::Remark>,
     /// Time of each stage.
     pub times: Vec<(&'static str, Duration)>,
 }
@@ -101,12 +101,12 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
         let text = std::fs::read_to_string(mir).map_err(|e| CompileError::Input(format!("{name}: {e}")))?;
         let (module, places) = parse::parse_with_places(&text).map_err(|e| CompileError::Input(format!("{name}:{e}")))?;
         for (f, places) in module.functions.iter().zip(&places) {
-            crate::mir::verify::verify_in_place(f, machine).map_err(|v| {
+            heddle_mir::verify::verify_in_place(f, machine).map_err(|v| {
                 let place = v.inst.and_then(|i| places.get(i)).map(|(line, column)| format!("{line}:{column}: "));
                 let place = place.unwrap_or_else(|| " ".into());
                 CompileError::Input(format!("{name}:{place}kernel @{}: {}", f.name, v.message))
             })?;
-            let needed = options.codegen.start_before.as_deref().and_then(codegen::stage_before);
+            let needed = options.codegen.start_before.as_deref().and_then(heddle_codegen::stage_before);
             if let Some(needed) = needed.filter(|n| *n > f.stage) {
                 let stage = options.codegen.start_before.as_deref().unwrap_or_default();
                 return Err(CompileError::Input(format!(
@@ -119,7 +119,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
     } else {
         let context = Context::create();
         let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
-        let ir = frontend::compile_to_module(&context, inputs, &options.frontend, options.checked, facts)?;
+        let ir = heddle_frontend::compile_to_module(&context, inputs, &options.frontend, options.checked, facts)?;
         lap("front end", &mut result.times);
         if emit == Emit::Ir {
             result.output = ir.print_to_string().to_bytes().to_vec();
@@ -128,7 +128,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
         if emit == Emit::AnnotatedIr {
             let wanted = |name: &str| match name {
                 "global-id" => options.select.global_id,
-                "cache-hints" => options.select.cache_hints == isel::CacheHints::Analysis,
+                "cache-hints" => options.select.cache_hints == heddle_isel::CacheHints::Analysis,
                 _ => true,
             };
             for pass in heddle_llvm_passes::pipeline::annotating().filter(|p| wanted(p.name)) {
@@ -142,7 +142,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
             redzones: options.checked,
             ..options.select.clone()
         };
-        isel::select(&ir, &select, facts, &mut result.remarks).map_err(CompileError::Unsupported)?
+        heddle_isel::select(&ir, &select, facts, &mut result.remarks).map_err(CompileError::Unsupported)?
     };
     lap("selection", &mut result.times);
     if options.codegen.verify {
@@ -152,17 +152,17 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
         result.output = print::print_module(&module).into_bytes();
         return Ok(result);
     }
-    result.stats = codegen::compile(&mut module, machine, &options.codegen)?;
+    result.stats = heddle_codegen::compile(&mut module, machine, &options.codegen)?;
     lap("code generation", &mut result.times);
     if emit == Emit::Mir || options.codegen.stop_after.is_some() {
         result.output = print::print_module(&module).into_bytes();
         return Ok(result);
     }
-    let image = write::assemble(&module, machine)?;
+    let image = heddle_codegen::emit::assemble(&module, machine)?;
     result.output = if emit == Emit::Asm {
-        crate::isa::asm::disassemble(&image).map_err(CompileError::Input)?.into_bytes()
+        heddle_object::asm::disassemble(&image).map_err(CompileError::Input)?.into_bytes()
     } else {
-        write::write_image(&image)?
+        write::write(&image)?
     };
     lap("object", &mut result.times);
     Ok(result)
@@ -197,7 +197,7 @@ fn relative_includes(args: Vec<String>, case: &Case) -> Vec<String> {
 
 fn verify(module: &Module, machine: &Machine) -> Result<(), CompileError> {
     for f in &module.functions {
-        crate::mir::verify::verify(f, machine).map_err(|message| {
+        heddle_mir::verify::verify(f, machine).map_err(|message| {
             CompileError::Codegen(CodegenError::Internal { kernel: f.name.clone(), stage: "selection".into(), message })
         })?;
     }

@@ -44,32 +44,23 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-/// As `eprintln!`, but a reader of standard error that has gone away is no reason to panic.
-macro_rules! say {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        let _gone = writeln!(std::io::stderr(), $($text)*);
-    }};
-}
-pub(crate) use say;
-
-pub mod cli;
-pub mod codegen;
 pub mod driver;
 pub mod explore;
-pub mod frontend;
-pub mod fuzz;
-pub mod isa;
-pub mod isel;
 pub mod library;
-pub mod mir;
-pub mod object;
-pub mod report;
-pub mod runtime;
-pub mod sim;
-pub mod target;
+pub mod options;
 
+pub use heddle_codegen as codegen;
+pub use heddle_frontend as frontend;
+pub use heddle_isa as isa;
+pub use heddle_isel as isel;
+pub use heddle_mir as mir;
+pub use heddle_object as object;
+pub use heddle_report as report;
+pub use heddle_runtime as runtime;
+pub use heddle_sim as sim;
+pub use heddle_target as target;
+
+pub use heddle_runtime::run::Mode;
+pub use heddle_sim::Statistics;
+pub use heddle_target::Machine;
 pub use library::{Buffer, Device, Element, Error, Kernel, KernelArgument, LocalMemory, NdRange, Program};
-pub use runtime::run::Mode;
-pub use sim::Statistics;
-pub use target::Machine;

@@ -2,7 +2,7 @@
 //!
 //! A [`Device`] is a simulated machine with its memory; [`Buffer`]s are in it. A [`Program`] is compiled for a device; its [`Kernel`]s are launched on it
 //! with arguments in order, and every launch returns its [`Statistics`]. Everything that can go wrong is an [`Error`]. See the crate's front page for
-//! an example; what this module does not offer (images, samplers, several sources with own options) is in [`crate::driver`] and [`crate::runtime`].
+//! an example; what this module does not offer (images, samplers, several sources with own options) is in [`crate::driver`] and [`heddle_runtime`].
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::driver::{self, CompileError, CompileOptions, Emit};
-use crate::frontend::Diagnostics;
-use crate::object::read::{self, ObjectError};
-use crate::object::write::Image;
-use crate::runtime::case::{Argument, Launch};
-use crate::runtime::run::{DeviceState, Mode, Request, RunError, load_data};
-use crate::sim::memory::OutOfMemory;
-use crate::sim::{DeviceMemory, Fault, Options, Statistics};
-use crate::target::Machine;
+use heddle_frontend::Diagnostics;
+use heddle_object::Image;
+use heddle_object::read::{self, ObjectError};
+use heddle_runtime::case::{Argument, Launch};
+use heddle_runtime::run::{DeviceState, Mode, Request, RunError, load_data};
+use heddle_sim::memory::OutOfMemory;
+use heddle_sim::{DeviceMemory, Fault, Options, Statistics};
+use heddle_target::Machine;
 
 /// What can go wrong.
 #[derive(Debug, thiserror::Error)]

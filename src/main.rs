@@ -1,5 +1,7 @@
 //! The `heddle` command.
 
+mod cli;
+
 use std::process::ExitCode;
 
 /// The simulator's threads allocate and free each other's requests and answers all the time.
@@ -7,5 +9,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    heddle::cli::main()
+    cli::main()
 }

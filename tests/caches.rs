@@ -425,9 +425,9 @@ fn run(body: &str, system: bool, groups: u32, options: &Options) -> (Vec<u32>, V
 .kernel {"name":"k","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"int*","kind":"global","offset":8,"size":8,"align":8},{"name":"b","type_name":"int*","kind":"global","offset":16,"size":8,"align":8}],"local_bytes":0,"private_bytes":16,"main_registers":8,"fixed_registers":8,"shared_demand":0,"local_registers":[0,0,0,0],"scalar_registers":8,"predicate_registers":2,"required_work_group":null,"warp_size":32}
 "#;
     let machine = machine(&[]);
-    let image = heddle::isa::asm::assemble(&format!("{header}{body}")).unwrap_or_else(|e| panic!("{e}"));
+    let image = heddle::object::asm::assemble(&format!("{header}{body}")).unwrap_or_else(|e| panic!("{e}"));
     let kernel = image.kernel("k").unwrap();
-    let program = image.load(kernel, &machine).unwrap();
+    let program = heddle::sim::Program::from_image(&image, kernel, &machine).unwrap();
     let mut memory = DeviceMemory::new(1 << 20);
     let a = memory.allocate("a", 4096).unwrap();
     let b = memory.allocate("b", 4096).unwrap();

@@ -337,7 +337,7 @@ fn reference_and_help() {
 /// Help fits its lines on a terminal, and the sample of a sweep can be copied.
 #[test]
 fn help_is_not_wrapped_twice() {
-    for command in ["build", "run", "opt", "as", "objdump", "target", "compare", "ablate", "sweep", "fuzz"] {
+    for command in ["build", "run", "opt", "as", "objdump", "target", "compare", "ablate", "sweep"] {
         let out = heddle().args([command, "--help"]).assert().success();
         let text = String::from_utf8_lossy(&out.get_output().stdout).into_owned();
         for line in text.lines() {
@@ -468,32 +468,6 @@ fn images_are_checked() {
     run(r#", "image": {"width": 2, "height": 2, "depth": 2, "format": "RGBA_UNORM8"}"#, 3)
         .code(2)
         .stderr(contains("has 2 dimensions"));
-}
-
-#[test]
-fn fuzz_compares_prints_and_explains() {
-    heddle().args(["fuzz", "--seeds", "5..6", "--print"]).assert().success().stdout(contains("__kernel void k("));
-    heddle()
-        .args(["fuzz", "--seeds", "0..3", "--opencl", "never"])
-        .assert()
-        .success()
-        .stdout(contains("3 programs, seeds 0..3, "));
-    heddle().args(["fuzz", "--seeds", "4..4"]).assert().code(2).stderr(contains("FIRST..END"));
-    // With an OpenCL implementation there is no such device, without one there is none at all.
-    let none = ["fuzz", "--seeds", "0..1", "--opencl", "require", "--opencl-device", "no such device"];
-    heddle().args(none).assert().code(2).stderr(contains("OpenCL"));
-}
-
-/// Where an OpenCL implementation is installed, programs run on it, and it agrees.
-#[test]
-fn fuzz_compares_with_the_hosts_opencl() {
-    let output = heddle().args(["fuzz", "--seeds", "0..2"]).assert().success();
-    let stderr = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-    let device = stderr.lines().find_map(|l| l.strip_prefix("OpenCL: "));
-    match device.and_then(|d| d.split(" (").next()) {
-        Some(device) => drop(output.stdout(contains(device).and(contains("OpenCL ")))),
-        None => assert!(stderr.contains("no comparison with OpenCL: "), "{stderr}"),
-    }
 }
 
 #[test]

@@ -14,8 +14,8 @@ use heddle::isel::CacheHints;
 use heddle::object::read;
 use heddle::runtime::case::Case;
 use heddle::runtime::run::{Mode, run_case};
+use heddle::sim::Jit;
 use heddle::sim::Options;
-use heddle::sim::jit::Jit;
 use heddle::target::{Machine, Unit};
 use libtest_mimic::{Arguments, Failed, Trial};
 

@@ -81,7 +81,7 @@ fn axes_have_the_digits_they_need() {
     let html = format!(
         "<!doctype html><html><meta charset=\"utf-8\"><body><script id=\"data\" type=\"application/json\">{{}}</script><script>{}\n\
          root.dataset.labels = [{}].join(';'); root.dataset.ready = '1';</script></body></html>",
-        include_str!("../src/report/html/draw.js"),
+        include_str!("../crates/report/src/html/draw.js"),
         lists.join(", ")
     );
     fs::write(&page, html).unwrap();

@@ -67,7 +67,7 @@ proptest! {
     fn parsers_do_not_panic(text in "[ -~\n]{0,200}") {
         let _ = parse_inst(&text, &mut BlockNames);
         let _ = parse::parse_module(&text);
-        let _ = heddle::isa::asm::assemble(&text);
+        let _ = heddle::object::asm::assemble(&text);
         let _ = Machine::from_text(&text, "x", &[]);
     }
 }
@@ -82,10 +82,10 @@ fn saxpy() -> Vec<u8> {
 fn assembling_what_objdump_prints_gives_the_same_object() {
     let object = saxpy();
     let image = read::parse(&object).unwrap();
-    let text = heddle::isa::asm::disassemble(&image).unwrap();
-    let again = heddle::isa::asm::assemble(&text).unwrap();
+    let text = heddle::object::asm::disassemble(&image).unwrap();
+    let again = heddle::object::asm::assemble(&text).unwrap();
     assert_eq!(again, image);
-    assert_eq!(write::write_image(&again).unwrap(), object);
+    assert_eq!(write::write(&again).unwrap(), object);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn damaged_objects_are_refused_or_harmless() {
         damaged[bit / 8] ^= 1 << (bit % 8);
         let Ok(image) = read::parse(&damaged) else { continue };
         for kernel in 0..image.metadata.kernels.len() {
-            let Ok(program) = image.load(kernel, &machine) else { continue };
+            let Ok(program) = heddle::sim::Program::from_image(&image, kernel, &machine) else { continue };
             let mut memory = DeviceMemory::new(1 << 20);
             let address = memory.allocate("buffer", 4096).unwrap();
             let mut constants = vec![0; 1024];

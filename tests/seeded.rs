@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle::frontend::FrontendOptions;
 use heddle::frontend::args::parse_clang_style;
+use heddle::object::Image;
 use heddle::object::read;
-use heddle::object::write::Image;
 use heddle::runtime::case::Case;
 use heddle::runtime::quick::Quick;
 use heddle::runtime::run::{Mode, RunError, run_case};
+use heddle::sim::Jit;
 use heddle::sim::Options;
-use heddle::sim::jit::Jit;
 use heddle::target::Machine;
 use libtest_mimic::{Arguments, Failed, Trial};
 

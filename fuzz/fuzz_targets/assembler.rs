@@ -1,6 +1,6 @@
-//! See [`heddle::fuzz::bytes::assembler`].
+//! See [`heddle_fuzz::bytes::assembler`].
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    heddle::fuzz::bytes::assembler(data);
+    heddle_fuzz::bytes::assembler(data);
 });

@@ -1,6 +1,6 @@
-//! See [`heddle::fuzz::bytes::case`].
+//! See [`heddle_fuzz::bytes::case`].
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    heddle::fuzz::bytes::case(data);
+    heddle_fuzz::bytes::case(data);
 });

@@ -1,6 +1,6 @@
-//! See [`heddle::fuzz::bytes::decoder`].
+//! See [`heddle_fuzz::bytes::decoder`].
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    heddle::fuzz::bytes::decoder(data);
+    heddle_fuzz::bytes::decoder(data);
 });

@@ -1,6 +1,6 @@
-//! See [`heddle::fuzz::bytes::mir`].
+//! See [`heddle_fuzz::bytes::mir`].
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    heddle::fuzz::bytes::mir(data);
+    heddle_fuzz::bytes::mir(data);
 });

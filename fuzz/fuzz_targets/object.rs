@@ -1,6 +1,6 @@
-//! See [`heddle::fuzz::bytes::object`].
+//! See [`heddle_fuzz::bytes::object`].
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    heddle::fuzz::bytes::object(data);
+    heddle_fuzz::bytes::object(data);
 });

@@ -26,6 +26,7 @@
 
 use std::collections::HashMap;
 
+use heddle_object::format::{self, ArgumentType, Element, HEADER_BYTES, Layout};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULE;
 use inkwell::llvm_sys::LLVMOpcode::*;
@@ -41,8 +42,7 @@ use crate::error::{BadPrintf, PassError};
 use crate::ir::build::{Builder, UNNAMED, append_block, context_of, inlined_function, replace_by_call};
 use crate::ir::metadata::Writer;
 use crate::ir::{Value, address_space, llvm_passes};
-use crate::printf::format::{self, ArgumentType, Element, Layout};
-use crate::printf::{BUFFER, Format, HEADER_BYTES, METADATA, ROOM, formats};
+use crate::printf::{BUFFER, Format, METADATA, ROOM, formats};
 
 /// Replaces all calls of `printf`. Nothing happens if there is none.
 ///

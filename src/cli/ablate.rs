@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, MachineArgs, Outcome, write_output};
-use crate::explore::{ablate, identity};
-use crate::report::explore::ablate::page;
+use heddle::explore::page::ablate::page;
+use heddle::explore::{ablate, identity};
 
 /// Run cases with all techniques on, each one off in turn, and all off; check that all give the same bytes.
 ///

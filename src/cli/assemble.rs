@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, Outcome, read_input, write_output};
-use crate::isa::asm;
-use crate::object::write::write_image;
+use heddle_object::asm;
+use heddle_object::write;
 
 /// Assemble the text that `heddle objdump` prints into an object.
 #[derive(Args)]
@@ -25,7 +25,7 @@ impl As {
         let bytes = read_input(&self.input)?;
         let text = String::from_utf8(bytes).map_err(|_| Failure::input(format!("{name}: not text")))?;
         let image = asm::assemble(&text).map_err(|e| Failure::input(format!("{name}:{}:{}: {}", e.line, e.column, e.message)))?;
-        let object = write_image(&image).map_err(Failure::input)?;
+        let object = write::write(&image).map_err(Failure::input)?;
         write_output(Some(&self.output), &object)
     }
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure, write_output};
-use crate::driver::{self, Emit};
-use crate::frontend::FrontendOptions;
-use crate::frontend::args::{object_name, parse_clang_style};
+use heddle::driver::{self, Emit};
+use heddle_frontend::FrontendOptions;
+use heddle_frontend::args::{object_name, parse_clang_style};
 
 /// Compile OpenCL C (or LLVM IR, or MIR) to an object.
 ///
@@ -140,21 +140,21 @@ impl Build {
         let this = self.absorb_trailing()?;
         let line = parse_clang_style(&this.rest).map_err(Failure::input)?;
         let machine = this.machine.load()?;
-        this.codegen.check(&machine)?;
+        this.codegen.check(&machine).map_err(Failure::input)?;
         this.dump.check()?;
         let frontend =
             FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
         if line.preprocess || line.syntax_only {
-            return crate::frontend::preprocess(&line).map_err(|e| compile_failure(e.into()));
+            return heddle_frontend::preprocess(&line).map_err(|e| compile_failure(e.into()));
         }
         let mut options = this.codegen.options(frontend);
         for (stage, stop) in [(&this.stop_after, true), (&this.start_before, false)] {
             let Some(stage) = stage else { continue };
             let select = if stop { "select, " } else { "" };
-            if !(stop && stage == "select" || crate::codegen::STAGES.contains(&stage.as_str())) {
+            if !(stop && stage == "select" || heddle_codegen::STAGES.contains(&stage.as_str())) {
                 return Err(Failure::input(format!(
                     "no stage `{stage}`; the stages are {select}{}",
-                    crate::codegen::STAGES.join(", ")
+                    heddle_codegen::STAGES.join(", ")
                 )));
             }
         }
@@ -192,10 +192,10 @@ impl Build {
         if this.time {
             let times: serde_json::Map<String, serde_json::Value> =
                 result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();
-            crate::say!("{}", serde_json::Value::Object(times));
+            heddle_report::say!("{}", serde_json::Value::Object(times));
         }
         if this.stats {
-            crate::say!("{}", serde_json::to_string(&result.stats).unwrap_or_default());
+            heddle_report::say!("{}", serde_json::to_string(&result.stats).unwrap_or_default());
         }
         let text = emit != Emit::Obj || options.codegen.stop_after.is_some();
         let output = match (&line.output, text) {

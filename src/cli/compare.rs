@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, Outcome, write_output};
-use crate::explore::compare::{Limit, check, compare, read, text};
-use crate::report::explore::compare::page;
+use heddle::explore::compare::{Limit, check, compare, read, text};
+use heddle::explore::page::compare::page;
 
 /// Compare two runs: every counter, the ratio of the second to the first, and geometric means over the kernels.
 ///

@@ -6,7 +6,6 @@ mod ablate;
 mod assemble;
 mod build;
 mod compare;
-mod fuzz;
 mod objdump;
 mod opt;
 mod run;
@@ -18,12 +17,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::codegen::dump::Dump;
-use crate::codegen::partition::Ownership;
-use crate::codegen::release::Release;
-use crate::codegen::{RegisterFile, Rename};
-use crate::isel::CacheHints;
-use crate::target::Machine;
+use heddle::options::CodegenArgs;
+use heddle_codegen::dump::Dump;
+use heddle_target::Machine;
 
 /// An error with its exit status.
 #[derive(Debug)]
@@ -49,11 +45,11 @@ impl std::fmt::Display for Failure {
     }
 }
 
-impl From<crate::explore::ExploreError> for Failure {
-    fn from(error: crate::explore::ExploreError) -> Failure {
+impl From<heddle::explore::ExploreError> for Failure {
+    fn from(error: heddle::explore::ExploreError) -> Failure {
         match error {
-            crate::explore::ExploreError::Input(m) => Failure::input(m),
-            crate::explore::ExploreError::Check(m) => Failure::check(m),
+            heddle::explore::ExploreError::Input(m) => Failure::input(m),
+            heddle::explore::ExploreError::Check(m) => Failure::check(m),
         }
     }
 }
@@ -80,7 +76,6 @@ enum Command {
     Compare(compare::Compare),
     Ablate(ablate::Ablate),
     Sweep(sweep::Sweep),
-    Fuzz(fuzz::Fuzz),
     /// Print the instruction set reference (Markdown).
     Isa,
 }
@@ -103,89 +98,6 @@ impl MachineArgs {
     /// Status 2.
     pub fn load(&self) -> Result<Machine, Failure> {
         Machine::load(self.target.as_deref(), &self.set).map_err(Failure::input)
-    }
-}
-
-/// Options of code generation, shared by `build` and `run`.
-#[derive(Args, Clone, Debug, Default)]
-pub struct CodegenArgs {
-    /// Keep uniform values in vector registers instead of using the scalar unit.
-    #[arg(long)]
-    pub no_scalarize: bool,
-    /// Compute all addresses in code instead of letting the address-generation unit make those of global ids.
-    #[arg(long)]
-    pub no_global_id: bool,
-    /// Cache policies of loads and stores: by the analysis of reuse, or one for all (.ca, .cg).
-    #[arg(long, value_enum)]
-    pub cache_hints: Option<CacheHints>,
-    /// The same as --cache-hints=ca: cache everything at all levels.
-    #[arg(long, conflicts_with = "cache_hints")]
-    pub no_cache_hints: bool,
-    /// Prefetch streams that come to new lines in every iteration of a loop.
-    #[arg(long)]
-    pub prefetch: bool,
-    /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
-    #[arg(long, value_enum)]
-    pub regfile: Option<RegisterFile>,
-    /// No register renaming: all main registers are a warp's own. Otherwise short-lived ones are shared by the warps of an SM where that makes room for more.
-    #[arg(long)]
-    pub no_rename: bool,
-    /// Share short-lived registers even where the compiler expects no gain.
-    #[arg(long, conflicts_with = "no_rename")]
-    pub rename: bool,
-    /// When shared registers are released: after each value's last read, or after the last mention of the register's name.
-    #[arg(long, value_enum)]
-    pub release: Option<Release>,
-    /// Keep the order in which instructions were selected.
-    #[arg(long)]
-    pub no_schedule: bool,
-    /// How live ranges get the cluster that owns them: by energy, or by the publication's count of accesses.
-    #[arg(long, value_enum)]
-    pub ownership: Option<Ownership>,
-    /// Main registers a work-item may use, below the machine's limit.
-    #[arg(long, value_name = "N")]
-    pub max_registers: Option<u32>,
-    /// Verify the code between all stages and prove the register allocation.
-    #[arg(long)]
-    pub verify: bool,
-}
-
-impl CodegenArgs {
-    /// Checks the options against the machine.
-    ///
-    /// # Errors
-    /// Status 2.
-    pub fn check(&self, machine: &Machine) -> Outcome {
-        let most = machine.sm.max_main_registers;
-        match self.max_registers.filter(|n| !(1..=most).contains(n)) {
-            Some(n) => Err(Failure::input(format!("--max-registers {n}: must be 1 to {most} (sm.max-main-registers)"))),
-            None => Ok(()),
-        }
-    }
-
-    /// As compiler options.
-    pub fn options(&self, frontend: crate::frontend::FrontendOptions) -> crate::driver::CompileOptions {
-        let mut options = crate::driver::CompileOptions { frontend, ..Default::default() };
-        options.select.scalarize = !self.no_scalarize;
-        options.select.global_id = !self.no_global_id;
-        options.select.cache_hints = match self.no_cache_hints {
-            true => CacheHints::Ca,
-            false => self.cache_hints.unwrap_or_default(),
-        };
-        options.select.prefetch = self.prefetch;
-        options.codegen.regfile = self.regfile.unwrap_or_default();
-        options.codegen.ownership = self.ownership.unwrap_or_default();
-        options.codegen.rename = match (self.no_rename, self.rename) {
-            (true, _) => Rename::Never,
-            (_, true) => Rename::Always,
-            _ => Rename::Auto,
-        };
-        options.codegen.release = self.release.unwrap_or_default();
-        options.codegen.no_schedule = self.no_schedule;
-        options.codegen.no_marks = self.no_scalarize;
-        options.codegen.max_main_registers = self.max_registers;
-        options.codegen.verify |= self.verify;
-        options
     }
 }
 
@@ -217,7 +129,7 @@ impl DumpArgs {
     ///
     /// # Errors
     /// Status 2.
-    pub fn write(&self, stats: &crate::codegen::CodegenStats) -> Outcome {
+    pub fn write(&self, stats: &heddle_codegen::CodegenStats) -> Outcome {
         for (function, (dump, text)) in stats.functions.iter().flat_map(|f| f.dumps.iter().map(move |d| (f, d))) {
             let path = self.dump_dir.as_ref().map(|folder| folder.join(format!("{}.{dump}.dot", function.kernel)));
             if let Some(folder) = &self.dump_dir {
@@ -231,9 +143,9 @@ impl DumpArgs {
 }
 
 /// Maps a compile error to its status: what the user gave is bad (2), except for defects of Heddle (1).
-pub fn compile_failure(error: crate::driver::CompileError) -> Failure {
-    use crate::codegen::CodegenError;
-    use crate::driver::CompileError as E;
+pub fn compile_failure(error: heddle::driver::CompileError) -> Failure {
+    use heddle::driver::CompileError as E;
+    use heddle_codegen::CodegenError;
     match &error {
         E::Frontend(_) | E::Unsupported(_) | E::Input(_) => Failure::input(error),
         E::Codegen(CodegenError::TooFewRegisters { .. } | CodegenError::NoGraph { .. }) => Failure::input(error),
@@ -280,15 +192,14 @@ pub fn main() -> ExitCode {
         Command::Compare(c) => c.run(),
         Command::Ablate(c) => c.run(),
         Command::Sweep(c) => c.run(),
-        Command::Fuzz(c) => c.run(),
-        Command::Isa => write_output(None, crate::isa::docs::reference().as_bytes()),
+        Command::Isa => write_output(None, heddle_isa::docs::reference().as_bytes()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure { status, message }) => {
             if !message.is_empty() {
                 let prefix = if message.contains("error: ") { "" } else { "error: " };
-                crate::say!("{prefix}{message}");
+                heddle_report::say!("{prefix}{message}");
             }
             ExitCode::from(status)
         }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, Outcome, read_input, write_output};
-use crate::isa::asm;
-use crate::object::read;
+use heddle_object::asm;
+use heddle_object::read;
 
 /// Disassemble an object. The output is what `heddle as` reads.
 #[derive(Args)]

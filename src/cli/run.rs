@@ -8,15 +8,14 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
-use crate::driver::{self, Emit};
-use crate::object::read;
-use crate::report;
-use crate::runtime::case::{COMMAND_LINE, Case};
-use crate::runtime::quick::Quick;
-use crate::runtime::run::{Mode, RunError, run_and_print};
-use crate::sim::trace::Record;
-use crate::sim::{Fault, Options};
-use crate::target::Machine;
+use heddle::driver::{self, Emit};
+use heddle_object::read;
+use heddle_runtime::case::{COMMAND_LINE, Case};
+use heddle_runtime::quick::Quick;
+use heddle_runtime::run::{Mode, RunError, run_and_print};
+use heddle_sim::trace::Record;
+use heddle_sim::{Fault, Options};
+use heddle_target::Machine;
 
 /// Compile and run a case on the simulator, and compare the results with the expected ones.
 ///
@@ -70,7 +69,7 @@ pub struct Run {
     max_instructions: u64,
     /// When functional mode translates code to the host's instructions: when it pays, at once, or never. Results do not depend on it.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
-    jit: crate::sim::jit::Jit,
+    jit: heddle_sim::Jit,
 
     /// Bytes of messages that a launch may print; what does not fit is dropped, and the report says how much.
     #[arg(long, value_name = "BYTES", default_value_t = Options::default().printf_room)]
@@ -194,7 +193,7 @@ impl Run {
         }
         if timing && self.check.contains(&Check::All) {
             let left_out = FUNCTIONAL.map(|(_, name)| name).join(", ");
-            crate::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
+            heddle_report::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
         }
         self.dump.check()?;
         if self.object.is_some() && !self.dump.dump.is_empty() {
@@ -206,7 +205,7 @@ impl Run {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = self.machine.load()?;
-        self.codegen.check(&machine)?;
+        self.codegen.check(&machine).map_err(Failure::input)?;
         self.check_options()?;
         let case = self.read_case()?;
         let started = Instant::now();
@@ -232,7 +231,7 @@ impl Run {
         if self.object.is_some() {
             // Here, so that messages name the object and not the case.
             for kernel in case.launches.iter().filter_map(|l| image.kernel(&l.kernel)) {
-                image.load(kernel, &machine).map_err(unusable)?;
+                heddle_sim::Program::from_image(&image, kernel, &machine).map_err(unusable)?;
             }
         }
         if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
@@ -274,16 +273,17 @@ impl Run {
             Err(RunError::Input(m)) => return Err(Failure::input(format!("{}: {m}", self.case.display()))),
             Err(RunError::Fault(f)) => return Err(self.faulted(&f, &machine, &printed)),
         };
-        if let Some(warning) = report::dropped(&outcome.printed, self.printf_buffer) {
-            crate::say!("{}: warning: {warning}", self.case.display());
+        if let Some(warning) = heddle_report::dropped(&outcome.printed, self.printf_buffer) {
+            heddle_report::say!("{}: warning: {warning}", self.case.display());
         }
-        let times = report::HostTimes { compile: compiled, simulate: outcome.simulated, launches: outcome.launch_times.clone() };
+        let times =
+            heddle_report::HostTimes { compile: compiled, simulate: outcome.simulated, launches: outcome.launch_times.clone() };
         if let Some(path) = &self.json {
-            let json = report::json(&outcome, &machine, mode, &times);
+            let json = heddle_report::json(&outcome, &machine, mode, &times);
             super::write_output(Some(path), json.as_bytes())?;
         }
         if !self.quiet && !json_alone {
-            super::write_output(None, report::summary(&outcome, &machine, mode, &times).as_bytes())?;
+            super::write_output(None, heddle_report::summary(&outcome, &machine, mode, &times).as_bytes())?;
         }
         if let Some(path) = &self.report {
             let title = match self.kernel {
@@ -291,18 +291,18 @@ impl Run {
                 None => case.folder.file_name().map_or_else(|| self.case.display().to_string(), |n| n.to_string_lossy().into()),
             };
             let command = std::env::args().collect::<Vec<_>>().join(" ");
-            let run = report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode };
-            let page = report::html::page(&run, &outcome, &times).map_err(Failure::input)?;
+            let run = heddle_report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode };
+            let page = heddle_report::html::page(&run, &outcome, &times).map_err(Failure::input)?;
             super::write_output(Some(path), page.as_bytes())?;
         }
         if let Some(path) = &self.trace {
-            report::trace::write_file(path, &outcome, &image, &machine).map_err(Failure::input)?;
+            heddle_report::trace::write_file(path, &outcome, &image, &machine).map_err(Failure::input)?;
         }
         if self.profile {
             if mode != Mode::Timing {
                 return Err(Failure::input("--profile needs --mode timing: functional mode knows no cycles"));
             }
-            let listing = report::profile::listing(&outcome, &image, &machine).map_err(Failure::input)?;
+            let listing = heddle_report::profile::listing(&outcome, &image, &machine).map_err(Failure::input)?;
             super::write_output(None, listing.as_bytes())?;
         }
         if outcome.mismatches.is_empty() {
@@ -319,7 +319,9 @@ impl Run {
     fn faulted(&self, fault: &Fault, machine: &Machine, printed: &[u8]) -> Failure {
         let mut message = fault.to_string();
         if let Some(path) = &self.json {
-            if let Err(e) = super::write_output(Some(path), report::fault_json(fault, machine, self.mode(), printed).as_bytes()) {
+            if let Err(e) =
+                super::write_output(Some(path), heddle_report::fault_json(fault, machine, self.mode(), printed).as_bytes())
+            {
                 message += &format!("\n  {e}");
             }
         }

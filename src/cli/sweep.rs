@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, Outcome, write_output};
-use crate::explore::emit::{self, Engine, Script};
-use crate::explore::journal::Finished;
-use crate::explore::plan::Plan;
-use crate::explore::results::Format;
-use crate::explore::sweep;
+use heddle::explore::emit::{self, Engine, Script};
+use heddle::explore::journal::Finished;
+use heddle::explore::plan::Plan;
+use heddle::explore::results::Format;
+use heddle::explore::sweep;
 
 /// Run cases on many machines and with many options; results as Parquet, CSV and JSON lines, and the Pareto front as a page.
 ///
@@ -123,17 +123,17 @@ impl Sweep {
             let name = format!("part-{}-{}.jsonl", range.start(), range.end());
             let journal = self.journal.unwrap_or_else(|| folder.join(name));
             let done = sweep::run(&plan, range.clone(), &journal, self.threads)?;
-            crate::say!("{} points run, {} were there before: {}", done.now, done.before, journal.display());
+            heddle_report::say!("{} points run, {} were there before: {}", done.now, done.before, journal.display());
             let failed = |p: &usize| {
                 let point = plan.point(*p).and_then(|p| done.finished.get(p.id));
-                point.is_some_and(|e| e.result.status != crate::explore::engine::Status::Passed)
+                point.is_some_and(|e| e.result.status != heddle::explore::engine::Status::Passed)
             };
             let failed = range.filter(failed).count();
             return if failed == 0 { Ok(()) } else { Err(Failure::check(format!("{failed} points did not pass"))) };
         }
         let journal = self.journal.unwrap_or_else(|| folder.join("journal.jsonl"));
         let done = sweep::run(&plan, 1..=plan.len(), &journal, self.threads)?;
-        crate::say!("{} points run ({} codes compiled), {} were there before", done.now, done.compiled, done.before);
+        heddle_report::say!("{} points run ({} codes compiled), {} were there before", done.now, done.compiled, done.before);
         finish(&plan, &done.finished, &folder, &self.format)
     }
 }

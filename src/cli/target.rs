@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::target::Machine;
+use heddle_target::Machine;
 
 use super::{Failure, MachineArgs, Outcome, write_output};
 
@@ -35,7 +35,7 @@ impl Target {
         }
         if self.machine.target.is_none() && self.machine.set.is_empty() {
             // The commented original says more than a serialised copy.
-            return write_output(None, crate::target::DEFAULT_TEXT.as_bytes());
+            return write_output(None, heddle_target::DEFAULT_TEXT.as_bytes());
         }
         let text = toml::to_string_pretty(&machine).map_err(Failure::check)?;
         write_output(None, text.as_bytes())

@@ -15,9 +15,9 @@ use super::metrics::{self, Metrics};
 use super::options::PointOptions;
 use super::progress::Progress;
 use super::{ExploreError, geometric_mean};
-use crate::runtime::array::Array;
-use crate::runtime::run::{Mode, Outcome};
-use crate::target::Machine;
+use heddle_runtime::array::Array;
+use heddle_runtime::run::{Mode, Outcome};
+use heddle_target::Machine;
 
 /// A technique that can be turned off.
 pub struct Technique {
@@ -244,7 +244,7 @@ impl Ablation {
 
     /// The tables as text.
     pub fn text(&self) -> String {
-        use crate::report::explore::{number, ratio};
+        use heddle_report::html::blocks::{number, ratio};
         use std::fmt::Write;
         let mut out = String::new();
         let setups = self.cases.iter().flat_map(|t| &t.rows).map(|r| r.setup.chars().count());
@@ -289,7 +289,7 @@ impl Ablation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::array::DType;
+    use heddle_runtime::array::DType;
 
     #[test]
     fn every_switch_is_an_option_and_changes_something() {

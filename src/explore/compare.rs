@@ -321,7 +321,7 @@ pub fn check(a: &Run, b: &Run, whole: &[Limit], each: &[Limit]) -> Result<Vec<St
 
 /// The comparison as text.
 pub fn text(c: &Comparison) -> String {
-    use crate::report::explore::{number, ratio};
+    use heddle_report::html::blocks::{number, ratio};
     use std::fmt::Write;
     let mut out = String::new();
     let _ = writeln!(out, "A  {}\nB  {}", c.files[0], c.files[1]);

@@ -13,10 +13,10 @@ use super::identity::{Hash, Hasher, LoadedCase, machine_text};
 use super::metrics::{self, Metrics};
 use super::options::PointOptions;
 use crate::driver::{self, Emit};
-use crate::object::read;
-use crate::object::write::Image;
-use crate::runtime::run::{Mode, Outcome, RunError, run_case};
-use crate::target::Machine;
+use heddle_object::Image;
+use heddle_object::read;
+use heddle_runtime::run::{Mode, Outcome, RunError, run_case};
+use heddle_target::Machine;
 
 /// How a point ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
@@ -110,8 +110,8 @@ impl Compiler {
 }
 
 fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, (Status, String)> {
-    use crate::codegen::CodegenError;
     use driver::CompileError as E;
+    use heddle_codegen::CodegenError;
     let refused = |m: String| (Status::NotCompiled, m);
     let (inputs, mut frontend) = driver::case_frontend(&case.case, &options.source_words()).map_err(refused)?;
     // The same warnings for every point help nobody.

@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 
 use super::ExploreError;
 use super::options::PointOptions;
-use crate::runtime::case::Case;
-use crate::runtime::run::Mode;
-use crate::target::Machine;
+use heddle_runtime::case::Case;
+use heddle_runtime::run::Mode;
+use heddle_target::Machine;
 
 /// A SHA-256, cut to 128 bits: 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

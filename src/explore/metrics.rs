@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::sim::Statistics;
-use crate::sim::statistics::TimingStatistics;
+use heddle_sim::Statistics;
+use heddle_sim::statistics::TimingStatistics;
 
 /// Columns by name: numbers and texts.
 pub type Metrics = BTreeMap<String, Value>;

@@ -23,6 +23,7 @@ pub mod identity;
 pub mod journal;
 pub mod metrics;
 pub mod options;
+pub mod page;
 pub mod pareto;
 pub mod plan;
 pub mod progress;

@@ -5,10 +5,10 @@
 
 use clap::{ArgAction, Args, CommandFactory, Parser};
 
-use crate::cli::CodegenArgs;
 use crate::driver::CompileOptions;
-use crate::frontend::FrontendOptions;
-use crate::target::Machine;
+use crate::options::CodegenArgs;
+use heddle_frontend::FrontendOptions;
+use heddle_target::Machine;
 
 /// What may differ between points besides the machine.
 #[derive(Args, Clone, Debug, Default)]
@@ -126,8 +126,8 @@ impl PointOptions {
     }
 
     /// The simulator's options, for one host thread.
-    pub fn simulation(&self) -> crate::sim::Options {
-        let mut options = crate::sim::Options { threads: 1, scalar_threshold: self.words.scalar_threshold, ..Default::default() };
+    pub fn simulation(&self) -> heddle_sim::Options {
+        let mut options = heddle_sim::Options { threads: 1, scalar_threshold: self.words.scalar_threshold, ..Default::default() };
         if let Some(n) = self.words.max_instructions {
             options.max_instructions = n;
         }
@@ -146,7 +146,7 @@ fn one_line(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::{RegisterFile, Rename};
+    use heddle_codegen::{RegisterFile, Rename};
 
     fn parse(text: &str) -> Result<PointOptions, String> {
         let table: toml::Table = text.parse().unwrap();

@@ -11,8 +11,8 @@ use super::axes::{self, Axis};
 use super::identity::{self, Hash, Hasher, LoadedCase};
 use super::options::{self, PointOptions};
 use super::{ExploreError, metrics};
-use crate::runtime::run::Mode;
-use crate::target::{DEFAULT_TEXT, Machine, TargetError};
+use heddle_runtime::run::Mode;
+use heddle_target::{DEFAULT_TEXT, Machine, TargetError};
 
 /// Most points of a sweep.
 const MOST_POINTS: u128 = 1_000_000;

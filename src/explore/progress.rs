@@ -38,14 +38,14 @@ impl Progress {
         let mut last = last.lock().unwrap_or_else(|e| e.into_inner());
         if last.elapsed() >= BETWEEN_LINES {
             *last = Instant::now();
-            crate::say!("{} of {} {}", self.bar.position(), self.total, self.what);
+            heddle_report::say!("{} of {} {}", self.bar.position(), self.total, self.what);
         }
     }
 
     /// A line above the bar.
     pub fn note(&self, line: &str) {
         if self.lines.is_some() {
-            crate::say!("{line}");
+            heddle_report::say!("{line}");
         } else {
             self.bar.println(line);
         }

@@ -17,7 +17,7 @@ use super::pareto;
 use super::plan::{Plan, Point, PointNumber};
 use super::progress::Progress;
 use super::results::{self, Format, Table, write_whole};
-use crate::report::explore as page;
+use crate::explore::page;
 
 /// Failing points that are told of while the sweep runs; all are in the results.
 const FAILURES_SHOWN: usize = 5;
@@ -151,7 +151,7 @@ pub fn summary(plan: &Plan, finished: &Finished) -> String {
     let settings: Vec<&str> = variant.into_iter().chain(plan.axes.iter().map(|a| a.name.as_str())).collect();
     let mut lines: Vec<String> = Vec::new();
     for same in rows.chunk_by(|a, b| a.values == b.values) {
-        let values: String = same[0].values.iter().map(|v| format!("{:>18}", page::number(*v))).collect();
+        let values: String = same[0].values.iter().map(|v| format!("{:>18}", heddle_report::html::blocks::number(*v))).collect();
         let words = |v: Value| v.as_str().map_or_else(|| v.to_string(), String::from);
         let all: Vec<Vec<String>> =
             same.iter().map(|c| results::settings(plan, c.configuration).into_iter().map(words).collect()).collect();

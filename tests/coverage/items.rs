@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use heddle::object::write::Image;
+use heddle::object::Image;
 use heddle::runtime::array::{Array, DType};
 use heddle::target::Machine;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use functions::{Bound, FUNCTIONS, Function, Shape, Type, Value};
 use heddle::driver::{self, CompileOptions, Emit};
-use heddle::object::{read, write::Image};
+use heddle::object::{Image, read};
 use heddle::runtime::array::{Array, DType};
 use heddle::runtime::case::Case;
 use heddle::runtime::run::{Mode, run_case};

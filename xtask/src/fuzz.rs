@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz --minutes N`: `heddle fuzz` for a time, from a seed that is stated so that the run can be repeated and continued.
+//! `cargo xtask fuzz --minutes N`: `heddle-fuzz` for a time, from a seed that is stated so that the run can be repeated and continued.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::shell::{build, root};
+use crate::shell::{cargo, check, release, root};
 
 /// Options of the task.
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub struct Fuzz {
     /// Where failing programs go.
     #[arg(long, value_name = "FOLDER", default_value = "fuzz-findings")]
     out: PathBuf,
-    /// Passed to `heddle fuzz` as they are: `-- --opencl require`.
+    /// Passed to `heddle-fuzz` as they are: `-- --opencl require`.
     #[arg(last = true)]
     rest: Vec<String>,
 }
@@ -30,7 +30,8 @@ pub struct Fuzz {
 impl Fuzz {
     /// Builds and runs. False if something was found.
     pub fn run(&self) -> Result<bool> {
-        let heddle = build()?;
+        check(cargo().args(["build", "--release", "--package", "heddle-fuzz"]))?;
+        let program = release().join("heddle-fuzz");
         // Multiples of a million are easy to remember, and two runs do not overlap.
         let start = self.start.unwrap_or_else(|| {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as u64);
@@ -38,13 +39,13 @@ impl Fuzz {
         });
         let out = if self.out.is_absolute() { self.out.clone() } else { root().join(&self.out) };
         println!("seeds from {start} for {} minutes", self.minutes);
-        let mut child = Command::new(&heddle)
-            .args(["fuzz", "--seeds", &format!("{start}..{}", u64::MAX), "--minutes", &self.minutes.to_string(), "--out"])
+        let mut child = Command::new(&program)
+            .args(["--seeds", &format!("{start}..{}", u64::MAX), "--minutes", &self.minutes.to_string(), "--out"])
             .arg(&out)
             .args(&self.rest)
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("cannot run {}", heddle.display()))?;
+            .with_context(|| format!("cannot run {}", program.display()))?;
         let mut end = None;
         if let Some(stdout) = child.stdout.take() {
             for line in BufReader::new(stdout).lines() {

@@ -55,7 +55,7 @@ pub fn build_all() -> Result<(PathBuf, PathBuf)> {
 }
 
 /// Where cargo leaves what it builds in release mode.
-fn release() -> PathBuf {
+pub fn release() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("release")
 }
 

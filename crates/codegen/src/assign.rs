@@ -1,0 +1,281 @@
+//! Cluster assignment (C2): every vector instruction goes to a cluster that has the unit its class needs (C1). Scalar and control instructions
+//! are in no cluster.
+//!
+//! # With local files
+//! Bottom-up greedy, after Ellis' BUG ("Bulldog: a compiler for VLIW architectures", 1986): blocks in order of frequency, instructions from the last to the
+//! first, so that users pull what they use; values that live across blocks pull through the accesses already placed there. The measure is the one of
+//! [`super::partition`]: what the register accesses of the values involved will cost, copies between clusters included, plus the work the
+//! cluster has already, because clusters issue side by side. Afterwards instructions move singly, in the order of the code, as long as that
+//! lowers the sum (Kernighan and Lin's idea without its look-ahead).
+//!
+//! # Without
+//! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles of the unit (the description's
+//! intervals).
+
+use cranelift_entity::SecondaryMap;
+use smallvec::SmallVec;
+use strum::IntoEnumIterator;
+
+use super::RegisterFile;
+use super::ranges::LiveView;
+use super::spill::{INSERTED, Origins};
+use super::webs::{self, Accesses, Costs};
+use heddle_isa::{Inst, OpClass, Operand, PhysReg, Reg, Space, VReg};
+use heddle_mir::{Bank, Block, Function};
+use heddle_target::Machine;
+
+/// For each unit class the clusters that have its unit, and the cycles an instruction keeps the unit busy.
+struct Candidates(Vec<(SmallVec<[u8; 4]>, u32)>);
+
+impl Candidates {
+    fn new(machine: &Machine) -> Self {
+        let of = |class: OpClass| match machine.timing.get(&class) {
+            Some(timing) => {
+                let clusters = machine.clusters.iter().enumerate().filter(|(_, c)| c.units.contains(&timing.unit));
+                (clusters.map(|(i, _)| i as u8).collect(), timing.interval)
+            }
+            None => (SmallVec::new(), 0),
+        };
+        Candidates(OpClass::iter().map(of).collect())
+    }
+
+    /// Assigns an instruction that is in no cluster yet, and counts its work.
+    fn assign(&self, inst: &mut Inst, scalar: bool, load: &mut [u64]) {
+        inst.cluster = 0;
+        let class = inst.class();
+        if scalar || class == OpClass::Control {
+            return;
+        }
+        let (clusters, interval) = &self.0[class as usize];
+        if let Some(&best) = clusters.iter().min_by_key(|c| load[**c as usize]) {
+            // A u-marked instruction runs on the scalar unit; its cluster only says whose local registers it may name.
+            load[best as usize] += if inst.uniform { 0 } else { u64::from(*interval) };
+            inst.cluster = best;
+        }
+    }
+}
+
+/// Whether the destination is scalar.
+fn is_scalar(function: &heddle_mir::Function, dst: Operand) -> bool {
+    match dst {
+        Operand::Reg(Reg::Virtual { reg, .. }) => function.vregs[reg].bank == Bank::Scalar,
+        Operand::Reg(Reg::Physical(PhysReg { space, .. })) => space == Space::Scalar,
+        _ => false,
+    }
+}
+
+/// Assigns clusters.
+pub fn run(function: &mut Function, machine: &Machine, files: RegisterFile) {
+    let candidates = Candidates::new(machine);
+    if files == RegisterFile::Multilevel && machine.clusters.iter().any(|c| c.local_registers > 0) {
+        return Greedy::new(function, machine, &candidates).run(machine);
+    }
+    let mut load = vec![0u64; machine.clusters.len()];
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        load.iter_mut().for_each(|l| *l = 0);
+        let mut insts = std::mem::take(&mut function.blocks[block].insts);
+        for inst in &mut insts {
+            candidates.assign(inst, is_scalar(function, inst.dst), &mut load);
+        }
+        function.blocks[block].insts = insts;
+    }
+}
+
+/// Assigns clusters to what allocation inserted, beside the work that is there.
+pub fn inserted(function: &mut Function, machine: &Machine, origins: &Origins) {
+    let candidates = Candidates::new(machine);
+    let mut load = vec![0u64; machine.clusters.len()];
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        if !origins[block].contains(&INSERTED) {
+            continue;
+        }
+        load.iter_mut().for_each(|l| *l = 0);
+        let mut insts = std::mem::take(&mut function.blocks[block].insts);
+        for (inst, origin) in insts.iter_mut().zip(&origins[block]) {
+            let local = |o: &Operand| matches!(o.as_phys(), Some(PhysReg { space: Space::Local, .. }));
+            if *origin == INSERTED && !inst.srcs.iter().chain([&inst.dst]).any(local) {
+                candidates.assign(inst, is_scalar(function, inst.dst), &mut load);
+            } else if let Some(l) = load.get_mut(usize::from(inst.cluster)) {
+                *l += u64::from(candidates.0[inst.class() as usize].1);
+            }
+        }
+        function.blocks[block].insts = insts;
+    }
+}
+
+/// Passes of single moves after the greedy assignment, with their factors on [`BALANCE`].
+const HEAT: [f32; 5] = [4.0, 2.0, 1.0, 1.0, 1.0];
+
+/// Warps that an SM is expected to have, which decides how much work a cluster does unnoticed while warps wait for memory.
+const EXPECTED_WARPS: f32 = 16.0;
+
+/// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one cluster from doing everything.
+const BALANCE: f32 = 1.0;
+
+/// State of the greedy assignment.
+struct Greedy<'a> {
+    function: &'a mut Function,
+    candidates: &'a Candidates,
+    costs: Costs,
+    /// The register that stands for each web.
+    web: SecondaryMap<VReg, Option<VReg>>,
+    /// Accesses of the instructions placed so far.
+    table: SecondaryMap<VReg, Accesses>,
+    /// Weighted work of each cluster.
+    load: Vec<f32>,
+    /// All work there is.
+    total: f32,
+    /// Work that a cluster can take without holding up a warp: the time of one warp alone, shared by the warps expected on an SM.
+    idle: f32,
+    /// Factor on [`BALANCE`], which falls from pass to pass: chains of instructions first spread, then join.
+    temperature: f32,
+}
+
+/// The accesses of one instruction: register, weight, and for a write the cycles to its result.
+type Mentions = SmallVec<[(VReg, f32, Option<f32>); 4]>;
+
+impl<'a> Greedy<'a> {
+    fn new(function: &'a mut Function, machine: &Machine, candidates: &'a Candidates) -> Self {
+        let costs = Costs::new(machine);
+        let mut table = SecondaryMap::with_capacity(function.vregs.len());
+        table.resize(function.vregs.len());
+        let load = vec![0.0; machine.clusters.len()];
+        let web = webs::representatives(function, &LiveView::new(function));
+        Greedy { web, function, candidates, costs, table, load, total: 0.0, idle: 0.0, temperature: HEAT[0] }
+    }
+
+    fn run(mut self, machine: &Machine) {
+        let mut order = self.function.layout.clone();
+        order.sort_by(|a, b| self.function.blocks[*b].frequency.total_cmp(&self.function.blocks[*a].frequency));
+        for block in &order {
+            let data = &self.function.blocks[*block];
+            self.idle += data.frequency * path(machine, &data.insts) / EXPECTED_WARPS;
+            for inst in &data.insts {
+                if let Some((choices, interval)) = self.choices(inst) {
+                    if !choices.is_empty() {
+                        self.total += data.frequency * interval as f32;
+                    }
+                } else {
+                    // The scalar unit's reads of lane registers.
+                    let mentions = self.mentions(inst, data.frequency);
+                    mentions.iter().filter(|m| m.2.is_none()).for_each(|m| self.table[m.0].read(None, m.1, 1.0));
+                }
+            }
+        }
+        for &block in &order {
+            for i in (0..self.function.blocks[block].insts.len()).rev() {
+                self.place(block, i, None);
+            }
+        }
+        let layout = self.function.layout.clone();
+        for heat in HEAT {
+            self.temperature = heat;
+            let mut moved = false;
+            for &block in &layout {
+                for i in 0..self.function.blocks[block].insts.len() {
+                    let now = self.function.blocks[block].insts[i].cluster;
+                    moved |= self.place(block, i, Some(now));
+                }
+            }
+            if !moved && heat == 1.0 {
+                break;
+            }
+        }
+    }
+
+    /// Clusters an instruction may go to, and its work; `None` for scalar and control instructions.
+    fn choices(&self, inst: &Inst) -> Option<(SmallVec<[u8; 8]>, u32)> {
+        let class = inst.class();
+        if is_scalar(self.function, inst.dst) || class == OpClass::Control {
+            return None;
+        }
+        let (clusters, interval) = &self.candidates.0[class as usize];
+        // The scalar unit delivers u-marked results to any cluster's registers; copies need only register ports.
+        if inst.uniform || class == OpClass::Move {
+            let work = if inst.uniform { 0 } else { *interval };
+            return Some(((0..self.load.len() as u8).collect(), work));
+        }
+        Some((clusters.iter().copied().collect(), *interval))
+    }
+
+    fn mentions(&self, inst: &Inst, frequency: f32) -> Mentions {
+        let mut result = Mentions::new();
+        let wait = frequency * self.costs.latency[inst.class() as usize];
+        webs::for_each_vector(self.function, inst, |reg, words, write| {
+            let reg = self.web[reg].unwrap_or(reg);
+            result.push((reg, frequency * f32::from(words), write.then_some(wait)));
+        });
+        // A copy within a web is none.
+        if let (heddle_isa::Op::Mov, [a, b]) = (inst.op, &result[..]) {
+            if a.0 == b.0 {
+                result.clear();
+            }
+        }
+        result
+    }
+
+    fn account(&mut self, mentions: &Mentions, cluster: u8, sign: f32) {
+        for (reg, weight, write) in mentions {
+            match write {
+                Some(wait) => self.table[*reg].write(cluster, *weight, *wait, sign),
+                None => self.table[*reg].read(Some(cluster), *weight, sign),
+            }
+        }
+    }
+
+    /// Places an instruction where it costs least; `from` is where it is. Says whether it moved.
+    fn place(&mut self, block: Block, i: usize, from: Option<u8>) -> bool {
+        let data = &self.function.blocks[block];
+        let inst = &data.insts[i];
+        let frequency = data.frequency;
+        let Some((choices, interval)) = self.choices(inst) else { return false };
+        let mentions = self.mentions(inst, frequency);
+        let work = frequency * interval as f32;
+        if let Some(now) = from {
+            self.account(&mentions, now, -1.0);
+            self.load[usize::from(now)] -= work;
+        }
+        let mut best = (f32::INFINITY, from.unwrap_or(0));
+        let mean = (self.total / self.load.len() as f32).max(self.idle).max(1e-6);
+        if choices.len() == 1 {
+            best = (0.0, choices[0]);
+        } else {
+            for &c in &choices {
+                self.account(&mentions, c, 1.0);
+                let ratio = self.load[usize::from(c)] / mean;
+                let mut cost = BALANCE * self.temperature * work * ratio * ratio;
+                for (k, (reg, ..)) in mentions.iter().enumerate() {
+                    if !mentions[..k].iter().any(|m| m.0 == *reg) {
+                        cost += self.table[*reg].best(&self.costs).1;
+                    }
+                }
+                self.account(&mentions, c, -1.0);
+                // Staying is worth a little, so that ties do not swing.
+                let stay = if from == Some(c) { 1e-3 * frequency } else { 0.0 };
+                if cost - stay < best.0 - 1e-4 {
+                    best = (cost - stay, c);
+                }
+            }
+        }
+        self.account(&mentions, best.1, 1.0);
+        self.load[usize::from(best.1)] += work;
+        self.function.blocks[block].insts[i].cluster = best.1;
+        from.is_some_and(|f| f != best.1)
+    }
+}
+
+/// Cycles that a warp alone takes for a block: issue in order, operands by their latencies.
+pub fn path(machine: &Machine, insts: &[Inst]) -> f32 {
+    let mut ready: rustc_hash::FxHashMap<VReg, u32> = Default::default();
+    let mut cycle = 0;
+    for inst in insts {
+        heddle_mir::liveness::for_each_use(inst, |r, _| cycle = cycle.max(ready.get(&r).copied().unwrap_or(0)));
+        if let Some((r, _)) = inst.dst.as_virt() {
+            ready.insert(r, cycle + machine.latency(inst.class()));
+        }
+        cycle += 1;
+    }
+    cycle as f32
+}

@@ -1,0 +1,247 @@
+//! Random functions through the whole of code generation, proved by the checker and executed before and after; and mutations that the checker must catch.
+
+use rand::prelude::*;
+use rand_pcg::Pcg32;
+
+use super::super::allocate::Session;
+use super::super::partition::{self, Ownership};
+use super::super::release::{self, Release};
+use super::super::spill::{INSERTED, Origins};
+use super::super::testing::{clustered, generate, interpret, machine};
+use super::super::{
+    CodegenOptions, FunctionStats, RegisterFile, Rename, assign, cleanup, finish, local_file, lower, main_file, marks,
+    predicates, scalar_file, schedule,
+};
+use heddle_isa::{Op, Operand, PhysReg, Reg};
+use heddle_mir::{Function, print, verify};
+use heddle_target::Machine;
+
+fn text(f: &Function) -> String {
+    let mut out = String::new();
+    print::print_function(f, &mut out);
+    out
+}
+
+fn outcomes(f: &Function, noise: u32) -> Vec<interpret::Outcome> {
+    [1u32, 77].iter().map(|seed| interpret::run(f, *seed, noise)).collect()
+}
+
+struct Case {
+    before: Function,
+    after: Function,
+    origins: Origins,
+    stats: FunctionStats,
+}
+
+/// Compiles a random function; panics with the function's text if anything is wrong with it.
+fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
+    let mut f = generate::function(seed, size);
+    let fail = |f: &Function, stage: &str, m: String| -> ! { panic!("seed {seed}, {stage}: {m}\n{}", text(f)) };
+    let check = |f: &Function, stage: &str| verify::verify(f, machine).unwrap_or_else(|m| fail(f, stage, m));
+    check(&f, "generated");
+    let expected = outcomes(&f, 1);
+    let same = |f: &Function, stage: &str| {
+        if outcomes(f, 2) != expected {
+            fail(f, stage, "another result".into());
+        }
+    };
+    cleanup::run(&mut f);
+    check(&f, "cleanup");
+    same(&f, "cleanup");
+    lower::run(&mut f);
+    check(&f, "lower");
+    same(&f, "lower");
+    marks::run(&mut f);
+    check(&f, "marks");
+    same(&f, "marks");
+    let files = if seed % 7 == 0 { RegisterFile::Single } else { RegisterFile::Multilevel };
+    let ownership = if seed % 3 == 0 { Ownership::Publication } else { Ownership::Energy };
+    assign::run(&mut f, machine, files);
+    schedule::run(&mut f, machine);
+    check(&f, "schedule");
+    same(&f, "schedule");
+    let before = f.clone();
+    let options =
+        CodegenOptions { verify: true, rename: if seed % 2 == 0 { Rename::Always } else { Rename::Auto }, ..Default::default() };
+    let mut session = Session::new(&f, true);
+    let mut stats = FunctionStats::default();
+    if files == RegisterFile::Multilevel {
+        partition::run(&mut f, machine, ownership, &mut session);
+        check(&f, "partition");
+        same(&f, "partition");
+    }
+    let r = scalar_file::run(&mut f, machine, &mut session, &mut stats)
+        .and_then(|()| predicates::run(&mut f, machine, &mut session, &mut stats))
+        .map(|()| local_file::run(&mut f, machine, ownership, &mut session, &mut stats))
+        .and_then(|()| main_file::run(&mut f, machine, &options, &mut session, &mut stats));
+    if let Err(e) = r {
+        fail(&before, "allocation", format!("{e}\n{}", text(&f)));
+    }
+    check(&f, "allocated");
+    same(&f, "allocated");
+    let after = f.clone();
+    finish::run(&mut f, &mut stats);
+    check(&f, "finish");
+    same(&f, "finish");
+    if f.fixed_registers.is_some() {
+        release::run(&mut f, machine, if seed % 4 == 0 { Release::Value } else { Release::Name });
+        check(&f, "release");
+        release::check(&f).unwrap_or_else(|m| fail(&f, "release", m));
+        same(&f, "release");
+    }
+    Case { before, after, origins: session.origins, stats }
+}
+
+fn random_machine(seed: u64) -> Machine {
+    let mut rng = Pcg32::seed_from_u64(seed ^ 0xabcdef);
+    let main = *[18, 19, 20, 24, 32, 48, 64].choose(&mut rng).unwrap();
+    let (scalar, predicate) = (*[8, 9, 12, 16, 64].choose(&mut rng).unwrap(), *[3, 4, 5, 7].choose(&mut rng).unwrap());
+    let locals: Vec<u32> = (0..3).map(|_| *[0, 1, 2, 3, 4, 6, 8, 16, 64].choose(&mut rng).unwrap()).collect();
+    clustered(main, scalar, predicate, rng.random_range(1..=8), &locals)
+}
+
+/// Functions of the normal mode; `HEDDLE_NIGHTLY=n` for more.
+fn count(normal: u64) -> u64 {
+    std::env::var("HEDDLE_NIGHTLY").ok().and_then(|n| n.parse().ok()).unwrap_or(normal)
+}
+
+#[test]
+fn random_functions_compile_and_keep_their_results() {
+    let mut spilled = [0; 5];
+    for seed in 0..count(500) {
+        let case = compile(seed, 20 + (seed % 120) as i32, &random_machine(seed));
+        let s = case.stats;
+        for (sum, n) in spilled.iter_mut().zip([
+            s.spilled_to_memory,
+            s.rematerialized,
+            s.scalar_spilled,
+            s.predicate_spilled,
+            s.local_overflow,
+        ]) {
+            *sum += n;
+        }
+    }
+    // The test is worth its name only if every kind of spilling happened.
+    assert!(spilled.iter().all(|n| *n > 0), "{spilled:?}");
+}
+
+/// Changes allocated code at random; says what it did.
+fn mutate(f: &mut Function, origins: &mut Origins, rng: &mut Pcg32) -> Option<String> {
+    let block = *f.layout.choose(rng)?;
+    let insts = &mut f.blocks[block].insts;
+    if insts.is_empty() {
+        return None;
+    }
+    let at = rng.random_range(0..insts.len());
+    let ends = |i: usize, insts: &[heddle_isa::Inst]| insts.get(i).is_none_or(|i| i.info().flags.terminator);
+    let movable = !ends(at, insts) && !ends(at + 1, insts);
+    let inst = &mut insts[at];
+    let name = heddle_isa::text::print_inst(inst, &[]);
+    match rng.random_range(0..4) {
+        // An instruction that only moves values is lost.
+        0 if inst.op == Op::Mov || (origins[block][at] == INSERTED && inst.op != Op::Bra) => {
+            insts.remove(at);
+            origins[block].remove(at);
+            Some(format!("dropped `{name}`"))
+        }
+        1 if origins[block][at] == INSERTED && inst.is_memory() => {
+            inst.imm += if rng.random_bool(0.5) { 4 } else { -4 };
+            Some(format!("moved the slot of `{name}`"))
+        }
+        2 if movable => {
+            if origins[block][at] != INSERTED && origins[block][at + 1] != INSERTED {
+                return None;
+            }
+            insts.swap(at, at + 1);
+            origins[block].swap(at, at + 1);
+            Some(format!("moved `{name}` down"))
+        }
+        _ => {
+            let mut regs: Vec<&mut Reg> = inst
+                .srcs
+                .iter_mut()
+                .chain([&mut inst.dst])
+                .filter_map(|o| match o {
+                    Operand::Reg(r) => Some(r),
+                    _ => None,
+                })
+                .collect();
+            regs.extend(inst.guard.as_mut().map(|g| &mut g.reg));
+            let Some(Reg::Physical(PhysReg { index, .. })) = regs.into_iter().choose(rng) else { return None };
+            let new = rng.random_range(0..18);
+            if new == *index {
+                return None;
+            }
+            *index = new;
+            Some(format!("register {new} in `{name}`"))
+        }
+    }
+}
+
+#[test]
+fn the_checker_catches_mutations() {
+    let (mut wrong, mut missed) = (0u32, Vec::new());
+    for seed in 0..count(60) {
+        let machine = machine(if seed % 2 == 0 { 18 } else { 24 }, 9, 4);
+        let case = compile(seed + 10_000, 30 + (seed % 60) as i32, &machine);
+        let expected = outcomes(&case.after, 1);
+        let mut rng = Pcg32::seed_from_u64(seed);
+        for _ in 0..60 {
+            let (mut after, mut origins) = (case.after.clone(), case.origins.clone());
+            let Some(what) = mutate(&mut after, &mut origins, &mut rng) else { continue };
+            if verify::verify(&after, &machine).is_err() {
+                continue;
+            }
+            let changed = outcomes(&after, 3) != expected;
+            let accepted = super::check(&case.before, &after, &origins).is_ok();
+            wrong += u32::from(changed);
+            if changed && accepted {
+                missed.push(format!("seed {seed}: {what}"));
+            }
+        }
+    }
+    println!("{wrong} mutations changed a result, {} were missed", missed.len());
+    assert!(wrong > 300, "only {wrong} mutations changed a result");
+    assert!(missed.len() * 100 <= wrong as usize, "{} of {wrong} missed: {missed:#?}", missed.len());
+}
+
+/// Time of each stage on a function of 100,000 instructions and one of 10,000 blocks: `cargo test --release -- --ignored large`.
+#[test]
+#[ignore = "a measurement"]
+fn large_functions() {
+    use super::super::{CodegenOptions, compile};
+    for (name, registers, f) in [
+        ("100,000 instructions", 64, generate::straight_line(100_000)),
+        ("100,000 instructions, spilling", 18, generate::straight_line(100_000)),
+        ("200,000 instructions", 64, generate::straight_line(200_000)),
+        ("10,000 blocks", 64, generate::many_blocks(10_000)),
+        ("10,000 blocks, spilling", 18, generate::many_blocks(10_000)),
+        ("20,000 blocks", 64, generate::many_blocks(20_000)),
+    ] {
+        let mut module = heddle_mir::Module { functions: vec![f], ..Default::default() };
+        let start = std::time::Instant::now();
+        let stats = compile(&mut module, &machine(registers, 32, 7), &CodegenOptions::default()).unwrap();
+        println!("{name}: {:?} {:?} {:?}", start.elapsed(), stats.times, stats.functions);
+    }
+}
+
+/// A register with two definitions, of which the first, a constant, is recomputed where it is read instead of kept. Found by a random program: the checker knew constants of registers
+/// with one definition only.
+#[test]
+fn constants_of_registers_with_several_definitions() {
+    let parse = |text: &str| heddle_mir::parse::parse_module(text).unwrap().functions.remove(0);
+    let before = "kernel @k stage lowered local 64 private 0 {\n  registers v1\nbb0: frequency 1\n  mov.b32 %0, 6\n\
+        \x20 c3 st.local.b32 [0], %0\n  c3 ld.local.b32 %0, [4]\n  c3 st.local.b32 [8], %0\n  exit\n}\n";
+    let after = |value: u32| {
+        format!(
+            "kernel @k stage allocated local 64 private 0 {{\nbb0: frequency 1\n  mov.b32 m1, {value}\n  c3 st.local.b32 [0], m1\n\
+             \x20 c3 ld.local.b32 m0, [4]\n  c3 st.local.b32 [8], m0\n  exit\n}}\n"
+        )
+    };
+    let before = parse(before);
+    let mut origins = Origins::default();
+    origins[before.entry()] = vec![INSERTED, 1, 2, 3, 4];
+    super::check(&before, &parse(&after(6)), &origins).unwrap();
+    let message = super::check(&before, &parse(&after(7)), &origins).unwrap_err();
+    assert!(message.contains("reads %0.0 from m1"), "{message}");
+}

@@ -1,0 +1,284 @@
+//! Machine-layer stages from SSA MIR to allocated code (C2).
+//!
+//! The pipeline is the list [`STAGES`]: clean-up, lowering of phis and tuples, u marks, cluster assignment, allocation of the scalar, predicate and
+//! main files with proof by the checker, final clean-up. Each stage transforms one function; functions are compiled in parallel.
+//!
+//! May touch: [`heddle_isa`], [`heddle_mir`], [`heddle_target`]. Never the simulator or LLVM.
+
+pub mod allocate;
+pub mod assign;
+pub mod checker;
+pub mod cleanup;
+pub mod color;
+pub mod dump;
+pub mod edges;
+pub mod emit;
+pub mod finish;
+pub mod lifetimes;
+pub mod local_file;
+pub mod loops;
+pub mod lower;
+pub mod main_file;
+pub mod main_spill;
+pub mod marks;
+pub mod partition;
+pub mod predicates;
+pub mod ranges;
+pub mod release;
+pub mod scalar_file;
+pub mod schedule;
+pub mod spill;
+#[cfg(test)]
+mod testing;
+pub mod webs;
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use self::allocate::Session;
+use heddle_mir::{Function, Module, Stage};
+use heddle_target::Machine;
+
+/// What can go wrong in code generation.
+#[derive(Debug, thiserror::Error)]
+pub enum CodegenError {
+    /// The registers allowed cannot hold even one instruction's operands.
+    #[error(
+        "{kernel}: {available} {file} registers are too few: an instruction needs more at once; allow more (--max-registers, or the machine description's register files)"
+    )]
+    TooFewRegisters {
+        /// Kernel.
+        kernel: String,
+        /// Which file.
+        file: &'static str,
+        /// How many there are.
+        available: u32,
+    },
+    /// A graph was asked for that belongs to a stage that did not run.
+    #[error("{kernel}: no graph `{graph}`: it is made before the stage {stage}, which --start-before or --stop-after leave out")]
+    NoGraph {
+        /// Kernel.
+        kernel: String,
+        /// Which.
+        graph: dump::Dump,
+        /// Before which stage it is made.
+        stage: &'static str,
+    },
+    /// An option names a stage that does not exist.
+    #[error("there is no stage `{0}`; the stages are {list}", list = STAGES.join(", "))]
+    UnknownStage(String),
+    /// The checker or the verifier found a defect of the compiler.
+    #[error("internal error in {stage} of {kernel}: {message}")]
+    Internal {
+        /// Kernel.
+        kernel: String,
+        /// Stage after which it was found.
+        stage: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Which vector register files the compiler uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum RegisterFile {
+    /// Local files of the clusters and the main file (C1).
+    #[default]
+    Multilevel,
+    /// The main file only.
+    Single,
+}
+
+/// Whether main registers are divided into fixed and shared ones (REN-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rename {
+    /// Where more warps can be resident for it.
+    #[default]
+    Auto,
+    /// Wherever there are short-lived values.
+    Always,
+    /// Nowhere: all are fixed.
+    Never,
+}
+
+/// Options of code generation.
+#[derive(Clone, Debug, Default)]
+pub struct CodegenOptions {
+    /// Main registers a work-item may use, below the machine's own limit.
+    pub max_main_registers: Option<u32>,
+    /// Which register files there are.
+    pub regfile: RegisterFile,
+    /// How owners of live ranges are chosen (C4).
+    pub ownership: partition::Ownership,
+    /// Whether the main registers are divided into fixed and shared ones (REN-1); otherwise all are fixed.
+    pub rename: Rename,
+    /// When shared registers are released.
+    pub release: release::Release,
+    /// Keep the order of instructions.
+    pub no_schedule: bool,
+    /// Leave out the u marks (S5).
+    pub no_marks: bool,
+    /// Verify between stages and check the allocation.
+    pub verify: bool,
+    /// Stop after the stage of this name.
+    pub stop_after: Option<String>,
+    /// Start with the stage of this name (the input has been through the earlier ones).
+    pub start_before: Option<String>,
+    /// Graphs to make.
+    pub dump: Vec<dump::Dump>,
+}
+
+/// What code generation did to one kernel.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FunctionStats {
+    /// Kernel.
+    pub kernel: String,
+    /// Instructions of the result.
+    pub instructions: usize,
+    /// Virtual registers moved to private memory.
+    pub spilled_to_memory: usize,
+    /// Virtual registers recomputed at their uses instead.
+    pub rematerialized: usize,
+    /// Scalar registers moved to vector registers.
+    pub scalar_spilled: usize,
+    /// Predicates moved to vector registers.
+    pub predicate_spilled: usize,
+    /// Live ranges that found no room in their cluster's local file.
+    pub local_overflow: usize,
+    /// Copies left after coalescing.
+    pub copies: usize,
+    /// Words live at the worst place before spilling: vector, scalar, predicate.
+    pub pressure: [u32; 3],
+    /// Graphs asked for, as DOT.
+    #[serde(skip)]
+    pub dumps: Vec<(dump::Dump, String)>,
+}
+
+/// What code generation did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CodegenStats {
+    /// Per kernel.
+    pub functions: Vec<FunctionStats>,
+    /// Time of each stage, summed over kernels, in the order of the pipeline.
+    #[serde(skip)]
+    pub times: Vec<(&'static str, Duration)>,
+}
+
+/// Names of the stages, in order.
+pub const STAGES: &[&str] = &[
+    "cleanup",
+    "lower",
+    "marks",
+    "assign",
+    "schedule",
+    "partition",
+    "scalar-file",
+    "predicates",
+    "local-file",
+    "main-file",
+    "finish",
+    "release",
+];
+
+/// The form that a stage of this name works on.
+pub fn stage_before(name: &str) -> Option<Stage> {
+    let position = |n: &str| STAGES.iter().position(|s| *s == n);
+    let stage = position(name)?;
+    Some(match name {
+        _ if Some(stage) >= position("finish") => Stage::Allocated,
+        _ if Some(stage) >= position("marks") => Stage::Lowered,
+        _ => Stage::Ssa,
+    })
+}
+
+/// Compiles every function of a module.
+///
+/// # Errors
+/// The first function's error, in order of the functions.
+pub fn compile(module: &mut Module, machine: &Machine, options: &CodegenOptions) -> Result<CodegenStats, CodegenError> {
+    for name in [&options.stop_after, &options.start_before].into_iter().flatten() {
+        if !STAGES.contains(&name.as_str()) {
+            return Err(CodegenError::UnknownStage(name.clone()));
+        }
+    }
+    let results: Vec<Result<_, CodegenError>> =
+        module.functions.par_iter_mut().map(|f| compile_function(f, machine, options)).collect();
+    let mut stats = CodegenStats { times: STAGES.iter().map(|s| (*s, Duration::ZERO)).collect(), ..Default::default() };
+    for result in results {
+        let (function, times) = result?;
+        stats.functions.push(function);
+        for (total, time) in stats.times.iter_mut().zip(times) {
+            total.1 += time;
+        }
+    }
+    Ok(stats)
+}
+
+fn compile_function(
+    function: &mut Function,
+    machine: &Machine,
+    options: &CodegenOptions,
+) -> Result<(FunctionStats, Vec<Duration>), CodegenError> {
+    let mut stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
+    let mut times = vec![Duration::ZERO; STAGES.len()];
+    let first = options.start_before.as_ref().and_then(|n| STAGES.iter().position(|s| s == n)).unwrap_or(0);
+    let mut session: Option<Session> = None;
+    for (i, stage) in STAGES.iter().enumerate().skip(first) {
+        dump::before(function, machine, stage, &options.dump, &mut stats);
+        let start = Instant::now();
+        match *stage {
+            "cleanup" if function.stage == Stage::Ssa => cleanup::run(function),
+            "lower" if function.stage == Stage::Ssa => lower::run(function),
+            "marks" if function.stage == Stage::Lowered && !options.no_marks => marks::run(function),
+            "assign" if function.stage == Stage::Lowered => {
+                let view = ranges::LiveView::new(function);
+                ranges::split_webs(function, &view, heddle_mir::Bank::Vector);
+                assign::run(function, machine, options.regfile);
+            }
+            "schedule" if function.stage == Stage::Lowered && !options.no_schedule => schedule::run(function, machine),
+            "partition" | "scalar-file" | "predicates" | "local-file" | "main-file" if function.stage == Stage::Lowered => {
+                let session = session.get_or_insert_with(|| Session::new(function, options.verify));
+                match *stage {
+                    "partition" if options.regfile == RegisterFile::Multilevel => {
+                        partition::run(function, machine, options.ownership, session);
+                    }
+                    "partition" => {}
+                    "local-file" => local_file::run(function, machine, options.ownership, session, &mut stats),
+                    "scalar-file" => scalar_file::run(function, machine, session, &mut stats)?,
+                    "predicates" => predicates::run(function, machine, session, &mut stats)?,
+                    _ => main_file::run(function, machine, options, session, &mut stats)?,
+                }
+            }
+            "finish" if function.stage == Stage::Allocated => {
+                finish::run(function, &mut stats);
+                if !options.no_marks {
+                    // Spilled scalars and recomputed constants are uniform too.
+                    marks::mark(function);
+                }
+            }
+            "release" if function.stage == Stage::Allocated => {
+                release::run(function, machine, options.release);
+                if options.verify {
+                    release::check(function).map_err(|message| CodegenError::Internal {
+                        kernel: function.name.clone(),
+                        stage: (*stage).into(),
+                        message,
+                    })?;
+                }
+            }
+            _ => {}
+        }
+        times[i] = start.elapsed();
+        if options.verify {
+            let check = heddle_mir::verify::verify(function, machine);
+            check.map_err(|message| CodegenError::Internal { kernel: function.name.clone(), stage: (*stage).into(), message })?;
+        }
+        if options.stop_after.as_deref() == Some(stage) {
+            break;
+        }
+    }
+    dump::at_end(function, &options.dump, &mut stats)?;
+    Ok((stats, times))
+}

@@ -1,0 +1,467 @@
+//! Virtual-register partitioning (C3–C12): which live range lives in which cluster's local file, and the copies that follow.
+//!
+//! The rules' examples (C-ex1, C-ex2) are `tests/lit/codegen/partition-example-*.mir`.
+//!
+//! Every live range (web, C3) gets an owner. By default that is the home of least energy, the main file included; with
+//! [`Ownership::Publication`] it is the cluster with most accesses, counted statically (C4). Then, for a range with register VR, its main
+//! register MVR (C10) and a register VRnew of another cluster:
+//!
+//! | access | rule | code |
+//! |---|---|---|
+//! | owner writes, another cluster reads | C5 | write VR; `mov MVR, VR` |
+//! | another cluster reads once | C6 | reads MVR |
+//! | another cluster reads several times | C7 | `mov VRnew, MVR` before its first read; reads VRnew |
+//! | another cluster writes and reads | C8 | writes VRnew; `mov MVR, VRnew`; `mov VR, MVR` |
+//! | another cluster only writes | C9 | writes MVR; `mov VR, MVR` |
+//!
+//! # Control flow (C11)
+//! Copies behind a write follow every write of the range, under the same EXEC. The copy of C7 stands before the first read of each stretch of a block
+//! between writes. If the range has a single write and the cluster reads it in several blocks, or in a loop that the write is outside of, it stands once, in the
+//! nearest common dominator of the reads that is in no deeper loop than need be; lanes that read have then passed it, whatever EXEC is there.
+//!
+//! Where C7 would cost more than it saves (few reads, weighted), the cluster reads MVR each time; not with the publication's rules.
+//!
+//! May touch: MIR before allocation. Local registers that find no colour later go back to their MVR (`local_file`).
+
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
+
+use super::allocate::Session;
+use super::ranges;
+use super::spill::INSERTED;
+use super::webs::{self, Accesses, Costs, Home};
+use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
+use heddle_mir::{Bank, Block, Function, RegClass, liveness};
+use heddle_target::Machine;
+
+/// How owners are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Ownership {
+    /// By energy, weighted with block frequencies; a range may stay in the main file.
+    #[default]
+    Energy,
+    /// By the publication's count of accesses (C4), every copy as C5 to C9 say.
+    Publication,
+}
+
+/// A range's home and registers.
+#[derive(Clone, Debug)]
+struct Plan {
+    home: Home,
+    /// The main register, if the range leaves its owner.
+    main: Option<VReg>,
+    /// VRnew of each cluster that has one (C7, C8).
+    copies: [Option<VReg>; webs::MAX_CLUSTERS],
+    /// Clusters that write into their VRnew (C8).
+    writes_copy: u8,
+    /// Words each cluster reads.
+    read_words: [u8; webs::MAX_CLUSTERS],
+    /// The owner reads the range.
+    owner_reads: bool,
+    /// Some cluster other than the owner, or the scalar unit, reads it.
+    read_elsewhere: bool,
+    /// Clusters whose copy is made once for the whole function.
+    placed_once: u8,
+}
+
+/// Where the copies of C7 that serve several blocks stand: at the end of a block.
+type Hoisted = FxHashMap<Block, Vec<(VReg, u8)>>;
+
+/// Partitions the vector registers of a function whose instructions have their clusters.
+pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, session: &mut Session) {
+    coalesce(function, session);
+    // One register may have several live ranges, with different owners (C3).
+    let view = session.take_view(function);
+    ranges::split_webs(function, &view, Bank::Vector);
+    let costs = Costs::new(machine);
+    let table = webs::accesses(function, &costs);
+    let mut plans: SecondaryMap<VReg, Option<Box<Plan>>> = SecondaryMap::with_capacity(function.vregs.len());
+    let registers: Vec<VReg> = function.vregs.keys().filter(|r| function.vregs[*r].bank == Bank::Vector).collect();
+    for reg in registers {
+        let home = match ownership {
+            Ownership::Energy => table[reg].best(&costs).0,
+            Ownership::Publication => table[reg].publication_owner(&costs),
+        };
+        if home != Home::Main {
+            plans[reg] = Some(Box::new(plan(function, reg, home, &table[reg], &costs, ownership)));
+        }
+    }
+    read_words(function, &mut plans);
+    let hoisted = place_copies(function, &mut plans, &costs, ownership, session);
+    rewrite(function, &plans, &hoisted, session);
+    if ownership == Ownership::Energy {
+        sink(function, machine, session);
+    }
+    session.forget_view();
+    // Copies of different stretches are ranges of their own.
+    let view = session.take_view(function);
+    let locals = function.local.clone();
+    let split = ranges::split_webs_where(function, &view, |r| locals[r].is_some());
+    for (new, original) in split {
+        function.local[new] = function.local[original];
+        let main = session.main_of.get(original).copied().flatten();
+        session.main_of[new] = main;
+    }
+}
+
+/// Makes one register of what copies connect, and drops those copies.
+fn coalesce(function: &mut Function, session: &mut Session) {
+    let web = webs::representatives(function, session.view(function));
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        let insts = &mut function.blocks[block].insts;
+        let mut keep = Vec::with_capacity(insts.len());
+        for inst in insts.iter_mut() {
+            ranges::for_each_operand_mut(inst, |reg, _| *reg = web.get(*reg).copied().flatten().unwrap_or(*reg));
+            keep.push(inst.op != Op::Mov || inst.dst != inst.srcs[0] || inst.guard.is_some());
+        }
+        let mut k = keep.iter();
+        insts.retain(|_| *k.next().unwrap_or(&true));
+        let mut k = keep.iter();
+        session.origins[block].retain(|_| *k.next().unwrap_or(&true));
+    }
+    session.forget_view();
+}
+
+fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Costs, ownership: Ownership) -> Plan {
+    let class = function.vregs[reg];
+    let owner = match home {
+        Home::Owner(o) => usize::from(o),
+        _ => usize::MAX,
+    };
+    let leaves = owner == usize::MAX || a.leaves(owner, costs.clusters);
+    let mut plan = Plan {
+        home,
+        main: None,
+        copies: [None; webs::MAX_CLUSTERS],
+        writes_copy: 0,
+        read_words: [0; webs::MAX_CLUSTERS],
+        owner_reads: owner != usize::MAX && a.read_count[owner] > 0,
+        read_elsewhere: a.scalar_reads > 0.0 || (0..costs.clusters).any(|c| c != owner && a.read_count[c] > 0),
+        placed_once: 0,
+    };
+    if owner != usize::MAX {
+        function.local[reg] = Some(owner as u8);
+        plan.main = leaves.then(|| function.vregs.push(class));
+    } else {
+        // Without an owner the register itself is the main one.
+        plan.main = Some(reg);
+    }
+    let (main_read, _) = costs.main;
+    for c in (0..costs.clusters).filter(|c| *c != owner && costs.usable[*c]) {
+        let n = a.read_count[c];
+        let writes = owner != usize::MAX && a.write_count[c] > 0 && n > 0;
+        let copied =
+            a.reads[c] / f32::from(n.max(1)) * (main_read + costs.local[c].1 + costs.copy) + costs.local[c].0 * a.reads[c];
+        let pays = ownership == Ownership::Publication || copied < main_read * a.reads[c];
+        if writes || n >= 2 && pays {
+            let copy = function.vregs.push(class);
+            function.local[copy] = Some(c as u8);
+            plan.copies[c] = Some(copy);
+            plan.writes_copy |= u8::from(writes) << c;
+            // With a single write its copy holds the value wherever it is read.
+            plan.placed_once |= u8::from(writes && a.write_count.iter().sum::<u16>() == 1) << c;
+        }
+    }
+    plan
+}
+
+fn read_words(function: &Function, plans: &mut SecondaryMap<VReg, Option<Box<Plan>>>) {
+    for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
+        let Some(cluster) = webs::cluster_of(function, inst) else { continue };
+        liveness::for_each_use(inst, |reg, words| {
+            if let Some(plan) = plans.get_mut(reg).and_then(Option::as_mut) {
+                plan.read_words[usize::from(cluster)] |= words;
+            }
+        });
+    }
+}
+
+/// Finds the copies of C7 that are made once for reads in several blocks or in loops (C11).
+fn place_copies(
+    function: &Function,
+    plans: &mut SecondaryMap<VReg, Option<Box<Plan>>>,
+    costs: &Costs,
+    ownership: Ownership,
+    session: &mut Session,
+) -> Hoisted {
+    struct Sites {
+        definition: Option<Block>,
+        definitions: u32,
+        /// Cluster, block and weighted words of each read.
+        reads: Vec<(u8, Block, f32)>,
+    }
+    let mut sites: FxHashMap<VReg, Sites> = FxHashMap::default();
+    for &block in &function.layout {
+        let frequency = function.blocks[block].frequency;
+        for inst in &function.blocks[block].insts {
+            let cluster = webs::cluster_of(function, inst);
+            webs::for_each_vector(function, inst, |reg, words, write| {
+                let Some(plan) = plans.get(reg).and_then(Option::as_ref) else { return };
+                if plan.copies.iter().all(Option::is_none) {
+                    return;
+                }
+                let s = sites.entry(reg).or_insert(Sites { definition: None, definitions: 0, reads: Vec::new() });
+                if write {
+                    s.definitions += 1;
+                    s.definition = Some(block);
+                } else if let Some(c) = cluster.filter(|c| plan.copies[usize::from(*c)].is_some()) {
+                    s.reads.push((c, block, frequency * f32::from(words)));
+                }
+            });
+        }
+    }
+    let mut hoisted = Hoisted::default();
+    let mut ordered: Vec<(VReg, Sites)> = sites.into_iter().filter(|(_, s)| s.definitions == 1).collect();
+    if ordered.is_empty() {
+        return hoisted;
+    }
+    ordered.sort_unstable_by_key(|s| s.0);
+    let cfg = &session.view(function).cfg;
+    let idom = cfg.dominators();
+    let mut depth: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(cfg.len);
+    for b in &cfg.rpo {
+        depth[*b] = idom[*b].map_or(0, |d| depth[d] + 1);
+    }
+    for (reg, s) in ordered {
+        let Some(definition) = s.definition else { continue };
+        for c in 0..costs.clusters as u8 {
+            let reads: Vec<&(u8, Block, f32)> = s.reads.iter().filter(|r| r.0 == c).collect();
+            let Some(first) = reads.first() else { continue };
+            let plan = plans[reg].as_mut();
+            let Some(plan) = plan.filter(|p| p.writes_copy >> c & 1 == 0) else { continue };
+            let mut common = first.1;
+            for r in &reads {
+                let mut other = r.1;
+                while common != other {
+                    let (up, low) = if depth[common] >= depth[other] { (&mut common, other) } else { (&mut other, common) };
+                    let _ = low;
+                    match idom[*up] {
+                        Some(d) => *up = d,
+                        None => break,
+                    }
+                }
+            }
+            // Out of loops, as far as the definition.
+            let mut place = common;
+            let mut at = common;
+            while at != definition {
+                let Some(up) = idom[at] else { break };
+                at = up;
+                if function.blocks[at].frequency < function.blocks[place].frequency {
+                    place = at;
+                }
+            }
+            let several = reads.iter().any(|r| r.1 != common);
+            if at != definition || (!several && place == common) {
+                continue;
+            }
+            let words = reads.iter().map(|r| r.2).sum::<f32>();
+            let each = f32::from(plan.read_words[usize::from(c)].count_ones() as u8) * function.blocks[place].frequency;
+            let (read, write) = costs.local[usize::from(c)];
+            let once = each * (costs.main.0 + write + costs.copy) + words * read;
+            if ownership == Ownership::Energy && once >= words * costs.main.0 {
+                continue;
+            }
+            plan.placed_once |= 1 << c;
+            hoisted.entry(place).or_default().push((reg, c));
+        }
+    }
+    hoisted
+}
+
+/// A copy between registers of one range: the words of `mask`, executed by a cluster.
+fn copy(class: RegClass, to: VReg, from: VReg, mask: u8, cluster: u8, loc: SourceLoc, out: &mut Vec<Inst>) {
+    let whole = liveness::class_mask(class);
+    let mut push = |ty: Type, word: u8| {
+        let mut inst = Inst::new(Op::Mov, ty, Operand::virt_word(to, word), [Operand::virt_word(from, word)]);
+        inst.cluster = cluster;
+        inst.loc = loc;
+        out.push(inst);
+    };
+    if mask == whole {
+        push(class.copy_type(), 0);
+    } else {
+        let mut word = 0;
+        while word < class.words {
+            if mask >> word & 1 == 0 {
+                word += 1;
+            } else if word % 2 == 0 && mask >> word & 3 == 3 {
+                push(Type::B64, word);
+                word += 2;
+            } else {
+                push(Type::B32, word);
+                word += 1;
+            }
+        }
+    }
+}
+
+/// Moves copies down to where their result is first needed, so that a warp does not wait for an operand earlier than without local files: issue is in order.
+fn sink(function: &mut Function, machine: &Machine, session: &mut Session) {
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        let insts = std::mem::take(&mut function.blocks[block].insts);
+        let origins = std::mem::take(&mut session.origins[block]);
+        let mut new: Vec<Inst> = Vec::with_capacity(insts.len());
+        let mut new_origins = Vec::with_capacity(insts.len());
+        // Copies on their way down, in order.
+        let mut waiting: Vec<Inst> = Vec::new();
+        // Results that take long, with the instruction's number.
+        let mut slow: FxHashMap<VReg, usize> = FxHashMap::default();
+        for (i, (inst, origin)) in insts.into_iter().zip(origins).enumerate() {
+            let source = inst.srcs.first().and_then(|s| s.as_virt()).map(|s| s.0);
+            let late = |r: VReg| slow.get(&r).is_some_and(|at| i - at < NEAR);
+            let held = source.is_some_and(|s| waiting.iter().any(|w| w.dst.as_virt().is_some_and(|d| d.0 == s)));
+            if origin == INSERTED && inst.op == Op::Mov && (source.is_some_and(late) || held) {
+                waiting.push(inst);
+                continue;
+            }
+            let mut touched: Vec<VReg> = Vec::new();
+            liveness::for_each_use(&inst, |r, _| touched.push(r));
+            let written = inst.dst.as_virt().map(|d| d.0);
+            let needed = |w: &Inst| {
+                let (to, from) = (w.dst.as_virt().map(|d| d.0), w.srcs[0].as_virt().map(|s| s.0));
+                to.is_some_and(|t| touched.contains(&t)) || written.is_some() && (written == to || written == from)
+            };
+            // The last copy needed, and all before it: they may build on each other.
+            let count =
+                if inst.info().flags.terminator { waiting.len() } else { waiting.iter().rposition(needed).map_or(0, |p| p + 1) };
+            for w in waiting.drain(..count) {
+                new.push(w);
+                new_origins.push(INSERTED);
+            }
+            if let Some(r) = written {
+                if machine.latency(inst.class()) >= SLOW {
+                    slow.insert(r, i);
+                } else {
+                    slow.remove(&r);
+                }
+            }
+            new.push(inst);
+            new_origins.push(origin);
+        }
+        new_origins.resize(new_origins.len() + waiting.len(), INSERTED);
+        new.append(&mut waiting);
+        function.blocks[block].insts = new;
+        session.origins[block] = new_origins;
+    }
+}
+
+/// Results of this latency and more make a copy right behind them wait long enough to move it.
+const SLOW: u32 = 4;
+
+/// Beyond so many instructions a result is there.
+const NEAR: usize = 64;
+
+fn rewrite(function: &mut Function, plans: &SecondaryMap<VReg, Option<Box<Plan>>>, hoisted: &Hoisted, session: &mut Session) {
+    for (reg, plan) in plans.iter() {
+        let Some(plan) = plan else { continue };
+        if let Some(main) = plan.main {
+            let locals = plan.copies.iter().flatten().copied().chain((main != reg).then_some(reg));
+            locals.for_each(|l| session.main_of[l] = Some(main));
+        }
+    }
+    // Copies of C7 that hold the range's value at this point of the block.
+    let mut valid: FxHashMap<VReg, u8> = FxHashMap::default();
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        let old = std::mem::take(&mut function.blocks[block].insts);
+        let origins = std::mem::take(&mut session.origins[block]);
+        let mut new = Vec::with_capacity(old.len() + 8);
+        let mut new_origins = Vec::with_capacity(old.len() + 8);
+        valid.clear();
+        let mut pending: Vec<(VReg, u8)> = hoisted.get(&block).cloned().unwrap_or_default();
+        let mut extra: Vec<Inst> = Vec::new();
+        for (mut inst, origin) in old.into_iter().zip(origins) {
+            let cluster = webs::cluster_of(function, &inst);
+            // Copies for other blocks stand before the branch that leaves, or before this block's own first read.
+            let leaves = inst.info().flags.terminator;
+            pending.retain(|&(reg, c)| {
+                let reads = cluster == Some(c) && inst.srcs.iter().any(|s| s.as_virt().is_some_and(|(r, _)| r == reg));
+                if let (true, Some(plan)) = (leaves || reads, &plans[reg]) {
+                    if let (Some(to), Some(main)) = (plan.copies[usize::from(c)], plan.main) {
+                        copy(function.vregs[reg], to, main, plan.read_words[usize::from(c)], c, inst.loc, &mut extra);
+                    }
+                    return false;
+                }
+                true
+            });
+            for s in &mut inst.srcs {
+                let Some((reg, word)) = s.as_virt() else { continue };
+                let Some(Some(plan)) = plans.get(reg) else { continue };
+                let target = match cluster {
+                    Some(c) if plan.home == Home::Owner(c) => reg,
+                    Some(c) => match (plan.copies[usize::from(c)], plan.main) {
+                        (Some(local), Some(main)) => {
+                            let bit = 1u8 << c;
+                            let held = valid.entry(reg).or_default();
+                            if *held & bit == 0 && plan.placed_once & bit == 0 {
+                                *held |= bit;
+                                copy(function.vregs[reg], local, main, plan.read_words[usize::from(c)], c, inst.loc, &mut extra);
+                            }
+                            local
+                        }
+                        (None, main) => main.unwrap_or(reg),
+                        (Some(local), None) => local,
+                    },
+                    None => plan.main.unwrap_or(reg),
+                };
+                *s = Operand::virt_word(target, word);
+            }
+            new_origins.extend(extra.iter().map(|_| INSERTED));
+            new.append(&mut extra);
+            if let (Some((reg, word)), Some(c)) = (inst.dst.as_virt(), cluster) {
+                if let Some(Some(plan)) = plans.get(reg) {
+                    let class = function.vregs[reg];
+                    let mask = liveness::word_mask(word, inst.dst_words());
+                    let bit = 1u8 << c;
+                    valid.insert(reg, 0);
+                    let back = |extra: &mut Vec<Inst>, main: VReg| {
+                        if let (Home::Owner(o), true) = (plan.home, plan.owner_reads) {
+                            copy(class, reg, main, mask, o, inst.loc, extra);
+                        }
+                    };
+                    match (plan.home, plan.main) {
+                        (Home::Owner(o), main) if o == c => {
+                            if let (Some(main), true) = (main, plan.read_elsewhere) {
+                                copy(class, main, reg, mask, c, inst.loc, &mut extra);
+                            }
+                        }
+                        (_, Some(main)) => match plan.copies[usize::from(c)] {
+                            Some(local) if plan.writes_copy & bit != 0 => {
+                                inst.dst = Operand::virt_word(local, word);
+                                copy(class, main, local, mask, c, inst.loc, &mut extra);
+                                back(&mut extra, main);
+                                // All words: a partial write leaves the rest as the last copy or write left it.
+                                if mask == liveness::class_mask(class) {
+                                    valid.insert(reg, bit);
+                                }
+                            }
+                            _ => {
+                                inst.dst = Operand::virt_word(main, word);
+                                back(&mut extra, main);
+                            }
+                        },
+                        _ => {}
+                    }
+                }
+            }
+            new.push(inst);
+            new_origins.push(origin);
+            new_origins.extend(extra.iter().map(|_| INSERTED));
+            new.append(&mut extra);
+        }
+        // Blocks that fall through have no terminator to stand before.
+        for (reg, c) in pending {
+            if let Some(plan) = &plans[reg] {
+                if let (Some(to), Some(main)) = (plan.copies[usize::from(c)], plan.main) {
+                    copy(function.vregs[reg], to, main, plan.read_words[usize::from(c)], c, SourceLoc::default(), &mut new);
+                }
+            }
+        }
+        new_origins.resize(new.len(), INSERTED);
+        function.blocks[block].insts = new;
+        session.origins[block] = new_origins;
+    }
+}

@@ -1,0 +1,393 @@
+//! Register renaming, the compiler's side (REN-1, REN-4 … REN-7): which shared main register is free when.
+//!
+//! Registers `F..M` of the main file are shared: a write maps the name to a physical register, a release gives it back. This stage places the
+//! releases in allocated code and measures the kernel's greatest simultaneous demand.
+//!
+//! # Where a name is free
+//! A warp's lanes may wait on one side of a divergent branch while others run, so a register is free only when no lane of the warp, active or waiting, will
+//! read it: liveness in the *linear* view of [`heddle_mir::liveness`], the same as for scalar registers (REN-7). On it:
+//! - the last read releases its operand (a mark, REN-5);
+//! - a result that nothing reads is released behind its instruction;
+//! - a register that is live out of a predecessor but not into a block is released at the block's start. If last reads lie in both arms of a branch this is their
+//!   nearest common post-dominator (REN-6), whichever arms ran;
+//! - before an `exit`, what waiting lanes might still need is released on the condition that none wait (`release` with 1): the warp ends.
+//!
+//! Releasing a name that is not mapped does nothing.
+//!
+//! # Ablation
+//! [`Release::Value`] releases after every value's last read; [`Release::Name`] only where nothing mentions the register any more.
+//!
+//! # Proof
+//! [`check`] follows the warp's linear control flow on its own and proves that every read finds its register mapped and nothing stays mapped at the end.
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+
+use heddle_isa::{Inst, Op, Operand, PhysReg, Space, Type, VReg};
+use heddle_mir::cfg::Cfg;
+use heddle_mir::liveness::Liveness;
+use heddle_mir::{Block, Function, RegClass};
+use heddle_target::Machine;
+
+/// When a name is given back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Release {
+    /// After the last read of each value.
+    #[default]
+    Value,
+    /// After the last mention of the register's name.
+    Name,
+}
+
+/// Sets of main registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Names([u64; 4]);
+
+impl Names {
+    fn of(reg: PhysReg, words: u8) -> Names {
+        let mut names = Names::default();
+        if reg.space == Space::Main {
+            for i in usize::from(reg.index)..(usize::from(reg.index) + usize::from(words.max(1))).min(256) {
+                names.0[i / 64] |= 1 << (i % 64);
+            }
+        }
+        names
+    }
+    /// All from `first` on.
+    fn from(first: u32) -> Names {
+        let mut names = Names([u64::MAX; 4]);
+        for i in 0..first.min(256) as usize {
+            names.0[i / 64] &= !(1 << (i % 64));
+        }
+        names
+    }
+    fn zip(self, o: Names, f: impl Fn(u64, u64) -> u64) -> Names {
+        Names(std::array::from_fn(|i| f(self.0[i], o.0[i])))
+    }
+    fn and(self, o: Names) -> Names {
+        self.zip(o, |a, b| a & b)
+    }
+    fn or(self, o: Names) -> Names {
+        self.zip(o, |a, b| a | b)
+    }
+    fn without(self, o: Names) -> Names {
+        self.zip(o, |a, b| a & !b)
+    }
+    fn is_empty(self) -> bool {
+        self.0 == [0; 4]
+    }
+    fn count(self) -> u32 {
+        self.0.iter().map(|w| w.count_ones()).sum()
+    }
+    fn has(self, i: u32) -> bool {
+        self.0[i as usize / 64] >> (i % 64) & 1 == 1
+    }
+    fn first(self) -> Option<u32> {
+        (0..256).find(|i| self.has(*i))
+    }
+}
+
+fn reads(inst: &Inst, i: usize) -> Names {
+    inst.srcs[i].as_phys().map_or(Names::default(), |r| Names::of(r, inst.src_words(i)))
+}
+
+fn writes(inst: &Inst) -> Names {
+    inst.dst.as_phys().map_or(Names::default(), |r| Names::of(r, inst.dst_words()))
+}
+
+/// Live main registers at the boundaries of blocks, in the linear view.
+struct Live {
+    start: SecondaryMap<Block, Names>,
+    end: SecondaryMap<Block, Names>,
+}
+
+/// Linear liveness of main registers: of a copy of the function in which each aligned quad of main registers is a scalar register.
+fn linear(function: &Function, cfg: &Cfg, mode: Release) -> Live {
+    let mut shadow = function.clone();
+    shadow.vregs.clear();
+    shadow.local = SecondaryMap::new();
+    for _ in 0..64 {
+        shadow.vregs.push(RegClass::scalar(4));
+    }
+    let quad = |op: &mut Operand| {
+        if let Some(PhysReg { space: Space::Main, index }) = op.as_phys() {
+            *op = Operand::virt_word(VReg::new(usize::from(index / 4)), index % 4);
+        }
+    };
+    for block in function.layout.clone() {
+        let insts = std::mem::take(&mut shadow.blocks[block].insts);
+        for mut inst in insts {
+            inst.srcs.iter_mut().for_each(quad);
+            quad(&mut inst.dst);
+            if mode == Release::Name && inst.dst.as_virt().is_some() {
+                // Every mention counts as a read, and no write ends anything.
+                let ty = match inst.dst_words() {
+                    2 => Type::B64,
+                    4 => Type::B128,
+                    _ => Type::B32,
+                };
+                shadow.blocks[block].insts.push(Inst::new(Op::Release, ty, Operand::None, [inst.dst]));
+                inst.dst = Operand::None;
+            }
+            shadow.blocks[block].insts.push(inst);
+        }
+    }
+    let live = Liveness::new(&shadow, cfg);
+    let mut result = Live { start: SecondaryMap::new(), end: SecondaryMap::new() };
+    let names = |list: &mut dyn Iterator<Item = (VReg, u8)>| {
+        list.fold(Names::default(), |mut names, (quad, mask)| {
+            for w in (0..4).filter(|w| mask >> w & 1 == 1) {
+                let i = quad.index() * 4 + w;
+                names.0[i / 64] |= 1 << (i % 64);
+            }
+            names
+        })
+    };
+    for &block in &function.layout {
+        result.start[block] = names(&mut live.live_in(block));
+        result.end[block] = names(&mut live.live_out(block));
+    }
+    result
+}
+
+/// What waiting lanes need while each block runs: registers live into the other side of a divergent branch, or into the block where its lanes meet. A write in the
+/// block is masked and does not end them, and the name may hold other values of the active lanes meanwhile.
+fn held(function: &Function, cfg: &Cfg, live: &Live) -> SecondaryMap<Block, Names> {
+    let mut held: SecondaryMap<Block, Names> = SecondaryMap::new();
+    for d in cfg.divergent_branches(function) {
+        let joined = d.reconverge.map_or(Names::default(), |j| live.start[j]);
+        let sides = [(d.fall_through, joined.or(live.start[d.taken])), (d.taken, joined)];
+        for (from, names) in sides {
+            for b in cfg.region(from, d.reconverge).ones().map(Block::new) {
+                held[b] = held[b].or(names);
+            }
+        }
+    }
+    held
+}
+
+/// Instructions that release a set; `condition`: only if no lane waits.
+fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
+    let mut code = Vec::new();
+    while let Some(first) = names.first() {
+        let run = (0..4).take_while(|w| names.has((first + w).min(255))).count() as u32;
+        let (ty, words) = match run {
+            4 if first % 4 == 0 => (Type::B128, 4),
+            2..=4 if first % 2 == 0 => (Type::B64, 2),
+            _ => (Type::B32, 1),
+        };
+        let reg = Operand::phys(Space::Main, first as u8);
+        let mut inst = Inst::new(Op::Release, ty, Operand::None, [reg]);
+        inst.imm = i32::from(condition);
+        inst.loc = like.loc;
+        names = names.without(inst.srcs[0].as_phys().map_or(Names::default(), |r| Names::of(r, words)));
+        code.push(inst);
+    }
+    code
+}
+
+/// Share of a warp's time in which it holds at most what [`Function::shared_typical`] says. An average would make more warps resident, which then spend
+/// their time waiting for each other's registers: measured by `bench rename`.
+const TYPICAL: f64 = 0.9;
+
+/// Places the releases of a function whose registers from [`Function::fixed_registers`] on are shared, and notes its demand.
+pub fn run(function: &mut Function, machine: &Machine, mode: Release) {
+    let Some(fixed) = function.fixed_registers else { return };
+    let shared = Names::from(fixed);
+    let cfg = Cfg::new(function);
+    let live = linear(function, &cfg, mode);
+    let held = held(function, &cfg, &live);
+    let mut demand = 0;
+    // Time by registers held.
+    let mut time = [0.0f64; 257];
+    for block in function.layout.clone() {
+        let insts = std::mem::take(&mut function.blocks[block].insts);
+        let issue = issue_times(machine, &insts);
+        let frequency = f64::from(function.blocks[block].frequency);
+        let waiting = held[block].and(shared);
+        let mut after = live.end[block].and(shared).or(waiting);
+        let mut reversed: Vec<Inst> = Vec::with_capacity(insts.len() + 4);
+        for (mut inst, i) in insts.into_iter().zip(issue).rev() {
+            let written = writes(&inst).and(shared);
+            let mut behind = written.without(after);
+            let mut read = Names::default();
+            for i in (0..inst.srcs.len()).rev() {
+                let names = reads(&inst, i).and(shared);
+                let dead = names.without(after).without(written).without(read);
+                if !dead.is_empty() && dead == names {
+                    inst.release |= 1 << i;
+                } else {
+                    behind = behind.or(dead);
+                }
+                read = read.or(names);
+            }
+            if inst.op == Op::Exit && !after.is_empty() {
+                // The waiting lanes' registers, if there are none.
+                reversed.push(inst.clone());
+                let like = inst.clone();
+                reversed.extend(releases(after, true, &like).into_iter().rev());
+            } else {
+                reversed.extend(releases(behind, false, &inst).into_iter().rev());
+                reversed.push(inst.clone());
+            }
+            let guarded = inst.guard.is_some() || mode == Release::Name;
+            demand = demand.max(after.or(read).or(written).count());
+            after = if guarded { after.or(written) } else { after.without(written) }.or(read).or(waiting);
+            time[after.count() as usize] += frequency * i;
+        }
+        let arriving = cfg.edges[block].preds.iter().fold(Names::default(), |n, p| n.or(live.end[*p])).and(shared);
+        demand = demand.max(arriving.count());
+        let like = reversed.last().cloned().unwrap_or_else(|| Inst::new(Op::Nop, Type::None, Operand::None, []));
+        reversed.extend(releases(arriving.without(live.start[block]).without(waiting), false, &like).into_iter().rev());
+        reversed.reverse();
+        function.blocks[block].insts = reversed;
+    }
+    function.shared_demand = demand;
+    let mut left = TYPICAL * time.iter().sum::<f64>();
+    function.shared_typical = time
+        .iter()
+        .position(|t| {
+            left -= t;
+            left <= 0.0
+        })
+        .map_or(demand, |n| demand.min(n as u32));
+}
+
+/// Cycles that a warp alone spends before each instruction issues, from the one before: issue in order, operands by their latencies.
+fn issue_times(machine: &Machine, insts: &[Inst]) -> Vec<f64> {
+    let mut ready: rustc_hash::FxHashMap<PhysReg, u32> = Default::default();
+    let mut cycle = 0;
+    let mut times = Vec::with_capacity(insts.len());
+    for inst in insts {
+        let mut at = cycle + 1;
+        for i in 0..inst.srcs.len() {
+            if let Some(reg) = inst.srcs[i].as_phys() {
+                at = at.max(ready.get(&reg).copied().unwrap_or(0));
+            }
+        }
+        if let Some(reg) = inst.dst.as_phys() {
+            for w in 0..inst.dst_words().max(1) {
+                ready.insert(PhysReg { space: reg.space, index: reg.index.wrapping_add(w) }, at + machine.latency(inst.class()));
+            }
+        }
+        times.push(f64::from(at - cycle));
+        cycle = at;
+    }
+    times
+}
+
+/// Which names are mapped: surely, and possibly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mapped {
+    surely: Names,
+    possibly: Names,
+}
+
+/// Proves that every shared register is mapped when it is read, on every way a warp can take, and that none stays mapped at the end (REN-9).
+///
+/// # Errors
+/// The first read that may find its register unmapped, or the first exit that may leave one mapped.
+pub fn check(function: &Function) -> Result<(), String> {
+    let Some(fixed) = function.fixed_registers else { return Ok(()) };
+    let shared = Names::from(fixed);
+    let cfg = Cfg::new(function);
+    // A name that waiting lanes need must not change its register, even if the active lanes are done with it (REN-7).
+    let mut bare = function.clone();
+    bare.blocks.values_mut().for_each(|b| b.insts.retain(|i| i.op != Op::Release));
+    let held = held(&bare, &cfg, &linear(&bare, &cfg, Release::Value));
+    for &block in &function.layout {
+        for inst in &function.blocks[block].insts {
+            let given = (0..inst.srcs.len())
+                .filter(|i| inst.release >> i & 1 == 1 || (inst.op == Op::Release && inst.imm == 0))
+                .fold(Names::default(), |n, i| n.or(reads(inst, i)));
+            if let Some(name) = given.and(shared).and(held[block]).first() {
+                let text = heddle_isa::text::print_inst(inst, &[]);
+                return Err(format!("{block}: m{name} is released while waiting lanes need it (REN-7)\n  in: {text}"));
+            }
+        }
+    }
+    // A warp goes on with the waiting side when the first one reaches the reconvergence block or ends. What the waiting lanes need was mapped at the branch,
+    // and nothing between may have released it (above).
+    let live = linear(&bare, &cfg, Release::Value);
+    let mut onward: SecondaryMap<Block, Vec<(Block, Block)>> = SecondaryMap::new();
+    for d in cfg.divergent_branches(function) {
+        for b in cfg.region(d.fall_through, d.reconverge).ones().map(Block::new) {
+            let succs = &cfg.edges[b].succs;
+            if succs.is_empty() || d.reconverge.is_some_and(|j| succs.contains(&j)) {
+                onward[b].push((d.branch, d.taken));
+            }
+        }
+    }
+    let mut entries: SecondaryMap<Block, Option<Mapped>> = SecondaryMap::new();
+    let mut ends: SecondaryMap<Block, Option<Mapped>> = SecondaryMap::new();
+    entries[function.entry()] = Some(Mapped { surely: Names::default(), possibly: Names::default() });
+    loop {
+        let mut changed = false;
+        for &block in &cfg.rpo {
+            let Some(entry) = entries[block] else { continue };
+            let (end, waiting) = walk(function, block, entry, shared, false)?;
+            changed |= ends[block].replace(end) != Some(end);
+            let mut arrivals: Vec<(Block, Mapped)> = cfg.edges[block].succs.iter().map(|s| (*s, end)).collect();
+            for &(branch, taken) in &onward[block] {
+                let Some(then) = ends[branch] else { continue };
+                let kept = then.surely.and(live.start[taken]);
+                let surely = waiting.surely.or(kept);
+                arrivals.push((taken, Mapped { surely, possibly: waiting.possibly.or(kept) }));
+            }
+            for (target, state) in arrivals {
+                let new = match entries[target] {
+                    None => state,
+                    Some(old) => Mapped { surely: old.surely.and(state.surely), possibly: old.possibly.or(state.possibly) },
+                };
+                if entries[target] != Some(new) {
+                    entries[target] = Some(new);
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for &block in &cfg.rpo {
+        if let Some(entry) = entries[block] {
+            walk(function, block, entry, shared, true)?;
+        }
+    }
+    Ok(())
+}
+
+/// States at the end of a block: for lanes that go on, and for those that wait (conditional releases did not happen). With `judge`, the first defect.
+fn walk(function: &Function, block: Block, entry: Mapped, shared: Names, judge: bool) -> Result<(Mapped, Mapped), String> {
+    let (mut now, mut waiting) = (entry, entry);
+    for inst in &function.blocks[block].insts {
+        let complain = |what: &str, names: Names| {
+            let name = names.first().unwrap_or(0);
+            Err(format!("{block}: m{name} {what}\n  in: {}", heddle_isa::text::print_inst(inst, &[])))
+        };
+        let mut give_back = Names::default();
+        for i in 0..inst.srcs.len() {
+            let names = reads(inst, i).and(shared);
+            let missing = names.without(now.surely);
+            if judge && inst.op != Op::Release && !missing.is_empty() {
+                return complain("may be unmapped when it is read (REN-9)", missing);
+            }
+            if inst.release >> i & 1 == 1 || inst.op == Op::Release {
+                give_back = give_back.or(names);
+            }
+        }
+        if judge && inst.op == Op::Exit && !now.surely.is_empty() {
+            return complain("stays mapped at the end (REN-9)", now.surely);
+        }
+        let written = writes(inst).and(shared);
+        for state in [&mut now, &mut waiting] {
+            state.surely = state.surely.or(written);
+            state.possibly = state.possibly.or(written);
+        }
+        let conditional = inst.op == Op::Release && inst.imm != 0;
+        now = Mapped { surely: now.surely.without(give_back), possibly: now.possibly.without(give_back) };
+        if !conditional {
+            waiting = Mapped { surely: waiting.surely.without(give_back), possibly: waiting.possibly.without(give_back) };
+        }
+    }
+    Ok((now, waiting))
+}

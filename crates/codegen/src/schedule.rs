@@ -1,0 +1,295 @@
+//! List scheduling within blocks (C2), after clusters are assigned and before live ranges are partitioned.
+//!
+//! # Problem
+//! A warp issues in order, so the first instruction that waits for memory holds up everything behind it. Loads should therefore start as early as their
+//! addresses allow, one after another, and their users come late; everything else should stay close to where it is, because live ranges that grow need
+//! more registers, and the local files are small.
+//!
+//! # Algorithm
+//! The block's dependence graph: registers by word (true, anti and output dependences, guards included), memory (accesses of different spaces, or to
+//! different bytes from one address, or through different arguments of which one is `restrict`, are independent; loads do not order loads), side effects and volatile accesses in order. Cycle by cycle,
+//! among the instructions whose operands are ready, the one is taken that starts the longest path of long latencies (memory, divides); on ties the first
+//! of the original order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps can have each, only
+//! instructions that do not add to them are moved up.
+//!
+//! Deterministic. Terminators stay last; nothing crosses a block's end, so EXEC is the same before and after.
+
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, SurfacePlace, VReg};
+use heddle_mir::{Bank, Function, liveness};
+use heddle_target::Machine;
+
+/// Latencies from here on are worth moving instructions for; shorter ones other warps hide.
+const LONG: u32 = 40;
+
+/// Blocks beyond this are scheduled in pieces of this many instructions, so that time stays linear.
+const PIECE: usize = 1024;
+
+/// Schedules every block.
+pub fn run(function: &mut Function, machine: &Machine) {
+    let view = super::ranges::LiveView::new(function);
+    let full = machine.sm.main_registers / (machine.sm.max_warps * machine.warp_size).max(1);
+    let limit = full.max(24) as i32;
+    for position in 0..function.layout.len() {
+        let block = function.layout[position];
+        let live_out: Vec<(VReg, u8)> = view.live_out(block).filter(|(r, _)| function.vregs[*r].bank == Bank::Vector).collect();
+        let mut insts = std::mem::take(&mut function.blocks[block].insts);
+        let end = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
+        let tail = insts.split_off(end);
+        let mut scheduled = Vec::with_capacity(insts.len() + tail.len());
+        while !insts.is_empty() {
+            let rest = insts.split_off(insts.len().min(PIECE));
+            let piece = std::mem::replace(&mut insts, rest);
+            // Within a large block what later pieces read counts as live.
+            let mut live: FxHashMap<VReg, u8> = live_out.iter().copied().collect();
+            for inst in insts.iter().chain(&tail) {
+                liveness::for_each_use(inst, |r, m| *live.entry(r).or_default() |= m);
+            }
+            schedule(function, machine, piece, &live, limit, &mut scheduled);
+        }
+        scheduled.extend(tail);
+        function.blocks[block].insts = scheduled;
+    }
+}
+
+/// An instruction in the dependence graph.
+#[derive(Default)]
+struct Node {
+    /// Users with the cycles they wait.
+    successors: SmallVec<[(u32, u32); 4]>,
+    predecessors: u32,
+    /// Long latencies on the longest path from here.
+    height: u32,
+    /// Earliest cycle.
+    ready: u32,
+}
+
+/// What a memory access touches.
+struct Access {
+    index: u32,
+    space: MemorySpace,
+    store: bool,
+    /// Base and offset with the versions of their registers: equal ones are equal addresses.
+    address: [(Operand, u32); 2],
+    from: i64,
+    bytes: i64,
+}
+
+fn schedule(
+    function: &Function,
+    machine: &Machine,
+    insts: Vec<Inst>,
+    live_out: &FxHashMap<VReg, u8>,
+    limit: i32,
+    out: &mut Vec<Inst>,
+) {
+    let n = insts.len();
+    if n < 3 {
+        return out.extend(insts);
+    }
+    let mut nodes: Vec<Node> = (0..n).map(|_| Node::default()).collect();
+    dependences(function, machine, &insts, &mut nodes);
+    for i in (0..n).rev() {
+        let height = nodes[i].successors.iter().map(|(s, _)| nodes[*s as usize].height).max().unwrap_or(0);
+        let own = latency(machine, &insts[i]);
+        nodes[i].height = height + if own >= LONG { own } else { 0 };
+    }
+    // Words of vector registers still to be read, for pressure.
+    let mut reads_left: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(function.vregs.len());
+    let vector = |r: VReg| function.vregs[r].bank == Bank::Vector;
+    for inst in &insts {
+        liveness::for_each_use(inst, |r, _| reads_left[r] += u32::from(vector(r)));
+    }
+    let stays = |r: VReg| live_out.contains_key(&r);
+    let mut pressure: i32 = 0;
+    let change = |inst: &Inst, reads_left: &SecondaryMap<VReg, u32>| -> i32 {
+        let mut delta = 0;
+        if let Some((r, m)) = liveness::def(inst).filter(|(r, _)| vector(*r)) {
+            delta += if reads_left[r] > 0 || stays(r) { m.count_ones() as i32 } else { 0 };
+        }
+        let mut seen: SmallVec<[VReg; 4]> = SmallVec::new();
+        liveness::for_each_use(inst, |r, _| {
+            if vector(r) && !seen.contains(&r) {
+                seen.push(r);
+                let here = inst.srcs.iter().filter(|s| s.as_virt().is_some_and(|(x, _)| x == r)).count() as u32;
+                if reads_left[r] <= here && !stays(r) {
+                    delta -= i32::from(function.vregs[r].words);
+                }
+            }
+        });
+        delta
+    };
+    // Ready instructions in original order.
+    let mut ready: Vec<u32> = (0..n as u32).filter(|i| nodes[*i as usize].predecessors == 0).collect();
+    let mut cycle = 0u32;
+    let mut order: Vec<u32> = Vec::with_capacity(n);
+    while !ready.is_empty() {
+        let crowded = pressure >= limit;
+        let best = ready
+            .iter()
+            .copied()
+            .min_by_key(|&i| {
+                let node = &nodes[i as usize];
+                let waits = node.ready.saturating_sub(cycle);
+                // Short waits are not worth a detour.
+                let waits = if waits < LONG { 0 } else { waits };
+                let grows = if crowded { change(&insts[i as usize], &reads_left).max(0) } else { 0 };
+                (waits, grows, std::cmp::Reverse(if crowded { 0 } else { node.height }), i)
+            })
+            .unwrap_or(ready[0]);
+        ready.retain(|i| *i != best);
+        pressure += change(&insts[best as usize], &reads_left);
+        liveness::for_each_use(&insts[best as usize], |r, _| reads_left[r] = reads_left[r].saturating_sub(1));
+        cycle = cycle.max(nodes[best as usize].ready) + 1;
+        order.push(best);
+        let successors = std::mem::take(&mut nodes[best as usize].successors);
+        for (s, wait) in successors {
+            let node = &mut nodes[s as usize];
+            node.ready = node.ready.max(cycle - 1 + wait);
+            node.predecessors -= 1;
+            if node.predecessors == 0 {
+                ready.push(s);
+            }
+        }
+    }
+    let mut slots: Vec<Option<Inst>> = insts.into_iter().map(Some).collect();
+    out.extend(order.into_iter().filter_map(|i| slots[i as usize].take()));
+}
+
+/// The dependence graph of a piece of a block: each instruction's users with the cycles that they wait.
+pub(super) fn dependence_edges(function: &Function, machine: &Machine, insts: &[Inst]) -> Vec<SmallVec<[(u32, u32); 4]>> {
+    let mut nodes: Vec<Node> = insts.iter().map(|_| Node::default()).collect();
+    dependences(function, machine, insts, &mut nodes);
+    nodes.into_iter().map(|n| n.successors).collect()
+}
+
+fn latency(machine: &Machine, inst: &Inst) -> u32 {
+    machine.latency(inst.class())
+}
+
+fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &mut [Node]) {
+    let mut last_write: FxHashMap<(VReg, u8), u32> = FxHashMap::default();
+    let mut readers: FxHashMap<(VReg, u8), SmallVec<[u32; 4]>> = FxHashMap::default();
+    let mut version: FxHashMap<VReg, u32> = FxHashMap::default();
+    let mut accesses: Vec<Access> = Vec::new();
+    // The last instruction that nothing with effects may cross, and those since.
+    let mut fence: Option<u32> = None;
+    let mut since: Vec<u32> = Vec::new();
+    let mut edge = |from: u32, to: u32, wait: u32| {
+        if from != to {
+            let list = &mut nodes[from as usize].successors;
+            match list.iter_mut().find(|(s, _)| *s == to) {
+                Some((_, w)) => *w = (*w).max(wait),
+                None => {
+                    list.push((to, wait));
+                    nodes[to as usize].predecessors += 1;
+                }
+            }
+        }
+    };
+    for (i, inst) in insts.iter().enumerate() {
+        let i = i as u32;
+        liveness::for_each_use(inst, |r, mask| {
+            for w in super::ranges::bits(mask).map(|w| w as u8) {
+                if let Some(&d) = last_write.get(&(r, w)) {
+                    edge(d, i, latency(machine, &insts[d as usize]));
+                }
+                readers.entry((r, w)).or_default().push(i);
+            }
+        });
+        let flags = inst.info().flags;
+        let volatile = matches!(inst.mods.cache, CachePolicy::Cv);
+        let fixed = flags.side_effect || flags.convergent || volatile || inst.op == Op::Atomic || reads_clock(inst);
+        if fixed || flags.load || flags.store {
+            if let Some(f) = fence {
+                edge(f, i, 1);
+            }
+        }
+        if fixed {
+            since.drain(..).for_each(|s| edge(s, i, 1));
+            fence = Some(i);
+            accesses.clear();
+        } else if flags.load || flags.store {
+            let here = access(function, inst, i, &version);
+            for other in &accesses {
+                if (here.store || other.store) && may_overlap(function, &here, other) {
+                    edge(other.index, i, 1);
+                }
+            }
+            accesses.push(here);
+            since.push(i);
+        }
+        if let Some((r, mask)) = liveness::def(inst) {
+            *version.entry(r).or_default() += 1;
+            for w in super::ranges::bits(mask).map(|w| w as u8) {
+                // A guarded write keeps the old value of other lanes, which makes it a reader too.
+                if let Some(d) = last_write.insert((r, w), i) {
+                    edge(d, i, if inst.guard.is_some() { latency(machine, &insts[d as usize]) } else { 1 });
+                }
+                for reader in readers.remove(&(r, w)).unwrap_or_default() {
+                    edge(reader, i, 0);
+                }
+            }
+        }
+    }
+}
+
+fn reads_clock(inst: &Inst) -> bool {
+    use heddle_isa::Special;
+    inst.srcs.iter().any(|s| matches!(s, Operand::Special(Special::ClockLow)))
+}
+
+fn access(function: &Function, inst: &Inst, index: u32, version: &FxHashMap<VReg, u32>) -> Access {
+    if inst.mods.address == AddressMode::Surface {
+        // Some place of the argument.
+        let surface = function.surfaces.get(usize::from(SurfacePlace::from_immediate(inst.imm).surface));
+        let word = surface.and_then(|s| function.args.get(s.argument as usize)).map_or(0, |a| a.offset / 4);
+        return Access {
+            index,
+            space: inst.mods.space.unwrap_or(MemorySpace::Global),
+            store: inst.info().flags.store,
+            address: [(Operand::Constant(word as u8), 0), (Operand::Immediate(index), u32::MAX)],
+            from: 0,
+            bytes: 0,
+        };
+    }
+    let part = |k: usize| {
+        let op = inst.srcs.get(k).copied().unwrap_or_default();
+        (op, op.as_virt().map_or(0, |(r, _)| version.get(&r).copied().unwrap_or(0)))
+    };
+    Access {
+        index,
+        space: inst.mods.space.unwrap_or(MemorySpace::Global),
+        store: inst.info().flags.store,
+        address: [part(0), part(1)],
+        from: i64::from(inst.imm),
+        bytes: i64::from(inst.ty.bytes()),
+    }
+}
+
+/// Whether a base is a `restrict` argument of the kernel.
+fn is_restrict(function: &Function, base: Operand) -> bool {
+    let Operand::Constant(word) = base else { return false };
+    function.args.iter().any(|a| a.restrict && a.offset == 4 * u32::from(word))
+}
+
+fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
+    // Constant memory and arguments are never written; global and constant addresses may name the same bytes only through a kernel's own error.
+    let kind = |s: MemorySpace| if s == MemorySpace::Constant { MemorySpace::Global } else { s };
+    if kind(a.space) != kind(b.space) {
+        return false;
+    }
+    // What is reached through a `restrict` argument is reached through no other.
+    let (x, y) = (a.address[0].0, b.address[0].0);
+    let known = |o: Operand| matches!(o, Operand::Constant(_));
+    if x != y && known(x) && known(y) && (is_restrict(function, x) || is_restrict(function, y)) {
+        return false;
+    }
+    if a.address == b.address {
+        return a.from < b.from + b.bytes && b.from < a.from + a.bytes;
+    }
+    true
+}

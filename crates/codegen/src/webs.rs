@@ -1,0 +1,268 @@
+//! What clusters do with each value, and what it costs: the table that cluster assignment and partitioning decide by.
+//!
+//! A *web* is a live range of C3 over the control-flow graph: [`super::ranges::split_webs`] has given each one a virtual register of its own, so register
+//! and web are the same here. An access counts for the cluster of its instruction. Instructions with a scalar destination run on the scalar
+//! unit, which is no cluster and reads lane registers from the main file only.
+//!
+//! Costs are energies of a lane in picojoules, weighted with block frequencies: register accesses with their wires, and for a copy
+//! that is inserted also its issue and execution.
+
+use cranelift_entity::SecondaryMap;
+
+use strum::IntoEnumIterator;
+
+use super::color;
+use super::ranges::{self, LiveView};
+use heddle_isa::{Inst, OpClass, VReg};
+use heddle_mir::{Bank, Function};
+use heddle_target::Machine;
+
+/// Most clusters a machine has (the encoding's field).
+pub const MAX_CLUSTERS: usize = 8;
+
+/// Price of a cycle that a warp cannot issue in, in picojoules of a lane: what static power and the rest of the machine spend on it. Chosen by measurement
+/// (`cargo xtask bench regfile`): lower ones buy register energy with cycles.
+const CYCLE: f32 = 0.1;
+
+/// Price of the issue slot that a copy takes, likewise.
+const SLOT: f32 = 1.0;
+
+/// Energies of register accesses.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    /// Clusters.
+    pub clusters: usize,
+    /// Reading and writing a main register.
+    pub main: (f32, f32),
+    /// Reading and writing a local register of each cluster.
+    pub local: Vec<(f32, f32)>,
+    /// A copy beyond its register accesses: issue and the unit, for a lane.
+    pub copy: f32,
+    /// Cycles to the result of each class of operation.
+    pub latency: Vec<f32>,
+    /// Whether a cluster has local registers.
+    pub usable: Vec<bool>,
+}
+
+impl Costs {
+    /// The machine's.
+    pub fn new(machine: &Machine) -> Self {
+        let e = &machine.energy;
+        let wire = |mm: f64| mm * e.wire_pj_per_mm;
+        let at =
+            |table: &[f64], n: u32| table.get((n.max(1) as usize - 1).min(table.len().saturating_sub(1))).copied().unwrap_or(0.0);
+        let local = |c: &heddle_target::Cluster| {
+            let distance = wire(if c.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local });
+            let n = c.local_registers;
+            ((at(&e.local_read_pj, n) + distance) as f32, (at(&e.local_write_pj, n) + distance) as f32)
+        };
+        let unit = machine.timing.get(&OpClass::Move).map_or(0.0, |t| t.energy_pj);
+        let main = wire(e.distance_mm.main);
+        Costs {
+            clusters: machine.clusters.len().min(MAX_CLUSTERS),
+            main: ((e.main_read_pj + main) as f32, (e.main_write_pj + main) as f32),
+            local: machine.clusters.iter().map(local).collect(),
+            copy: (unit + e.issue_pj / f64::from(machine.warp_size)) as f32 + SLOT,
+            latency: OpClass::iter().map(|c| machine.latency(c) as f32).collect(),
+            usable: machine.clusters.iter().map(|c| c.local_registers > 0).collect(),
+        }
+    }
+}
+
+/// Weighted accesses to one web, by cluster; reads of the scalar unit apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Accesses {
+    /// Reads, times words, times frequency.
+    pub reads: [f32; MAX_CLUSTERS],
+    /// Writes likewise.
+    pub writes: [f32; MAX_CLUSTERS],
+    /// Cycles that a copy right behind each write would wait for its result, times frequency.
+    pub waits: [f32; MAX_CLUSTERS],
+    /// Reading instructions, counted statically.
+    pub read_count: [u16; MAX_CLUSTERS],
+    /// Writing instructions, counted statically.
+    pub write_count: [u16; MAX_CLUSTERS],
+    /// Reads of the scalar unit.
+    pub scalar_reads: f32,
+    /// Some write is guarded: its other lanes keep the old value, so the web stays in one place.
+    pub guarded: bool,
+}
+
+/// Where a web lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In the main file only.
+    Main,
+    /// In the main file, with copies in local files for clusters that read it several times (C7).
+    Shared,
+    /// Owned by a cluster (C4).
+    Owner(u8),
+}
+
+impl Accesses {
+    /// Adds (or with a negative `sign` takes away) a read.
+    pub fn read(&mut self, cluster: Option<u8>, weight: f32, sign: f32) {
+        match cluster {
+            Some(c) => {
+                self.reads[usize::from(c)] += sign * weight;
+                let n = &mut self.read_count[usize::from(c)];
+                *n = if sign > 0.0 { n.saturating_add(1) } else { n.saturating_sub(1) };
+            }
+            None => self.scalar_reads += sign * weight,
+        }
+    }
+
+    /// Adds or takes away a write.
+    pub fn write(&mut self, cluster: u8, weight: f32, wait: f32, sign: f32) {
+        self.waits[usize::from(cluster)] += sign * wait;
+        self.writes[usize::from(cluster)] += sign * weight;
+        let n = &mut self.write_count[usize::from(cluster)];
+        *n = if sign > 0.0 { n.saturating_add(1) } else { n.saturating_sub(1) };
+    }
+
+    /// Whether the owner's copy has to be in the main file too: another cluster (or the scalar unit) reads or writes the web.
+    pub fn leaves(&self, owner: usize, clusters: usize) -> bool {
+        self.scalar_reads > 0.0 || (0..clusters).any(|c| c != owner && self.read_count[c] + self.write_count[c] > 0)
+    }
+
+    /// Cost of the web in a home, with the code of C5 to C9.
+    pub fn cost(&self, home: Home, costs: &Costs) -> f32 {
+        let (main_read, main_write) = costs.main;
+        let mut sum = main_read * self.scalar_reads;
+        let owner = match home {
+            Home::Owner(o) => usize::from(o),
+            _ => usize::MAX,
+        };
+        let leaves = owner == usize::MAX || self.leaves(owner, costs.clusters);
+        let owner_reads = owner != usize::MAX && self.read_count[owner] > 0;
+        let read_elsewhere =
+            leaves && (self.scalar_reads > 0.0 || (0..costs.clusters).any(|c| c != owner && self.read_count[c] > 0));
+        for c in 0..costs.clusters {
+            let (reads, writes) = (self.reads[c], self.writes[c]);
+            if reads == 0.0 && writes == 0.0 {
+                continue;
+            }
+            let (local_read, local_write) = costs.local[c];
+            if home == Home::Main {
+                sum += main_read * reads + main_write * writes;
+                continue;
+            }
+            if c == owner {
+                sum += local_read * reads + local_write * writes;
+                if read_elsewhere {
+                    // C5
+                    sum += writes * (local_read + main_write + costs.copy) + self.waits[c] * CYCLE;
+                }
+                continue;
+            }
+            let (n, mut read_cost) = (f32::from(self.read_count[c]), main_read * reads);
+            if n >= 2.0 && costs.usable[c] {
+                // C7 against reading the main register each time.
+                let copied = reads / n * (main_read + local_write + costs.copy) + local_read * reads;
+                read_cost = read_cost.min(copied);
+            }
+            if owner != usize::MAX && writes > 0.0 {
+                let back = if owner_reads { main_read + costs.local[owner].1 + costs.copy } else { 0.0 };
+                // C8 or C9, then the owner's copy.
+                sum += if owner_reads || n > 0.0 { self.waits[c] * CYCLE } else { 0.0 };
+                sum += if n > 0.0 && costs.usable[c] {
+                    writes * (local_write + local_read + main_write + costs.copy + back) + (local_read * reads).min(read_cost)
+                } else {
+                    writes * (main_write + back) + read_cost
+                };
+            } else {
+                sum += main_write * writes + read_cost;
+            }
+        }
+        sum
+    }
+
+    /// The home of least cost: on ties the main file, then the lowest cluster.
+    pub fn best(&self, costs: &Costs) -> (Home, f32) {
+        let mut best = (Home::Main, self.cost(Home::Main, costs));
+        if self.guarded {
+            return best;
+        }
+        let owners = (0..costs.clusters).filter(|c| costs.usable[*c] && self.read_count[*c] + self.write_count[*c] > 0);
+        for home in [Home::Shared].into_iter().chain(owners.map(|c| Home::Owner(c as u8))) {
+            let cost = self.cost(home, costs);
+            if cost < best.1 - 1e-4 {
+                best = (home, cost);
+            }
+        }
+        best
+    }
+
+    /// The publication's owner (C4): most accesses, counted statically; ties go to the fewest copies, then the lowest cluster.
+    pub fn publication_owner(&self, costs: &Costs) -> Home {
+        let count = |c: usize| u32::from(self.read_count[c]) + u32::from(self.write_count[c]);
+        let copies = |owner: usize| -> u32 {
+            let others = |c: &usize| *c != owner;
+            let read_elsewhere = self.scalar_reads > 0.0 || (0..costs.clusters).filter(others).any(|c| self.read_count[c] > 0);
+            let mut n = if read_elsewhere { u32::from(self.write_count[owner]) } else { 0 };
+            for c in (0..costs.clusters).filter(others) {
+                let (r, w) = (self.read_count[c], u32::from(self.write_count[c]));
+                n += if w > 0 { w * if r > 0 { 2 } else { 1 } } else { u32::from(r >= 2) };
+            }
+            n
+        };
+        let candidates = (0..costs.clusters).filter(|c| costs.usable[*c] && count(*c) > 0);
+        match candidates.min_by_key(|c| (std::cmp::Reverse(count(*c)), copies(*c), *c)) {
+            Some(owner) if !self.guarded => Home::Owner(owner as u8),
+            _ => Home::Main,
+        }
+    }
+}
+
+/// For each vector register the one that stands for it: copies between registers that never hold different values at a time are no accesses,
+/// and what they connect is one web (phis and their inputs).
+pub fn representatives(function: &Function, view: &LiveView) -> SecondaryMap<VReg, Option<VReg>> {
+    let graph = ranges::interference(function, view, Bank::Vector, |_| false);
+    let mut result = SecondaryMap::with_capacity(function.vregs.len());
+    for (node, first) in graph.nodes.iter().zip(color::coalesced(&graph)) {
+        result[node.reg] = Some(graph.nodes[first as usize].reg);
+    }
+    result
+}
+
+/// The cluster whose registers an instruction names: none on the scalar unit and for control.
+pub fn cluster_of(function: &Function, inst: &Inst) -> Option<u8> {
+    let scalar =
+        matches!(inst.dst.as_virt(), Some((reg, _)) if function.vregs[reg].bank == Bank::Scalar) || inst.writes_scalar_register();
+    (!scalar && inst.class() != OpClass::Control).then_some(inst.cluster)
+}
+
+/// Calls `f(register, words, is_write)` for each vector register an instruction names.
+pub fn for_each_vector(function: &Function, inst: &Inst, mut f: impl FnMut(VReg, u8, bool)) {
+    let vector = |r: VReg| function.vregs[r].bank == Bank::Vector;
+    for (i, s) in inst.srcs.iter().enumerate() {
+        if let Some((r, _)) = s.as_virt().filter(|(r, _)| vector(*r)) {
+            f(r, inst.src_words(i).max(1), false);
+        }
+    }
+    if let Some((r, _)) = inst.dst.as_virt().filter(|(r, _)| vector(*r)) {
+        f(r, inst.dst_words().max(1), true);
+    }
+}
+
+/// Accesses to every vector register.
+pub fn accesses(function: &Function, costs: &Costs) -> SecondaryMap<VReg, Accesses> {
+    let mut table: SecondaryMap<VReg, Accesses> = SecondaryMap::with_capacity(function.vregs.len());
+    table.resize(function.vregs.len());
+    for &block in &function.layout {
+        let data = &function.blocks[block];
+        for inst in &data.insts {
+            let cluster = cluster_of(function, inst);
+            for_each_vector(function, inst, |reg, words, write| {
+                let weight = data.frequency * f32::from(words);
+                if !write {
+                    table[reg].read(cluster, weight, 1.0);
+                } else if let Some(c) = cluster {
+                    table[reg].write(c, weight, data.frequency * costs.latency[inst.class() as usize], 1.0);
+                    table[reg].guarded |= inst.guard.is_some();
+                }
+            });
+        }
+    }
+    table
+}

@@ -1,0 +1,235 @@
+//! Control-flow graph of a MIR function: successors, predecessors, orders, dominators, post-dominators and divergent regions.
+//!
+//! Dominators and post-dominators follow Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001).
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+use fixedbitset::FixedBitSet;
+use smallvec::SmallVec;
+
+use super::{Block, Function};
+use heddle_isa::Op;
+
+/// Where a block goes.
+#[derive(Clone, Debug, Default)]
+pub struct Edges {
+    /// Successors: the taken side of a conditional branch first, then where control falls through.
+    pub succs: SmallVec<[Block; 2]>,
+    /// Predecessors, each once.
+    pub preds: SmallVec<[Block; 4]>,
+}
+
+/// A divergent branch and the blocks that run while its lanes are apart.
+#[derive(Clone, Debug)]
+pub struct DivergentRegion {
+    /// The block that ends in `brad`.
+    pub branch: Block,
+    /// Side of the lanes whose guard holds; waits first.
+    pub taken: Block,
+    /// Side that runs first.
+    pub fall_through: Block,
+    /// Where they meet.
+    pub reconverge: Option<Block>,
+}
+
+/// The graph.
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    /// Edges of each block.
+    pub edges: SecondaryMap<Block, Edges>,
+    /// Reachable blocks in reverse post-order.
+    pub rpo: Vec<Block>,
+    /// Number of block indices.
+    pub len: usize,
+    /// Blocks that end in `trap`.
+    traps: FixedBitSet,
+}
+
+/// The block control goes to when it does not branch, if the block can fall through or ends in `bra`.
+fn successors(function: &Function, position: usize) -> SmallVec<[Block; 2]> {
+    let insts = &function.blocks[function.layout[position]].insts;
+    let mut succs = SmallVec::new();
+    let mut falls = true;
+    for inst in insts.iter().rev().take(2).rev() {
+        match inst.op {
+            Op::Bra => {
+                succs.extend(inst.blocks().first().copied());
+                falls = false;
+            }
+            Op::BraScalar | Op::BraDivergent => succs.extend(inst.blocks().first().copied()),
+            Op::Exit | Op::Trap => falls = false,
+            _ => {}
+        }
+    }
+    if falls {
+        succs.extend(function.layout.get(position + 1).copied());
+    }
+    succs
+}
+
+impl Cfg {
+    /// Builds the graph.
+    pub fn new(function: &Function) -> Self {
+        let len = function.blocks.len();
+        let mut traps = FixedBitSet::with_capacity(len);
+        let ends_in_trap = |b: &&Block| function.blocks[**b].insts.last().is_some_and(|i| i.op == Op::Trap);
+        function.layout.iter().filter(ends_in_trap).for_each(|b| traps.insert(b.index()));
+        let mut edges: SecondaryMap<Block, Edges> = SecondaryMap::with_capacity(len);
+        edges.resize(len);
+        for (position, &block) in function.layout.iter().enumerate() {
+            let succs = successors(function, position);
+            for &s in &succs {
+                if !edges[s].preds.contains(&block) {
+                    edges[s].preds.push(block);
+                }
+            }
+            edges[block].succs = succs;
+        }
+        let mut rpo = post_order(len, function.layout.first().map(|b| b.index()), |b| {
+            edges[Block::new(b)].succs.iter().map(|s| s.index()).collect()
+        });
+        rpo.reverse();
+        Cfg { edges, rpo: rpo.into_iter().map(Block::new).collect(), len, traps }
+    }
+
+    /// Immediate dominators of the reachable blocks; the entry and unreachable blocks have none.
+    pub fn dominators(&self) -> SecondaryMap<Block, Option<Block>> {
+        let order: Vec<usize> = self.rpo.iter().map(|b| b.index()).collect();
+        let idom = solve(self.len, &order, |b| self.edges[Block::new(b)].preds.iter().map(|p| p.index()).collect());
+        self.to_map(&idom)
+    }
+
+    /// Immediate post-dominators; `None` where only the end of the program, or nothing, post-dominates. No way to a `trap` counts: who gets there does not go
+    /// on, and the others must meet all the same (a `switch` whose default is unreachable, before a barrier).
+    pub fn post_dominators(&self) -> SecondaryMap<Block, Option<Block>> {
+        let exit = self.len;
+        let exits: SmallVec<[usize; 4]> = self
+            .rpo
+            .iter()
+            .map(|b| b.index())
+            .filter(|b| self.edges[Block::new(*b)].succs.is_empty() && !self.traps.contains(*b))
+            .collect();
+        let mut reachable = FixedBitSet::with_capacity(self.len);
+        self.rpo.iter().for_each(|b| reachable.insert(b.index()));
+        let mut order = post_order(self.len + 1, Some(exit), |b| {
+            if b == exit {
+                exits.clone()
+            } else {
+                self.edges[Block::new(b)].preds.iter().map(|p| p.index()).filter(|p| reachable.contains(*p)).collect()
+            }
+        });
+        order.reverse();
+        let idom = solve(self.len + 1, &order, |b| {
+            if b == exit {
+                return SmallVec::new();
+            }
+            let succs = &self.edges[Block::new(b)].succs;
+            if succs.is_empty() && !self.traps.contains(b) {
+                smallvec::smallvec![exit]
+            } else {
+                succs.iter().map(|s| s.index()).collect()
+            }
+        });
+        self.to_map(&idom)
+    }
+
+    fn to_map(&self, idom: &[Option<usize>]) -> SecondaryMap<Block, Option<Block>> {
+        let mut map = SecondaryMap::with_capacity(self.len);
+        map.resize(self.len);
+        for b in 0..self.len {
+            map[Block::new(b)] = idom[b].filter(|d| *d < self.len && *d != b).map(Block::new);
+        }
+        map
+    }
+
+    /// Blocks reachable from `from` without passing `stop`; empty if `from` is `stop`.
+    pub fn region(&self, from: Block, stop: Option<Block>) -> FixedBitSet {
+        let mut seen = FixedBitSet::with_capacity(self.len);
+        let mut stack = vec![from];
+        while let Some(b) = stack.pop() {
+            if Some(b) != stop && !seen.put(b.index()) {
+                stack.extend(&self.edges[b].succs);
+            }
+        }
+        seen
+    }
+
+    /// The divergent branches of reachable blocks.
+    pub fn divergent_branches(&self, function: &Function) -> Vec<DivergentRegion> {
+        let mut result = Vec::new();
+        for &block in &self.rpo {
+            let Some(inst) = function.blocks[block].insts.iter().rev().take(2).find(|i| i.op == Op::BraDivergent) else {
+                continue;
+            };
+            let succs = &self.edges[block].succs;
+            if let [taken, fall_through] = succs[..] {
+                result.push(DivergentRegion { branch: block, taken, fall_through, reconverge: inst.blocks().get(1).copied() });
+            }
+        }
+        result
+    }
+}
+
+fn post_order(len: usize, root: Option<usize>, succs: impl Fn(usize) -> SmallVec<[usize; 4]>) -> Vec<usize> {
+    let mut seen = FixedBitSet::with_capacity(len);
+    let mut order = Vec::with_capacity(len);
+    let mut stack: Vec<(usize, SmallVec<[usize; 4]>, usize)> = Vec::new();
+    if let Some(root) = root {
+        seen.insert(root);
+        stack.push((root, succs(root), 0));
+    }
+    while let Some((node, next, i)) = stack.last_mut() {
+        if let Some(&s) = next.get(*i) {
+            *i += 1;
+            if !seen.put(s) {
+                stack.push((s, succs(s), 0));
+            }
+        } else {
+            order.push(*node);
+            stack.pop();
+        }
+    }
+    order
+}
+
+/// Immediate dominators for nodes in reverse post-order `order` of a graph given by predecessors.
+fn solve(len: usize, order: &[usize], preds: impl Fn(usize) -> SmallVec<[usize; 4]>) -> Vec<Option<usize>> {
+    let mut number = vec![usize::MAX; len];
+    for (i, b) in order.iter().enumerate() {
+        number[*b] = i;
+    }
+    let mut idom: Vec<Option<usize>> = vec![None; len];
+    let Some(&root) = order.first() else { return idom };
+    idom[root] = Some(root);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in &order[1..] {
+            let mut new: Option<usize> = None;
+            for p in preds(b) {
+                if idom[p].is_none() {
+                    continue;
+                }
+                new = Some(match new {
+                    None => p,
+                    Some(mut a) => {
+                        let mut c = p;
+                        while a != c {
+                            while number[a] > number[c] {
+                                a = idom[a].unwrap_or(root);
+                            }
+                            while number[c] > number[a] {
+                                c = idom[c].unwrap_or(root);
+                            }
+                        }
+                        a
+                    }
+                });
+            }
+            if new.is_some() && idom[b] != new {
+                idom[b] = new;
+                changed = true;
+            }
+        }
+    }
+    idom
+}

@@ -1,0 +1,125 @@
+//! The text of MIR. [`super::parse`] is its inverse.
+//!
+//! ```text
+//! data align 256 hex "00ff" relocations 8
+//! variable "table" 0 2
+//! printf "%d\n" "i32"
+//! kernel @saxpy stage ssa local 0 private 0 required 64 1 1 {
+//!   file "saxpy.cl"
+//!   arg global "X" "float*" offset 8 size 8 align 0
+//!   registers v1 s2 p
+//! bb0: frequency 1
+//!   mov.b32 %0, gid.x !0:3:11
+//! }
+//! ```
+
+use std::fmt::Write;
+
+use super::{Bank, Function, Module, RegClass};
+
+/// A string as the parser reads it: with JSON's escapes.
+fn quoted(s: &str) -> String {
+    serde_json::Value::from(s).to_string()
+}
+
+/// Prints a module.
+pub fn print_module(module: &Module) -> String {
+    let mut out = String::new();
+    if module.data != Default::default() {
+        let _ = write!(out, "data align {} hex \"", module.data.align);
+        for b in &module.data.bytes {
+            let _ = write!(out, "{b:02x}");
+        }
+        out.push('"');
+        if !module.data.relocations.is_empty() {
+            out.push_str(" relocations");
+            for r in &module.data.relocations {
+                let _ = write!(out, " {r}");
+            }
+        }
+        out.push('\n');
+        for v in &module.data.variables {
+            let _ = writeln!(out, "variable {} {} {}", quoted(&v.name), v.start, v.bytes);
+        }
+        out.push('\n');
+    }
+    for p in &module.printf {
+        let _ = writeln!(out, "printf {} {}", quoted(&p.format), quoted(&p.arguments));
+    }
+    if !module.printf.is_empty() {
+        out.push('\n');
+    }
+    for f in &module.functions {
+        print_function(f, &mut out);
+        out.push('\n');
+    }
+    out
+}
+
+/// The text of a register class: `v1 v2 v4 s1 s2 s4 p`.
+pub fn class_name(class: RegClass) -> String {
+    match class.bank {
+        Bank::Vector => format!("v{}", class.words),
+        Bank::Scalar => format!("s{}", class.words),
+        Bank::Predicate => "p".into(),
+    }
+}
+
+/// Prints a function.
+pub fn print_function(f: &Function, out: &mut String) {
+    let _ = write!(out, "kernel @{} stage {} local {} private {}", f.name, f.stage, f.local_bytes, f.private_bytes);
+    if let Some([x, y, z]) = f.required_work_group {
+        let _ = write!(out, " required {x} {y} {z}");
+    }
+    if f.whole_work_groups {
+        out.push_str(" whole");
+    }
+    if let Some(fixed) = f.fixed_registers {
+        let _ = write!(out, " fixed {fixed} demand {} typical {}", f.shared_demand, f.shared_typical);
+    }
+    out.push_str(" {\n");
+    for file in &f.files {
+        let _ = writeln!(out, "  file {}", quoted(file));
+    }
+    for a in &f.args {
+        let kind = serde_json::to_value(a.kind).ok().and_then(|k| k.as_str().map(String::from)).unwrap_or_default();
+        let _ = write!(
+            out,
+            "  arg {kind} {} {} offset {} size {} align {}",
+            quoted(&a.name),
+            quoted(&a.type_name),
+            a.offset,
+            a.size,
+            a.align
+        );
+        for (word, holds) in [(" restrict", a.restrict), (" readonly", a.read_only)] {
+            out.push_str(if holds { word } else { "" });
+        }
+        out.push('\n');
+    }
+    for (i, s) in f.surfaces.iter().enumerate() {
+        let [x, y, z] = &s.strides;
+        let _ = writeln!(out, "  surface {i} arg {} {} strides \"{x}\" \"{y}\" \"{z}\" base \"{}\"", s.argument, s.kind, s.base);
+    }
+    for z in &f.redzones {
+        let _ = writeln!(out, "  redzone {} {} {}", z.space, z.start, z.end);
+    }
+    if !f.vregs.is_empty() {
+        out.push_str("  registers");
+        for (reg, class) in f.vregs.iter() {
+            let _ = write!(out, " {}", class_name(*class));
+            if let Some(cluster) = f.local[reg] {
+                let _ = write!(out, ".c{cluster}");
+            }
+        }
+        out.push('\n');
+    }
+    for block in &f.layout {
+        let data = &f.blocks[*block];
+        let _ = writeln!(out, "{block}: frequency {}", data.frequency);
+        for inst in &data.insts {
+            let _ = writeln!(out, "  {}", heddle_isa::text::print_inst(inst, &f.files));
+        }
+    }
+    out.push_str("}\n");
+}

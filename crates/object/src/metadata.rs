@@ -1,0 +1,193 @@
+//! Kernel metadata: what the driver must know to launch a kernel. Stored as JSON in the object's `.heddle.kernels` section.
+//!
+//! # Constant bank
+//! The constant bank of a launch is at most 1024 bytes (256 words). Words 0 and 1 hold the device address of the module's data
+//! section; kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment. Pointers to global and constant
+//! memory are 8-byte device addresses; `__local` pointer arguments are 4-byte addresses in work-group memory that the driver
+//! assigns (after the kernel's static local memory); by-value arguments are their bytes.
+
+use serde::{Deserialize, Serialize};
+
+use super::printf::PrintfFormat;
+use heddle_isa::MemorySpace;
+use heddle_isa::surface::Surface;
+
+/// First byte of the kernel arguments in the constant bank.
+pub const ARGUMENTS_START: u32 = 8;
+/// Size of the constant bank, in bytes.
+pub const CONSTANT_BANK_BYTES: u32 = 1024;
+/// Bytes of private memory that a kernel may declare a work-item.
+pub const MOST_PRIVATE_BYTES: u32 = 1 << 24;
+/// Bytes of local memory that a kernel may declare a work-group.
+pub const MOST_LOCAL_BYTES: u32 = 1 << 28;
+
+/// Words of an image argument: width, height, depth, layers, channel order, channel type.
+pub const IMAGE_WORDS: u32 = 6;
+
+/// What a kernel argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArgumentKind {
+    /// Pointer to `__global` memory: 8 bytes.
+    Global,
+    /// Pointer to `__constant` memory: 8 bytes.
+    Constant,
+    /// Pointer to `__local` memory whose size the host gives: 4 bytes.
+    Local,
+    /// By value: `size` bytes.
+    Value,
+    /// An image: [`IMAGE_WORDS`] words of what the `get_image_…` functions return.
+    Image,
+    /// A sampler: 4 bytes, the bits of clang's `CLK_…` constants.
+    Sampler,
+    /// Hidden, the last: address of the buffer of `printf` (8 bytes), bytes of messages it takes (4), 4 of padding.
+    PrintfBuffer,
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelArgument {
+    /// Source name, if known.
+    pub name: String,
+    /// OpenCL C type as written, if known (`float4*`).
+    pub type_name: String,
+    /// Kind.
+    pub kind: ArgumentKind,
+    /// Byte offset in the constant bank.
+    pub offset: u32,
+    /// Bytes in the constant bank.
+    pub size: u32,
+    /// For `Local`: alignment in bytes that the pointee wants.
+    pub align: u32,
+    /// `restrict`: what the kernel accesses through it, it accesses through nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restrict: bool,
+    /// A pointer or image that the kernel only reads, if at all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+}
+
+/// Bytes between variables that nothing may access (checking mode).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redzone {
+    /// Work-group or private memory.
+    pub space: MemorySpace,
+    /// First address: a multiple of 4.
+    pub start: u32,
+    /// First address behind.
+    pub end: u32,
+}
+
+/// A program-scope variable that stands apart from the others (checking mode).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Name.
+    pub name: String,
+    /// First byte in the data section: a multiple of [`VARIABLE_ALIGN`].
+    pub start: u32,
+    /// Bytes.
+    pub bytes: u32,
+}
+
+/// Where variables that stand apart begin. That of buffers: no cache line has bytes of two of them.
+pub const VARIABLE_ALIGN: u32 = 256;
+
+/// Bytes of a [`Redzone`], at least.
+pub const REDZONE_BYTES: u32 = 32;
+
+impl Redzone {
+    /// A redzone behind a variable that ends at `end`.
+    pub fn behind(space: MemorySpace, end: u32) -> Redzone {
+        let start = end.next_multiple_of(4);
+        Redzone { space, start, end: start + REDZONE_BYTES }
+    }
+}
+
+/// A kernel's header: where its code is, what it needs, how it was compiled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelHeader {
+    /// Kernel name.
+    pub name: String,
+    /// Byte offset of the first instruction in `.text`.
+    pub text_offset: u64,
+    /// Bytes of code.
+    pub text_size: u64,
+    /// Arguments.
+    pub args: Vec<KernelArgument>,
+    /// Static work-group memory, bytes.
+    pub local_bytes: u32,
+    /// Private memory a work-item, bytes.
+    pub private_bytes: u32,
+    /// Main vector registers a work-item names (M of REN-1).
+    pub main_registers: u32,
+    /// Of these, fixed registers (F of REN-1); equal to `main_registers` without renaming.
+    pub fixed_registers: u32,
+    /// Maximal simultaneous demand for shared registers of a warp (REN-8); 0 without renaming.
+    pub shared_demand: u32,
+    /// Shared registers a warp holds at most for most of its time, as the compiler predicts; decides residency, not safety.
+    #[serde(default)]
+    pub shared_typical: u32,
+    /// Surfaces, by number (G7).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<Surface>,
+    /// Local registers named, per cluster.
+    pub local_registers: Vec<u32>,
+    /// Scalar registers named.
+    pub scalar_registers: u32,
+    /// Predicate registers named.
+    pub predicate_registers: u32,
+    /// `reqd_work_group_size`.
+    pub required_work_group: Option<[u32; 3]>,
+    /// The global size must be a multiple of the work-group size: the code rests on work-groups being whole (of the required size), or was
+    /// compiled as OpenCL C before 2.0 or with `-cl-uniform-work-group-size`.
+    #[serde(default)]
+    pub whole_work_groups: bool,
+    /// Bytes that nothing may access.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redzones: Vec<Redzone>,
+    /// Warp size the code was compiled for.
+    pub warp_size: u32,
+}
+
+/// The object's metadata section.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ObjectMetadata {
+    /// Version of this format.
+    pub version: u32,
+    /// Name of the machine description the code was compiled for.
+    pub machine: String,
+    /// Number of clusters of that machine.
+    pub clusters: u32,
+    /// Kernels.
+    pub kernels: Vec<KernelHeader>,
+    /// Offsets in the data section to be turned into addresses by the loader (64-bit places).
+    pub data_relocations: Vec<u32>,
+    /// Alignment of the data section.
+    pub data_align: u32,
+    /// Program-scope variables, by address, if nothing may access the bytes between them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<Variable>,
+    /// Formats of `printf`; a message has the number of its own, from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub printf: Vec<PrintfFormat>,
+}
+
+impl KernelHeader {
+    /// The arguments that a launch gives.
+    pub fn visible_args(&self) -> &[KernelArgument] {
+        match self.args.split_last() {
+            Some((last, others)) if last.kind == ArgumentKind::PrintfBuffer => others,
+            _ => &self.args,
+        }
+    }
+
+    /// Byte offset of the hidden argument of `printf` in the constant bank, if the kernel prints.
+    pub fn printf_argument(&self) -> Option<u32> {
+        self.args.last().filter(|a| a.kind == ArgumentKind::PrintfBuffer).map(|a| a.offset)
+    }
+}
+
+/// Bytes of messages that the buffer of `printf` takes unless told otherwise: what OpenCL's full profile asks for at least.
+pub const PRINTF_ROOM: u32 = 1 << 20;
+/// Bytes of the hidden argument of `printf`.
+pub const PRINTF_ARGUMENT_BYTES: u32 = 16;

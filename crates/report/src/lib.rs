@@ -1,0 +1,331 @@
+//! What a run did, for people and for programs.
+
+/// As `eprintln!`, but a reader of standard error that has gone away is no reason to panic.
+#[macro_export]
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _gone = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
+pub mod html;
+pub mod live;
+pub mod profile;
+pub mod roofline;
+pub mod trace;
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::json;
+
+use heddle_runtime::printf::Printed;
+use heddle_runtime::run::{Mode, Outcome};
+use heddle_sim::statistics::HierarchyStatistics;
+use heddle_sim::{Fault, Statistics};
+use heddle_target::Machine;
+
+/// Host time of a run.
+#[derive(Clone, Debug, Default)]
+pub struct HostTimes {
+    /// Compilation.
+    pub compile: Duration,
+    /// Simulation of the launches, without making, reading and comparing buffers.
+    pub simulate: Duration,
+    /// Of that, each launch, with the translation to the host's instructions if it had one.
+    pub launches: Vec<Duration>,
+}
+
+/// Statistics as JSON.
+pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes) -> String {
+    let launches: Vec<_> = outcome.launches.iter().map(|(k, s)| json!({ "kernel": k, "statistics": s })).collect();
+    let value = json!({
+        "machine": machine.name,
+        "warp_size": machine.warp_size,
+        "mode": if mode == Mode::Timing { "timing" } else { "functional" },
+        "passed": outcome.mismatches.is_empty(),
+        "checked": outcome.checked,
+        "mismatches": outcome.mismatches.iter().map(|(b, m)| json!({ "buffer": b, "message": m })).collect::<Vec<_>>(),
+        "printf": {
+            "text": String::from_utf8_lossy(&outcome.printed.text),
+            "messages": outcome.printed.messages,
+            "dropped_messages": outcome.printed.dropped,
+            "dropped_bytes": outcome.printed.dropped_bytes,
+        },
+        "host_seconds": {
+            "compile": times.compile.as_secs_f64(),
+            "simulate": times.simulate.as_secs_f64(),
+            "launches": times.launches.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
+        },
+        "total": outcome.total,
+        "launches": launches,
+    });
+    format!("{value:#}\n")
+}
+
+/// A run that a fault ended, as JSON; `printed` is what its kernels had printed by then.
+pub fn fault_json(fault: &Fault, machine: &Machine, mode: Mode, printed: &[u8]) -> String {
+    let value = json!({
+        "machine": machine.name,
+        "warp_size": machine.warp_size,
+        "mode": if mode == Mode::Timing { "timing" } else { "functional" },
+        "passed": false,
+        "fault": {
+            "kind": fault.kind.name(),
+            "message": fault.kind.to_string(),
+            "source": fault.source,
+            "kernel": fault.kernel,
+            "global_id": fault.global_id,
+            "local_id": fault.local_id,
+            "group_id": fault.group_id,
+        },
+        "printf": { "text": String::from_utf8_lossy(printed) },
+    });
+    format!("{value:#}\n")
+}
+
+/// What to say if messages of `printf` did not fit their buffer.
+pub fn dropped(printed: &Printed, room: u32) -> Option<String> {
+    (printed.dropped > 0).then(|| {
+        format!(
+            "printf: {} messages of {} bytes dropped, because a launch's buffer of {} bytes was full; --printf-buffer sets its size",
+            grouped(printed.dropped),
+            grouped(printed.dropped_bytes),
+            grouped(room.into())
+        )
+    })
+}
+
+/// A number with thousands separators.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(' ');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn percent(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
+}
+
+/// A bar of up to 30 characters.
+fn bar(share: f64) -> String {
+    "█".repeat((share * 0.3).round().clamp(0.0, 30.0) as usize)
+}
+
+/// A readable summary.
+pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes) -> String {
+    let mut out = String::new();
+    let s = &outcome.total;
+    let mode = if mode == Mode::Timing { "timing" } else { "functional" };
+    let _ = writeln!(out, "machine {} · warps of {} · {mode} mode", machine.name, machine.warp_size);
+    for (kernel, s) in &outcome.launches {
+        let cycles = s.timing.as_ref().map_or(String::new(), |t| format!(", {} cycles", grouped(t.cycles)));
+        let _ = writeln!(
+            out,
+            "  {kernel}: {} work-items in {} work-groups, {} warp instructions{cycles}",
+            grouped(s.work_items),
+            grouped(s.work_groups),
+            grouped(s.instructions)
+        );
+    }
+    counts(&mut out, s);
+    if let Some(t) = &s.timing {
+        let _ = writeln!(out, "\ntime");
+        let seconds = t.cycles as f64 / (machine.clock_mhz * 1e6);
+        let _ = writeln!(
+            out,
+            "  cycles                {:>16}   {:.3} ms at {} MHz",
+            grouped(t.cycles),
+            seconds * 1e3,
+            machine.clock_mhz
+        );
+        let per_cycle = s.instructions as f64 / t.cycles.max(1) as f64;
+        let _ = writeln!(out, "  instructions a cycle  {per_cycle:>16.3}");
+        let _ = writeln!(
+            out,
+            "  occupancy             {:>15.1}%   at most {} warps an SM, limited by {}",
+            100.0 * t.occupancy,
+            t.resident_warps,
+            t.residency_limit
+        );
+        let f = &t.forms;
+        let share = |n: u64| percent(n as f64, f.total() as f64);
+        let _ = writeln!(out, "  redundant work (one result for all active lanes)   {:>5.1}% of instructions", share(f.oracle()));
+        for (name, n) in [
+            ("scalar instructions", f.scalar),
+            ("u-marked", f.marked),
+            ("scalarised, one lane", f.one_lane),
+            ("scalarised, few lanes", f.few_lanes),
+            ("missed", f.missed),
+        ] {
+            let _ = writeln!(out, "    {name:<22}{:>14} {:>5.1}% {}", grouped(n), share(n), bar(share(n)));
+        }
+        let _ = writeln!(
+            out,
+            "    of which run once    {:>14.1}%   by the compiler alone {:.1}%",
+            percent(f.caught() as f64, f.oracle() as f64),
+            percent(f.caught_by_compiler() as f64, f.oracle() as f64)
+        );
+        if t.pool.size > 0 {
+            let p = &t.pool;
+            let cycles: u64 = p.histogram.iter().sum();
+            let mean: f64 =
+                p.histogram.iter().enumerate().map(|(i, n)| i as f64 * *n as f64).sum::<f64>() * 10.0 / cycles.max(1) as f64;
+            let _ = writeln!(
+                out,
+                "  shared registers      {:>16}   a pool for {} fixed and up to {} shared registers a warp ({} named); at most {} in use, {mean:.0}% on average",
+                p.size, p.fixed, p.demand, p.named, p.peak
+            );
+        }
+        let stalls = &t.stalls;
+        let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier + stalls.rename + stalls.fetch) as f64;
+        let _ = writeln!(out, "  stalled warp cycles");
+        for (name, n) in [
+            ("memory", stalls.memory),
+            ("dependence", stalls.dependence),
+            ("unit taken", stalls.unit),
+            ("barrier", stalls.barrier),
+            ("shared registers", stalls.rename),
+            ("instruction fetch", stalls.fetch),
+        ] {
+            let share = percent(n as f64, all);
+            let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));
+        }
+    }
+    if let Some(t) = &s.timing {
+        hierarchy(&mut out, &t.hierarchy);
+    }
+    if !s.energy_pj.is_empty() {
+        let total: f64 = s.energy_pj.values().sum();
+        let _ = writeln!(out, "\nenergy                  {:>13.3} µJ", total * 1e-6);
+        for (name, pj) in &s.energy_pj {
+            let share = percent(*pj, total);
+            let _ = writeln!(out, "  {name:<22}{:>13.3} µJ {share:>5.1}% {}", pj * 1e-6, bar(share));
+        }
+    }
+    let _ = writeln!(
+        out,
+        "\nhost: compiled in {:.0} ms, simulated in {:.0} ms",
+        times.compile.as_secs_f64() * 1e3,
+        times.simulate.as_secs_f64() * 1e3
+    );
+    if outcome.mismatches.is_empty() {
+        let _ = match outcome.checked {
+            0 => writeln!(out, "done; nothing was compared, as no buffer says what to expect"),
+            1 => writeln!(out, "PASS: 1 buffer as expected"),
+            n => writeln!(out, "PASS: {n} buffers as expected"),
+        };
+    } else {
+        let _ = writeln!(out, "FAIL: {} of {} buffers differ", outcome.mismatches.len(), outcome.checked);
+    }
+    out
+}
+
+/// Caches and memory.
+fn hierarchy(out: &mut String, h: &HierarchyStatistics) {
+    let _ =
+        writeln!(out, "\ncaches (sectors)             reads       found    past it      writes  evicted: by age  evict-first");
+    for (name, c) in [
+        ("data L1", &h.data),
+        ("uniform L1", &h.uniform),
+        ("constant L1", &h.constant),
+        ("instruction L1", &h.instruction),
+        ("L1.5", &h.l15),
+        ("L2", &h.l2),
+    ] {
+        if c.reads + c.writes > 0 {
+            let _ = writeln!(
+                out,
+                "  {name:<16}{:>16} {:>10.1}% {:>10} {:>11} {:>16} {:>12}",
+                grouped(c.reads),
+                100.0 * c.hit_rate(),
+                grouped(c.bypassed),
+                grouped(c.writes),
+                grouped(c.evicted_normal),
+                grouped(c.evicted_first)
+            );
+        }
+    }
+    let _ = writeln!(out, "traffic (bytes)                            in             out");
+    for (name, down, up) in [
+        ("L2 and SMs", h.l2_to_l1_bytes, h.l1_to_l2_bytes),
+        ("device memory", h.dram_read_bytes, h.dram_written_bytes),
+        ("system memory", h.system_read_bytes, h.system_written_bytes),
+    ] {
+        if down + up > 0 {
+            let _ = writeln!(out, "  {name:<26}{:>16} {:>15}", grouped(down), grouped(up));
+        }
+    }
+    let rows = h.dram_row_hits + h.dram_row_misses;
+    if rows > 0 {
+        let _ = writeln!(out, "  rows found open in DRAM {:>17.1}%", percent(h.dram_row_hits as f64, rows as f64));
+    }
+    let loads: u64 = h.latencies.iter().sum();
+    if loads > 0 {
+        let _ = writeln!(out, "latency of loads (cycles)");
+        for (bin, n) in h.latencies.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let share = percent(*n as f64, loads as f64);
+            let _ =
+                writeln!(out, "  {:>6} – {:<10}{:>21} {share:>5.1}% {}", 1u64 << bin, (2u64 << bin) - 1, grouped(*n), bar(share));
+        }
+    }
+}
+
+fn counts(out: &mut String, s: &Statistics) {
+    let _ = writeln!(out, "\ninstructions            {:>16}", grouped(s.instructions));
+    let share = percent(s.scalar_instructions as f64, s.instructions as f64);
+    let _ = writeln!(out, "  on the scalar unit    {:>16} {share:>5.1}%", grouped(s.scalar_instructions));
+    let _ = writeln!(out, "  divergent branches    {:>16}", grouped(s.divergent_branches));
+    let mut classes: Vec<_> = s.classes.iter().collect();
+    classes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    for (class, n) in classes {
+        let share = percent(*n as f64, s.instructions as f64);
+        let _ = writeln!(out, "  {class:<22}{:>16} {share:>5.1}% {}", grouped(*n), bar(share));
+    }
+    let _ = writeln!(out, "\nregister accesses                  reads           writes");
+    let mut line = |name: &str, a: &heddle_sim::statistics::Accesses| {
+        if a.reads + a.writes > 0 {
+            let _ = writeln!(out, "  {name:<22}{:>16} {:>16}", grouped(a.reads), grouped(a.writes));
+        }
+    };
+    line("main", &s.registers.main);
+    for (i, a) in s.registers.local.iter().enumerate() {
+        line(&format!("local of cluster {i}"), a);
+    }
+    let local: Vec<_> = s.registers.local.iter().collect();
+    let sums = |f: fn(&heddle_sim::statistics::Accesses) -> u64, main: u64| {
+        let n: u64 = local.iter().map(|a| f(a)).sum();
+        percent(n as f64, (n + main) as f64)
+    };
+    let (reads, writes) = (sums(|a| a.reads, s.registers.main.reads), sums(|a| a.writes, s.registers.main.writes));
+    line("scalar", &s.registers.scalar);
+    line("predicate", &s.registers.predicate);
+    if reads + writes > 0.0 {
+        let _ = writeln!(
+            out,
+            "  served by local files {reads:>15.1}% {writes:>15.1}%   {} copies between registers",
+            grouped(s.copies)
+        );
+    }
+    if !s.memory.is_empty() {
+        let _ = writeln!(out, "\nmemory                   loads      stores     atomics            bytes          sectors");
+        for (space, t) in &s.memory {
+            let _ = writeln!(
+                out,
+                "  {space:<15}{:>13} {:>11} {:>11} {:>16} {:>16}",
+                grouped(t.loads),
+                grouped(t.stores),
+                grouped(t.atomics),
+                grouped(t.bytes),
+                grouped(t.sectors)
+            );
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Launches described on the command line instead of in a case file: `heddle run kernel.cl --kernel k --global 1024 --arg …`.
+//!
+//! The words are turned into the JSON of a case, so that there is one reader, one set of checks and one set of messages.
+
+use serde_json::{Map, Value, json};
+
+/// A launch in words.
+#[derive(Clone, Debug, Default)]
+pub struct Quick {
+    /// The source, as the user gave it.
+    pub source: String,
+    /// Options for the compiler.
+    pub options: Vec<String>,
+    /// Kernel name.
+    pub kernel: String,
+    /// Global size, comma-separated.
+    pub global: String,
+    /// Work-group size.
+    pub local: Option<String>,
+    /// Global offset.
+    pub offset: Option<String>,
+    /// Arguments, in order.
+    pub args: Vec<String>,
+}
+
+/// Kinds of values, as in case files.
+const SCALARS: &[&str] = &["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64"];
+
+impl Quick {
+    /// The text of the case.
+    ///
+    /// # Errors
+    /// A sentence naming the word that cannot be read.
+    pub fn case_text(&self) -> Result<String, String> {
+        let mut buffers = Map::new();
+        let mut args = Vec::new();
+        for (i, a) in self.args.iter().enumerate() {
+            args.push(argument(a, &mut buffers).map_err(|m| format!("--arg {a} (argument {i}): {m}"))?);
+        }
+        let mut launch = Map::new();
+        launch.insert("kernel".into(), self.kernel.as_str().into());
+        launch.insert("global".into(), sizes(&self.global, ',').map_err(|m| format!("--global {}: {m}", self.global))?);
+        for (key, text) in [("local", &self.local), ("offset", &self.offset)] {
+            if let Some(t) = text {
+                launch.insert(key.into(), sizes(t, ',').map_err(|m| format!("--{key} {t}: {m}"))?);
+            }
+        }
+        launch.insert("args".into(), args.into());
+        let case = json!({ "source": self.source, "options": self.options, "buffers": buffers, "launches": [launch] });
+        Ok(case.to_string())
+    }
+}
+
+/// `64,4` or `64x4`.
+fn sizes(text: &str, separator: char) -> Result<Value, String> {
+    let parse = |t: &str| match t.trim() {
+        "" if text.is_empty() || text.contains(|c: char| c.is_ascii_digit()) => Err("a size is missing".to_string()),
+        "" => Err(format!("`{text}` is no size; sizes are numbers, as in 64,64")),
+        t => t.parse::<u64>().map_err(|_| format!("`{t}` is no size")),
+    };
+    text.split([separator, 'x']).map(parse).collect::<Result<Vec<_>, _>>().map(Value::from)
+}
+
+/// One `--arg`: `NAME=zeros:DTYPE:SHAPE[,option…]`, `NAME=random:DTYPE:SHAPE[,…]`, `NAME=FILE.npy[,…]`, `NAME` again, `local=BYTES`,
+/// `bytes=BASE64`, `f32=1.5`, `f32=1,2,3,4`.
+fn argument(text: &str, buffers: &mut Map<String, Value>) -> Result<Value, String> {
+    let Some((name, value)) = text.split_once('=') else {
+        if buffers.contains_key(text) {
+            return Ok(json!({ "buffer": text }));
+        }
+        return Err(
+            "no such buffer so far; say what it holds, as in A=zeros:float32:1024 or A=in.npy, or give a value, as in i32=5"
+                .into(),
+        );
+    };
+    let number = |t: &str| -> Result<Value, String> {
+        if matches!(t, "nan" | "inf" | "-inf") {
+            return Ok(t.into());
+        }
+        serde_json::from_str::<serde_json::Number>(t).map(Value::Number).map_err(|_| format!("`{t}` is no number"))
+    };
+    match name {
+        "local" => return Ok(json!({ "local": number(value)? })),
+        "bytes" => return Ok(json!({ "bytes": value })),
+        _ if SCALARS.contains(&name) => {
+            let parts: Vec<Value> = value.split(',').map(|t| number(t.trim())).collect::<Result<_, _>>()?;
+            let mut result = Map::new();
+            result.insert(name.into(), if parts.len() == 1 { parts[0].clone() } else { parts.into() });
+            return Ok(result.into());
+        }
+        _ => {}
+    }
+    if buffers.contains_key(name) {
+        return Err(format!("buffer `{name}` is described twice; the second time give its name alone"));
+    }
+    let mut words = value.split(',');
+    let mut buffer = Map::new();
+    let first = words.next().unwrap_or_default();
+    match first.split(':').collect::<Vec<_>>()[..] {
+        [kind @ ("zeros" | "random"), dtype, shape] => {
+            buffer.insert(kind.into(), sizes(shape, 'x')?);
+            buffer.insert("dtype".into(), dtype.into());
+        }
+        ["zeros" | "random", ..] => {
+            return Err("zeros and random take an element type and a shape, as in zeros:float32:64x64".into());
+        }
+        [kind, _, ..] if !first.ends_with(".npy") => {
+            return Err(format!("unknown kind `{kind}`: zeros, random, or the name of a .npy file"));
+        }
+        _ => {
+            buffer.insert("npy".into(), first.into());
+        }
+    }
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}`: options are KEY=VALUE"))?;
+        let value = match key {
+            "expect" | "save" => value.into(),
+            "rtol" | "atol" | "seed" | "low" | "high" => number(value)?,
+            _ => return Err(format!("unknown option `{key}`: expect, save, rtol, atol, seed, low, high")),
+        };
+        buffer.insert(key.into(), value);
+    }
+    buffers.insert(name.into(), buffer.into());
+    Ok(json!({ "buffer": name }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Case;
+
+    fn case(args: &[&str]) -> Result<Case, String> {
+        let quick = Quick {
+            source: "k.cl".into(),
+            kernel: "k".into(),
+            global: "64,4".into(),
+            args: args.iter().map(|a| (*a).to_string()).collect(),
+            ..Default::default()
+        };
+        Case::parse(&quick.case_text()?, "command line", Default::default()).map_err(|e| e.0)
+    }
+
+    #[test]
+    fn words_become_a_case() {
+        let c = case(&[
+            "A=random:int32:8x8,seed=3,low=-5,high=5",
+            "B=zeros:float32:64,expect=b.npy,rtol=1e-5",
+            "A",
+            "f32=1,2,3,4",
+            "local=64",
+        ])
+        .unwrap();
+        assert_eq!(c.launches[0].global, [64, 4]);
+        assert_eq!(c.buffers["A"].random.as_deref(), Some(&[8, 8][..]));
+        assert_eq!(c.buffers["B"].rtol, Some(1e-5));
+        assert_eq!(c.launches[0].arguments().unwrap().len(), 5);
+    }
+
+    #[test]
+    fn bad_sizes_are_named() {
+        let error = |global: &str| sizes(global, ',').unwrap_err();
+        assert_eq!(error("x"), "`x` is no size; sizes are numbers, as in 64,64");
+        assert_eq!(error("64,,2"), "a size is missing");
+        assert_eq!(error(""), "a size is missing");
+        assert_eq!(error("64,y"), "`y` is no size");
+    }
+
+    #[test]
+    fn bad_words_are_named() {
+        for (word, message) in [
+            ("A", "no such buffer so far"),
+            ("A=zeros:float32", "take an element type and a shape"),
+            ("A=zeros:float32:4,wrong=1", "unknown option `wrong`"),
+            ("i32=four", "`four` is no number"),
+            ("A=zeros:float31:4", "dtype `float31` is unknown"),
+            ("A=iota:int32:64", "unknown kind `iota`: zeros, random, or the name of a .npy file"),
+            ("f32=1,2,3,4,5", "a vector of 5 elements"),
+        ] {
+            let error = case(&[word]).unwrap_err();
+            assert!(error.contains(message), "{word}: {error}");
+        }
+    }
+}

@@ -1,0 +1,558 @@
+//! Data races: two accesses of a byte by different work-items, at least one of them a write, not both atomic, with nothing that orders them.
+//!
+//! # Shadow
+//! Every word of global and work-group memory has a cell of three records: its last writer, its last reader, and a reader before that one. A record
+//! is 64 bits: the checker's time (32), the work-item of the group (12), the instruction among those that access memory (16), and the
+//! bytes of the word (4). Time starts at 1 and moves on at every start of a work-group, barrier, fence and atomic. As groups run one after the other, the
+//! time of a record also tells its group, and three comparisons decide nearly every access: the record is from before the last barrier
+//! of this group (ordered), from this work-item (ordered), or from an earlier group (a conflict, in global memory). Only conflicts are
+//! looked at closely ([`super::order`]). Nothing is cleared between groups: old records of work-group memory are all from before.
+//!
+//! Words whose bytes are accessed apart are split into cells of a byte the first time that happens.
+//!
+//! Writers, readers and other readers are three arrays, so that the usual access, lanes at consecutive words and nothing in conflict, is vector code.
+//!
+//! # What is approximated
+//! All of it errs towards missing a race, never towards a false report.
+//! - Writes of the value that the location has by the other write are benign (all work-items store 0).
+//! - Of the readers since the last write two are kept: the last of two work-items, or one of an earlier group and the last. If one of these is ordered by
+//!   atomics or fences and a forgotten one is not, that race is missed.
+//! - Ordering by atomics goes by warps, and by groups between groups, not by work-items; see [`super::order`] for more.
+//! - A fence (`mem_fence`, `sub_group_barrier`) orders the accesses of the lanes of its warp.
+//! - Images are not watched, nor is constant memory, which a kernel cannot write.
+//! - After 2³² barriers, fences and atomics in a launch nothing more is watched.
+
+use super::order::Order;
+use super::{Access, Kind, Values};
+use crate::Launch;
+use crate::fault::{FaultKind, Race};
+use crate::memory::{BASE_ADDRESS, DeviceMemory};
+use heddle_isa::{CachePolicy, MemorySpace, Op};
+
+/// Writer, reader, another reader; 0 for none.
+type Cell = [u64; 3];
+const WRITER: usize = 0;
+const READER: usize = 1;
+const OTHER: usize = 2;
+/// Stands as the writer of a word that has been split into bytes.
+const SPLIT: u64 = u64::MAX;
+
+/// Work-items that records can tell apart.
+pub const MAX_ITEMS: u32 = 1 << 12;
+
+fn time(record: u64) -> u32 {
+    (record >> 32) as u32
+}
+fn item(record: u64) -> u32 {
+    (record >> 20) as u32 & (MAX_ITEMS - 1)
+}
+fn instruction(record: u64) -> usize {
+    (record >> 4) as usize & 0xffff
+}
+const ONE_ITEM: u64 = 1 << 20;
+const ITEM: u64 = (MAX_ITEMS as u64 - 1) * ONE_ITEM;
+const BYTES: u64 = 15;
+
+/// Cells of bytes, for 64 words.
+type Page = Box<[[Cell; 4]; 64]>;
+
+/// Words of a [`Chunk`].
+const CHUNK: usize = 2048;
+
+/// The three records of neighbouring words.
+struct Chunk {
+    writers: [u64; CHUNK],
+    readers: [u64; CHUNK],
+    others: [u64; CHUNK],
+}
+
+/// The shadow of one memory; chunks are made when they are touched.
+struct Shadow {
+    base: u64,
+    chunks: Vec<Option<Box<Chunk>>>,
+    split: Vec<Option<Page>>,
+}
+
+impl Shadow {
+    fn new(base: u64, bytes: u64) -> Self {
+        let chunks = bytes.div_ceil(4 * CHUNK as u64) as usize;
+        Shadow { base, chunks: (0..chunks).map(|_| None).collect(), split: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn chunk(&mut self, word: usize) -> &mut Chunk {
+        let empty = || Box::new(Chunk { writers: [0; CHUNK], readers: [0; CHUNK], others: [0; CHUNK] });
+        self.chunks[word / CHUNK].get_or_insert_with(empty)
+    }
+
+    fn cell(&mut self, word: usize) -> Cell {
+        let chunk = self.chunk(word);
+        let k = word % CHUNK;
+        [chunk.writers[k], chunk.readers[k], chunk.others[k]]
+    }
+
+    fn set(&mut self, word: usize, cell: Cell) {
+        let chunk = self.chunk(word);
+        let k = word % CHUNK;
+        [chunk.writers[k], chunk.readers[k], chunk.others[k]] = cell;
+    }
+
+    /// An access of `words` words a lane, the words of all lanes one behind the other from `word` on; of `lane` items, `mask` are active. True if
+    /// nothing needed a closer look, and the access has been noted; otherwise nothing is changed.
+    #[inline(always)]
+    fn row(&mut self, word: usize, shift: u32, lanes: usize, mask: u64, first: u64, phase: Phase, store: bool) -> bool {
+        let length = lanes << shift;
+        let (k, end) = (word % CHUNK, word % CHUNK + length);
+        if end > CHUNK || word / CHUNK >= self.chunks.len() {
+            return false;
+        }
+        let chunk = self.chunk(word);
+        let (w, r, o) = (&mut chunk.writers[k..end], &mut chunk.readers[k..end], &mut chunk.others[k..end]);
+        let new = |j: usize| first + ((j >> shift) as u64 * ONE_ITEM);
+        let active = |j: usize| mask >> (j >> shift) & 1;
+        let mut bad = 0u64;
+        for j in 0..length {
+            let (old, new) = (w[j], new(j));
+            let have = (old | r[j]) & BYTES;
+            let mut fine = (have == 0) | (have == BYTES) & (old != SPLIT);
+            fine &= phase.harmless(old, new);
+            if store {
+                fine &= phase.harmless(r[j], new) & phase.harmless(o[j], new);
+            }
+            bad |= u64::from(!fine) & active(j);
+        }
+        if bad != 0 {
+            return false;
+        }
+        if store {
+            for j in 0..length {
+                w[j] = if active(j) == 1 { new(j) } else { w[j] };
+            }
+            return true;
+        }
+        // Where a word has been read before, the reader may have to be kept.
+        let mut earlier = 0;
+        for j in 0..length {
+            earlier |= (r[j] ^ new(j)) & active(j).wrapping_neg() & u64::from(r[j] != 0).wrapping_neg();
+        }
+        for j in 0..length {
+            if earlier != 0 {
+                o[j] = if active(j) == 1 { other([0, r[j], o[j]], new(j), phase) } else { o[j] };
+            }
+            r[j] = if active(j) == 1 { new(j) } else { r[j] };
+        }
+        true
+    }
+
+    /// The byte cells of a split word.
+    fn bytes(&mut self, word: usize) -> &mut [Cell; 4] {
+        let page = word / 64;
+        if self.split.len() <= page {
+            self.split.resize_with(page + 1, || None);
+        }
+        &mut self.split[page].get_or_insert_with(|| Box::new([[[0; 3]; 4]; 64]))[word % 64]
+    }
+}
+
+/// Which records need no look: those of times in `low .. barrier`, and those of the same work-item since.
+#[derive(Clone, Copy)]
+struct Phase {
+    /// First time of the running group; 0 for work-group memory, where earlier groups do not count.
+    low: u32,
+    /// The last barrier that orders this memory.
+    barrier: u32,
+}
+
+impl Phase {
+    #[inline(always)]
+    fn harmless(self, old: u64, new: u64) -> bool {
+        let t = time(old);
+        // No short circuits: vector code.
+        (old == 0) | (t.wrapping_sub(self.low) < self.barrier - self.low) | (t >= self.barrier) & ((old ^ new) & ITEM == 0)
+    }
+}
+
+/// The other reader that is kept when there is a new one.
+#[inline(always)]
+fn other(cell: Cell, new: u64, phase: Phase) -> u64 {
+    let (old, other) = (cell[READER], cell[OTHER]);
+    // A reader of an earlier group is kept: whoever writes in this group conflicts with it.
+    let same_item = ((old ^ new) & ITEM == 0) & (time(old) >= phase.barrier);
+    let keep = (old == new) | same_item | (other != 0) & (time(other) < phase.low);
+    if keep { other } else { old }
+}
+
+/// Notes a reader.
+#[inline(always)]
+fn read(cell: &mut Cell, new: u64, phase: Phase) {
+    cell[OTHER] = other(*cell, new, phase);
+    cell[READER] = new;
+}
+
+/// Watches a launch for races.
+pub struct Races {
+    global: Shadow,
+    local: Shadow,
+    order: Order,
+    time: u32,
+    lanes: usize,
+    /// Time at which each group started.
+    groups: Vec<u32>,
+    /// Barrier that orders work-group memory, global memory.
+    barriers: [u32; 2],
+    /// Number of each instruction among those that access memory.
+    numbers: Vec<u16>,
+    /// By that number: what it does, whether it is atomic, where it is.
+    accesses: Vec<(&'static str, bool, Option<String>)>,
+    /// What each allocation is, its start and its end.
+    buffers: Vec<(String, u64, u64)>,
+    /// Each group's id and size.
+    places: Places,
+}
+
+struct Places {
+    groups: [u32; 3],
+    global: [u32; 3],
+    local: [u32; 3],
+}
+
+impl Places {
+    fn id(&self, number: u32) -> [u32; 3] {
+        let [x, y, _] = self.groups;
+        [number % x, number / x % y, number / x / y]
+    }
+    fn local_id(&self, group: [u32; 3], item: u32) -> [u32; 3] {
+        let size: [u32; 3] = std::array::from_fn(|d| self.local[d].min(self.global[d] - group[d] * self.local[d]));
+        [item % size[0], item / size[0] % size[1], item / (size[0] * size[1])]
+    }
+}
+
+impl Races {
+    /// Nothing has happened yet.
+    pub fn new(launch: &Launch, memory: &DeviceMemory, lanes: usize, warps: usize) -> Self {
+        let end = memory.allocations().last().map_or(BASE_ADDRESS, |a| a.end());
+        let mut numbers = Vec::new();
+        let mut accesses = Vec::new();
+        for (i, inst) in launch.program.insts.iter().enumerate() {
+            numbers.push(accesses.len().min(0xffff) as u16);
+            if inst.is_memory() && accesses.len() < 0xffff {
+                let volatile = matches!(inst.mods.cache, CachePolicy::Cv | CachePolicy::Wt);
+                let (what, atomic) = match inst.op {
+                    Op::Store => ("store", volatile),
+                    Op::Atomic => ("atomic", true),
+                    _ => ("load", volatile),
+                };
+                accesses.push((what, atomic, launch.program.source(i)));
+            }
+        }
+        accesses.resize(accesses.len().max(1), ("access", false, None));
+        Races {
+            global: Shadow::new(BASE_ADDRESS, end - BASE_ADDRESS),
+            local: Shadow::new(0, u64::from(launch.local_bytes)),
+            order: Order::new(warps),
+            time: 0,
+            lanes,
+            groups: Vec::new(),
+            barriers: [0; 2],
+            numbers,
+            accesses,
+            buffers: memory.allocations().iter().map(|a| (a.description(), a.address, a.end())).collect(),
+            places: Places { groups: launch.groups(), global: launch.global, local: launch.local },
+        }
+    }
+
+    fn tick(&mut self) {
+        self.time = self.time.saturating_add(1);
+    }
+
+    pub(super) fn start_group(&mut self) {
+        if let Some(ended) = self.groups.len().checked_sub(1) {
+            self.order.next_group(ended as u32);
+        }
+        self.tick();
+        self.groups.push(self.time);
+        self.barriers = [self.time; 2];
+    }
+
+    pub(super) fn barrier(&mut self, flags: i32) {
+        self.tick();
+        for (space, barrier) in self.barriers.iter_mut().enumerate() {
+            if flags >> space & 1 == 1 {
+                *barrier = self.time;
+            }
+        }
+    }
+
+    pub(super) fn fence(&mut self, warp: usize) {
+        self.tick();
+        self.order.fence(warp, self.time);
+    }
+
+    fn phase(&self, space: MemorySpace) -> Phase {
+        match space {
+            MemorySpace::Local => Phase { low: 0, barrier: self.barriers[0] },
+            _ => Phase { low: self.groups.last().copied().unwrap_or(0), barrier: self.barriers[1] },
+        }
+    }
+
+    pub(super) fn access<const N: usize>(
+        &mut self,
+        warp: usize,
+        a: &Access<N>,
+        values: &impl Values,
+    ) -> Option<(FaultKind, u32)> {
+        if self.time == u32::MAX {
+            return None;
+        }
+        let phase = self.phase(a.space);
+        let number = u64::from(self.numbers[a.index as usize]);
+        let stamp = u64::from(self.time) << 32 | number << 4;
+        let record = |lane: usize| stamp | ((warp * N + lane) as u64) << 20;
+        if a.kind == Kind::Atomic || a.volatile {
+            let mut fault = None;
+            for lane in lanes(a) {
+                fault = fault.or(self.atomic(warp, a, lane, record(lane), phase));
+            }
+            self.tick();
+            return fault;
+        }
+        let local = a.space == MemorySpace::Local;
+        let mut done = 0u64;
+        // Lanes that read one word, as all do of a scalar load, are like the first and the last of them.
+        let mut mask = a.mask;
+        let first = a.mask.trailing_zeros() as usize;
+        if a.kind == Kind::Load {
+            let same = |lane: usize| a.addresses[lane] == a.addresses[first];
+            if a.scalar || lanes(a).all(same) {
+                let last = 63 - a.mask.leading_zeros();
+                mask = 1 << first | 1 << last;
+            }
+        }
+        let bytes = if a.bytes < 4 { (1u64 << a.bytes) - 1 } else { BYTES };
+        let words = (a.bytes / 4).max(1) as usize;
+        let shadow = if local { &mut self.local } else { &mut self.global };
+        if a.bytes >= 4 && !a.scalar && mask == a.mask {
+            // Lanes one behind the other.
+            let size = u64::from(a.bytes);
+            let start = a.addresses[first].wrapping_sub(size * first as u64);
+            let mut different = 0;
+            for (lane, at) in a.addresses.iter().enumerate() {
+                let active = (mask >> lane & 1).wrapping_neg();
+                different |= (at ^ start.wrapping_add(size * lane as u64)) & active;
+            }
+            if different == 0 && start >= shadow.base {
+                let word = ((start - shadow.base) / 4) as usize;
+                let new = record(0) | BYTES;
+                let store = a.kind == Kind::Store;
+                let noted = match words {
+                    1 => shadow.row(word, 0, N, mask, new, phase, store),
+                    2 => shadow.row(word, 1, N, mask, new, phase, store),
+                    _ => shadow.row(word, 2, N, mask, new, phase, store),
+                };
+                if noted {
+                    return None;
+                }
+            }
+        }
+        let mut rest = mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let offset = a.addresses[if a.scalar { 0 } else { lane }] - shadow.base;
+            let new = record(lane) | bytes << (offset & 3);
+            let word = (offset / 4) as usize;
+            let mut fits = true;
+            for word in word..word + words {
+                let chunk = shadow.chunk(word);
+                let word = word % CHUNK;
+                let (writer, reader) = (chunk.writers[word], chunk.readers[word]);
+                let have = (writer | reader) & BYTES;
+                let mut fine = (have == 0 || have == new & BYTES) && writer != SPLIT && phase.harmless(writer, new);
+                if a.kind == Kind::Load {
+                    if fine && reader != new {
+                        if reader != 0 {
+                            chunk.others[word] = other([writer, reader, chunk.others[word]], new, phase);
+                        }
+                        chunk.readers[word] = new;
+                    }
+                } else {
+                    // Without a reader there is no other one.
+                    fine = fine && (reader == 0 || phase.harmless(reader, new) && phase.harmless(chunk.others[word], new));
+                    if fine {
+                        chunk.writers[word] = new;
+                    }
+                }
+                fits &= fine;
+            }
+            done |= u64::from(!fits) << lane;
+        }
+        // The few that need a closer look. Words of theirs that were fine are so again: their record is their own.
+        let mut rest = done;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let at = a.addresses[if a.scalar { 0 } else { lane }];
+            for k in 0..words as u64 {
+                let new = record(lane) | bytes << (at & 3);
+                let conflict = self.close(warp, a, at + 4 * k, new, phase, |old, byte| {
+                    a.kind == Kind::Store && self_equal(a, values, warp, lane, stamp, old, byte)
+                });
+                if let Some((old, byte)) = conflict {
+                    return Some((self.report(a, byte, new, old, phase), lane as u32));
+                }
+            }
+        }
+        None
+    }
+
+    /// An atomic (or volatile) access of a lane.
+    #[cold]
+    fn atomic<const N: usize>(
+        &mut self,
+        warp: usize,
+        a: &Access<N>,
+        lane: usize,
+        record: u64,
+        phase: Phase,
+    ) -> Option<(FaultKind, u32)> {
+        let at = a.addresses[if a.scalar { 0 } else { lane }];
+        let bytes = if a.bytes < 4 { (1u64 << a.bytes) - 1 } else { BYTES };
+        for k in 0..u64::from((a.bytes / 4).max(1)) {
+            let new = record | bytes << (at & 3);
+            if let Some((old, byte)) = self.close(warp, a, at + 4 * k, new, phase, |_, _| false) {
+                return Some((self.report(a, byte, new, old, phase), lane as u32));
+            }
+        }
+        None
+    }
+
+    /// Looks closely at the accessed bytes of a word; notes the access. A conflict: the other record, and the address.
+    fn close<const N: usize>(
+        &mut self,
+        warp: usize,
+        a: &Access<N>,
+        address: u64,
+        new: u64,
+        phase: Phase,
+        benign: impl Fn(u64, u64) -> bool,
+    ) -> Option<(u64, u64)> {
+        let shadow = if a.space == MemorySpace::Local { &mut self.local } else { &mut self.global };
+        let start = address & !3;
+        let word = ((address - shadow.base) / 4) as usize;
+        let cell = shadow.cell(word);
+        let have = (cell[WRITER] | cell[READER]) & BYTES;
+        if cell[WRITER] != SPLIT && have != 0 && have != new & BYTES {
+            shadow.set(word, [SPLIT, 0, 0]);
+            let bytes = shadow.bytes(word);
+            for b in 0..4 {
+                bytes[b] = if have >> b & 1 == 1 { cell } else { [0; 3] };
+            }
+        }
+        let (order, groups, accesses, lanes) = (&mut self.order, &self.groups, &self.accesses, self.lanes);
+        let atomic = |record: u64| accesses.get(instruction(record)).is_some_and(|(_, atomic, _)| *atomic);
+        let new_atomic = a.kind == Kind::Atomic || a.volatile;
+        let mut look = |cell: &mut Cell, at: u64, mask: u64| -> Option<(u64, u64)> {
+            // What the location's last atomic knows, this one knows.
+            let old = cell[WRITER];
+            if new_atomic && old != 0 && atomic(old) {
+                let (t, start) = (time(old), groups.last().copied().unwrap_or(0));
+                if t >= start {
+                    order.hear(warp, item(old) as usize / lanes, t);
+                } else if phase.low != 0 {
+                    order.hear_group(group_of(groups, t), t);
+                }
+            }
+            let against = if a.kind == Kind::Load { 1 } else { 3 };
+            for old in cell.iter().copied().take(against) {
+                if phase.harmless(old, new) || new_atomic && atomic(old) {
+                    continue;
+                }
+                let t = time(old);
+                let ordered = match t >= phase.barrier {
+                    true => order.after(warp, item(old) as usize / lanes, t),
+                    false => order.after_group(group_of(groups, t), t),
+                };
+                if ordered {
+                    continue;
+                }
+                let writes = old == cell[WRITER];
+                let same = writes && !atomic(old) && (0..4).filter(|b| mask >> b & 1 == 1).all(|b| benign(old, at + b));
+                if !same {
+                    let first = (0..4).find(|b| mask >> b & 1 == 1).unwrap_or(0);
+                    return Some((old, at + first));
+                }
+            }
+            if a.kind == Kind::Load {
+                read(cell, new, phase);
+            } else {
+                cell[WRITER] = new;
+            }
+            None
+        };
+        let mut cell = shadow.cell(word);
+        if cell[WRITER] != SPLIT {
+            let found = look(&mut cell, start, new & BYTES);
+            shadow.set(word, cell);
+            return found;
+        }
+        let bytes = shadow.bytes(word);
+        (0..4).filter(|b| new >> b & 1 == 1).find_map(|b| look(&mut bytes[b], start, 1 << b))
+    }
+
+    #[cold]
+    fn report<const N: usize>(&self, a: &Access<N>, address: u64, new: u64, old: u64, phase: Phase) -> FaultKind {
+        let other_group = (time(old) < phase.low).then(|| self.places.id(group_of(&self.groups, time(old))));
+        let group = self.places.id(self.groups.len() as u32 - 1);
+        let what = |record: u64| self.accesses.get(instruction(record)).map_or("access", |(what, ..)| what);
+        let buffer = match a.space {
+            MemorySpace::Local => None,
+            _ => self.buffers.iter().find(|(_, start, end)| (*start..*end).contains(&address)),
+        };
+        FaultKind::Race(Box::new(Race {
+            space: a.space.into(),
+            address,
+            buffer: buffer.map(|(name, start, _)| (name.clone(), address - start)),
+            access: what(new),
+            local_id: self.places.local_id(group, item(new)),
+            group_id: group,
+            other_access: what(old),
+            other_source: self.accesses.get(instruction(old)).and_then(|(.., source)| source.clone()),
+            other_local_id: self.places.local_id(other_group.unwrap_or(group), item(old)),
+            other_group_id: other_group,
+        }))
+    }
+}
+
+/// Active lanes.
+fn lanes<const N: usize>(a: &Access<N>) -> impl Iterator<Item = usize> {
+    let mask = a.mask;
+    (0..N).filter(move |i| mask >> i & 1 == 1)
+}
+
+/// The group that ran at a time.
+fn group_of(groups: &[u32], time: u32) -> u32 {
+    (groups.partition_point(|start| *start <= time) as u32).saturating_sub(1)
+}
+
+/// Whether a lane stores into a byte what the writer `old` left there: another lane of this instruction, or an earlier store, whose value is in
+/// memory.
+fn self_equal<const N: usize>(
+    a: &Access<N>,
+    values: &impl Values,
+    warp: usize,
+    lane: usize,
+    stamp: u64,
+    old: u64,
+    byte: u64,
+) -> bool {
+    let value = |lane: usize| {
+        let at = byte - a.addresses[lane];
+        (values.data(lane, at as usize / 4) >> (8 * (at & 3))) as u8
+    };
+    let other = (item(old) as usize).wrapping_sub(warp * N);
+    let this = old & !(ITEM | BYTES) == stamp
+        && other < lane
+        && a.mask >> other & 1 == 1
+        && (a.addresses[other]..a.addresses[other] + u64::from(a.bytes)).contains(&byte);
+    value(lane) == if this { value(other) } else { values.memory(byte) }
+}

@@ -1,0 +1,236 @@
+//! Counts and energy: what block executions amount to.
+//!
+//! Every figure is a count of what was executed (block executions and lanes, times the block's static content), never an estimate from
+//! static code. Energies per event come from the machine description.
+
+use std::collections::BTreeMap;
+
+use super::functional::BlockCounts;
+use super::hierarchy::{Path, policy};
+use super::program::Program;
+use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, Statistics};
+use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
+use heddle_target::Machine;
+
+/// Turns block counts into statistics, on warps of `lanes` lanes.
+pub fn count(program: &Program, counts: &BlockCounts, _lanes: u32) -> Statistics {
+    let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
+    s.registers.local.resize(program.clusters, Default::default());
+    s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
+    for (b, block) in program.blocks.iter().enumerate() {
+        let (executions, lanes) = (counts.executions[b], counts.lanes[b]);
+        if executions == 0 {
+            continue;
+        }
+        let first = block.first as usize;
+        for inst in &program.insts[first..first + block.len() as usize] {
+            count_instruction(inst, executions, lanes, &mut s);
+        }
+    }
+    s
+}
+
+fn count_instruction(inst: &Inst, executions: u64, lanes: u64, s: &mut Statistics) {
+    s.instructions += executions;
+    let scalar = inst.writes_scalar_register() || inst.op == Op::BraScalar;
+    if scalar {
+        s.scalar_instructions += executions;
+    } else {
+        s.lane_instructions += lanes;
+        s.uniform_instructions += if inst.uniform { executions } else { 0 };
+    }
+    let vector = |o: &Operand| matches!(o.as_phys(), Some(p) if matches!(p.space, Space::Main | Space::Local));
+    if inst.op == Op::Mov && vector(&inst.dst) && inst.srcs.first().is_some_and(vector) {
+        s.copies += executions;
+    }
+    *s.classes.entry(inst.class().to_string()).or_default() += executions;
+    for_each_access(inst, |space, cluster, words, write| {
+        let times = if space == Space::Scalar { executions } else { lanes };
+        let n = times * u64::from(words.max(1));
+        let r = &mut s.registers;
+        let a = match space {
+            Space::Main => &mut r.main,
+            Space::Local => &mut r.local[usize::from(cluster)],
+            Space::Scalar => &mut r.scalar,
+            _ => &mut r.predicate,
+        };
+        if write {
+            a.writes += n;
+        } else {
+            a.reads += n;
+        }
+    });
+    if let Some(space) = inst.mods.space {
+        let t = s.memory.entry(space.to_string()).or_default();
+        match inst.op {
+            Op::Load | Op::LoadUniform => t.loads += executions,
+            Op::Store => t.stores += executions,
+            _ => t.atomics += executions,
+        }
+        t.bytes += u64::from(inst.ty.bytes()) * if scalar { executions } else { lanes };
+    }
+}
+
+/// Calls `f(space, cluster, words, is_write)` for each register operand.
+pub fn for_each_access(inst: &Inst, mut f: impl FnMut(Space, u8, u8, bool)) {
+    let mut see = |r: PhysReg, words: u8, write: bool| f(r.space, inst.cluster, words, write);
+    if let Some(r) = inst.dst.as_phys() {
+        see(r, inst.dst_words(), true);
+    }
+    for (i, s) in inst.srcs.iter().enumerate() {
+        if let Operand::Reg(Reg::Physical(r)) = s {
+            see(*r, inst.src_words(i), false);
+        }
+    }
+    if let Some(Reg::Physical(r)) = inst.guard.map(|g| g.reg) {
+        see(r, 0, false);
+    }
+}
+
+/// Picojoules of a register access: the array's and the wire's.
+struct RegisterPrices {
+    /// Per cluster: read, write.
+    local: Vec<[f64; 2]>,
+    main: [f64; 2],
+    scalar: [f64; 2],
+    predicate: f64,
+}
+
+impl RegisterPrices {
+    fn new(machine: &Machine) -> RegisterPrices {
+        let e = &machine.energy;
+        let with_wire = |read: f64, write: f64, mm: f64| [read + mm * e.wire_pj_per_mm, write + mm * e.wire_pj_per_mm];
+        let local = machine.clusters.iter().map(|cluster| {
+            let distance = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
+            let of = |table: &[f64]| {
+                let i = (cluster.local_registers.max(1) as usize - 1).min(table.len().saturating_sub(1));
+                table.get(i).copied().unwrap_or(0.0)
+            };
+            with_wire(of(&e.local_read_pj), of(&e.local_write_pj), distance)
+        });
+        RegisterPrices {
+            local: local.collect(),
+            main: with_wire(e.main_read_pj, e.main_write_pj, e.distance_mm.main),
+            scalar: with_wire(e.scalar_read_pj, e.scalar_write_pj, e.distance_mm.scalar),
+            predicate: e.predicate_pj,
+        }
+    }
+
+    fn of(&self, space: Space, cluster: usize, write: bool) -> f64 {
+        match space {
+            Space::Main => self.main[usize::from(write)],
+            Space::Local => self.local.get(cluster).map_or(0.0, |p| p[usize::from(write)]),
+            Space::Scalar => self.scalar[usize::from(write)],
+            _ => self.predicate,
+        }
+    }
+}
+
+/// Picojoules of each instruction of a kernel, from what each did: registers, units, issue, address generation, work-group memory, and for accesses to
+/// the memory hierarchy their sectors in L1, network, L2 and DRAM. What no instruction alone causes is not in it: write-backs, opening DRAM rows, fetching
+/// instructions, the L1.5, the run-time scalarizer's comparisons, static power.
+pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine: &Machine) -> Vec<f64> {
+    let prices = RegisterPrices::new(machine);
+    let m = &machine.memory;
+    let one = |inst: &Inst, p: &InstructionProfile| {
+        let (issues, lanes) = (p.issues as f64, p.lanes as f64);
+        let mut pj = issues * machine.energy.issue_pj;
+        for_each_access(inst, |space, cluster, words, write| {
+            let times = if space == Space::Scalar { issues } else { lanes };
+            pj += times * f64::from(words.max(1)) * prices.of(space, usize::from(cluster), write);
+        });
+        let unit = machine.timing.get(&inst.class()).map_or(0.0, |t| t.energy_pj);
+        let times = if inst.runs_on_scalar_unit() { issues } else { lanes - p.saved_lanes as f64 };
+        pj += times * unit;
+        if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+            pj += times * m.surface_address_pj;
+        }
+        if inst.mods.space == Some(MemorySpace::Local) {
+            let lanes = if inst.writes_scalar_register() { issues } else { lanes };
+            pj += lanes * f64::from(inst.ty.bytes()) / 4.0 * m.local_word_pj;
+        }
+        pj + in_hierarchy(program, inst, p, machine)
+    };
+    program.insts.iter().zip(profile).map(|(inst, p)| one(inst, p)).collect()
+}
+
+/// Picojoules of an instruction's sectors: read in L1, and written there where they were missing; moved over the network and read or written in L2;
+/// fetched from DRAM and written in L2.
+fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine: &Machine) -> f64 {
+    let space = inst.mods.space.unwrap_or(MemorySpace::Global);
+    let m = &machine.memory;
+    let (sectors, missed, far) = (p.sectors as f64, p.sectors.saturating_sub(p.hits) as f64, p.far as f64);
+    let below = m.network.sector_pj + m.l2.sector_pj;
+    match inst.op {
+        Op::Load | Op::LoadUniform | Op::Sample => {
+            let near = match super::exec::path_of(program, inst) {
+                Path::Data => m.data.sector_pj,
+                Path::Uniform => m.uniform.sector_pj,
+                Path::Constant => m.constant.sector_pj,
+                Path::Instruction => m.instruction.sector_pj,
+            };
+            let bypasses = policy::of(&policy::LOADS, space, inst.mods.cache).near == policy::Near::NoCache;
+            let fills = if bypasses { 0.0 } else { missed };
+            (sectors + fills) * near + missed * below + far * (m.l2.sector_pj + m.dram.sector_pj)
+        }
+        Op::Store if space == MemorySpace::Private => sectors * m.data.sector_pj,
+        _ => sectors * below + far * (m.l2.sector_pj + m.dram.sector_pj),
+    }
+}
+
+/// Energy by component, from a launch's statistics and its cycles.
+pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u64, machine: &Machine) -> BTreeMap<String, f64> {
+    let e = &machine.energy;
+    let mut result: BTreeMap<String, f64> = BTreeMap::new();
+    let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;
+    let prices = RegisterPrices::new(machine);
+    let mut file = |name: &str, space: Space, cluster: usize, a: &Accesses| {
+        put(name, a.reads as f64 * prices.of(space, cluster, false) + a.writes as f64 * prices.of(space, cluster, true));
+    };
+    file("register-file main", Space::Main, 0, &s.registers.main);
+    for (cluster, a) in s.registers.local.iter().enumerate() {
+        file("register-file local", Space::Local, cluster, a);
+    }
+    file("register-file scalar", Space::Scalar, 0, &s.registers.scalar);
+    file("register-file predicate", Space::Predicate, 0, &s.registers.predicate);
+    put("issue", s.instructions as f64 * e.issue_pj);
+    for (b, block) in program.blocks.iter().enumerate() {
+        let first = block.first as usize;
+        for (index, inst) in (first..).zip(&program.insts[first..first + block.len() as usize]) {
+            if let Some(t) = machine.timing.get(&inst.class()) {
+                let saved = counts.saved_lanes.get(index).copied().unwrap_or(0);
+                let times = if inst.runs_on_scalar_unit() { counts.executions[b] } else { counts.lanes[b] - saved };
+                put("units", times as f64 * t.energy_pj);
+                if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+                    put("address generation", times as f64 * machine.memory.surface_address_pj);
+                }
+            }
+        }
+    }
+    put("scalarizer", counts.compared as f64 * e.scalar_compare_pj);
+    let m = &machine.memory;
+    if let Some(t) = s.memory.get(<&str>::from(MemorySpace::Local)) {
+        put("memory local", (t.bytes as f64 / 4.0) * m.local_word_pj);
+    }
+    if let Some(t) = &s.timing {
+        let h = &t.hierarchy;
+        let sector = f64::from(m.sector_bytes);
+        let mut cache = |name, c: &CacheStatistics, pj: f64| {
+            // A sector that misses is written into the cache, too.
+            put(name, (c.reads + c.misses + c.writes + c.written_back) as f64 * pj);
+        };
+        cache("memory l1", &h.data, m.data.sector_pj);
+        cache("memory l1", &h.uniform, m.uniform.sector_pj);
+        cache("memory l1", &h.constant, m.constant.sector_pj);
+        cache("memory l1", &h.instruction, m.instruction.sector_pj * f64::from(m.line_bytes / m.sector_bytes));
+        cache("memory l1.5", &h.l15, m.l15.sector_pj);
+        cache("memory l2", &h.l2, m.l2.sector_pj);
+        put("memory network", h.network_sectors as f64 * m.network.sector_pj);
+        put("memory dram", (h.dram_read_bytes + h.dram_written_bytes) as f64 / sector * m.dram.sector_pj);
+        put("memory dram", h.dram_row_misses as f64 * m.dram.activate_pj);
+        put("memory system", (h.system_read_bytes + h.system_written_bytes) as f64 / sector * m.system.sector_pj);
+    }
+    let seconds = cycles as f64 / (machine.clock_mhz * 1e6);
+    put("static", seconds * e.static_watts * 1e12);
+    result
+}

@@ -1,0 +1,765 @@
+//! Loads, stores and atomics.
+//!
+//! An access forms a 64-bit address for each active lane, checks them all against one allocation (the last one hit, which is nearly always
+//! the right one), and then copies. Lanes that read consecutive words, and lanes that read the same word, are copied at once.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::alu::blend;
+use super::banks::bank_conflicts;
+use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached};
+use crate::check;
+use crate::fault::FaultKind;
+use heddle_isa::semantics as sem;
+use heddle_isa::{AddressMode, AtomicOp, CachePolicy, Inst, MemorySpace, SurfacePlace, Type};
+
+const LOAD: &str = "load";
+const STORE: &str = "store";
+const ATOMIC: &str = "atomic";
+
+/// Addresses of all lanes (of inactive ones anything).
+#[inline(always)]
+fn addresses<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> [u64; N] {
+    let mut out = [0; N];
+    let word = |row: u16| u64::from(l.row(row)[0]) | u64::from(l.row(row + 1)[0]) << 32;
+    let narrow = !matches!(d.space, MemorySpace::Global | MemorySpace::Constant);
+    if MODE == AddressMode::Surface as u8 {
+        let (start, add) = surface(l, d);
+        let offset = l.row(d.src[1]);
+        for i in 0..N {
+            out[i] = start.wrapping_add(u64::from(offset[i].wrapping_add(add)));
+        }
+        return out;
+    }
+    if MODE == AddressMode::A64 as u8 {
+        let (low, high) = (l.row(d.src[1]), l.row(d.src[1] + 1));
+        for i in 0..N {
+            out[i] = (u64::from(low[i]) | u64::from(high[i]) << 32).wrapping_add(d.imm as i64 as u64);
+        }
+    } else if narrow {
+        let base = l.row(d.src[0])[0].wrapping_add(d.imm as u32);
+        let offset = l.row(d.src[1]);
+        for i in 0..N {
+            out[i] = u64::from(base.wrapping_add(offset[i]));
+        }
+    } else if MODE == AddressMode::U32 as u8 {
+        let base = word(d.src[0]);
+        let offset = l.row(d.src[1]);
+        for i in 0..N {
+            out[i] = base.wrapping_add(u64::from(offset[i].wrapping_add(d.imm as u32)));
+        }
+    } else {
+        let base = word(d.src[0]).wrapping_add(d.imm as i64 as u64);
+        let offset = l.row(d.src[1]);
+        for i in 0..N {
+            out[i] = base.wrapping_add(offset[i] as i32 as i64 as u64);
+        }
+    }
+    out
+}
+
+/// A surface's address, and what is added to its row of offsets: base, distances and the uniform operand (G6).
+#[inline(always)]
+fn surface<const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> (u64, u32) {
+    let SurfacePlace { surface, distance } = SurfacePlace::from_immediate(d.imm);
+    let Some(descriptor) = l.descriptors.get(usize::from(surface)) else { return (0, 0) };
+    let mut add = descriptor.base.wrapping_add(l.row(d.src[0])[0]);
+    for (n, stride) in distance.into_iter().zip(descriptor.strides) {
+        add = add.wrapping_add((i32::from(n) as u32).wrapping_mul(stride));
+    }
+    (descriptor.start, add)
+}
+
+/// Lanes of a mask.
+#[inline(always)]
+pub(super) fn lanes(mut mask: u64) -> impl Iterator<Item = usize> + Clone {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+/// Lowest and highest address of the active lanes.
+#[inline(always)]
+fn extent<const N: usize>(a: &[u64; N], mask: u64) -> (u64, u64) {
+    if mask == all_lanes(N) {
+        let (mut low, mut high) = (a[0], a[0]);
+        for &x in a {
+            low = low.min(x);
+            high = high.max(x);
+        }
+        (low, high)
+    } else {
+        lanes(mask).fold((u64::MAX, 0), |(low, high), i| (low.min(a[i]), high.max(a[i])))
+    }
+}
+
+/// Host pointers of an access: `pointer(lane)` is valid for `bytes` bytes for every lane of `mask`.
+struct Resolved<const N: usize> {
+    base: *mut u8,
+    /// Subtracted from addresses to get offsets from `base`.
+    origin: u64,
+    /// Bytes between lanes' private memories, 0 elsewhere.
+    lane_stride: u64,
+    addresses: [u64; N],
+    mask: u64,
+}
+
+impl<const N: usize> Resolved<N> {
+    #[inline(always)]
+    fn pointer(&self, lane: usize) -> *mut u8 {
+        let offset = self.addresses[lane].wrapping_sub(self.origin).wrapping_add(self.lane_stride * lane as u64);
+        self.base.wrapping_add(offset as usize)
+    }
+}
+
+/// Checks an access and finds the memory. `None`: nothing to do, or a fault has been recorded.
+#[inline(always)]
+fn resolve<const MODE: u8, const N: usize>(
+    l: &mut Lanes<N>,
+    d: &Decoded<N>,
+    bytes: u32,
+    access: &'static str,
+) -> Option<Resolved<N>> {
+    // A scalar access runs once, for lane 0's row.
+    let mask = if d.scalar { 1 } else { l.active(d) };
+    if mask == 0 {
+        return None;
+    }
+    let a = addresses::<MODE, N>(l, d);
+    let (low, high) = extent(&a, mask);
+    let size = u64::from(bytes);
+    let aligned = if mask == all_lanes(N) {
+        a.iter().fold(0, |x, y| x | y) & (size - 1) == 0
+    } else {
+        lanes(mask).fold(0, |x, i| x | a[i]) & (size - 1) == 0
+    };
+    if !aligned {
+        misaligned(l, d, &a, mask, bytes, access);
+        return None;
+    }
+    if MODE == AddressMode::Surface as u8 {
+        let number = usize::from(SurfacePlace::from_immediate(d.imm).surface);
+        let (start, end) = l.descriptors.get(number).map_or((0, 0), |s| s.bounds);
+        if low < start || high > end || end - high < size {
+            beyond_surface(l, d, &a, mask, bytes, access);
+            return None;
+        }
+    }
+    let (base, origin, lane_stride) = match d.space {
+        MemorySpace::Global | MemorySpace::Constant => {
+            let (start, end) = l.ranges[d.index as usize % RANGES];
+            if low < start || high > end || end - high < size {
+                // Not all in the allocation hit last: each lane on its own.
+                let memory = l.memory;
+                for i in lanes(mask) {
+                    match memory.find(a[i], size) {
+                        Some(found) => {
+                            let range = (found.address, found.end());
+                            l.ranges[d.index as usize % RANGES] = range;
+                            if l.checker.is_some_and(|c| c.borrow().quiet(found)) {
+                                l.quiet[d.index as usize % RANGES] = range;
+                            }
+                        }
+                        None => {
+                            out_of_bounds(l, d, a[i], bytes, access, i);
+                            return None;
+                        }
+                    }
+                }
+            }
+            (l.memory.host(0), 0, 0)
+        }
+        MemorySpace::Local => {
+            if high + size > u64::from(l.local_bytes) {
+                return first_outside(l, d, &a, mask, bytes, u64::from(l.local_bytes), access);
+            }
+            (l.local, 0, 0)
+        }
+        MemorySpace::Private => {
+            if high + size > u64::from(l.private_bytes) {
+                return first_outside(l, d, &a, mask, bytes, u64::from(l.private_bytes), access);
+            }
+            (l.private.as_mut_ptr(), 0, u64::from(l.private_bytes))
+        }
+        MemorySpace::Argument => {
+            let limit = l.constants.len() as u64;
+            if high + size > limit {
+                return first_outside(l, d, &a, mask, bytes, limit, access);
+            }
+            (l.constants.as_ptr().cast_mut(), 0, 0)
+        }
+    };
+    if l.local_banks != 0 {
+        let quiet = l.quiet[d.index as usize % RANGES];
+        if !(access == LOAD && low >= quiet.0 && high < quiet.1 && is_device(d.space)) {
+            record(l, d, &a, mask, bytes, access);
+        }
+    }
+    Some(Resolved { base, origin, lane_stride, addresses: a, mask })
+}
+
+/// A fault at the first lane outside a surface.
+#[cold]
+fn beyond_surface<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+    let Some(surface) = l.descriptors.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)) else { return };
+    let (start, end) = surface.bounds;
+    let outside = |x: u64| x < start || x > end || end - x < u64::from(bytes);
+    if let Some(i) = lanes(mask).find(|i| outside(a[*i])) {
+        let offset = a[i].wrapping_sub(surface.start) as u32 as i32;
+        let nearest = format!("at offset {offset} of surface `{}`, which has {} bytes", surface.name, end - start);
+        // Offsets wrap around at 2³² (G6); a negative one was meant to go down.
+        let address = surface.start.wrapping_add(i64::from(offset) as u64);
+        l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, i as u32);
+    }
+}
+
+#[cold]
+fn first_outside<const N: usize>(
+    l: &mut Lanes<N>,
+    d: &Decoded<N>,
+    a: &[u64; N],
+    mask: u64,
+    bytes: u32,
+    limit: u64,
+    access: &'static str,
+) -> Option<Resolved<N>> {
+    if let Some(i) = lanes(mask).find(|i| a[*i] + u64::from(bytes) > limit) {
+        let what = match d.space {
+            MemorySpace::Local => "the work-group's memory has",
+            MemorySpace::Private => "the work-item's memory has",
+            _ => "the arguments have",
+        };
+        let space: &'static str = d.space.into();
+        let nearest = format!("{what} {limit} bytes");
+        l.set_fault(FaultKind::OutOfBounds { access, space, address: a[i], bytes, nearest }, d, i as u32);
+    }
+    None
+}
+
+#[cold]
+fn misaligned<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+    if let Some(i) = lanes(mask).find(|i| a[*i] % u64::from(bytes) != 0) {
+        let device = matches!(d.space, MemorySpace::Global | MemorySpace::Constant);
+        let nearest = device.then(|| if a[i] < 4096 { "a null pointer".into() } else { l.memory.nearest(a[i]) });
+        l.set_fault(FaultKind::Misaligned { access, space: d.space.into(), address: a[i], bytes, nearest }, d, i as u32);
+    }
+}
+
+#[cold]
+fn out_of_bounds<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, address: u64, bytes: u32, access: &'static str, lane: usize) {
+    let address = l.memory.meant(address);
+    let nearest = l.memory.nearest(address);
+    l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, lane as u32);
+}
+
+/// The data of a store, and memory, for the checker.
+struct Data<'x, 'a, const N: usize>(&'x Lanes<'a, N>, &'x Decoded<N>);
+
+impl<const N: usize> check::Values for Data<'_, '_, N> {
+    fn data(&self, lane: usize, k: usize) -> u32 {
+        self.0.row(self.1.src[2] + k as u16)[lane]
+    }
+    fn memory(&self, address: u64) -> u8 {
+        let p = match self.1.space {
+            MemorySpace::Local => self.0.local.wrapping_add(address as usize),
+            _ => self.0.memory.host(address),
+        };
+        // SAFETY: only asked for bytes of an access that `resolve` checked.
+        unsafe { p.read() }
+    }
+}
+
+/// Shows an access to checking mode's observer, or notes bank conflicts for the timing model.
+#[cold]
+fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+    if let Some(checker) = l.checker {
+        let kind = match access {
+            LOAD => check::Kind::Load,
+            STORE => check::Kind::Store,
+            _ => check::Kind::Atomic,
+        };
+        let access = check::Access {
+            index: d.index,
+            space: d.space,
+            kind,
+            addresses: a,
+            mask: if d.scalar { l.active(d).max(1) } else { mask },
+            scalar: d.scalar,
+            bytes,
+            volatile: matches!(d.policy, CachePolicy::Cv | CachePolicy::Wt),
+            undefined: if kind == check::Kind::Store { l.undefined.storing() } else { [0; 4] },
+        };
+        let verdict = checker.borrow_mut().access(&access, &Data(l, d));
+        let mut checker = checker.borrow_mut();
+        let warp = checker.warp();
+        if access.undefined != [0; 4] {
+            l.undefined.stored(d, warp, a, &mut checker.copies);
+        }
+        if verdict.missing != [0; 4] {
+            l.undefined.loaded(d, warp, &verdict.missing, a, bytes, &checker.copies);
+        }
+        if let Some((fault, lane)) = verdict.fault {
+            l.set_fault(fault, d, lane);
+        }
+        return;
+    }
+    if !matches!(d.space, MemorySpace::Local | MemorySpace::Argument) {
+        return;
+    }
+    let units = match d.space {
+        MemorySpace::Local => bank_conflicts(lanes(mask).map(|i| a[i]), bytes, l.local_banks as usize),
+        _ => 1,
+    };
+    l.access = Some(AccessRecord { space: d.space, units, done: None });
+}
+
+/// Whether all lanes are active and their addresses follow each other `bytes` apart.
+#[inline(always)]
+fn consecutive<const N: usize>(a: &[u64; N], mask: u64, bytes: u64) -> bool {
+    if mask != all_lanes(N) {
+        return false;
+    }
+    let mut different = 0;
+    for (i, x) in a.iter().enumerate() {
+        different |= x ^ a[0].wrapping_add(bytes * i as u64);
+    }
+    different == 0
+}
+
+/// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last, or work-group memory. Inactive lanes get the
+/// offset of an active one, so that every lane may be read. `None`: take the general path (which also reports faults).
+#[inline(always)]
+fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>(
+    l: &Lanes<N>,
+    d: &Decoded<N>,
+) -> Option<(*mut u8, [u32; N], u64)> {
+    let by_id = MODE == AddressMode::Surface as u8;
+    // Checking mode has to see everything but loads from memory that is only read.
+    let watched = l.local_banks != 0;
+    if !by_id && MODE != AddressMode::U32 as u8 || watched && (STORES || !is_device(d.space)) || d.scalar {
+        return None;
+    }
+    let mask = l.active(d);
+    let row = l.row(d.src[1]);
+    let imm = d.imm as u32;
+    let local = d.space == MemorySpace::Local;
+    let base_row = l.row(d.src[0])[0];
+    let (start, from_surface) = if by_id { surface(l, d) } else { (0, 0) };
+    let add = if by_id {
+        from_surface
+    } else if local {
+        imm.wrapping_add(base_row)
+    } else {
+        imm
+    };
+    let mut off = [0u32; N];
+    if mask == all_lanes(N) {
+        for i in 0..N {
+            off[i] = row[i].wrapping_add(add);
+        }
+    } else {
+        if mask == 0 {
+            return None;
+        }
+        let any = row[mask.trailing_zeros() as usize].wrapping_add(add);
+        for i in 0..N {
+            off[i] = if mask >> i & 1 == 1 { row[i].wrapping_add(add) } else { any };
+        }
+    }
+    let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
+    for &x in &off {
+        low = low.min(x);
+        high = high.max(x);
+        bits |= x;
+    }
+    if local {
+        let fits = u64::from(high) + u64::from(BYTES) <= u64::from(l.local_bytes) && bits & (BYTES - 1) == 0;
+        return fits.then_some((l.local, off, mask));
+    }
+    if !is_device(d.space) {
+        return None;
+    }
+    let base = if by_id { start } else { u64::from(base_row) | u64::from(l.row(d.src[0] + 1)[0]) << 32 };
+    let (start, end) = if by_id {
+        let table = if watched { l.quiet_descriptors } else { l.descriptors };
+        table.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)).map_or((0, 0), |s| s.bounds)
+    } else if watched {
+        l.quiet[d.index as usize % RANGES]
+    } else {
+        l.ranges[d.index as usize % RANGES]
+    };
+    let fits = base >= start
+        && base.wrapping_add(u64::from(low)) >= start
+        && base.saturating_add(u64::from(high)).saturating_add(u64::from(BYTES)) <= end
+        && (bits | base as u32) & (BYTES - 1) == 0;
+    fits.then(|| (l.memory.host(base), off, mask))
+}
+
+/// Whether offsets follow each other.
+#[inline(always)]
+fn in_order<const BYTES: u32, const N: usize>(off: &[u32; N]) -> bool {
+    let mut different = 0;
+    for (i, x) in off.iter().enumerate() {
+        different |= x ^ off[0].wrapping_add(BYTES * i as u32);
+    }
+    different == 0
+}
+
+/// A load on the frequent path. False: take the general one.
+#[inline(always)]
+fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) -> bool {
+    if BYTES < 4 {
+        return false;
+    }
+    let Some((base, off, mask)) = offsets::<MODE, BYTES, false, N>(l, d) else { return false };
+    let words = BYTES as usize / 4;
+    let mut values = [[0u32; N]; 4];
+    let first = base.wrapping_add(off[0] as usize).cast::<u32>();
+    let mut spread = 0;
+    for x in &off {
+        spread |= x ^ off[0];
+    }
+    // SAFETY: `offsets` checked every lane's bytes.
+    unsafe {
+        if spread == 0 {
+            for k in 0..words {
+                values[k] = [first.add(k).read_unaligned(); N];
+            }
+        } else if BYTES == 4 && in_order::<BYTES, N>(&off) {
+            values[0] = first.cast::<[u32; N]>().read_unaligned();
+        } else {
+            for i in 0..N {
+                let p = base.add(off[i] as usize).cast::<u32>();
+                for k in 0..words {
+                    values[k][i] = p.add(k).read_unaligned();
+                }
+            }
+        }
+    }
+    for (k, v) in values.iter().enumerate().take(words) {
+        blend(l.row_mut(d.dst + k as u16), v, mask);
+    }
+    true
+}
+
+/// Loads `WORDS` words, or a narrow value of `BYTES` bytes extended to one.
+fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    if load_fast::<MODE, BYTES, N>(l, d) {
+        return;
+    }
+    let Some(r) = resolve::<MODE, N>(l, d, BYTES, LOAD) else { return };
+    if l.hierarchy.is_some() && is_cached(d.space) {
+        return cached::load::<BYTES, SIGNED, N>(l, d, &r.addresses, r.mask);
+    }
+    let words = (BYTES as usize).div_ceil(4);
+    // SAFETY (function): `resolve` checked that every active lane's bytes are inside one allocation.
+    let read = |p: *mut u8| -> [u32; 4] {
+        unsafe {
+            match BYTES {
+                1 if SIGNED => [i32::from(p.cast::<i8>().read()) as u32, 0, 0, 0],
+                1 => [u32::from(p.read()), 0, 0, 0],
+                2 if SIGNED => [i32::from(p.cast::<i16>().read_unaligned()) as u32, 0, 0, 0],
+                2 => [u32::from(p.cast::<u16>().read_unaligned()), 0, 0, 0],
+                4 => [p.cast::<u32>().read_unaligned(), 0, 0, 0],
+                8 => {
+                    let v = p.cast::<[u32; 2]>().read_unaligned();
+                    [v[0], v[1], 0, 0]
+                }
+                _ => p.cast::<[u32; 4]>().read_unaligned(),
+            }
+        }
+    };
+    if d.scalar {
+        let v = read(r.pointer(0));
+        for (k, v) in v.iter().enumerate().take(words) {
+            *l.row_mut(d.dst + k as u16) = [*v; N];
+        }
+        return;
+    }
+    let mut values = [[0u32; N]; 4];
+    if r.lane_stride == 0 && consecutive(&r.addresses, r.mask, u64::from(BYTES)) {
+        let p = r.pointer(0);
+        match BYTES {
+            4 => values[0] = unsafe { p.cast::<[u32; N]>().read_unaligned() },
+            8 => {
+                let v = unsafe { p.cast::<[[u32; 2]; N]>().read_unaligned() };
+                for (i, [a, b]) in v.into_iter().enumerate() {
+                    values[0][i] = a;
+                    values[1][i] = b;
+                }
+            }
+            16 => {
+                let v = unsafe { p.cast::<[[u32; 4]; N]>().read_unaligned() };
+                for (i, q) in v.into_iter().enumerate() {
+                    for k in 0..4 {
+                        values[k][i] = q[k];
+                    }
+                }
+            }
+            _ => {
+                for i in 0..N {
+                    values[0][i] = read(p.wrapping_add(i * BYTES as usize))[0];
+                }
+            }
+        }
+    } else if r.mask == all_lanes(N) {
+        for i in 0..N {
+            let v = read(r.pointer(i));
+            for k in 0..words {
+                values[k][i] = v[k];
+            }
+        }
+    } else {
+        for i in lanes(r.mask) {
+            let v = read(r.pointer(i));
+            for k in 0..words {
+                values[k][i] = v[k];
+            }
+        }
+    }
+    for (k, v) in values.iter().enumerate().take(words) {
+        blend(l.row_mut(d.dst + k as u16), v, r.mask);
+    }
+}
+
+fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    if BYTES == 4 {
+        if let Some((base, off, mask)) = offsets::<MODE, BYTES, true, N>(l, d) {
+            // SAFETY: `offsets` checked every lane's bytes.
+            unsafe {
+                if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
+                    base.add(off[0] as usize).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2]));
+                } else {
+                    for i in lanes(mask) {
+                        base.add(off[i] as usize).cast::<u32>().write_unaligned(l.row(d.src[2])[i]);
+                    }
+                }
+            }
+            return;
+        }
+    }
+    let Some(r) = resolve::<MODE, N>(l, d, BYTES, STORE) else { return };
+    if l.hierarchy.is_some() && is_cached(d.space) {
+        return cached::store::<BYTES, N>(l, d, &r.addresses, r.mask);
+    }
+    let words = (BYTES as usize).div_ceil(4);
+    // SAFETY (function): as in `load`.
+    if BYTES == 4 && r.lane_stride == 0 && consecutive(&r.addresses, r.mask, 4) {
+        unsafe { r.pointer(0).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2])) };
+        return;
+    }
+    for i in lanes(r.mask) {
+        let p = r.pointer(i);
+        let word = |k: usize| l.row(d.src[2] + k as u16)[i];
+        unsafe {
+            match BYTES {
+                1 => p.write(word(0) as u8),
+                2 => p.cast::<u16>().write_unaligned(word(0) as u16),
+                _ => {
+                    for k in 0..words {
+                        p.cast::<u32>().wrapping_add(k).write_unaligned(word(k));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What an atomic leaves in memory.
+pub(super) fn updated32(op: AtomicOp, ty: Type, old: u32, data: u32, replacement: u32) -> u32 {
+    let f = |g: fn(f32, f32) -> f32| g(f32::from_bits(old), f32::from_bits(data)).to_bits();
+    match (op, ty) {
+        (AtomicOp::Add, Type::F32) => f(|a, b| a + b),
+        (AtomicOp::Sub, Type::F32) => f(|a, b| a - b),
+        (AtomicOp::Min, Type::F32) => f(sem::min_f32),
+        (AtomicOp::Max, Type::F32) => f(sem::max_f32),
+        (AtomicOp::Add, _) => old.wrapping_add(data),
+        (AtomicOp::Sub, _) => old.wrapping_sub(data),
+        (AtomicOp::Xchg, _) => data,
+        (AtomicOp::And, _) => old & data,
+        (AtomicOp::Or, _) => old | data,
+        (AtomicOp::Xor, _) => old ^ data,
+        (AtomicOp::Min, Type::S32) => (old as i32).min(data as i32) as u32,
+        (AtomicOp::Max, Type::S32) => (old as i32).max(data as i32) as u32,
+        (AtomicOp::Min, _) => old.min(data),
+        (AtomicOp::Max, _) => old.max(data),
+        (AtomicOp::Inc, _) => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        (AtomicOp::Dec, _) => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
+        (AtomicOp::CmpXchg, _) => {
+            if old == data {
+                replacement
+            } else {
+                old
+            }
+        }
+    }
+}
+
+pub(super) fn updated64(op: AtomicOp, ty: Type, old: u64, data: u64, replacement: u64) -> u64 {
+    let f = |g: fn(f64, f64) -> f64| g(f64::from_bits(old), f64::from_bits(data)).to_bits();
+    match (op, ty) {
+        (AtomicOp::Add, Type::F64) => f(|a, b| a + b),
+        (AtomicOp::Sub, Type::F64) => f(|a, b| a - b),
+        (AtomicOp::Min, Type::F64) => f(sem::min_f64),
+        (AtomicOp::Max, Type::F64) => f(sem::max_f64),
+        (AtomicOp::Add, _) => old.wrapping_add(data),
+        (AtomicOp::Sub, _) => old.wrapping_sub(data),
+        (AtomicOp::Xchg, _) => data,
+        (AtomicOp::And, _) => old & data,
+        (AtomicOp::Or, _) => old | data,
+        (AtomicOp::Xor, _) => old ^ data,
+        (AtomicOp::Min, Type::S64) => (old as i64).min(data as i64) as u64,
+        (AtomicOp::Max, Type::S64) => (old as i64).max(data as i64) as u64,
+        (AtomicOp::Min, _) => old.min(data),
+        (AtomicOp::Max, _) => old.max(data),
+        (AtomicOp::Inc, _) => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        (AtomicOp::Dec, _) => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
+        (AtomicOp::CmpXchg, _) => {
+            if old == data {
+                replacement
+            } else {
+                old
+            }
+        }
+    }
+}
+
+/// An atomic: lane after lane, each a compare-and-swap loop on the host's memory, so that work-groups on other threads are respected.
+fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    let ty = Type::from_repr(TYPE).unwrap_or(Type::B32);
+    let bytes = ty.bytes();
+    let Some(r) = resolve::<MODE, N>(l, d, bytes, ATOMIC) else { return };
+    let op = atomic_of(d.mode);
+    let wide = bytes == 8;
+    if l.hierarchy.is_some() && is_cached(d.space) {
+        return cached::atomic(l, d, &r.addresses, r.mask, ty);
+    }
+    for i in lanes(r.mask) {
+        let word = |l: &Lanes<N>, k: u16| l.row(d.src[2] + k)[i];
+        let pair = |l: &Lanes<N>, k: u16| u64::from(word(l, k)) | u64::from(word(l, k + 1)) << 32;
+        let compares = op == AtomicOp::CmpXchg;
+        // SAFETY: checked, aligned, and memory is shared through atomics (see `sim::memory`).
+        let old = if wide {
+            let cell = unsafe { AtomicU64::from_ptr(r.pointer(i).cast()) };
+            let (data, replacement) = (pair(l, 0), if compares { pair(l, 2) } else { 0 });
+            cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(updated64(op, ty, old, data, replacement)))
+                .unwrap_or_else(|old| old)
+        } else {
+            let cell = unsafe { AtomicU32::from_ptr(r.pointer(i).cast()) };
+            let (data, replacement) = (word(l, 0), if compares { word(l, 1) } else { 0 });
+            let old = cell
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(updated32(op, ty, old, data, replacement)))
+                .unwrap_or_else(|old| old);
+            u64::from(old)
+        };
+        if d.has_dst {
+            l.row_mut(d.dst)[i] = old as u32;
+            if wide {
+                l.row_mut(d.dst + 1)[i] = (old >> 32) as u32;
+            }
+        }
+    }
+}
+
+/// Spaces of device memory.
+#[inline(always)]
+fn is_device(space: MemorySpace) -> bool {
+    matches!(space, MemorySpace::Global | MemorySpace::Constant)
+}
+
+/// Spaces that caches hold.
+fn is_cached(space: MemorySpace) -> bool {
+    matches!(space, MemorySpace::Global | MemorySpace::Constant | MemorySpace::Private)
+}
+
+/// `cctl`: addresses are not checked, as prefetches never fault (K5).
+fn control<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    let mask = l.active(d);
+    if mask != 0 {
+        let a = addresses::<MODE, N>(l, d);
+        cached::control(l, d, &a, mask);
+    }
+}
+
+macro_rules! by_mode {
+    ($inst:expr, $f:ident, $($arg:expr),*) => {
+        match $inst.mods.address {
+            AddressMode::U32 => $f::<{ AddressMode::U32 as u8 }, $({ $arg },)* N>,
+            AddressMode::S32 => $f::<{ AddressMode::S32 as u8 }, $({ $arg },)* N>,
+            AddressMode::Surface => $f::<{ AddressMode::Surface as u8 }, $({ $arg },)* N>,
+            AddressMode::A64 => $f::<{ AddressMode::A64 as u8 }, $({ $arg },)* N>,
+        }
+    };
+}
+
+pub(super) fn select_load<const N: usize>(inst: &Inst) -> Execute<N> {
+    match inst.ty {
+        Type::S8 => by_mode!(inst, load, 1, true),
+        Type::U8 => by_mode!(inst, load, 1, false),
+        Type::S16 => by_mode!(inst, load, 2, true),
+        Type::U16 => by_mode!(inst, load, 2, false),
+        Type::B64 => by_mode!(inst, load, 8, false),
+        Type::B128 => by_mode!(inst, load, 16, false),
+        _ => by_mode!(inst, load, 4, false),
+    }
+}
+
+pub(super) fn select_control<const N: usize>(inst: &Inst) -> Execute<N> {
+    match inst.mods.address {
+        AddressMode::U32 | AddressMode::Surface => control::<{ AddressMode::U32 as u8 }, N>,
+        AddressMode::S32 => control::<{ AddressMode::S32 as u8 }, N>,
+        AddressMode::A64 => control::<{ AddressMode::A64 as u8 }, N>,
+    }
+}
+
+pub(super) fn select_store<const N: usize>(inst: &Inst) -> Execute<N> {
+    match inst.ty {
+        Type::U8 => by_mode!(inst, store, 1),
+        Type::U16 => by_mode!(inst, store, 2),
+        Type::B64 => by_mode!(inst, store, 8),
+        Type::B128 => by_mode!(inst, store, 16),
+        _ => by_mode!(inst, store, 4),
+    }
+}
+
+pub(super) fn select_atomic<const N: usize>(inst: &Inst) -> Execute<N> {
+    match inst.ty {
+        Type::S32 => by_mode!(inst, atomic, Type::S32 as u8),
+        Type::U32 => by_mode!(inst, atomic, Type::U32 as u8),
+        Type::S64 => by_mode!(inst, atomic, Type::S64 as u8),
+        Type::U64 => by_mode!(inst, atomic, Type::U64 as u8),
+        Type::B64 => by_mode!(inst, atomic, Type::B64 as u8),
+        Type::F32 => by_mode!(inst, atomic, Type::F32 as u8),
+        Type::F64 => by_mode!(inst, atomic, Type::F64 as u8),
+        _ => by_mode!(inst, atomic, Type::B32 as u8),
+    }
+}

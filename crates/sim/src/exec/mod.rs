@@ -1,0 +1,360 @@
+//! What instructions do: lane loops over the rows of a warp's register file. Knows no cycles.
+//!
+//! Every operation is a function over all N lanes, monomorphised for the warp size so that the compiler vectorises its loops. All lanes are
+//! computed; only active lanes are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
+//! the whole row, so vector instructions read scalar registers like any other row.
+
+pub mod access;
+mod alu;
+pub mod banks;
+mod cached;
+mod texture;
+pub mod undefined;
+pub mod uniform;
+
+use super::fault::FaultKind;
+use super::memory::DeviceMemory;
+use super::program::Program;
+use crate::Descriptor;
+use crate::check::Checker;
+use crate::hierarchy::near::Near;
+use crate::hierarchy::{Done, Path};
+use heddle_isa::surface::SurfaceKind;
+use heddle_isa::{
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
+    SurfacePlace, Type,
+};
+
+/// A register of all lanes.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Row<const N: usize>(pub [u32; N]);
+
+/// The function that executes an instruction.
+pub type Execute<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>);
+
+/// An instruction, ready to run.
+#[derive(Clone, Debug)]
+pub struct Decoded<const N: usize> {
+    /// What runs it.
+    pub run: Execute<N>,
+    /// What the operation does; differs from `run` for u-marked instructions.
+    pub inner: Execute<N>,
+    /// Words of the destination; 0 for predicates and none.
+    pub dst_words: u8,
+    /// Words of each source that may differ between lanes; 0 for the others.
+    pub lane_words: [u8; 3],
+    /// Destination row, or predicate number.
+    pub dst: u16,
+    /// Source rows, or predicate numbers.
+    pub src: [u16; 3],
+    /// Bits: source i is a predicate register.
+    pub predicate_sources: u8,
+    /// Guard predicate, 255 for none.
+    pub guard: u8,
+    /// The guard is inverted.
+    pub guard_negate: bool,
+    /// Writes the whole row from lane 0.
+    pub scalar: bool,
+    /// Whether there is a destination.
+    pub has_dst: bool,
+    /// neg bits, abs bits << 3.
+    pub modifiers: u8,
+    /// Rounding, condition, atomic operation: what the operation needs.
+    pub mode: u8,
+    /// Whether an address has an offset row of its own.
+    pub has_offset: bool,
+    /// Offset bytes or immediate field.
+    pub imm: i32,
+    /// Memory space.
+    pub space: MemorySpace,
+    /// Cache policy.
+    pub policy: CachePolicy,
+    /// L1 of a load.
+    pub path: Path,
+    /// What `cctl` does.
+    pub control: (CacheName, CacheOperation),
+    /// Index of the instruction in the kernel.
+    pub index: u32,
+}
+
+/// An access for the timing model.
+#[derive(Clone, Copy, Debug)]
+pub struct AccessRecord {
+    /// Space.
+    pub space: MemorySpace,
+    /// Sectors touched, or cycles of bank conflicts (work-group memory).
+    pub units: u32,
+    /// What the memory hierarchy says of it; `None` for work-group memory and the constant bank.
+    pub done: Option<Done>,
+}
+
+/// Writes the bytes that a load has got, 16 for each lane, to its registers.
+pub type Finish<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>, &[[u8; 16]], u64);
+
+/// A load that waits for the memory hierarchy.
+#[derive(Clone, Copy, Debug)]
+pub struct Late<const N: usize> {
+    /// How it ends.
+    pub finish: Finish<N>,
+    /// Lanes.
+    pub mask: u64,
+}
+
+/// The state that instructions act on: one warp.
+pub struct Lanes<'a, const N: usize> {
+    /// The register file.
+    pub rows: Vec<Row<N>>,
+    /// Predicate registers: a bit a lane.
+    pub predicates: [u64; 16],
+    /// EXEC.
+    pub mask: u64,
+    /// Device memory.
+    pub memory: &'a DeviceMemory,
+    /// The work-group's memory.
+    pub local: *mut u8,
+    /// Its size.
+    pub local_bytes: u32,
+    /// Private memory of the warp's lanes, lane after lane.
+    pub private: Vec<u8>,
+    /// Bytes of private memory a lane.
+    pub private_bytes: u32,
+    /// The constant bank.
+    pub constants: &'a [u8],
+    /// The descriptor table (G7).
+    pub descriptors: &'a [Descriptor],
+    /// Last allocation hit by an instruction of this number modulo [`RANGES`]: start and end address.
+    pub ranges: [(u64, u64); RANGES],
+    /// The same of memory that checking mode need not watch; (0, 0) for none.
+    pub quiet: [(u64, u64); RANGES],
+    /// The descriptor table with the bounds of surfaces in such memory; those of others are empty.
+    pub quiet_descriptors: &'a [Descriptor],
+    /// Registers whose value was never written (checking mode).
+    pub undefined: undefined::Undefined,
+    /// The first fault, with the instruction and lane.
+    pub fault: Option<(FaultKind, u32, u32)>,
+    /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
+    pub hierarchy: Option<&'a std::cell::RefCell<Near>>,
+    /// The last load has not been given its bytes: what to do with them.
+    pub late: Option<Late<N>>,
+    /// SM.
+    pub sm: usize,
+    /// First byte of the warp's private memory among those of all resident warps.
+    pub private_base: u64,
+    /// Checking mode's observer of accesses (functional mode).
+    pub checker: Option<&'a std::cell::RefCell<Checker>>,
+    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that what it watches leaves the frequent path.
+    pub local_banks: u32,
+    /// The last access.
+    pub access: Option<AccessRecord>,
+    /// Compare the operands of u-marked instructions (S8).
+    pub check_marks: bool,
+    /// Instructions executed (functional mode) or cycle (timing mode), for the clock register.
+    pub clock: u64,
+}
+
+/// Remembered allocations. An instruction nearly always stays in one, neighbours in the code often use different ones.
+pub const RANGES: usize = 16;
+
+/// All N lanes.
+pub const fn all_lanes(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+impl<const N: usize> Lanes<'_, N> {
+    /// The active lanes of an instruction: EXEC under its guard.
+    #[inline(always)]
+    pub fn active(&self, d: &Decoded<N>) -> u64 {
+        if d.guard == 255 {
+            self.mask
+        } else {
+            let g = self.predicates[usize::from(d.guard & 15)];
+            self.mask & if d.guard_negate { !g } else { g }
+        }
+    }
+
+    #[inline(always)]
+    fn row(&self, row: u16) -> &[u32; N] {
+        debug_assert!((row as usize) < self.rows.len());
+        // SAFETY: rows are numbered by `Program::load`, within the file that `prepare` allocated.
+        unsafe { &self.rows.get_unchecked(row as usize).0 }
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, row: u16) -> &mut [u32; N] {
+        debug_assert!((row as usize) < self.rows.len());
+        // SAFETY: as in `row`.
+        unsafe { &mut self.rows.get_unchecked_mut(row as usize).0 }
+    }
+
+    /// A source that is a predicate: a P register, or a row that is non-zero.
+    #[inline(always)]
+    fn predicate(&self, d: &Decoded<N>, i: usize) -> u64 {
+        if d.predicate_sources >> i & 1 == 1 {
+            self.predicates[usize::from(d.src[i] & 15)]
+        } else if self.row(d.src[i])[0] != 0 {
+            all_lanes(N)
+        } else {
+            0
+        }
+    }
+
+    /// Writes a predicate in the active lanes.
+    #[inline(always)]
+    fn set_predicate(&mut self, d: &Decoded<N>, value: u64) {
+        let mask = self.active(d);
+        let p = &mut self.predicates[usize::from(d.dst & 15)];
+        *p = *p & !mask | value & mask;
+    }
+
+    /// Records the first fault.
+    #[cold]
+    fn set_fault(&mut self, kind: FaultKind, d: &Decoded<N>, lane: u32) {
+        if self.fault.is_none() {
+            self.fault = Some((kind, d.index, lane));
+        }
+    }
+
+    /// The row of a special register that changes while the warp runs.
+    pub fn refresh(&mut self, program: &Program) {
+        for &(special, row) in &program.rows.specials {
+            let value = match special {
+                Special::ExecLow => self.mask as u32,
+                Special::ExecHigh => (self.mask >> 32) as u32,
+                Special::ClockLow => self.clock as u32,
+                _ => continue,
+            };
+            *self.row_mut(row) = [value; N];
+        }
+    }
+}
+
+/// A value of a lane: one or two rows.
+pub trait Lane: Copy + Default {
+    /// Rows.
+    const ROWS: u16;
+    /// Reads a lane of up to two rows.
+    fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self;
+    /// Low and high row.
+    fn split(self) -> (u32, u32);
+}
+
+macro_rules! lane32 {
+    ($t:ty, $from:expr, $to:expr) => {
+        impl Lane for $t {
+            const ROWS: u16 = 1;
+            #[inline(always)]
+            fn get<const N: usize>(low: &[u32; N], _high: &[u32; N], lane: usize) -> Self {
+                $from(low[lane])
+            }
+            #[inline(always)]
+            fn split(self) -> (u32, u32) {
+                ($to(self), 0)
+            }
+        }
+    };
+}
+macro_rules! lane64 {
+    ($t:ty, $from:expr, $to:expr) => {
+        impl Lane for $t {
+            const ROWS: u16 = 2;
+            #[inline(always)]
+            fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self {
+                $from(u64::from(low[lane]) | u64::from(high[lane]) << 32)
+            }
+            #[inline(always)]
+            fn split(self) -> (u32, u32) {
+                let v: u64 = $to(self);
+                (v as u32, (v >> 32) as u32)
+            }
+        }
+    };
+}
+lane32!(u32, |v| v, |v| v);
+lane32!(i32, |v| v as i32, |v| v as u32);
+lane32!(f32, f32::from_bits, f32::to_bits);
+lane64!(u64, |v| v, |v| v);
+lane64!(i64, |v| v as i64, |v| v as u64);
+lane64!(f64, f64::from_bits, f64::to_bits);
+
+/// Through which L1 an instruction of a program reads: read-only surfaces, textures and `ldu` through the uniform one.
+pub fn path_of(program: &Program, inst: &heddle_isa::Inst) -> Path {
+    let surfaces = &program.header.surfaces;
+    let read_only = inst.mods.address == AddressMode::Surface
+        && surfaces
+            .get(usize::from(SurfacePlace::from_immediate(inst.imm).surface))
+            .is_some_and(|s| matches!(s.kind, SurfaceKind::TypedBuffer | SurfaceKind::RawBuffer));
+    match inst.mods.space {
+        _ if matches!(inst.op, Op::LoadUniform | Op::Sample) || read_only => Path::Uniform,
+        Some(MemorySpace::Constant) => Path::Constant,
+        _ => Path::Data,
+    }
+}
+
+/// Prepares a kernel's instructions for N lanes.
+pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
+    program
+        .insts
+        .iter()
+        .enumerate()
+        .map(|(index, inst)| {
+            let rows = program.operands[index];
+            let mut predicate_sources = 0;
+            let mut lane_words = [0; 3];
+            for (i, s) in inst.srcs.iter().enumerate() {
+                if matches!(s, Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate) {
+                    predicate_sources |= 1 << i;
+                } else if !s.is_uniform_physical() {
+                    lane_words[i] = inst.src_words(i);
+                }
+            }
+            if inst.is_memory() && inst.mods.address == AddressMode::Surface {
+                // The row of the surface's offsets.
+                lane_words[1] = 1;
+            }
+            let (guard, guard_negate) = match inst.guard {
+                Some(Guard { reg: Reg::Physical(p), negate }) => (p.index, negate),
+                _ => (255, false),
+            };
+            let mode = match inst.op {
+                Op::Atomic => inst.mods.atomic as u8,
+                _ => inst.mods.rounding as u8,
+            };
+            let inner = alu::select::<N>(inst);
+            let path = path_of(program, inst);
+            let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
+            Decoded {
+                run: if inst.uniform { uniform::marked::<N> } else { inner },
+                inner,
+                dst_words: if predicate || !inst.dst.is_some() { 0 } else { inst.dst_words() },
+                lane_words,
+                dst: rows[0],
+                src: [rows[1], rows[2], rows[3]],
+                predicate_sources,
+                guard,
+                guard_negate,
+                scalar: inst.writes_scalar_register(),
+                has_dst: inst.dst.is_some(),
+                modifiers: inst.neg | inst.abs << 3,
+                mode,
+                has_offset: inst.is_memory() && inst.srcs[1].is_some(),
+                imm: inst.imm,
+                space: inst.mods.space.unwrap_or(MemorySpace::Global),
+                policy: inst.mods.cache,
+                path,
+                control: inst.mods.control.unwrap_or((CacheName::D, CacheOperation::Qry1)),
+                index: index as u32,
+            }
+        })
+        .collect()
+}
+
+/// The atomic operation of a decoded mode.
+fn atomic_of(mode: u8) -> AtomicOp {
+    AtomicOp::from_repr(mode).unwrap_or_default()
+}
+
+/// Whether a type is signed, for choosing operations.
+fn is_signed(ty: Type) -> bool {
+    matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+}

@@ -1,0 +1,568 @@
+//! Functional mode: work-groups in parallel on all host cores, no timing.
+//!
+//! Each host thread owns one set of warp states and runs work-groups one after the other; the warps of a group take turns at barriers.
+//! Instructions are counted per basic block (executions and active lanes), so statistics cost nothing per instruction: everything a block does
+//! is multiplied out at the end from its static content.
+
+use std::cell::RefCell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::check::Checker;
+use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
+use super::fault::{Fault, FaultKind};
+use super::memory::DeviceMemory;
+use super::program::{End, Program};
+use super::statistics::Statistics;
+use super::warp::Control;
+use super::{Launch, Options, energy, jit};
+use heddle_isa::Special;
+use heddle_target::Machine;
+
+/// Progress of a launch: work-groups finished.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// Runs a launch.
+///
+/// # Errors
+/// The fault of the first faulting work-group (in order of their numbers among those that ran).
+pub fn launch(
+    launch: &Launch,
+    memory: &DeviceMemory,
+    machine: &Machine,
+    options: &Options,
+    progress: Progress,
+) -> Result<Statistics, Box<Fault>> {
+    match machine.warp_size {
+        8 => run::<8>(launch, memory, options, progress),
+        16 => run::<16>(launch, memory, options, progress),
+        64 => run::<64>(launch, memory, options, progress),
+        _ => run::<32>(launch, memory, options, progress),
+    }
+}
+
+/// Executions and active lanes of each block.
+#[derive(Clone, Debug)]
+pub struct BlockCounts {
+    /// Times each block was entered.
+    pub executions: Vec<u64>,
+    /// Active lanes, summed over the entries.
+    pub lanes: Vec<u64>,
+    /// Branches that split a warp.
+    pub splits: u64,
+    /// Lanes that the run-time scalarizer (S7) saved, per instruction; empty where it does not run.
+    pub saved_lanes: Vec<u64>,
+    /// Words of lane operands it compared.
+    pub compared: u64,
+    /// Entries of each block that compiled code counts, with all lanes active; [`BlockCounts::settle`] adds them to the others.
+    pub whole: Vec<u64>,
+}
+
+impl BlockCounts {
+    /// Zeros for a program.
+    pub fn new(program: &Program) -> Self {
+        let n = program.blocks.len();
+        BlockCounts {
+            executions: vec![0; n],
+            lanes: vec![0; n],
+            splits: 0,
+            saved_lanes: Vec::new(),
+            compared: 0,
+            whole: vec![0; n],
+        }
+    }
+
+    /// Adds the entries with all of `n` lanes to executions and lanes.
+    pub fn settle(&mut self, n: u64) {
+        for (b, whole) in self.whole.iter_mut().enumerate() {
+            self.executions[b] += *whole;
+            self.lanes[b] += std::mem::take(whole) * n;
+        }
+    }
+
+    fn add(&mut self, other: &BlockCounts) {
+        for (a, b) in self.executions.iter_mut().zip(&other.executions) {
+            *a += b;
+        }
+        for (a, b) in self.lanes.iter_mut().zip(&other.lanes) {
+            *a += b;
+        }
+        self.splits += other.splits;
+    }
+}
+
+/// One warp: registers and control.
+pub struct Warp<'a, const N: usize> {
+    /// Registers and memory.
+    pub lanes: Lanes<'a, N>,
+    /// Control.
+    pub control: Control,
+    /// Stands at a barrier.
+    pub waiting: bool,
+    /// Number in its work-group.
+    pub number: u32,
+    /// The barrier it stands at: instruction.
+    pub barrier: u32,
+}
+
+/// Where a work-group is in its launch.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupPlace {
+    /// Its id.
+    pub id: [u32; 3],
+    /// Its size.
+    pub size: [u32; 3],
+}
+
+impl<'a, const N: usize> Warp<'a, N> {
+    /// A warp whose registers hold nothing yet.
+    pub fn new(launch: &'a Launch, memory: &'a DeviceMemory, options: &Options) -> Self {
+        let program = launch.program;
+        let rows = &program.rows;
+        let mut file = vec![Row([0; N]); usize::from(rows.total)];
+        for (i, v) in rows.immediate_values.iter().enumerate() {
+            file[usize::from(rows.immediates) + i] = Row([*v; N]);
+        }
+        for w in 0..usize::from(rows.constant_words) {
+            let bytes = launch.constants.get(4 * w..4 * w + 4).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
+            file[usize::from(rows.constants) + w] = Row([u32::from_le_bytes(bytes); N]);
+        }
+        let private_bytes = program.header.private_bytes.next_multiple_of(16);
+        Warp {
+            lanes: Lanes {
+                rows: file,
+                predicates: [0; 16],
+                mask: 0,
+                memory,
+                local: std::ptr::null_mut(),
+                local_bytes: launch.local_bytes,
+                private: vec![0; private_bytes as usize * N],
+                private_bytes,
+                constants: &launch.constants,
+                descriptors: &launch.descriptors,
+                ranges: [(0, 0); RANGES],
+                quiet: [(0, 0); RANGES],
+                quiet_descriptors: &[],
+                undefined: Default::default(),
+                fault: None,
+                hierarchy: None,
+                late: None,
+                sm: 0,
+                private_base: 0,
+                checker: None,
+                local_banks: 0,
+                access: None,
+                check_marks: options.check_marks,
+                clock: 0,
+            },
+            control: Control::new(0),
+            waiting: false,
+            number: 0,
+            barrier: 0,
+        }
+    }
+
+    /// Starts warp `number` of a work-group: ids into special registers, lanes beyond the group's size inactive.
+    pub fn start(&mut self, launch: &Launch, place: GroupPlace, number: u32, local: *mut u8) {
+        let items = place.size.iter().product::<u32>();
+        let first = number * N as u32;
+        let count = items.saturating_sub(first).min(N as u32) as usize;
+        self.control.reset(all_lanes(count));
+        self.waiting = false;
+        self.number = number;
+        self.lanes.local = local;
+        self.lanes.fault = None;
+        self.lanes.undefined.clear();
+        let [sx, sy, _] = place.size;
+        let groups = launch.groups();
+        let warps = items.div_ceil(N as u32);
+        for &(special, row) in &launch.program.rows.specials {
+            let id = |lane: usize, d: usize| {
+                let linear = (first + lane as u32).min(items - 1);
+                match d {
+                    0 => linear % sx,
+                    1 => linear / sx % sy,
+                    _ => linear / (sx * sy),
+                }
+            };
+            let global = |lane: usize, d: usize| launch.offset[d] + place.id[d] * launch.local[d] + id(lane, d);
+            let same = |v: u32| [v; N];
+            use Special::*;
+            let values: [u32; N] = match special {
+                LocalIdX => std::array::from_fn(|l| id(l, 0)),
+                LocalIdY => std::array::from_fn(|l| id(l, 1)),
+                LocalIdZ => std::array::from_fn(|l| id(l, 2)),
+                GlobalIdX => std::array::from_fn(|l| global(l, 0)),
+                GlobalIdY => std::array::from_fn(|l| global(l, 1)),
+                GlobalIdZ => std::array::from_fn(|l| global(l, 2)),
+                GroupIdX => same(place.id[0]),
+                GroupIdY => same(place.id[1]),
+                GroupIdZ => same(place.id[2]),
+                LocalSizeX => same(place.size[0]),
+                LocalSizeY => same(place.size[1]),
+                LocalSizeZ => same(place.size[2]),
+                EnqueuedLocalSizeX => same(launch.local[0]),
+                EnqueuedLocalSizeY => same(launch.local[1]),
+                EnqueuedLocalSizeZ => same(launch.local[2]),
+                GlobalSizeX => same(launch.global[0]),
+                GlobalSizeY => same(launch.global[1]),
+                GlobalSizeZ => same(launch.global[2]),
+                NumGroupsX => same(groups[0]),
+                NumGroupsY => same(groups[1]),
+                NumGroupsZ => same(groups[2]),
+                GlobalOffsetX => same(launch.offset[0]),
+                GlobalOffsetY => same(launch.offset[1]),
+                GlobalOffsetZ => same(launch.offset[2]),
+                WorkDim => same(launch.work_dim),
+                LaneId => std::array::from_fn(|l| l as u32),
+                WarpId => same(number),
+                NumWarps => same(warps),
+                LocalLinearId => std::array::from_fn(|l| first + l as u32),
+                ExecLow | ExecHigh | ClockLow | SmId => same(0),
+            };
+            self.lanes.rows[usize::from(row)] = Row(values);
+        }
+        // The address-generation unit's share of each surface's offsets (G6).
+        for (row, descriptor) in (usize::from(launch.program.rows.surfaces)..).zip(&launch.descriptors) {
+            let [x, y, z] = descriptor.strides;
+            self.lanes.rows[row] = Row(std::array::from_fn(|lane| {
+                let linear = (first + lane as u32).min(items - 1);
+                let id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
+                let [gx, gy, gz]: [u32; 3] = std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + id[d]);
+                gx.wrapping_mul(x).wrapping_add(gy.wrapping_mul(y)).wrapping_add(gz.wrapping_mul(z))
+            }));
+        }
+    }
+
+    /// Ends a block: moves control. Returns false if the warp stops here (barrier, end, fault).
+    #[inline]
+    pub fn end_block(&mut self, end: End, index: u32, splits: &mut u64) -> bool {
+        let block = self.control.pc;
+        match end {
+            End::Fall => self.control.jump(block + 1),
+            End::Jump(target) => self.control.jump(target),
+            End::Scalar { condition, if_zero, target } => {
+                let zero = self.lanes.rows[usize::from(condition)].0[0] == 0;
+                self.control.jump(if zero == if_zero { target } else { block + 1 });
+            }
+            End::Divergent { predicate, negate, target, reconverge } => {
+                let p = self.lanes.predicates[usize::from(predicate & 15)];
+                let taken = if negate { !p } else { p };
+                *splits += u64::from(self.control.diverge(taken, target, block + 1, reconverge));
+            }
+            End::Exit => self.control.exit(),
+            End::Trap => {
+                self.lanes.fault.get_or_insert((FaultKind::Trap, index, self.control.mask.trailing_zeros()));
+                return false;
+            }
+            End::Barrier => {
+                if self.control.mask != self.control.live {
+                    let (arrived, live) = (self.control.mask.count_ones(), self.control.live.count_ones());
+                    let kind = FaultKind::DivergentBarrier { arrived, live };
+                    self.lanes.fault.get_or_insert((kind, index, self.control.mask.trailing_zeros()));
+                    return false;
+                }
+                self.control.jump(block + 1);
+                self.waiting = true;
+                self.barrier = index;
+                return false;
+            }
+        }
+        self.lanes.mask = self.control.mask;
+        self.control.mask != 0
+    }
+
+    /// The warp's fault as a report.
+    pub fn fault(&self, launch: &Launch, place: GroupPlace) -> Option<Fault> {
+        let (kind, index, lane) = self.lanes.fault.clone()?;
+        Some(self.fault_of(launch, place, kind, index, lane))
+    }
+
+    /// A fault of an instruction and lane.
+    fn fault_of(&self, launch: &Launch, place: GroupPlace, mut kind: FaultKind, index: u32, lane: u32) -> Fault {
+        let source = launch.program.source(index as usize);
+        if let FaultKind::Uninitialised { used, used_at, .. } = &mut kind {
+            *used_at = launch.program.source(*used as usize).filter(|at| source.as_ref() != Some(at));
+        }
+        let linear = self.number * N as u32 + lane;
+        let [sx, sy, _] = place.size;
+        let local_id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
+        let global_id = std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + local_id[d]);
+        Fault { kind, kernel: launch.program.header.name.clone(), source, global_id, local_id, group_id: place.id }
+    }
+}
+
+/// A work-group's memory, 16-byte aligned.
+pub fn local_memory(bytes: u32) -> Vec<u128> {
+    vec![0; (bytes as usize).div_ceil(16)]
+}
+
+/// Warps of one work-group on a host thread.
+struct Worker<'a, const N: usize> {
+    warps: Vec<Warp<'a, N>>,
+    local: Vec<u128>,
+    counts: BlockCounts,
+}
+
+impl<const N: usize> Worker<'_, N> {
+    fn finish(mut self) -> BlockCounts {
+        self.counts.settle(N as u64);
+        self.counts
+    }
+}
+
+fn run<const N: usize>(
+    launch: &Launch,
+    memory: &DeviceMemory,
+    options: &Options,
+    progress: Progress,
+) -> Result<Statistics, Box<Fault>> {
+    let program = launch.program;
+    let code = prepare::<N>(program);
+    let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
+    let items: u32 = launch.local.iter().product();
+    let warps = items.div_ceil(N as u32) as usize;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Races are reported in the order of work-groups.
+    let wanted = if options.check_races { 1 } else { options.threads };
+    let threads = if wanted == 0 { cores } else { wanted }.min(groups.max(1) as usize);
+    let next = AtomicU64::new(0);
+    let first_fault: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
+    let stop = AtomicU64::new(u64::MAX);
+    // Several groups a step keep the counter cold when groups are short.
+    let step = (groups / (threads as u64 * 64)).clamp(1, 64);
+    // All accesses of surfaces in memory that is not watched stay on their frequent paths.
+    let surfaces = !launch.descriptors.is_empty();
+    let quiet_descriptors: Vec<_> = match Checker::new(launch, memory, options, N as u32).filter(|_| surfaces) {
+        Some(checker) => launch.descriptors.iter().map(|d| checker.quiet_surface(d, memory)).collect(),
+        None => Vec::new(),
+    };
+    let work = || {
+        let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
+        let new_warp = |_| {
+            let mut warp = Warp::new(launch, memory, options);
+            if checker.is_some() {
+                (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
+                warp.lanes.quiet_descriptors = &quiet_descriptors;
+            }
+            warp
+        };
+        let mut worker: Worker<N> = Worker {
+            warps: (0..warps).map(new_warp).collect(),
+            local: local_memory(launch.local_bytes),
+            counts: BlockCounts::new(program),
+        };
+        let tier = jit::Tier::new(program, options, groups, items % N as u32 == 0, threads);
+        loop {
+            let start = next.fetch_add(step, Ordering::Relaxed);
+            if start >= groups {
+                break;
+            }
+            for number in start..(start + step).min(groups) {
+                if number > stop.load(Ordering::Relaxed) {
+                    return worker.finish();
+                }
+                let id = launch.group_id(number);
+                let place = GroupPlace { id, size: launch.group_size(id) };
+                let mut budget = options.max_instructions;
+                let compiled = tier.compiled::<N>(program);
+                let result = run_group(&mut worker, launch, &code, compiled, place, options, &mut budget);
+                tier.executed(options.max_instructions - budget);
+                if let Err(fault) = result {
+                    stop.fetch_min(number, Ordering::Relaxed);
+                    let mut first = first_fault.lock().unwrap_or_else(|e| e.into_inner());
+                    if first.as_ref().is_none_or(|(n, _)| number < *n) {
+                        *first = Some((number, *fault));
+                    }
+                    return worker.finish();
+                }
+            }
+            progress((start + step).min(groups) - start);
+        }
+        worker.finish()
+    };
+    let mut counts = BlockCounts::new(program);
+    if threads <= 1 {
+        counts = work();
+    } else {
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            for handle in handles {
+                match handle.join() {
+                    Ok(c) => counts.add(&c),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+    if let Some((_, fault)) = first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        return Err(Box::new(fault));
+    }
+    let mut statistics = energy::count(program, &counts, N as u32);
+    let all: u64 = launch.global.iter().map(|g| u64::from(*g)).product();
+    statistics.work_items = all;
+    statistics.work_groups = groups;
+    statistics.warps = groups * warps as u64;
+    Ok(statistics)
+}
+
+fn run_group<const N: usize>(
+    worker: &mut Worker<N>,
+    launch: &Launch,
+    code: &[Decoded<N>],
+    compiled: Option<&jit::Compiled>,
+    place: GroupPlace,
+    options: &Options,
+    budget: &mut u64,
+) -> Result<(), Box<Fault>> {
+    let items: u32 = place.size.iter().product();
+    let warps = items.div_ceil(N as u32) as usize;
+    worker.local.fill(0);
+    let local = worker.local.as_mut_ptr().cast::<u8>();
+    for (w, warp) in worker.warps[..warps].iter_mut().enumerate() {
+        warp.start(launch, place, w as u32, local);
+    }
+    let checker = worker.warps[0].lanes.checker;
+    if let Some(checker) = checker {
+        checker.borrow_mut().start_group();
+    }
+    let refreshes =
+        launch.program.rows.specials.iter().any(|(s, _)| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow));
+    loop {
+        let mut waiting = false;
+        let mut ran = false;
+        for warp in &mut worker.warps[..warps] {
+            if warp.control.done() {
+                continue;
+            }
+            ran = true;
+            warp.waiting = false;
+            if let Some(checker) = checker {
+                checker.borrow_mut().run_warp(warp.number);
+            }
+            let limit = options.max_instructions;
+            let from = match compiled {
+                Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, limit),
+                None => Some(0),
+            };
+            if let Some(from) = from {
+                run_warp(warp, launch.program, code, &mut worker.counts, budget, limit, refreshes, from);
+            }
+            if let Some(fault) = warp.fault(launch, place) {
+                let race = matches!(fault.kind, FaultKind::Race(_));
+                let earlier = checker.filter(|_| !race).and_then(|c| c.borrow_mut().take_pending());
+                let earlier = earlier.map(|(kind, w, index, lane)| worker.warps[w].fault_of(launch, place, kind, index, lane));
+                return Err(Box::new(earlier.unwrap_or(fault)));
+            }
+            waiting |= warp.waiting;
+        }
+        if let Some((kind, w, index, lane)) = checker.and_then(|c| c.borrow_mut().take_pending()) {
+            return Err(Box::new(worker.warps[w].fault_of(launch, place, kind, index, lane)));
+        }
+        if !ran || !waiting {
+            return Ok(());
+        }
+        if options.check_barriers {
+            uneven_barrier(&worker.warps[..warps], launch, place)?;
+        }
+        if let Some(checker) = checker {
+            // Warps at different barriers: what orders memory for all.
+            let flags = |w: &Warp<N>| if w.waiting { launch.program.insts[w.barrier as usize].imm } else { !0 };
+            checker.borrow_mut().barrier(worker.warps[..warps].iter().map(flags).fold(!0, |a, b| a & b));
+        }
+    }
+}
+
+/// Warps stand at a barrier: a fault if one of them stands at another one, or if work-items have ended without reaching it.
+fn uneven_barrier<const N: usize>(warps: &[Warp<N>], launch: &Launch, place: GroupPlace) -> Result<(), Box<Fault>> {
+    let Some(first) = warps.iter().find(|w| w.waiting) else { return Ok(()) };
+    let items: u32 = place.size.iter().product();
+    for warp in warps {
+        let begun = all_lanes(items.saturating_sub(warp.number * N as u32).min(N as u32) as usize);
+        let ended = begun & !warp.control.live;
+        let (lane, elsewhere) = match warp.waiting {
+            true if warp.barrier != first.barrier => (warp.control.live.trailing_zeros(), Some(warp.barrier)),
+            _ if ended != 0 => (ended.trailing_zeros(), None),
+            _ => continue,
+        };
+        let [sx, sy, _] = place.size;
+        let linear = warp.number * N as u32 + lane;
+        let local_id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
+        let at = elsewhere.map(|b| launch.program.source(b as usize).unwrap_or_else(|| "another barrier".into()));
+        let kind = FaultKind::UnevenBarrier { local_id, at };
+        let lane = first.control.live.trailing_zeros();
+        return Err(Box::new(first.fault_of(launch, place, kind, first.barrier, lane)));
+    }
+    Ok(())
+}
+
+/// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0, the block has been counted.
+#[expect(clippy::too_many_arguments)]
+fn run_warp<const N: usize>(
+    warp: &mut Warp<N>,
+    program: &Program,
+    code: &[Decoded<N>],
+    counts: &mut BlockCounts,
+    budget: &mut u64,
+    limit: u64,
+    refreshes: bool,
+    from: u32,
+) {
+    warp.lanes.mask = warp.control.mask;
+    let mut from = from as usize;
+    loop {
+        let pc = warp.control.pc as usize;
+        let block = &program.blocks[pc];
+        if from == 0 {
+            counts.executions[pc] += 1;
+            counts.lanes[pc] += u64::from(warp.lanes.mask.count_ones());
+        }
+        if refreshes {
+            warp.lanes.refresh(program);
+        }
+        let first = block.first as usize;
+        let body = &code[first + std::mem::take(&mut from)..first + block.body as usize];
+        if warp.lanes.checker.is_some() {
+            for d in body {
+                if !warp.lanes.undefined.is_empty() {
+                    undefined::observe(&mut warp.lanes, d, &program.insts[d.index as usize]);
+                }
+                (d.run)(&mut warp.lanes, d);
+            }
+            if !warp.lanes.undefined.is_empty() {
+                undefined::observe_end(&mut warp.lanes, block.end, block.first + block.body);
+            }
+        } else {
+            for d in body {
+                (d.run)(&mut warp.lanes, d);
+            }
+        }
+        if warp.lanes.fault.is_some() {
+            return;
+        }
+        let length = u64::from(block.len());
+        warp.lanes.clock += length;
+        if *budget < length {
+            let lane = warp.control.mask.trailing_zeros();
+            warp.lanes.fault = Some((FaultKind::Runaway { limit }, block.first + block.body.min(block.len() - 1), lane));
+            return;
+        }
+        *budget -= length;
+        if !warp.end_block(block.end, block.first + block.body, &mut counts.splits) {
+            return;
+        }
+    }
+}
+
+/// Runs a warp in the interpreter, for tests of other ways to run it.
+#[cfg(test)]
+pub fn run_interpreted<const N: usize>(
+    warp: &mut Warp<N>,
+    program: &Program,
+    code: &[Decoded<N>],
+    counts: &mut BlockCounts,
+    budget: &mut u64,
+) {
+    let limit = *budget;
+    run_warp(warp, program, code, counts, budget, limit, true, 0);
+}

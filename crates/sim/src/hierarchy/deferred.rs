@@ -1,0 +1,293 @@
+//! What an SM's accesses have to wait for, while the levels that all SMs share have not answered yet.
+//!
+//! SMs are simulated for a while without looking at each other. A request to the shared levels then gets a *ticket* instead of an answer; requests
+//! are served later, all SMs' together in order of simulated time, and everything that needed the answer is done over again
+//! when it is there: lines filled, misses known to return, loads given their bytes. Because no answer can come before the
+//! SMs have been stopped to hear it, nothing they did in between depends on it.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use super::Path;
+use super::below::{Below, LONGEST_LINE, LineBytes};
+use super::cache::{LineNumber, runs};
+use super::policy::Row;
+use crate::DeviceMemory;
+
+/// Number of an answer that is still to come.
+pub type Ticket = u32;
+/// As a cycle: an answer still to come; its ticket in the low bits.
+pub const PENDING: u64 = 1 << 63;
+/// When a request was made: cycle of the SM's step, and its number. Requests of a step follow each other.
+pub type Key = (u64, u32);
+/// Tickets with the sectors of a line that each of them brings.
+pub type Parts = SmallVec<[(Ticket, u64); 2]>;
+
+/// A request to the shared levels.
+pub enum Request {
+    /// Sectors of a line.
+    Read {
+        /// Of the answer.
+        ticket: Ticket,
+        /// Line.
+        line: LineNumber,
+        /// Sectors.
+        sectors: u64,
+        /// Policy.
+        row: &'static Row,
+        /// Cycle of arrival at L2.
+        arrives: u64,
+        /// Cycles from there to the requester.
+        back: u64,
+        /// For the answer.
+        data: Box<LineBytes>,
+    },
+    /// Bytes of a line.
+    Write {
+        /// Line.
+        line: LineNumber,
+        /// Bytes.
+        data: Box<LineBytes>,
+        /// Which.
+        mask: [u64; 4],
+        /// Policy.
+        row: &'static Row,
+        /// Cycle of arrival at L2.
+        arrives: u64,
+        /// Stores that go to system memory one by one if the policy says so.
+        transactions: u32,
+    },
+}
+
+/// What the shared levels say to a request, for the one who made it.
+pub struct Reply {
+    ticket: Ticket,
+    ready: u64,
+    far: u32,
+    data: Box<LineBytes>,
+}
+
+/// An answer: when, and what.
+pub struct Answer {
+    /// Cycle, or [`PENDING`].
+    pub ready: u64,
+    /// It does not come before this cycle.
+    pub not_before: u64,
+    /// Sectors that L2 had to fetch.
+    pub far: u32,
+    /// The line, when it is there or as far as it is known.
+    data: Option<Box<LineBytes>>,
+}
+
+impl Answer {
+    /// The line.
+    pub fn line(&self) -> &LineBytes {
+        self.data.as_deref().unwrap_or(&[0; LONGEST_LINE])
+    }
+}
+
+/// A cache of an SM's, or the L1.5 it shares.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// An L1 of the SM of this number among those of the L1.5.
+    First(usize, Path),
+    /// The L1.5.
+    Shared,
+}
+
+/// A line of a load whose bytes are not all there.
+pub struct LateLine {
+    /// What was there at the time of the load.
+    pub data: Box<LineBytes>,
+    /// Bytes of it that nothing replaces.
+    pub keep: [u64; 4],
+    /// What is to come.
+    pub parts: Parts,
+    /// Lanes that read of it.
+    pub lanes: u64,
+    /// Their bytes in it.
+    pub places: [u8; 64],
+    /// First byte of theirs that it gives.
+    pub to: usize,
+}
+
+/// A load that waits.
+pub struct LateLoad {
+    /// Of whom: for whoever started it.
+    pub token: u64,
+    /// Bytes a lane and line.
+    pub bytes: usize,
+    /// Lines to come.
+    pub lines: Vec<LateLine>,
+    /// Answers that the load itself asked for.
+    pub asked: SmallVec<[Ticket; 4]>,
+    /// When the data is there, as far as is known.
+    pub ready: u64,
+    /// The lanes' bytes, as far as they are known.
+    pub out: Vec<[u8; 16]>,
+    /// Sectors that L2 had to fetch.
+    pub far: u32,
+}
+
+/// Something put off.
+pub enum Entry {
+    /// Sectors of a line come to a cache.
+    Fill(Place, LineNumber, u64, Ticket),
+    /// An answer made of others: not before a cycle, and of what is known already.
+    Combine(Ticket, u64, Parts),
+    /// A miss is known to return.
+    Miss(usize, Path, Ticket),
+    /// A load is done.
+    Load(Box<LateLoad>),
+    /// A line of code is there, for whoever waits with this token.
+    Fetch(u64, Ticket),
+}
+
+/// What somebody waited for.
+pub enum Arrival {
+    /// A load.
+    Load(Box<LateLoad>),
+    /// A line of code: token and cycle.
+    Fetch(u64, u64),
+}
+
+/// Requests, answers and what is put off, of the SMs of one L1.5.
+#[derive(Default)]
+pub struct Deferred {
+    /// The step that is being simulated.
+    pub key: Key,
+    /// Requests that nobody has taken to be served.
+    pub requests: VecDeque<(Key, Request)>,
+    /// What is put off, numbered in order.
+    log: VecDeque<(u64, Entry)>,
+    /// Number of the next one.
+    next: u64,
+    answers: VecDeque<Answer>,
+    /// Ticket of the first of `answers`.
+    first: Ticket,
+    /// Tickets that nobody needs when all entries before a number have been taken.
+    retire: VecDeque<(u64, Ticket)>,
+}
+
+impl Deferred {
+    /// A ticket for an answer, of which some bytes may be known, and which does not come before a cycle.
+    pub fn ticket(&mut self, data: Option<Box<LineBytes>>, not_before: u64) -> Ticket {
+        self.answers.push_back(Answer { ready: PENDING, not_before, far: 0, data });
+        self.first.wrapping_add(self.answers.len() as u32 - 1)
+    }
+
+    /// Puts something off.
+    pub fn later(&mut self, entry: Entry) {
+        self.log.push_back((self.next, entry));
+        self.next += 1;
+    }
+
+    /// The answer of a ticket.
+    pub fn answer(&mut self, ticket: Ticket) -> &mut Answer {
+        &mut self.answers[ticket.wrapping_sub(self.first) as usize]
+    }
+
+    /// Makes an answer of others; returns when it is there.
+    pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &Parts, sector_bytes: usize) -> u64 {
+        let mut ready = base;
+        let mut data = self.answer(ticket).data.take().unwrap_or_else(|| Box::new([0; LONGEST_LINE]));
+        for (part, sectors) in parts {
+            let a = self.answer(*part);
+            debug_assert!(a.ready < PENDING);
+            ready = ready.max(a.ready);
+            copy_sectors(&mut data, a.line(), *sectors, &[0; 4], sector_bytes);
+        }
+        let answer = self.answer(ticket);
+        (answer.data, answer.ready) = (Some(data), ready);
+        ready
+    }
+
+    /// Completes a load.
+    pub fn complete(&mut self, load: &mut LateLoad, sector_bytes: usize) {
+        for line in &mut load.lines {
+            for (ticket, sectors) in &line.parts {
+                let a = self.answer(*ticket);
+                load.ready = load.ready.max(a.ready);
+                copy_sectors(&mut line.data, a.line(), *sectors, &line.keep, sector_bytes);
+            }
+            super::deal(&line.data, &line.places, line.lanes, load.bytes, line.to, &mut load.out[..]);
+        }
+        for ticket in &load.asked {
+            load.far += self.answer(*ticket).far;
+        }
+    }
+
+    /// Takes the log, of which what can be done is done in order and the rest is put back. An entry changes only what waits for its own tickets,
+    /// so that it need not wait for those before it.
+    pub fn take_log(&mut self) -> VecDeque<(u64, Entry)> {
+        std::mem::take(&mut self.log)
+    }
+
+    /// Puts off again what a log that was taken still holds.
+    pub fn put_back(&mut self, log: VecDeque<(u64, Entry)>) {
+        debug_assert!(self.log.is_empty());
+        self.log = log;
+    }
+
+    /// Whether all answers that an entry needs are there.
+    pub fn is_known(&self, entry: &Entry) -> bool {
+        let known = |ticket: &Ticket| self.answers[ticket.wrapping_sub(self.first) as usize].ready < PENDING;
+        match entry {
+            Entry::Fill(_, _, _, ticket) | Entry::Miss(_, _, ticket) | Entry::Fetch(_, ticket) => known(ticket),
+            Entry::Combine(_, _, parts) => parts.iter().all(|p| known(&p.0)),
+            Entry::Load(load) => load.asked.iter().chain(load.lines.iter().flat_map(|l| l.parts.iter().map(|p| &p.0))).all(known),
+        }
+    }
+
+    /// Forgets answers that nothing put off can need any more. What the known ones were needed for has been done, but for entries that wait for others,
+    /// too.
+    pub fn forget(&mut self) {
+        let known = self.answers.iter().take_while(|a| a.ready < PENDING).count();
+        self.retire.push_back((self.next, self.first.wrapping_add(known as u32)));
+        let oldest = self.log.front().map_or(self.next, |e| e.0);
+        while let Some((_, bound)) = self.retire.front().filter(|(next, _)| *next <= oldest) {
+            let gone = bound.wrapping_sub(self.first) as usize;
+            self.answers.drain(..gone);
+            self.first = *bound;
+            self.retire.pop_front();
+        }
+    }
+
+    /// Takes note of a reply; what waits for it is told later.
+    pub fn note(&mut self, reply: Reply) {
+        let answer = self.answer(reply.ticket);
+        (answer.ready, answer.far, answer.data) = (reply.ready, reply.far, Some(reply.data));
+    }
+}
+
+impl Request {
+    /// Serves the request.
+    pub fn serve(self, below: &mut Below, memory: &DeviceMemory) -> Option<Reply> {
+        match self {
+            Request::Read { ticket, line, sectors, row, arrives, back, mut data } => {
+                below.far_sectors = 0;
+                let ready = below.read(memory, line, sectors, row, arrives, &mut data) + back;
+                Some(Reply { ticket, ready, far: below.far_sectors, data })
+            }
+            Request::Write { line, data, mask, row, arrives, transactions } => {
+                below.write(memory, line, &data[..], &mask, row, arrives, transactions);
+                None
+            }
+        }
+    }
+}
+
+/// Copies sectors of a line, except for the bytes of `keep`.
+fn copy_sectors(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &[u64; 4], sector_bytes: usize) {
+    for run in runs(sectors) {
+        let range = run.start * sector_bytes..run.end * sector_bytes;
+        if *keep == [0; 4] {
+            to[range.clone()].copy_from_slice(&from[range]);
+        } else {
+            for b in range.filter(|b| keep[b / 64] >> (b % 64) & 1 == 0) {
+                to[b] = from[b];
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Arithmetic, logic, comparison, conversion and movement as LLVM IR, with the results of [`crate::exec`]'s functions bit for bit.
+//!
+//! What is not here (integer division, half precision, special functions, rarer conversions) is executed by those functions themselves.
+
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::LLVMRealPredicate::{self, *};
+
+use super::build::{Elem, V, Val};
+use super::translate::{Bits, Site, Translator};
+use heddle_isa::{Cond, Inst, Op, Rounding, Type};
+
+/// What an instruction computes.
+pub enum Out {
+    /// 32-bit words.
+    Words(Vec<Val>),
+    /// A bit a lane.
+    Bits(Bits),
+}
+
+fn is_signed(ty: Type) -> bool {
+    matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+}
+
+fn float_elem(ty: Type) -> Elem {
+    if ty == Type::F64 { Elem::F64 } else { Elem::F32 }
+}
+
+impl Translator<'_> {
+    /// Translates an instruction without effects; `None` if it has to be interpreted.
+    pub(super) fn compute(&self, s: &Site) -> Option<Out> {
+        let inst = s.inst;
+        let ty = inst.ty;
+        if ty == Type::Pred {
+            return self.logic(s);
+        }
+        if ty == Type::F16 || inst.mods.from == Some(Type::F16) {
+            return None;
+        }
+        match inst.op {
+            Op::Mov => Some(Out::Words((0..ty.words()).map(|w| self.word(s, 0, w)).collect())),
+            Op::Sel => self.select(s),
+            Op::First => {
+                let lane = match s.active {
+                    Some(_) => self.b.intrinsic_of("llvm.cttz", &[self.mask(), self.b.int(1, 0)]),
+                    None => self.b.int(32, 0),
+                };
+                Some(Out::Words((0..ty.words()).map(|w| Val::Same(self.b.lane(self.word(s, 0, w), lane))).collect()))
+            }
+            Op::Ballot => {
+                let bits = self.bits_of(self.predicate(s, 0));
+                let v = self.b.resize(self.b.and(bits, self.mask()), 64);
+                let high = self.b.resize(self.b.lshr(v, self.b.int(64, 32)), 32);
+                Some(Out::Words(vec![Val::Same(self.b.resize(v, 32)), Val::Same(high)]))
+            }
+            Op::Cmp => Some(Out::Bits(self.compare(s))),
+            Op::Cvt => self.convert(s).map(Out::Words),
+            _ if ty.is_float() => self.float(s).map(|v| Out::Words(self.words_of_float(v, ty))),
+            Op::MulWide => {
+                let (a, b) = (self.word(s, 0, 0), self.word(s, 1, 0));
+                let wide = |v| if is_signed(ty) { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) };
+                let v = self.b.apply([wide(a), wide(b)], |[a, b]| self.b.mul(a, b));
+                Some(Out::Words(self.words_of_int(v, 64)))
+            }
+            _ => {
+                let bits = 32 * u32::from(ty.words());
+                if !matches!(bits, 32 | 64) {
+                    return None;
+                }
+                self.integer(s, bits).map(|v| Out::Words(self.words_of_int(v, bits)))
+            }
+        }
+    }
+
+    /// A 64-bit or 32-bit value as words.
+    fn words_of_int(&self, v: Val, bits: u32) -> Vec<Val> {
+        if bits == 32 {
+            return vec![v];
+        }
+        let high = self.b.apply([v, Val::Same(self.b.int(64, 32))], |[v, n]| self.b.lshr(v, n));
+        vec![self.b.trunc(v, Elem::I(32)), self.b.trunc(high, Elem::I(32))]
+    }
+
+    fn words_of_float(&self, v: Val, ty: Type) -> Vec<Val> {
+        let bits = 32 * u32::from(ty.words());
+        self.words_of_int(self.b.bitcast(v, Elem::I(bits)), bits)
+    }
+
+    /// Source `i` as an integer.
+    pub(super) fn int(&self, s: &Site, i: usize, bits: u32) -> Val {
+        let low = self.word(s, i, 0);
+        if bits == 32 {
+            return low;
+        }
+        let (low, high) = (self.b.zext(low, Elem::I(64)), self.b.zext(self.word(s, i, 1), Elem::I(64)));
+        self.b.apply([low, high, Val::Same(self.b.int(64, 32))], |[l, h, n]| self.b.or(l, self.b.shl(h, n)))
+    }
+
+    /// Source `i` as a float, with its modifiers.
+    fn real(&self, s: &Site, i: usize, ty: Type) -> Val {
+        let v = self.b.bitcast(self.int(s, i, 32 * u32::from(ty.words())), float_elem(ty));
+        let v = if s.inst.abs >> i & 1 == 1 { self.b.apply([v], |[v]| self.b.intrinsic_of("llvm.fabs", &[v])) } else { v };
+        if s.inst.neg >> i & 1 == 1 { self.b.apply([v], |[v]| self.b.fneg(v)) } else { v }
+    }
+
+    /// Predicate operations.
+    fn logic(&self, s: &Site) -> Option<Out> {
+        if !s.predicate_dst {
+            return None;
+        }
+        let p = |i| self.predicate(s, i);
+        let both = |a: Bits, b: Bits, f: &dyn Fn(V, V) -> V| match (a, b) {
+            (Bits::Same(a), Bits::Same(b)) => Bits::Same(f(a, b)),
+            (a, b) => Bits::Lanes(f(self.bits_of(a), self.bits_of(b))),
+        };
+        let invert = |a: Bits| match a {
+            Bits::Same(a) => Bits::Same(self.b.not(a)),
+            Bits::Lanes(a) => Bits::Lanes(self.b.not(a)),
+        };
+        let and = |a, b| both(a, b, &|a, b| self.b.and(a, b));
+        let or = |a, b| both(a, b, &|a, b| self.b.or(a, b));
+        Some(Out::Bits(match s.inst.op {
+            Op::Mov => p(0),
+            Op::Sel => or(and(p(0), p(1)), and(invert(p(0)), p(2))),
+            Op::And => and(p(0), p(1)),
+            Op::Or => or(p(0), p(1)),
+            Op::Xor => both(p(0), p(1), &|a, b| self.b.xor(a, b)),
+            Op::Not => invert(p(0)),
+            _ => return None,
+        }))
+    }
+
+    fn select(&self, s: &Site) -> Option<Out> {
+        let condition = self.predicate(s, 0);
+        let pick = |w: u8| {
+            let (a, b) = (self.word(s, 1, w), self.word(s, 2, w));
+            match condition {
+                Bits::Same(c) => self.b.apply([a, b], |[a, b]| self.b.select(c, a, b)),
+                Bits::Lanes(c) => Val::Lanes(self.b.select(self.b.mask_to_lanes(c), self.b.lanes(a), self.b.lanes(b))),
+            }
+        };
+        Some(Out::Words((0..s.inst.ty.words()).map(pick).collect()))
+    }
+
+    fn compare(&self, s: &Site) -> Bits {
+        let ty = s.inst.ty;
+        let cond = s.inst.mods.cond.unwrap_or(Cond::Eq);
+        let result = if ty.is_float() {
+            let p = float_predicate(cond);
+            self.b.apply([self.real(s, 0, ty), self.real(s, 1, ty)], |[a, b]| self.b.fcmp(p, a, b))
+        } else {
+            let bits = 32 * u32::from(ty.words());
+            let p = match (cond, is_signed(ty)) {
+                (Cond::Ne, _) => LLVMIntNE,
+                (Cond::Lt, true) => LLVMIntSLT,
+                (Cond::Le, true) => LLVMIntSLE,
+                (Cond::Gt, true) => LLVMIntSGT,
+                (Cond::Ge, true) => LLVMIntSGE,
+                (Cond::Lt, false) => LLVMIntULT,
+                (Cond::Le, false) => LLVMIntULE,
+                (Cond::Gt, false) => LLVMIntUGT,
+                (Cond::Ge, false) => LLVMIntUGE,
+                _ => LLVMIntEQ,
+            };
+            self.b.apply([self.int(s, 0, bits), self.int(s, 1, bits)], |[a, b]| self.b.icmp(p, a, b))
+        };
+        match result {
+            Val::Same(v) => Bits::Same(v),
+            Val::Lanes(v) => Bits::Lanes(self.b.lanes_to_mask(v)),
+        }
+    }
+
+    fn float(&self, s: &Site) -> Option<Val> {
+        let (inst, ty) = (s.inst, s.inst.ty);
+        let x = |i| self.real(s, i, ty);
+        let one = Val::Same(self.b.float(float_elem(ty), 1.0));
+        let unary = |name: &str| self.b.apply([x(0)], |[a]| self.b.intrinsic_of(name, &[a]));
+        Some(match inst.op {
+            Op::Add => self.b.apply([x(0), x(1)], |[a, b]| self.b.fadd(a, b)),
+            Op::Mul => self.b.apply([x(0), x(1)], |[a, b]| self.b.fmul(a, b)),
+            Op::Div => self.b.apply([x(0), x(1)], |[a, b]| self.b.fdiv(a, b)),
+            Op::Fma => self.b.apply([x(0), x(1), x(2)], |a| self.b.intrinsic_of("llvm.fma", &a)),
+            Op::Min | Op::Max => self.extremum(s, x(0), x(1)),
+            Op::Sqrt => unary("llvm.sqrt"),
+            Op::Copysign => self.b.apply([x(0), x(1)], |a| self.b.intrinsic_of("llvm.copysign", &a)),
+            Op::Round => unary(match inst.mods.rounding {
+                Rounding::Rn => "llvm.roundeven",
+                Rounding::Rz => "llvm.trunc",
+                Rounding::Rp => "llvm.ceil",
+                Rounding::Rm => "llvm.floor",
+            }),
+            Op::Rcp => self.b.apply([one, x(0)], |[o, a]| self.b.fdiv(o, a)),
+            Op::Rsq => {
+                let root = unary("llvm.sqrt");
+                self.b.apply([one, root], |[o, a]| self.b.fdiv(o, a))
+            }
+            _ => return None,
+        })
+    }
+
+    /// minNum and maxNum as `isa::semantics` has them. Equal operands differ at most in the sign of zero; of those the intrinsics may give either.
+    fn extremum(&self, s: &Site, a: Val, b: Val) -> Val {
+        let bits = 32 * u32::from(s.inst.ty.words());
+        let least = s.inst.op == Op::Min;
+        let picked = self.b.apply([a, b], |a| self.b.intrinsic_of(if least { "llvm.minnum" } else { "llvm.maxnum" }, &a));
+        let integers = [self.b.bitcast(a, Elem::I(bits)), self.b.bitcast(b, Elem::I(bits))];
+        let tie = self.b.apply(integers, |[a, b]| if least { self.b.or(a, b) } else { self.b.and(a, b) });
+        let tie = self.b.bitcast(tie, float_elem(s.inst.ty));
+        self.b.apply([a, b, tie, picked], |[a, b, tie, picked]| self.b.select(self.b.fcmp(LLVMRealOEQ, a, b), tie, picked))
+    }
+
+    fn integer(&self, s: &Site, bits: u32) -> Option<Val> {
+        let (inst, ty) = (s.inst, s.inst.ty);
+        let signed = is_signed(ty);
+        let x = |i| self.int(s, i, bits);
+        // Shift amounts are words whatever the type.
+        let amount = |i: usize| {
+            let v = self.b.apply([self.word(s, i, 0), Val::Same(self.b.int(32, u64::from(bits - 1)))], |[v, m]| self.b.and(v, m));
+            if bits == 64 { self.b.zext(v, Elem::I(64)) } else { v }
+        };
+        let zero_is_defined = Val::Same(self.b.int(1, 0));
+        let scalar_flag = |name: &str| {
+            let Val::Same(flag) = zero_is_defined else { return None };
+            Some(self.b.apply([x(0)], |[a]| self.b.intrinsic_of(name, &[a, flag])))
+        };
+        let binary = |f: &dyn Fn(V, V) -> V| Some(self.b.apply([x(0), x(1)], |[a, b]| f(a, b)));
+        let intrinsic = |name: &str| Some(self.b.apply([x(0), x(1)], |a| self.b.intrinsic_of(name, &a)));
+        let unary = |name: &str| Some(self.b.apply([x(0)], |a| self.b.intrinsic_of(name, &a)));
+        match inst.op {
+            Op::Add if inst.mods.saturate => intrinsic(if signed { "llvm.sadd.sat" } else { "llvm.uadd.sat" }),
+            Op::Sub if inst.mods.saturate => intrinsic(if signed { "llvm.ssub.sat" } else { "llvm.usub.sat" }),
+            Op::Add => binary(&|a, b| self.b.add(a, b)),
+            Op::Sub => binary(&|a, b| self.b.sub(a, b)),
+            Op::Mul => binary(&|a, b| self.b.mul(a, b)),
+            Op::Mad => Some(self.b.apply([x(0), x(1), x(2)], |[a, b, c]| self.b.add(self.b.mul(a, b), c))),
+            Op::And => binary(&|a, b| self.b.and(a, b)),
+            Op::Or => binary(&|a, b| self.b.or(a, b)),
+            Op::Xor => binary(&|a, b| self.b.xor(a, b)),
+            Op::Not => Some(self.b.apply([x(0)], |[a]| self.b.not(a))),
+            Op::MulHi if bits == 32 => {
+                let wide = |v| if signed { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) };
+                let product = [wide(x(0)), wide(x(1)), Val::Same(self.b.int(64, 32))];
+                let high = self.b.apply(product, |[a, b, n]| self.b.lshr(self.b.mul(a, b), n));
+                Some(self.b.trunc(high, Elem::I(32)))
+            }
+            Op::Min => intrinsic(if signed { "llvm.smin" } else { "llvm.umin" }),
+            Op::Max => intrinsic(if signed { "llvm.smax" } else { "llvm.umax" }),
+            Op::Abs => scalar_flag("llvm.abs"),
+            Op::Clz => scalar_flag("llvm.ctlz"),
+            Op::Ctz => scalar_flag("llvm.cttz"),
+            Op::Popc => unary("llvm.ctpop"),
+            Op::Brev => unary("llvm.bitreverse"),
+            Op::Bswap => unary("llvm.bswap"),
+            Op::Shl => Some(self.b.apply([x(0), amount(1)], |[a, n]| self.b.shl(a, n))),
+            Op::Shr if signed => Some(self.b.apply([x(0), amount(1)], |[a, n]| self.b.ashr(a, n))),
+            Op::Shr => Some(self.b.apply([x(0), amount(1)], |[a, n]| self.b.lshr(a, n))),
+            Op::Fshl => Some(self.b.apply([x(0), x(1), amount(2)], |a| self.b.intrinsic_of("llvm.fshl", &a))),
+            Op::Fshr => Some(self.b.apply([x(0), x(1), amount(2)], |a| self.b.intrinsic_of("llvm.fshr", &a))),
+            _ => None,
+        }
+    }
+
+    /// The frequent conversions.
+    fn convert(&self, s: &Site) -> Option<Vec<Val>> {
+        let Inst { ty: to, mods, .. } = *s.inst;
+        let from = mods.from?;
+        let nearest = mods.rounding == Rounding::Rn;
+        let bits = |ty: Type| 32 * u32::from(ty.words());
+        match (to.is_float(), from.is_float()) {
+            // Integers that do not clamp: from the source's own width, cut or extended to the target's.
+            (false, false) if !mods.saturate => {
+                let v = self.narrowed(self.int(s, 0, bits(from)), from);
+                let v = if bits(to) > bits(from) {
+                    if is_signed(from) { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) }
+                } else if bits(to) < bits(from) {
+                    self.b.trunc(v, Elem::I(32))
+                } else {
+                    v
+                };
+                Some(self.words_of_int(self.narrowed(v, to), bits(to)))
+            }
+            (true, false) if nearest && !mods.saturate => {
+                let v = self.narrowed(self.int(s, 0, bits(from)), from);
+                let elem = float_elem(to);
+                let v = if is_signed(from) { self.b.sitofp(v, elem) } else { self.b.uitofp(v, elem) };
+                Some(self.words_of_float(v, to))
+            }
+            (true, true) if nearest && !mods.saturate => {
+                let v = self.real(s, 0, from);
+                let v = match (from, to) {
+                    (Type::F32, Type::F64) => self.b.fpext(v, Elem::F64),
+                    (Type::F64, Type::F32) => self.b.fptrunc(v, Elem::F32),
+                    _ => return None,
+                };
+                Some(self.words_of_float(v, to))
+            }
+            // Clamping conversions with NaN to 0 are what the intrinsics do.
+            (false, true) if mods.rounding == Rounding::Rz && matches!(to, Type::S32 | Type::U32) => {
+                let name = if to == Type::S32 { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
+                let v = self.real(s, 0, from);
+                let result = match v {
+                    Val::Same(x) => Val::Same(self.b.intrinsic(name, &[self.b.elem(Elem::I(32)), self.b.type_of(x)], &[x])),
+                    Val::Lanes(x) => {
+                        Val::Lanes(self.b.intrinsic(name, &[self.b.vector(Elem::I(32), self.b.n), self.b.type_of(x)], &[x]))
+                    }
+                };
+                Some(vec![result])
+            }
+            _ => None,
+        }
+    }
+
+    /// The low bits of an integer of a narrow type, extended again as the type says.
+    fn narrowed(&self, v: Val, ty: Type) -> Val {
+        let (bits, signed) = match ty {
+            Type::S8 => (8, true),
+            Type::U8 => (8, false),
+            Type::S16 => (16, true),
+            Type::U16 => (16, false),
+            _ => return v,
+        };
+        let cut = self.b.trunc(v, Elem::I(bits));
+        if signed { self.b.sext(cut, Elem::I(32)) } else { self.b.zext(cut, Elem::I(32)) }
+    }
+}
+
+fn float_predicate(cond: Cond) -> LLVMRealPredicate {
+    match cond {
+        Cond::Oeq => LLVMRealOEQ,
+        Cond::One => LLVMRealONE,
+        Cond::Olt => LLVMRealOLT,
+        Cond::Ole => LLVMRealOLE,
+        Cond::Ogt => LLVMRealOGT,
+        Cond::Oge => LLVMRealOGE,
+        Cond::Ord => LLVMRealORD,
+        Cond::Ueq => LLVMRealUEQ,
+        Cond::Une => LLVMRealUNE,
+        Cond::Ult => LLVMRealULT,
+        Cond::Ule => LLVMRealULE,
+        Cond::Ugt => LLVMRealUGT,
+        Cond::Uge => LLVMRealUGE,
+        _ => LLVMRealUNO,
+    }
+}

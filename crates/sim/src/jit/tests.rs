@@ -1,0 +1,207 @@
+//! Compiled code against the interpreter: random instructions over the whole table, warps with all and with some lanes.
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::*;
+use crate::functional::run_interpreted;
+use crate::{DeviceMemory, Launch};
+use heddle_isa::{Guard, Inst, Operand, PhysReg, Reg, Space, Type, sample};
+use heddle_object::metadata::KernelHeader;
+use heddle_target::Machine;
+
+const N: usize = 32;
+/// Instructions of a program; each has a destination of its own, and sources that none writes.
+const LENGTH: usize = 24;
+const FIRST_DESTINATION: u8 = 128;
+
+/// Keeps sources below the destinations, and gives the `i`-th instruction its own destination.
+fn place(inst: &mut Inst, i: usize) {
+    let source = |p: PhysReg, words: u8| {
+        let limit = match p.space {
+            Space::Predicate => 8,
+            Space::Scalar => 24,
+            _ => FIRST_DESTINATION,
+        };
+        let space = if p.space == Space::Local { Space::Main } else { p.space };
+        PhysReg { space, index: (p.index % limit) / words.max(1) * words.max(1) }
+    };
+    for k in 0..inst.srcs.len() {
+        let words = inst.src_words(k);
+        if let Operand::Reg(Reg::Physical(p)) = &mut inst.srcs[k] {
+            *p = source(*p, words);
+        }
+    }
+    if let Some(Guard { reg: Reg::Physical(p), .. }) = &mut inst.guard {
+        *p = source(*p, 0);
+    }
+    if let Operand::Reg(Reg::Physical(p)) = &mut inst.dst {
+        *p = match p.space {
+            Space::Predicate => PhysReg { index: 8 + (i % 7) as u8, ..*p },
+            Space::Scalar => PhysReg { index: 28 + 4 * i as u8, ..*p },
+            _ => PhysReg { space: Space::Main, index: FIRST_DESTINATION + 4 * i as u8 },
+        };
+    }
+    inst.release = 0;
+}
+
+fn header() -> KernelHeader {
+    KernelHeader {
+        name: "random".into(),
+        text_offset: 0,
+        text_size: 0,
+        args: Vec::new(),
+        local_bytes: 0,
+        private_bytes: 0,
+        main_registers: 256,
+        fixed_registers: 256,
+        shared_demand: 0,
+        shared_typical: 0,
+        surfaces: Vec::new(),
+        local_registers: Vec::new(),
+        scalar_registers: 128,
+        predicate_registers: 15,
+        required_work_group: None,
+        whole_work_groups: false,
+        redzones: Vec::new(),
+        warp_size: N as u32,
+    }
+}
+
+fn value(rng: &mut impl Rng) -> u32 {
+    match rng.random_range(0..5) {
+        0 => rng.random_range(-64i32..64) as u32,
+        1 => 1u32.rotate_left(rng.random_range(0..32)),
+        2 => (rng.random_range(-100i32..100) as f32 / 8.0).to_bits(),
+        3 => [0, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 1, u32::MAX, 0x7ff0_0000][rng.random_range(0..8)],
+        _ => rng.random(),
+    }
+}
+
+/// NaNs may differ in payload: the host's operations take that of either operand.
+fn same(ty: Type, a: &[u32], b: &[u32]) -> bool {
+    let double = |w: &[u32]| f64::from_bits(u64::from(w[0]) | u64::from(w[1]) << 32);
+    a == b
+        || match ty {
+            Type::F32 => f32::from_bits(a[0]).is_nan() && f32::from_bits(b[0]).is_nan(),
+            Type::F64 => double(a).is_nan() && double(b).is_nan(),
+            _ => false,
+        }
+}
+
+/// Runs one program both ways. Returns how many of its instructions the machine accepts.
+fn compare(seed: u64, machine: &Machine) -> usize {
+    let mut rng = Pcg64Mcg::seed_from_u64(seed);
+    let operations: Vec<_> = sample::operations()
+        .into_iter()
+        .filter(|(op, _)| {
+            let flags = op.info().flags;
+            let memory = flags.load || flags.store;
+            !flags.terminator
+                && !memory
+                && !matches!(op, Op::Barrier | Op::Sample | Op::ImageStore | Op::CacheControl | Op::CacheControlLocal)
+        })
+        .collect();
+    let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
+    let mut insts = Vec::new();
+    while insts.len() < LENGTH {
+        let (op, ty) = operations[rng.random_range(0..operations.len())];
+        let mut inst = sample::instruction(op, ty, &mut rng);
+        place(&mut inst, insts.len());
+        inst.cluster = if inst.writes_scalar_register() { 0 } else { rng.random_range(0..machine.clusters.len()) as u8 };
+        let clock = |s: &Operand| matches!(s, Operand::Special(Special::ClockLow));
+        if inst.srcs.iter().any(clock) {
+            continue;
+        }
+        if Program::load(vec![inst.clone(), exit.clone()], &header(), Vec::new(), machine).is_ok() {
+            insts.push(inst);
+        }
+    }
+    let accepted = insts.len();
+    insts.push(exit);
+    let program = Program::load(insts, &header(), Vec::new(), machine).unwrap();
+    let memory = DeviceMemory::new(1 << 20);
+    let constants: Vec<u8> = (0..1024).map(|_| rng.random()).collect();
+    let launch = Launch {
+        program: &program,
+        global: [64, 1, 1],
+        local: [64, 1, 1],
+        offset: [0; 3],
+        work_dim: 1,
+        constants,
+        local_bytes: 0,
+        redzones: Vec::new(),
+        descriptors: Vec::new(),
+        images: Default::default(),
+    };
+    let options = Options::default();
+    let place = crate::functional::GroupPlace { id: [0; 3], size: [64, 1, 1] };
+    let rows = usize::from(program.rows.main)..usize::from(program.rows.constants);
+    let contents: Vec<[u32; N]> = rows
+        .clone()
+        .map(|r| {
+            let scalar = r >= usize::from(program.rows.scalar);
+            let one = value(&mut rng);
+            std::array::from_fn(|_| if scalar { one } else { value(&mut rng) })
+        })
+        .collect();
+    let predicates: [u64; 16] = std::array::from_fn(|_| u64::from(rng.random::<u32>()));
+    for (whole, checked) in [(true, false), (false, false), (true, true), (false, true)] {
+        let live = if whole { all_lanes(N) } else { u64::from(rng.random::<u32>()).max(1) };
+        let mut warps = [(); 2].map(|()| {
+            let mut warp: Warp<N> = Warp::new(&launch, &memory, &options);
+            warp.start(&launch, place, 0, std::ptr::null_mut());
+            for (r, c) in rows.clone().zip(&contents) {
+                warp.lanes.rows[r] = Row(*c);
+            }
+            warp.lanes.predicates = predicates;
+            warp.control.reset(live);
+            warp
+        });
+        let compiled = compile::<N>(&program, Variant { whole, checked }).unwrap();
+        let (mut counts, mut expected) = (BlockCounts::new(&program), BlockCounts::new(&program));
+        let (mut budget, mut expected_budget) = (1000, 1000);
+        assert_eq!(run_warp(&compiled, &mut warps[0], &program, &mut counts, &mut budget, 1000), None);
+        run_interpreted(&mut warps[1], &program, &prepare::<N>(&program), &mut expected, &mut expected_budget);
+        counts.settle(N as u64);
+        assert_eq!((counts.executions, counts.lanes, budget), (expected.executions, expected.lanes, expected_budget));
+        let [found, wanted] = &warps;
+        for (i, inst) in program.insts.iter().enumerate() {
+            let row = usize::from(program.operands[i][0]);
+            for lane in 0..N {
+                let words = |w: &Warp<N>| -> Vec<u32> {
+                    (0..usize::from(inst.dst_words())).map(|k| w.lanes.rows[row + k].0[lane]).collect()
+                };
+                if inst.dst.is_some() && inst.dst_words() > 0 {
+                    let (a, b) = (words(found), words(wanted));
+                    assert!(same(inst.ty, &a, &b), "seed {seed}, {inst:?}, lane {lane}, live {live:x}: {a:x?}, not {b:x?}");
+                }
+            }
+        }
+        assert_eq!(found.lanes.predicates, wanted.lanes.predicates, "seed {seed}, live {live:x}: {:#?}", program.insts);
+    }
+    accepted
+}
+
+#[test]
+fn compiled_instructions_do_what_interpreted_ones_do() {
+    let machine = Machine::load(None, &[] as &[String]).unwrap();
+    let accepted: usize = (0..60).map(|seed| compare(seed, &machine)).sum();
+    assert_eq!(accepted, 60 * LENGTH);
+}
+
+#[test]
+fn a_kernel_that_is_launched_again_and_again_is_translated() {
+    let machine = Machine::load(None, &[] as &[String]).unwrap();
+    let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
+    let program = Program::load(vec![exit], &header(), Vec::new(), &machine).unwrap();
+    let options = Options::default();
+    let launch = || Tier::new(&program, &options, 1, true, 1);
+    assert!(launch().compiled::<N>(&program).is_none());
+    launch().executed(1000);
+    assert!(launch().compiled::<N>(&program).is_none(), "so few instructions are interpreted sooner than translated");
+    let last = launch();
+    last.executed(compile_time(lines(&program)) / INTERPRETED_NS);
+    assert!(last.compiled::<N>(&program).is_none(), "nothing is left of this launch");
+    assert!(launch().compiled::<N>(&program).is_some());
+}

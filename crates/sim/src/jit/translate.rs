@@ -1,0 +1,673 @@
+//! From a loaded kernel to one LLVM function: control flow, registers, statistics.
+//!
+//! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults. Registers are variables of the function
+//! that LLVM turns into SSA form; they are read from the warp's rows at the start and written back at the end. A register of the scalar file, a constant
+//! or an immediate is a scalar of the host, everything else a vector of N lanes.
+//!
+//! EXEC is a variable too. In blocks outside every divergent region (the blocks between a `brad` and its reconvergence point) the reconvergence stack is empty,
+//! so that jumps need not look at it, and if the function is compiled for whole warps all lanes are active there. A branch whose lanes all
+//! go one way is decided in place; one that splits the warp, and reaching a reconvergence point, call [`crate::warp::Control`], which says
+//! where to go on.
+
+use std::mem::offset_of;
+
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+
+use super::arith::Out;
+use super::build::{Block, Build, Elem, V, Val};
+use super::{Addresses, Frame, Interpreted, Status, Variant};
+use crate::program::{End, Program};
+use crate::warp::{Control, NOWHERE};
+use heddle_isa::{Guard, Inst, Op, Operand, Reg, Space, Special};
+
+/// Predicates of a warp.
+#[derive(Clone, Copy)]
+pub enum Bits {
+    /// One bit, the same in all lanes.
+    Same(V),
+    /// A mask: an integer of N bits.
+    Lanes(V),
+}
+
+/// Where a row's value is.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Not used.
+    Unused,
+    /// A constant.
+    Constant(u32),
+    /// Does not change while a warp runs.
+    Invariant(Val),
+    /// A variable of the function; of vectors if true.
+    Variable(V, bool),
+    /// EXEC, the low or high half.
+    Exec(bool),
+}
+
+/// An instruction being translated.
+pub struct Site<'i> {
+    /// Its number.
+    pub index: usize,
+    /// The instruction.
+    pub inst: &'i Inst,
+    /// Rows of destination and sources.
+    pub rows: [u16; 4],
+    /// Active lanes under the guard; `None`: all, known now.
+    pub active: Option<V>,
+    /// The lane whose operands count, for u-marked instructions (S5).
+    pub first: Option<V>,
+    /// The destination is a predicate register.
+    pub predicate_dst: bool,
+}
+
+/// A translation under way.
+pub struct Translator<'p> {
+    /// The builder.
+    pub b: Build,
+    program: &'p Program,
+    addresses: Addresses,
+    frame: V,
+    places: Vec<Place>,
+    predicates: Vec<Option<V>>,
+    mask: V,
+    budget: V,
+    status: V,
+    blocks: Vec<Block>,
+    dispatch: Block,
+    leave: Block,
+    fault: Block,
+    /// Compiled for warps whose lanes all live.
+    whole: bool,
+    /// Compiled for checking mode.
+    checked: bool,
+    /// Blocks of divergent regions.
+    divergent: Vec<bool>,
+    /// Blocks where warps may reconverge.
+    meeting: Vec<bool>,
+    function: V,
+    in_region: std::cell::Cell<bool>,
+    /// The block that is being translated.
+    current: std::cell::Cell<usize>,
+}
+
+/// Blocks between any divergent branch and its reconvergence point, and blocks that are reconvergence points.
+fn regions(program: &Program) -> (Vec<bool>, Vec<bool>) {
+    let n = program.blocks.len();
+    let (mut inside, mut meeting) = (vec![false; n], vec![false; n]);
+    for (b, block) in program.blocks.iter().enumerate() {
+        let End::Divergent { target, reconverge, .. } = block.end else { continue };
+        if reconverge != NOWHERE {
+            meeting[reconverge as usize] = true;
+        }
+        let mut seen = vec![false; n];
+        let mut work = vec![b as u32 + 1, target];
+        while let Some(at) = work.pop() {
+            if at == reconverge || at as usize >= n || std::mem::replace(&mut seen[at as usize], true) {
+                continue;
+            }
+            inside[at as usize] = true;
+            match program.blocks[at as usize].end {
+                End::Fall | End::Barrier => work.push(at + 1),
+                End::Jump(t) => work.push(t),
+                End::Scalar { target, .. } | End::Divergent { target, .. } => work.extend([at + 1, target]),
+                End::Exit | End::Trap => {}
+            }
+        }
+    }
+    (inside, meeting)
+}
+
+impl<'p> Translator<'p> {
+    /// Builds the function of a program.
+    pub fn translate(
+        b: Build,
+        program: &'p Program,
+        addresses: Addresses,
+        variant: Variant,
+        name: &str,
+        cpu: &str,
+        features: &str,
+    ) {
+        let function = b.function(name, cpu, features);
+        let (divergent, meeting) = regions(program);
+        let entry = b.block(function);
+        b.at(entry);
+        let n = b.n;
+        let frame = b.parameter(function);
+        let (mask, budget, status) =
+            (b.variable(b.elem(Elem::I(n))), b.variable(b.elem(Elem::I(64))), b.variable(b.elem(Elem::I(32))));
+        let blocks = program.blocks.iter().map(|_| b.block(function)).collect();
+        let [dispatch, leave, fault] = [(); 3].map(|()| b.block(function));
+        let mut t = Translator {
+            b,
+            program,
+            addresses,
+            frame,
+            places: Vec::new(),
+            predicates: vec![None; 16],
+            mask,
+            budget,
+            status,
+            blocks,
+            dispatch,
+            leave,
+            fault,
+            whole: variant.whole,
+            checked: variant.checked,
+            divergent,
+            meeting,
+            function,
+            in_region: std::cell::Cell::new(true),
+            current: std::cell::Cell::new(0),
+        };
+        t.enter();
+        for block in 0..program.blocks.len() {
+            t.block(block);
+        }
+        t.finish();
+    }
+
+    /// A field of the frame.
+    pub(super) fn field(&self, bits: u32, offset: usize) -> V {
+        self.b.load(self.b.elem(Elem::I(bits)), self.b.field(self.frame, offset), 4)
+    }
+
+    /// A field of the frame that does not change while the function runs.
+    pub(super) fn constant_field(&self, bits: u32, offset: usize) -> V {
+        self.b.load_invariant(self.b.elem(Elem::I(bits)), self.b.field(self.frame, offset), 4)
+    }
+
+    /// A pointer in the frame.
+    pub(super) fn constant_pointer(&self, offset: usize) -> V {
+        self.b.load_invariant(self.b.pointer(), self.b.field(self.frame, offset), 8)
+    }
+
+    fn row_pointer(&self, row: u16) -> V {
+        self.b.field(self.constant_pointer(offset_of!(Frame, rows)), usize::from(row) * self.addresses.row_bytes)
+    }
+
+    /// Reads a row of the warp.
+    fn read_row(&self, row: u16, lanes: bool) -> Val {
+        let p = self.row_pointer(row);
+        if lanes {
+            Val::Lanes(self.b.load(self.b.vector(Elem::I(32), self.b.n), p, 4))
+        } else {
+            Val::Same(self.b.load(self.b.elem(Elem::I(32)), p, 4))
+        }
+    }
+
+    /// Rows, predicates and control from the frame.
+    fn enter(&mut self) {
+        let rows = &self.program.rows;
+        self.places = vec![Place::Unused; usize::from(rows.total)];
+        let mut used = vec![false; usize::from(rows.total)];
+        let mut predicates = [false; 16];
+        for (inst, operands) in self.program.insts.iter().zip(&self.program.operands) {
+            let mut name = |operand: Operand, row: u16, words: u8| match operand.as_phys() {
+                Some(p) if p.space == Space::Predicate => predicates[usize::from(p.index & 15)] = true,
+                _ => (0..u16::from(words)).for_each(|w| used[usize::from(row + w)] = true),
+            };
+            name(inst.dst, operands[0], inst.dst_words());
+            for (i, s) in inst.srcs.iter().enumerate() {
+                name(*s, operands[i + 1], inst.src_words(i).max(1));
+            }
+            if let Some(Guard { reg: Reg::Physical(p), .. }) = inst.guard {
+                predicates[usize::from(p.index & 15)] = true;
+            }
+            if inst.is_memory() {
+                // A surface's row stands where the offset would.
+                used[usize::from(operands[2])] = true;
+            }
+        }
+        let scalar = rows.scalar..rows.scalar + self.program.header.scalar_registers as u16;
+        for row in 0..rows.total {
+            if !used[usize::from(row)] {
+                continue;
+            }
+            let special = rows.specials.iter().find(|(_, r)| *r == row || *r + 1 == row);
+            self.places[usize::from(row)] = if row < 4 {
+                Place::Constant(0)
+            } else if row >= rows.immediates {
+                Place::Constant(rows.immediate_values[usize::from(row - rows.immediates)])
+            } else if row >= rows.surfaces {
+                Place::Invariant(self.read_row(row, true))
+            } else if let Some((special, first)) = special {
+                match special {
+                    _ if *first != row => Place::Constant(0),
+                    Special::ExecLow => Place::Exec(false),
+                    Special::ExecHigh => Place::Exec(true),
+                    s => Place::Invariant(self.read_row(row, !s.is_uniform())),
+                }
+            } else if row >= rows.constants && row < rows.constants + rows.constant_words {
+                Place::Invariant(self.read_row(row, false))
+            } else {
+                let lanes = !scalar.contains(&row);
+                let ty = if lanes { self.b.vector(Elem::I(32), self.b.n) } else { self.b.elem(Elem::I(32)) };
+                let variable = self.b.variable(ty);
+                let (Val::Same(v) | Val::Lanes(v)) = self.read_row(row, lanes);
+                self.b.store(v, variable, 4);
+                Place::Variable(variable, lanes)
+            };
+        }
+        for (i, used) in predicates.into_iter().enumerate() {
+            if used {
+                let variable = self.b.variable(self.b.elem(Elem::I(self.b.n)));
+                let value = self.b.load(self.b.elem(Elem::I(64)), self.predicate_pointer(i), 8);
+                self.b.store(self.b.resize(value, self.b.n), variable, 1);
+                self.predicates[i] = Some(variable);
+            }
+        }
+        self.b.store(self.field(64, offset_of!(Frame, budget)), self.budget, 8);
+        self.b.jump(self.dispatch);
+    }
+
+    fn predicate_pointer(&self, i: usize) -> V {
+        self.b.field(self.constant_pointer(offset_of!(Frame, predicates)), 8 * i)
+    }
+
+    /// The blocks that all others share.
+    fn finish(&self) {
+        self.b.at(self.dispatch);
+        self.b.store(self.b.resize(self.field(64, offset_of!(Frame, mask)), self.b.n), self.mask, 1);
+        let nowhere = self.b.block(self.function);
+        let cases: Vec<(u64, Block)> = self.blocks.iter().enumerate().map(|(i, b)| (i as u64, *b)).collect();
+        self.b.switch(self.field(32, offset_of!(Frame, pc)), &cases, nowhere);
+        self.b.at(nowhere);
+        self.b.unreachable();
+
+        self.b.at(self.leave);
+        for (row, place) in self.places.iter().enumerate() {
+            if let Place::Variable(variable, lanes) = *place {
+                self.write_row(row as u16, variable, lanes);
+            }
+        }
+        for (i, p) in self.predicates.iter().enumerate() {
+            if let Some(p) = p {
+                self.b.store(self.b.resize(self.read_mask(*p), 64), self.predicate_pointer(i), 8);
+            }
+        }
+        self.b.store(self.b.resize(self.read_mask(self.mask), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
+        let budget = self.b.load(self.b.elem(Elem::I(64)), self.budget, 8);
+        self.b.store(budget, self.b.field(self.frame, offset_of!(Frame, budget)), 8);
+        self.b.ret(self.b.load(self.b.elem(Elem::I(32)), self.status, 4));
+
+        self.b.at(self.fault);
+        self.b.ret(self.b.int(32, Status::Fault as u64));
+    }
+
+    /// Writes a variable to the warp's row.
+    fn write_row(&self, row: u16, variable: V, lanes: bool) {
+        let n = self.b.n;
+        let ty = if lanes { self.b.vector(Elem::I(32), n) } else { self.b.elem(Elem::I(32)) };
+        let v = self.b.load(ty, variable, 4);
+        self.b.store(if lanes { v } else { self.b.splat(v) }, self.row_pointer(row), 4);
+    }
+
+    fn read_mask(&self, variable: V) -> V {
+        self.b.load(self.b.elem(Elem::I(self.b.n)), variable, 1)
+    }
+
+    /// All lanes.
+    fn all(&self) -> V {
+        self.b.int(self.b.n, u64::MAX)
+    }
+
+    /// EXEC.
+    pub(super) fn mask(&self) -> V {
+        if self.whole && !self.in_region.get() { self.all() } else { self.read_mask(self.mask) }
+    }
+
+    /// The value of a row.
+    fn row(&self, row: u16) -> Val {
+        match self.places[usize::from(row)] {
+            Place::Unused => Val::Same(self.b.int(32, 0)),
+            Place::Constant(v) => Val::Same(self.b.int(32, u64::from(v))),
+            Place::Invariant(v) => v,
+            Place::Variable(v, true) => Val::Lanes(self.b.load(self.b.vector(Elem::I(32), self.b.n), v, 4)),
+            Place::Variable(v, false) => Val::Same(self.b.load(self.b.elem(Elem::I(32)), v, 4)),
+            Place::Exec(high) => {
+                let mask = self.b.resize(self.mask(), 64);
+                let shifted = self.b.lshr(mask, self.b.int(64, if high { 32 } else { 0 }));
+                Val::Same(self.b.resize(shifted, 32))
+            }
+        }
+    }
+
+    /// A word of a source; of a u-marked instruction, that of the lane that counts.
+    pub(super) fn word(&self, s: &Site, i: usize, w: u8) -> Val {
+        let v = self.row(s.rows[i + 1] + u16::from(w));
+        match s.first {
+            Some(lane) => Val::Same(self.b.lane(v, lane)),
+            None => v,
+        }
+    }
+
+    /// A source that is a predicate: a register, or a row that is not zero.
+    pub(super) fn predicate(&self, s: &Site, i: usize) -> Bits {
+        match s.inst.srcs[i].as_phys() {
+            Some(p) if p.space == Space::Predicate => {
+                let mask = self.read_predicate(p.index);
+                match s.first {
+                    Some(lane) => {
+                        let bit = self.b.lshr(mask, self.b.resize(lane, self.b.n));
+                        Bits::Same(self.b.resize(bit, 1))
+                    }
+                    None => Bits::Lanes(mask),
+                }
+            }
+            _ => {
+                let v = self.b.lane(self.row(s.rows[i + 1]), self.b.int(32, 0));
+                Bits::Same(self.b.icmp(LLVMIntNE, v, self.b.int(32, 0)))
+            }
+        }
+    }
+
+    fn read_predicate(&self, index: u8) -> V {
+        match self.predicates[usize::from(index & 15)] {
+            Some(p) => self.read_mask(p),
+            None => self.b.int(self.b.n, 0),
+        }
+    }
+
+    /// As a mask.
+    pub(super) fn bits_of(&self, bits: Bits) -> V {
+        match bits {
+            Bits::Same(v) => self.b.spread(v),
+            Bits::Lanes(v) => v,
+        }
+    }
+
+    /// The active lanes of an instruction; `None`: all.
+    fn active(&self, inst: &Inst) -> Option<V> {
+        let mask = if self.whole && !self.in_region.get() { None } else { Some(self.read_mask(self.mask)) };
+        let Some(Guard { reg: Reg::Physical(p), negate }) = inst.guard else { return mask };
+        let guard = self.read_predicate(p.index);
+        let guard = if negate { self.b.not(guard) } else { guard };
+        Some(mask.map_or(guard, |m| self.b.and(m, guard)))
+    }
+
+    /// Writes words of the destination in the active lanes.
+    pub(super) fn write(&self, s: &Site, values: &[Val]) {
+        for (k, v) in values.iter().enumerate() {
+            match self.places[usize::from(s.rows[0]) + k] {
+                Place::Variable(variable, true) => {
+                    let mut new = self.b.lanes(*v);
+                    if let Some(active) = s.active {
+                        let old = self.b.load(self.b.vector(Elem::I(32), self.b.n), variable, 4);
+                        new = self.b.select(self.b.mask_to_lanes(active), new, old);
+                    }
+                    self.b.store(new, variable, 4);
+                }
+                Place::Variable(variable, false) => {
+                    self.b.store(self.b.lane(*v, self.b.int(32, 0)), variable, 4);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn write_bits(&self, s: &Site, bits: Bits) {
+        if !s.predicate_dst {
+            let bit = match bits {
+                Bits::Same(v) => v,
+                Bits::Lanes(v) => self.b.resize(v, 1),
+            };
+            return self.write(s, &[Val::Same(self.b.resize(bit, 32))]);
+        }
+        let Some(p) = s.inst.dst.as_phys().and_then(|p| self.predicates[usize::from(p.index & 15)]) else { return };
+        let mut new = self.bits_of(bits);
+        if let Some(active) = s.active {
+            let old = self.read_mask(p);
+            new = self.b.or(self.b.and(old, self.b.not(active)), self.b.and(new, active));
+        }
+        self.b.store(new, p, 1);
+    }
+
+    /// Executes an instruction by the interpreter's function: its operands go to the warp's rows, its results come back.
+    pub(super) fn interpret(&self, s: &Site) {
+        let inst = s.inst;
+        let sync = |row: u16| match self.places[usize::from(row)] {
+            Place::Variable(variable, lanes) => self.write_row(row, variable, lanes),
+            Place::Exec(_) => {
+                let (Val::Same(v) | Val::Lanes(v)) = self.row(row);
+                self.b.store(self.b.splat(v), self.row_pointer(row), 4);
+            }
+            _ => {}
+        };
+        let mut predicates = Vec::new();
+        for (i, src) in inst.srcs.iter().enumerate() {
+            match src.as_phys() {
+                Some(p) if p.space == Space::Predicate => predicates.push(p.index),
+                _ => (0..u16::from(inst.src_words(i).max(1))).for_each(|w| sync(s.rows[i + 1] + w)),
+            }
+        }
+        if let Some(Guard { reg: Reg::Physical(p), .. }) = inst.guard {
+            predicates.push(p.index);
+        }
+        if s.predicate_dst {
+            predicates.extend(inst.dst.as_phys().map(|p| p.index));
+        } else {
+            (0..u16::from(inst.dst_words())).filter(|_| inst.dst.is_some()).for_each(|w| sync(s.rows[0] + w));
+        }
+        for p in predicates {
+            let mask = self.b.resize(self.read_predicate(p), 64);
+            self.b.store(mask, self.predicate_pointer(usize::from(p & 15)), 8);
+        }
+        self.b.store(self.b.resize(self.mask(), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
+        let code = self.addresses.code + s.index * self.addresses.code_bytes;
+        let result = self.b.call(self.addresses.interpret, &[self.frame, self.b.address(code)]);
+        let is = |what: Interpreted| self.b.icmp(LLVMIntEQ, result, self.b.int(32, what as u64));
+        let next = self.b.block(self.function);
+        let pauses = self.checked && matches!(inst.op, Op::Load | Op::LoadUniform);
+        if pauses {
+            self.b.branch(is(Interpreted::Fault), self.fault, next);
+        } else {
+            self.b.likely(is(Interpreted::Done), next, self.fault);
+        }
+        self.b.at(next);
+        if s.predicate_dst {
+            if let Some(p) = inst.dst.as_phys() {
+                let v = self.b.load(self.b.elem(Elem::I(64)), self.predicate_pointer(usize::from(p.index & 15)), 8);
+                if let Some(variable) = self.predicates[usize::from(p.index & 15)] {
+                    self.b.store(self.b.resize(v, self.b.n), variable, 1);
+                }
+            }
+        } else if inst.dst.is_some() {
+            for w in 0..u16::from(inst.dst_words()) {
+                let row = s.rows[0] + w;
+                if let Place::Variable(variable, lanes) = self.places[usize::from(row)] {
+                    let (Val::Same(v) | Val::Lanes(v)) = self.read_row(row, lanes);
+                    self.b.store(v, variable, 4);
+                }
+            }
+        }
+        if pauses {
+            let (goes_on, pause) = (self.b.block(self.function), self.b.block(self.function));
+            self.b.likely(is(Interpreted::Done), goes_on, pause);
+            self.b.at(pause);
+            let resume = self.b.int(32, s.index as u64 + 1);
+            self.b.store(resume, self.b.field(self.frame, offset_of!(Frame, resume)), 4);
+            self.stop(self.current.get(), Status::Undefined);
+            self.b.at(goes_on);
+        }
+    }
+
+    /// Whether the operands of a u-marked instruction are the same in all active lanes (one bit, S8).
+    fn same_operands(&self, s: &Site, first: V) -> V {
+        let b = &self.b;
+        // Any lane, if none is active.
+        let first = b.and(first, b.int(32, u64::from(b.n - 1)));
+        let mut same = b.int(1, 1);
+        for (i, src) in s.inst.srcs.iter().enumerate() {
+            if let Some(p) = src.as_phys().filter(|p| p.space == Space::Predicate) {
+                let mask = self.read_predicate(p.index);
+                let bit = b.resize(b.lshr(mask, b.resize(first, b.n)), 1);
+                let different = b.xor(mask, b.spread(bit));
+                let different = s.active.map_or(different, |m| b.and(different, m));
+                same = b.and(same, b.icmp(LLVMIntEQ, different, b.int(b.n, 0)));
+                continue;
+            }
+            let surface = i == 1 && s.inst.is_memory();
+            for w in 0..u16::from(s.inst.src_words(i)).max(u16::from(surface)) {
+                if let v @ Val::Lanes(lanes) = self.row(s.rows[i + 1] + w) {
+                    let equal = b.icmp(LLVMIntEQ, lanes, b.splat(b.lane(v, first)));
+                    same = b.and(same, self.everywhere(s, equal));
+                }
+            }
+        }
+        same
+    }
+
+    /// A new block of the function.
+    pub(super) fn new_block(&self) -> Block {
+        self.b.block(self.function)
+    }
+
+    /// Translates an instruction that does not end a block.
+    fn instruction(&self, index: usize) {
+        let inst = &self.program.insts[index];
+        let mut active = self.active(inst);
+        let scalar = inst.writes_scalar_register();
+        let first = inst.uniform.then(|| match active {
+            None => self.b.int(32, 0),
+            Some(m) => {
+                let lane = self.b.intrinsic_of("llvm.cttz", &[m, self.b.int(1, 0)]);
+                self.b.resize(lane, 32)
+            }
+        });
+        if scalar && inst.op != Op::First {
+            active = None;
+        }
+        let predicate_dst = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
+        let site = Site { index, inst, rows: self.program.operands[index], active, first, predicate_dst };
+        match first {
+            Some(lane) if self.checked => {
+                let done = self.new_block();
+                let differ = self.form(self.same_operands(&site, lane), true);
+                self.translated(&site);
+                self.next_form(done, differ);
+                // Reports it, or does it, as the options say.
+                self.interpret(&site);
+                self.b.jump(done);
+                self.b.at(done);
+            }
+            _ => self.translated(&site),
+        }
+    }
+
+    /// Translates an instruction, or has it interpreted.
+    fn translated(&self, site: &Site) {
+        let inst = site.inst;
+        match inst.op {
+            Op::Load | Op::LoadUniform if self.load(site) => {}
+            Op::Store if self.store(site) => {}
+            Op::Load | Op::LoadUniform | Op::Store | Op::Atomic => self.interpret(site),
+            _ => match self.compute(site) {
+                Some(Out::Words(words)) => self.write(site, &words),
+                Some(Out::Bits(bits)) => self.write_bits(site, bits),
+                None => self.interpret(site),
+            },
+        }
+    }
+
+    /// Adds to a block's counter.
+    fn count(&self, field: usize, block: usize, by: V) {
+        let p = self.b.field(self.constant_pointer(field), 8 * block);
+        let old = self.b.load(self.b.elem(Elem::I(64)), p, 8);
+        self.b.store(self.b.add(old, by), p, 8);
+    }
+
+    /// Translates a block: its entry's counters, its instructions, the budget, its end.
+    fn block(&self, number: usize) {
+        let block = &self.program.blocks[number];
+        self.in_region.set(self.divergent[number]);
+        self.current.set(number);
+        self.b.at(self.blocks[number]);
+        if self.whole && !self.divergent[number] {
+            self.count(offset_of!(Frame, whole_executions), number, self.b.int(64, 1));
+        } else {
+            self.count(offset_of!(Frame, executions), number, self.b.int(64, 1));
+            let lanes = self.b.intrinsic_of("llvm.ctpop", &[self.b.resize(self.mask(), 64)]);
+            self.count(offset_of!(Frame, lane_counts), number, lanes);
+        }
+        for i in block.first..block.first + block.body {
+            self.instruction(i as usize);
+        }
+        // The budget of instructions (a fault when it is used up).
+        let length = self.b.int(64, u64::from(block.len()));
+        let budget = self.b.load(self.b.elem(Elem::I(64)), self.budget, 8);
+        let (runaway, goes_on) = (self.b.block(self.function), self.b.block(self.function));
+        self.b.likely(self.b.icmp(LLVMIntUGE, budget, length), goes_on, runaway);
+        self.b.at(runaway);
+        self.stop(number, Status::Runaway);
+        self.b.at(goes_on);
+        self.b.store(self.b.sub(budget, length), self.budget, 8);
+        let next = number as u32 + 1;
+        match block.end {
+            End::Fall => self.go(next),
+            End::Jump(target) => self.go(target),
+            End::Scalar { condition, if_zero, target } => {
+                let v = self.b.lane(self.row(condition), self.b.int(32, 0));
+                let zero = self.b.icmp(LLVMIntEQ, v, self.b.int(32, 0));
+                let (yes, no) = (self.b.block(self.function), self.b.block(self.function));
+                if if_zero {
+                    self.b.branch(zero, yes, no)
+                } else {
+                    self.b.branch(zero, no, yes)
+                }
+                self.b.at(yes);
+                self.go(target);
+                self.b.at(no);
+                self.go(next);
+            }
+            End::Divergent { predicate, negate, target, reconverge } => {
+                let p = self.read_predicate(predicate);
+                let p = if negate { self.b.not(p) } else { p };
+                let mask = self.mask();
+                let taken = self.b.and(p, mask);
+                let [none, some, all, both] = [(); 4].map(|()| self.b.block(self.function));
+                self.b.branch(self.b.icmp(LLVMIntEQ, taken, self.b.int(self.b.n, 0)), none, some);
+                self.b.at(none);
+                self.go(next);
+                self.b.at(some);
+                self.b.branch(self.b.icmp(LLVMIntEQ, taken, mask), all, both);
+                self.b.at(all);
+                self.go(target);
+                self.b.at(both);
+                self.b.store(self.b.resize(mask, 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
+                let place = |v: u32| self.b.int(32, u64::from(v));
+                let arguments = [self.frame, self.b.resize(taken, 64), place(target), place(next), place(reconverge)];
+                self.b.call(self.addresses.diverge, &arguments);
+                self.b.jump(self.dispatch);
+            }
+            End::Exit | End::Trap | End::Barrier => self.stop(number, Status::BlockEnd),
+        }
+    }
+
+    /// Leaves the function at a block.
+    fn stop(&self, block: usize, status: Status) {
+        self.b.store(self.b.int(32, block as u64), self.b.field(self.frame, offset_of!(Frame, pc)), 4);
+        if self.whole && !self.in_region.get() {
+            self.b.store(self.all(), self.mask, 1);
+        }
+        self.b.store(self.b.int(32, status as u64), self.status, 4);
+        self.b.jump(self.leave);
+    }
+
+    /// Goes to a block with all active lanes: to what waits, if this is where they meet.
+    fn go(&self, target: u32) {
+        let to = self.blocks[target as usize];
+        if !self.in_region.get() || !self.meeting[target as usize] {
+            return self.b.jump(to);
+        }
+        let control = self.constant_pointer(offset_of!(Frame, control));
+        let reconverge = self.b.load(self.b.elem(Elem::I(32)), self.b.field(control, Control::RECONVERGE), 4);
+        let meet = self.b.block(self.function);
+        let here = self.b.int(32, u64::from(target));
+        self.b.branch(self.b.icmp(LLVMIntEQ, reconverge, here), meet, to);
+        self.b.at(meet);
+        self.b.store(self.b.resize(self.mask(), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
+        self.b.call(self.addresses.reconverge, &[self.frame, here]);
+        self.b.jump(self.dispatch);
+    }
+}

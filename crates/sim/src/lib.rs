@@ -1,0 +1,236 @@
+//! The simulator: loads decoded object code and runs it, functionally or with timing.
+//!
+//! - [`program`]: decoded, checked code in a form for the interpreter.
+//! - [`exec`]: what instructions do to registers and memory; knows no cycles.
+//! - [`warp`]: EXEC, program counter and reconvergence stack.
+//! - [`memory`]: device memory with its allocations.
+//! - [`jit`]: code translated to the host's instructions (functional mode).
+//! - [`functional`]: work-groups in parallel on all host cores, no timing.
+//! - [`check`]: data races, uninitialised reads, barriers that not all reach (functional mode).
+//! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
+//! - [`rename`]: shared registers, counted and checked.
+//! - [`residency`]: how many work-groups an SM holds.
+//! - [`image`]: texel formats, addressing and filtering.
+//! - [`timing`]: deterministic cycles, stalls, energy.
+//! - [`trace`]: what timing mode records by time.
+//!
+//! Shares [`heddle_isa`] and [`heddle_target`] with the compiler, and nothing else.
+
+pub mod check;
+pub mod energy;
+pub mod exec;
+pub mod fault;
+pub mod functional;
+pub mod hierarchy;
+pub mod image;
+#[cfg(feature = "jit")]
+pub mod jit;
+#[cfg(not(feature = "jit"))]
+#[path = "interpreted_only.rs"]
+pub mod jit;
+pub mod memory;
+pub mod program;
+pub mod rename;
+pub mod residency;
+pub mod statistics;
+pub mod timing;
+pub mod trace;
+pub mod warp;
+
+use heddle_object::metadata::Redzone;
+
+pub use fault::{Fault, FaultKind};
+pub use memory::DeviceMemory;
+pub use program::Program;
+pub use statistics::Statistics;
+
+/// A kernel launch.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// The code.
+    pub program: &'a Program,
+    /// Global size; 1 in unused dimensions.
+    pub global: [u32; 3],
+    /// Work-group size; 1 in unused dimensions. The last group of a dimension may be smaller.
+    pub local: [u32; 3],
+    /// Global offset.
+    pub offset: [u32; 3],
+    /// Dimensions, 1 to 3.
+    pub work_dim: u32,
+    /// The constant bank, at most 1024 bytes, arguments in place.
+    pub constants: Vec<u8>,
+    /// Work-group memory, static and dynamic, bytes.
+    pub local_bytes: u32,
+    /// Bytes of work-group and private memory that nothing may access (checking mode).
+    pub redzones: Vec<Redzone>,
+    /// The descriptor table (G7): one for each surface of the kernel's header.
+    pub descriptors: Vec<Descriptor>,
+    /// Image arguments by number: device address and shape.
+    pub images: std::collections::BTreeMap<u32, (u64, image::Image)>,
+}
+
+/// What the address-generation unit knows of a surface during a launch (G7).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Descriptor {
+    /// Device address of the argument.
+    pub start: u64,
+    /// Bytes from it, modulo 2³².
+    pub base: u32,
+    /// Bytes from one work-item to the next in each dimension, modulo 2³².
+    pub strides: [u32; 3],
+    /// First address that may be accessed, and the first behind.
+    pub bounds: (u64, u64),
+    /// Name of the argument, for faults.
+    pub name: String,
+    /// The image, if it is one.
+    pub image: Option<image::Image>,
+}
+
+impl Launch<'_> {
+    /// Fills the descriptor table from the header and the arguments (G7).
+    pub fn descriptors(&self, memory: &DeviceMemory) -> Vec<Descriptor> {
+        use heddle_isa::Special::*;
+        use heddle_isa::surface::LaunchValue;
+        let header = &self.program.header;
+        let word = |at: usize| self.constants.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let groups = self.groups();
+        let value = |v: LaunchValue| match v {
+            LaunchValue::Constant(w) => word(4 * usize::from(w)),
+            LaunchValue::Special(s) => match s {
+                GlobalSizeX => self.global[0],
+                GlobalSizeY => self.global[1],
+                GlobalSizeZ => self.global[2],
+                EnqueuedLocalSizeX => self.local[0],
+                EnqueuedLocalSizeY => self.local[1],
+                EnqueuedLocalSizeZ => self.local[2],
+                NumGroupsX => groups[0],
+                NumGroupsY => groups[1],
+                NumGroupsZ => groups[2],
+                GlobalOffsetX => self.offset[0],
+                GlobalOffsetY => self.offset[1],
+                GlobalOffsetZ => self.offset[2],
+                // The parser lets nothing else pass.
+                _ => 0,
+            },
+        };
+        header
+            .surfaces
+            .iter()
+            .map(|s| {
+                let argument = header.args.get(s.argument as usize);
+                if let Some((start, image)) = self.images.get(&s.argument) {
+                    return Descriptor {
+                        start: *start,
+                        bounds: (*start, start + image.bytes()),
+                        name: argument.map_or_else(String::new, |a| a.name.clone()),
+                        image: Some(*image),
+                        ..Default::default()
+                    };
+                }
+                let at = argument.map_or(0, |a| a.offset as usize);
+                let start = u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+                Descriptor {
+                    start,
+                    base: s.base.evaluate(value),
+                    strides: [0, 1, 2].map(|d: usize| s.strides[d].evaluate(value)),
+                    bounds: memory.find(start, 0).map_or((0, 0), |a| (a.address, a.end())),
+                    name: argument.map_or_else(String::new, |a| a.name.clone()),
+                    image: None,
+                }
+            })
+            .collect()
+    }
+
+    /// Work-groups in each dimension.
+    pub fn groups(&self) -> [u32; 3] {
+        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d]))
+    }
+
+    /// Ids of the work-group of a linear number, dimension 0 fastest.
+    pub fn group_id(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.groups().map(u64::from);
+        [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
+    }
+
+    /// Size of a work-group: the enqueued one, cut at the range's end.
+    pub fn group_size(&self, group: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|d| self.local[d].min(self.global[d] - group[d] * self.local[d]))
+    }
+}
+
+/// When functional mode translates a kernel to the host's instructions. Built without the feature `jit`, it always interprets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, clap::ValueEnum)]
+#[strum(serialize_all = "lowercase")]
+pub enum Jit {
+    /// When what remains of a launch takes longer than compiling.
+    #[default]
+    Auto,
+    /// Before the first work-group.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// Options of a simulation.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Instructions a work-group may execute (a warp's instruction counts once); more is a fault.
+    pub max_instructions: u64,
+    /// Host threads; 0: all cores. Results of timing mode do not depend on it.
+    pub threads: usize,
+    /// When functional mode translates code to the host's instructions. Results do not depend on it.
+    pub jit: Jit,
+    /// Timing mode: SMs in turns, cycle by cycle, on one host thread. The result is the same; tests compare.
+    pub in_turns: bool,
+    /// Compare the operands of all active lanes of every u-marked instruction; a difference is a fault (S8).
+    pub check_marks: bool,
+    /// A read of an unmapped shared register, or one left mapped at a warp's end, is a fault (REN-9). Timing mode only.
+    pub check_renames: bool,
+    /// Data races are faults ([`check::races`]). Functional mode only, on one host thread.
+    pub check_races: bool,
+    /// Loads from work-group or private memory of which nothing was written are faults. Functional mode only.
+    pub check_uninitialised: bool,
+    /// A barrier that not all work-items of a work-group reach is a fault, also where the others have ended or stand at another one.
+    /// Functional mode only.
+    pub check_barriers: bool,
+    /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar
+    /// unit. 0: off. `None`: as the machine description says. Timing mode only; results do not depend on it.
+    pub scalar_threshold: Option<u32>,
+    /// Bytes of messages that the buffer of `printf` takes.
+    pub printf_room: u32,
+    /// What the host writes while a launch runs, in order of cycles (timing mode).
+    pub host_writes: Vec<HostWrite>,
+    /// What to record by time (timing mode).
+    pub record: trace::Record,
+}
+
+/// A write of the host to memory it shares with the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostWrite {
+    /// Cycle of the launch from which it is in memory.
+    pub cycle: u64,
+    /// Device address.
+    pub address: u64,
+    /// Bytes.
+    pub data: Vec<u8>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            max_instructions: 10_000_000_000,
+            threads: 0,
+            jit: Jit::Auto,
+            in_turns: false,
+            check_marks: false,
+            check_renames: false,
+            check_races: false,
+            check_uninitialised: false,
+            check_barriers: false,
+            scalar_threshold: None,
+            printf_room: heddle_object::metadata::PRINTF_ROOM,
+            host_writes: Vec::new(),
+            record: trace::Record::default(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! How many work-groups an SM holds: what limits them at launch, and how their number adapts where registers are renamed (REN-1, REN-2, REN-8).
+
+use super::Program;
+use heddle_target::Machine;
+
+/// What an SM holds of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residency {
+    /// Work-groups.
+    pub groups: u32,
+    /// What limits them.
+    pub limit: &'static str,
+    /// Groups that other limits than registers allow.
+    pub most: u32,
+    /// Whether registers are renamed: only if that makes room for more work-groups. Otherwise all registers of a warp are fixed (REN-1).
+    pub renames: bool,
+}
+
+/// How many work-groups an SM holds, and what limits it.
+///
+/// With renaming these are the groups whose greatest demand the registers can serve at once (REN-8), and the SM may admit more while it runs
+/// ([`Admission`]).
+pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
+    let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
+    let sm = &machine.sm;
+    let header = &program.header;
+    let all = sm.main_registers / machine.warp_size;
+    let others = [
+        (sm.max_warps / warps, "warps"),
+        (sm.max_work_groups, "work-groups"),
+        (sm.local_memory.checked_div(local_bytes).unwrap_or(u32::MAX), "work-group memory"),
+    ];
+    let least = |registers: u32| {
+        let limits = others.into_iter().chain([(registers, "main registers")]);
+        limits.min_by_key(|l| l.0).unwrap_or((1, "warps"))
+    };
+    let (groups, limit) = least(all / (header.main_registers.max(1) * warps));
+    let (most, _) = least(u32::MAX);
+    if header.fixed_registers < header.main_registers && groups < most {
+        let (groups, limit) = least(all / ((header.fixed_registers + header.shared_demand).max(1) * warps));
+        return Residency { groups, limit, most, renames: true };
+    }
+    Residency { groups, limit, most: groups, renames: false }
+}
+
+/// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM, or that the launch has no more for it.
+pub fn held(resident: u32, limit: &str, total: u64, machine: &Machine) -> (u64, String) {
+    let share = total.div_ceil(u64::from(machine.sm.count.max(1)));
+    if share >= u64::from(resident) {
+        return (resident.into(), limit.into());
+    }
+    let groups = if total == 1 { "work-group" } else { "work-groups" };
+    (share, format!("the launch, which has only {total} {groups}"))
+}
+
+/// How many work-groups an SM with renaming holds (REN-2): it starts with those whose greatest demand is served at once. When for the time of a memory access
+/// the pool could have served another group's greatest demand beside the oldest group's reserve, it admits one more; when warps have starved
+/// for most of that time, the next group that ends is not replaced.
+pub struct Admission {
+    /// Time observed at once, cycles.
+    window: u64,
+    /// Groups held in any case.
+    guaranteed: u32,
+    /// Groups held now at most.
+    target: u32,
+    /// End of the time observed.
+    until: u64,
+    /// Fewest registers that were free in it.
+    least_free: u32,
+    /// Cycles in which a warp starved.
+    starved: u64,
+}
+
+impl Admission {
+    /// At launch, with all `registers` of the SM free.
+    pub fn new(guaranteed: u32, registers: u32, machine: &Machine) -> Self {
+        let window = u64::from(machine.memory.far_latency()).max(1);
+        Admission { window, guaranteed, target: guaranteed, until: window, least_free: registers, starved: 0 }
+    }
+
+    /// Groups to hold now.
+    pub fn target(&self) -> u32 {
+        self.target
+    }
+
+    /// Notes the free registers of some cycles, in how many of which a warp starved.
+    pub fn observe(&mut self, free: u32, starved: u64) {
+        self.least_free = self.least_free.min(free);
+        self.starved += starved;
+    }
+
+    /// Adapts the number at the end of each time observed; `room` registers are what another group may come to need beside the oldest one's reserve.
+    pub fn adapt(&mut self, now: u64, free: u32, room: u32, most: u32) {
+        if now < self.until {
+            return;
+        }
+        if self.least_free >= room && self.target < most {
+            self.target += 1;
+        } else if self.starved * 2 > self.window && self.target > self.guaranteed {
+            self.target -= 1;
+        }
+        (self.until, self.least_free, self.starved) = (now + self.window, free, 0);
+    }
+}

@@ -1,0 +1,230 @@
+//! What the timing model knows of each instruction before the launch: scoreboard rows, unit, latencies.
+
+use crate::program::{End, Program};
+use crate::rename::Uses;
+use heddle_isa::{AddressMode, Inst, MemorySpace, Op, OpClass, Operand, Reg, Space, Special};
+use heddle_target::{Machine, Unit};
+
+/// Where an instruction stands in its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Position {
+    /// Another one of the block follows.
+    Inside,
+    /// The last one of a block that falls through to the next.
+    Falls,
+    /// The one that ends the block.
+    Ends,
+}
+
+/// Port through which an instruction issues: the scalar unit's slot.
+pub(super) const SCALAR: u8 = 0;
+/// The front end.
+pub(super) const CONTROL: u8 = 1;
+/// The first unit of the first cluster; units of a cluster follow each other.
+pub(super) const FIRST_UNIT: u8 = 2;
+/// Kinds of units, with room for a power of two of them.
+pub(super) const UNITS: usize = 8;
+
+/// Predicate registers of a warp at most.
+const PREDICATES: usize = 16;
+
+/// How an instruction uses the memory hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Not, or without an answer.
+    Free,
+    /// A load, whose answer may come later.
+    Load,
+    /// The answer must come at once.
+    Direct,
+}
+
+/// What the timing model needs to know of an instruction, worked out once.
+pub(super) struct Static {
+    /// Scoreboard rows in [`Statics::rows`]: first, those it waits for (read or written), and behind these the written ones.
+    first: u32,
+    waits: u16,
+    writes: u16,
+    /// Line of code.
+    pub line: u32,
+    pub cluster: u8,
+    /// Port unless the scalar unit runs it.
+    pub port: u8,
+    pub position: Position,
+    pub scalar: bool,
+    pub control: bool,
+    /// The scalar unit could run it if all active lanes had the same operands.
+    pub eligible: bool,
+    pub from_memory: bool,
+    /// How it uses the memory hierarchy.
+    pub way: Way,
+    /// Uses shared registers.
+    pub renames: bool,
+    /// Acts on nothing but its warp's registers, and does not fail: it may be executed before it issues.
+    pub ahead: bool,
+    pub latency: u32,
+    pub interval: u32,
+    /// Cycles to the result on the scalar unit.
+    pub scalar_latency: u32,
+    /// Lane operands that the run-time scalarizer compares, in words a lane.
+    pub compared: u32,
+}
+
+/// All instructions.
+pub(super) struct Statics {
+    pub insts: Vec<Static>,
+    /// Scoreboard rows.
+    rows: Vec<u16>,
+    /// Scoreboard rows of a warp: those of its registers, then the predicates.
+    pub scoreboard: usize,
+    /// Shared registers (REN-3), an instruction each.
+    pub shared: Vec<Uses>,
+    /// Some special register changes while a warp runs.
+    pub refreshes: bool,
+}
+
+impl Statics {
+    /// Rows an instruction waits for: what it reads, and what it writes, because results return in any order otherwise.
+    #[inline(always)]
+    pub fn waits(&self, s: &Static) -> &[u16] {
+        &self.rows[s.first as usize..s.first as usize + usize::from(s.waits)]
+    }
+    /// Rows it writes.
+    #[inline(always)]
+    pub fn writes(&self, s: &Static) -> &[u16] {
+        let first = s.first as usize + usize::from(s.waits);
+        &self.rows[first..first + usize::from(s.writes)]
+    }
+}
+
+/// Bytes of an instruction.
+pub(super) const INSTRUCTION_BYTES: u64 = 16;
+
+/// Position of a unit among a cluster's.
+fn unit_index(unit: Unit) -> u8 {
+    match unit {
+        Unit::Alu => 0,
+        Unit::Sfu => 1,
+        Unit::Double => 2,
+        Unit::LoadStore => 3,
+        Unit::Control => 4,
+    }
+}
+
+/// Scoreboard rows of the predicates come after all register rows, behind which constants and the like, for which nobody waits, have their rows.
+/// Main registers from `fixed` on are shared. `check_marks`: marks of instructions are checked when they issue.
+pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_marks: bool) -> Statics {
+    let predicates = program.rows.constants;
+    let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
+        Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate => out.push(predicates + u16::from(p.index)),
+        Operand::Reg(_) if row < predicates => out.extend((0..u16::from(words.max(1))).map(|w| row + w)),
+        _ => {}
+    };
+    let mut positions = vec![Position::Inside; program.insts.len()];
+    for block in &program.blocks {
+        let end = (block.first + block.body) as usize;
+        if block.end != End::Fall {
+            positions[end] = Position::Ends;
+        } else if block.body > 0 {
+            positions[end - 1] = Position::Falls;
+        }
+    }
+    let changing = [Special::ExecLow, Special::ExecHigh, Special::ClockLow];
+    let mut all = Statics {
+        insts: Vec::new(),
+        rows: Vec::new(),
+        scoreboard: usize::from(predicates) + PREDICATES,
+        shared: program.insts.iter().map(|i| Uses::new(i, fixed)).collect(),
+        refreshes: program.rows.specials.iter().any(|(s, _)| changing.contains(s)),
+    };
+    for (i, inst) in program.insts.iter().enumerate() {
+        let rows = program.operands[i];
+        let first = all.rows.len();
+        for (k, s) in inst.srcs.iter().enumerate() {
+            row(*s, rows[k + 1], inst.src_words(k), &mut all.rows);
+        }
+        if let Some(g) = inst.guard {
+            row(Operand::Reg(g.reg), 0, 0, &mut all.rows);
+        }
+        row(inst.dst, rows[0], inst.dst_words(), &mut all.rows);
+        // Each row once. Which comes first decides what a warp is said to wait for.
+        let mut last = first;
+        for k in first..all.rows.len() {
+            if !all.rows[first..last].contains(&all.rows[k]) {
+                all.rows[last] = all.rows[k];
+                last += 1;
+            }
+        }
+        all.rows.truncate(last);
+        row(inst.dst, rows[0], inst.dst_words(), &mut all.rows);
+        let class = inst.class();
+        let control = class == heddle_isa::OpClass::Control;
+        let scalar = inst.runs_on_scalar_unit();
+        let t = machine.timing.get(&class).copied();
+        let (unit, mut latency, interval) = t.map_or((Unit::Alu, 1, 1), |t| (t.unit, t.latency, t.interval));
+        let mut scalar_latency = t.map_or(1, |t| if t.scalar_latency == 0 { t.latency } else { t.scalar_latency });
+        scalar_latency += memory_latency(inst, machine);
+        latency += memory_latency(inst, machine);
+        if scalar {
+            latency = scalar_latency;
+        }
+        let lane_words = |i: usize, s: &Operand| if s.is_uniform_physical() { 0 } else { u32::from(inst.src_words(i).max(1)) };
+        let uses = &all.shared[i];
+        let offset = program.header.text_offset + INSTRUCTION_BYTES * i as u64;
+        all.insts.push(Static {
+            first: first as u32,
+            waits: (last - first) as u16,
+            writes: (all.rows.len() - last) as u16,
+            line: (offset / u64::from(machine.memory.line_bytes)) as u32,
+            cluster: inst.cluster,
+            port: match (scalar, control) {
+                (true, _) => SCALAR,
+                (_, true) => CONTROL,
+                _ => FIRST_UNIT + UNITS as u8 * inst.cluster + unit_index(unit),
+            },
+            position: positions[i],
+            scalar,
+            control,
+            eligible: inst.info().flags.scalar && !scalar && !control && inst.dst.is_some(),
+            from_memory: inst.is_memory(),
+            way: way(inst),
+            renames: !(uses.reads.is_empty() && uses.writes.is_empty() && uses.releases.is_empty()),
+            ahead: !all.refreshes && !check_marks && positions[i] != Position::Ends && acts_on_registers(class),
+            latency,
+            interval,
+            scalar_latency,
+            compared: inst.srcs.iter().enumerate().map(|(i, s)| lane_words(i, s)).sum(),
+        });
+    }
+    all
+}
+
+fn acts_on_registers(class: OpClass) -> bool {
+    use OpClass as C;
+    !matches!(class, C::LoadGlobal | C::LoadLocal | C::LoadPrivate | C::LoadArgument | C::Store | C::Atomic | C::MemoryControl)
+}
+
+fn way(inst: &Inst) -> Way {
+    let cached = !matches!(inst.mods.space, Some(MemorySpace::Local | MemorySpace::Argument));
+    match inst.op {
+        Op::Load | Op::LoadUniform if cached => Way::Load,
+        Op::Atomic if cached => Way::Direct,
+        Op::CacheControl | Op::CacheControlLocal | Op::Sample => Way::Direct,
+        _ => Way::Free,
+    }
+}
+
+fn memory_latency(inst: &Inst, machine: &Machine) -> u32 {
+    if !matches!(inst.op, Op::Load | Op::LoadUniform | Op::Atomic) {
+        return 0;
+    }
+    let m = &machine.memory;
+    let surface = if inst.mods.address == AddressMode::Surface { m.surface_latency } else { 0 };
+    surface
+        + match inst.mods.space {
+            Some(MemorySpace::Local) => m.local_latency,
+            Some(MemorySpace::Argument) => m.argument_latency,
+            // As long as the hierarchy says.
+            _ => 0,
+        }
+}
