@@ -1,14 +1,16 @@
 //! A function's control-flow graph as dense indices, with post-dominators, loops and reachability.
 //!
-//! Post-dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph with a virtual
-//! exit to which every block without successors leads; blocks from which no exit can be reached have no post-dominator.
-//! Loops: natural loops of back edges found by depth-first search; a retreating edge whose target does not dominate its source
-//! makes an irreducible region, reported so that clients can be conservative.
+//! Post-dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001), on the
+//! reversed graph with a virtual exit to which every block without successors leads; blocks from
+//! which no exit can be reached have no post-dominator. Loops: natural loops of back edges found by
+//! depth-first search; a retreating edge whose target does not dominate its source makes an
+//! irreducible region, reported so that clients can be conservative.
 
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use rustc_hash::FxHashMap;
 
-use crate::ir::{BlockRef, Value, blocks};
+use super::function::blocks;
+use super::value::{BlockRef, Value};
 
 /// Index of a block in [`Cfg::blocks`].
 pub type Index = usize;
@@ -87,24 +89,7 @@ impl Cfg {
     }
 
     fn compute_dominators(&mut self) {
-        self.idom[0] = 0;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &b in &self.rpo[1..] {
-                let mut new = usize::MAX;
-                for &p in &self.preds[b] {
-                    if self.idom[p] == usize::MAX {
-                        continue;
-                    }
-                    new = if new == usize::MAX { p } else { intersect(&self.idom, &self.rpo_number, p, new) };
-                }
-                if self.idom[b] != new {
-                    self.idom[b] = new;
-                    changed = true;
-                }
-            }
-        }
+        self.idom = immediate_dominators(&self.rpo, &self.rpo_number, |b| &self.preds[b]);
     }
 
     fn compute_post_dominators(&mut self) {
@@ -112,35 +97,16 @@ impl Cfg {
         let exit = n;
         // Reversed graph with the virtual exit as root.
         let exits: Vec<Index> = self.rpo.iter().copied().filter(|b| self.succs[*b].is_empty()).collect();
-        let reversed = |b: usize| -> &Vec<usize> { if b == exit { &exits } else { &self.preds[b] } };
+        let reversed = |b: Index| -> &Vec<Index> { if b == exit { &exits } else { &self.preds[b] } };
         let mut order = post_order(exit, n + 1, reversed);
         order.reverse();
         let mut number = vec![usize::MAX; n + 1];
         for (i, b) in order.iter().enumerate() {
             number[*b] = i;
         }
-        let mut idom = vec![usize::MAX; n + 1];
-        idom[exit] = exit;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &b in &order[1..] {
-                let mut new = if self.succs[b].is_empty() { exit } else { usize::MAX };
-                for &s in &self.succs[b] {
-                    if idom[s] == usize::MAX {
-                        continue;
-                    }
-                    new = if new == usize::MAX { s } else { intersect(&idom, &number, s, new) };
-                }
-                if idom[b] != new {
-                    idom[b] = new;
-                    changed = true;
-                }
-            }
-        }
-        for b in 0..n {
-            self.ipdom[b] = (idom[b] != usize::MAX && idom[b] != exit).then_some(idom[b]);
-        }
+        let to_exit = vec![exit];
+        let idom = immediate_dominators(&order, &number, |b| if self.succs[b].is_empty() { &to_exit } else { &self.succs[b] });
+        self.ipdom = idom[..n].iter().map(|d| Some(*d).filter(|d| *d != usize::MAX && *d != exit)).collect();
     }
 
     /// Whether `a` dominates `b`; both reachable.
@@ -151,8 +117,9 @@ impl Cfg {
         a == b
     }
 
-    /// A value that is used outside a loop in which it is defined, but not by a phi at the exit: the function is then not in LCSSA form. Irreducible
-    /// regions have no such form and do not count.
+    /// A value that is used outside a loop in which it is defined, but not by a phi at the exit:
+    /// the function is then not in LCSSA form. Irreducible regions have no such form and do not
+    /// count.
     pub fn left_loop(&self) -> Option<Value> {
         let reachable = |b: &BlockRef| self.index.get(b).copied().filter(|b| self.rpo_number[*b] != usize::MAX);
         for l in self.loops.iter().filter(|l| !l.irreducible) {
@@ -193,8 +160,9 @@ impl Cfg {
             let l = &mut self.loops[id];
             l.irreducible |= !natural;
             l.members.insert(header);
-            // Blocks that reach the latch without passing the header. For an irreducible region the walk may leave through other entries;
-            // restricting it to blocks after the header in reverse post-order keeps it to the region.
+            // Blocks that reach the latch without passing the header. For an irreducible region the
+            // walk may leave through other entries; restricting it to blocks after the header in
+            // reverse post-order keeps it to the region.
             let mut stack = vec![latch];
             while let Some(b) = stack.pop() {
                 if l.members.put(b) {
@@ -208,6 +176,27 @@ impl Cfg {
     }
 }
 
+/// Immediate dominators in a graph whose nodes stand in `order`, the root first; `number` is the
+/// inverse of `order`. The root is its own; nodes that `order` lacks have `usize::MAX`.
+fn immediate_dominators<'a>(order: &[Index], number: &[usize], preds: impl Fn(Index) -> &'a Vec<Index>) -> Vec<Index> {
+    let mut idom = vec![usize::MAX; number.len()];
+    idom[order[0]] = order[0];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in &order[1..] {
+            let known = preds(b).iter().copied().filter(|p| idom[*p] != usize::MAX);
+            let new = known.reduce(|a, p| intersect(&idom, number, p, a)).unwrap_or(usize::MAX);
+            if idom[b] != new {
+                idom[b] = new;
+                changed = true;
+            }
+        }
+    }
+    idom
+}
+
+/// The nearest common dominator of two nodes.
 fn intersect(idom: &[usize], number: &[usize], mut a: usize, mut b: usize) -> usize {
     while a != b {
         while number[a] > number[b] {
