@@ -87,6 +87,9 @@ def run_case(cl, context, queue, folder, case):
             return None, f"not run: the device lacks {extension}"
     if "to_global(" in source and b"__opencl_c_generic_address_space" not in features(device):
         return None, "not run: the device has no generic address space"
+    partial = any(g % s for launch in case["launches"] for g, s in zip(launch["global"], launch.get("local") or launch["global"]))
+    if partial and not getattr(device, "non_uniform_work_group_support", True):
+        return None, "not run: the device has no work-groups of different sizes"
     options = case.get("options", [])
     if not any(o.startswith("-cl-std=") for o in options):
         options = ["-cl-std=CL3.0"] + options

@@ -47,7 +47,9 @@ def make(r):
         if layers:
             spec["layers"] = layers
         shape = tuple(size) + ((layers,) if layers else ())
-        result = cl.create_image(context, mode, form, shape=shape, is_array=bool(layers), hostbuf=None if writable else array)
+        # pyopencl before 2024 has the class alone.
+        create = getattr(cl, "create_image", cl.Image)
+        result = create(context, mode, form, shape=shape, is_array=bool(layers), hostbuf=None if writable else array)
         if writable:
             buffers[name] = {"zeros": list(array.shape), "dtype": array.dtype.name, "image": spec}
         else:
