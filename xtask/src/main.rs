@@ -35,15 +35,19 @@ enum Task {
     },
     /// Set up, build, and run a real kernel with its report.
     Demo,
-    /// Everything that must pass: formatting, clippy, tests, the lit suite, generators, benchmarks in their small form.
+    /// Everything that must pass: formatting, clippy, tests, the lit suite, generators, benchmarks
+    /// in their small form.
     Test,
-    /// A sweep on the real Slurm and GNU parallel, with what of them is installed (about a minute; not part of `test`).
+    /// A sweep on the real Slurm and GNU parallel, with what of them is installed (about a minute;
+    /// not part of `test`).
     Engines,
     /// Formatting and clippy only.
     Lint,
-    /// Measure: speed, compile time, what hardware features save; with tables for docs/BENCHMARKS.md.
+    /// Measure: speed, compile time, what hardware features save; with tables for
+    /// docs/BENCHMARKS.md.
     Bench(bench::Options),
-    /// Compare random programs for a time: all setups of Heddle and, where installed, an OpenCL implementation. Prints the seeds done, where findings are and how to go on.
+    /// Compare random programs for a time: all setups of Heddle and, where installed, an OpenCL
+    /// implementation. Prints the seeds done, where findings are and how to go on.
     Fuzz(fuzz::Fuzz),
 }
 

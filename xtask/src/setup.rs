@@ -1,4 +1,5 @@
-//! System packages: LLVM 19, clang 19 and libclc 19, and on request what comparisons need. Installed where apt can do it, named exactly everywhere else.
+//! System packages: LLVM 19, clang 19 and libclc 19, and on request what comparisons need.
+//! Installed where apt can do it, named exactly everywhere else.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +36,8 @@ fn find_prefixed(name: &str) -> bool {
         .any(|p| Path::new(p).join(name).is_file())
 }
 
-/// What comparisons and generators need beyond a build: Debian's package, what needs it, and what shows that it is there.
+/// What comparisons and generators need beyond a build: Debian's package, what needs it, and what
+/// shows that it is there.
 const PEERS: &[(&str, &str, fn() -> bool)] = &[
     ("pocl-opencl-icd", "`bench sim`, `fuzz` and test-kernels/crosscheck.py compare with it", || has_pocl()),
     ("ocl-icd-libopencl1", "how PoCL is found", || has_library("libOpenCL.so.1") || has_library("libOpenCL.dylib")),
@@ -97,7 +99,8 @@ fn install(missing: &[&str], advice: &str) -> Result<()> {
     Ok(())
 }
 
-/// Installs packages by apt. Its lists may be empty, as on a fresh machine, or old: then they are read anew.
+/// Installs packages by apt. Its lists may be empty, as on a fresh machine, or old: then they are
+/// read anew.
 fn apt_install(packages: &[&str]) -> Result<()> {
     let mut args = vec!["install", "-y", "--no-install-recommends"];
     args.extend(packages);
@@ -114,8 +117,9 @@ fn has_lists() -> bool {
     files.into_iter().any(|f| f.file_name().to_string_lossy().contains("_Packages"))
 }
 
-/// What `cargo xtask test` uses where it can have it, and does without elsewhere: Chromium, in which the tests load reports, and numpy, with
-/// which the generators of the test kernels are checked. Tests that lack them say that they skip.
+/// What `cargo xtask test` uses where it can have it, and does without elsewhere: Chromium, in
+/// which the tests load reports, and numpy, with which the generators of the test kernels are
+/// checked. Tests that lack them say that they skip.
 pub fn for_tests() {
     if is_debian() && find("apt-get").is_some() && python(&["numpy"]).is_none() && apt_install(&["python3-numpy"]).is_err() {
         eprintln!("python3-numpy cannot be installed: the generators of the test kernels will not be checked");
@@ -162,7 +166,8 @@ fn advice(missing: &[&str]) -> String {
   Fedora:        dnf install llvm19-devel clang19 llvm19 libclc lld zlib-devel libzstd-devel
   Arch:          pacman -S llvm19 clang19 libclc zstd
   macOS:         brew install llvm@19 libclc zstd
-and, where they are not in the PATH, set LLVM_SYS_191_PREFIX, HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT, HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC.",
+and, where they are not in the PATH, set LLVM_SYS_191_PREFIX, HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT,
+HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC.",
         missing.join(" ")
     )
 }
@@ -175,7 +180,8 @@ fn peers_advice(missing: &[&str]) -> String {
   Fedora:        dnf install pocl ocl-icd python3-numpy python3-pyopencl python3-mpmath
   Arch:          pacman -S pocl ocl-icd python-numpy python-pyopencl python-mpmath
   macOS:         brew install pocl opencl-icd-loader numpy && python3 -m pip install pyopencl mpmath
-Oclgrind is a package of Debian and Ubuntu; elsewhere build https://github.com/jrprice/Oclgrind and put oclgrind-kernel into the PATH.
+Oclgrind is a package of Debian and Ubuntu; elsewhere build https://github.com/jrprice/Oclgrind and
+put oclgrind-kernel into the PATH.
 Without them everything builds and all tests pass; benchmarks say at their end what they did not compare.",
         missing.join(" "),
         PEERS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(" ")

@@ -40,7 +40,8 @@ pub fn check(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Builds the `heddle` binary in release mode and returns its path; or returns the one that `HEDDLE_BIN` names.
+/// Builds the `heddle` binary in release mode and returns its path; or returns the one that
+/// `HEDDLE_BIN` names.
 pub fn build() -> Result<PathBuf> {
     if let Some(binary) = std::env::var_os("HEDDLE_BIN").map(PathBuf::from) {
         let absolute = std::path::absolute(&binary)?;
@@ -51,8 +52,8 @@ pub fn build() -> Result<PathBuf> {
     Ok(release().join("heddle"))
 }
 
-/// Builds everything in release mode, tests too, so that nothing is compiled twice for them; returns the paths of the `heddle` binary and of the
-/// plug-in for LLVM's tools.
+/// Builds everything in release mode, tests too, so that nothing is compiled twice for them;
+/// returns the paths of the `heddle` binary and of the plug-in for LLVM's tools.
 pub fn build_all() -> Result<(PathBuf, PathBuf)> {
     check(cargo().args(["build", "--release", "--workspace", "--all-targets"]))?;
     let plugin = format!("{}heddle_passes{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -70,7 +71,8 @@ pub fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|f| f.join(name)).find(|p| p.is_file())
 }
 
-/// A Python that has these modules. Several may be installed, and a distribution's modules are those of its own.
+/// A Python that has these modules. Several may be installed, and a distribution's modules are
+/// those of its own.
 pub fn python(modules: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let all = std::env::split_paths(&path).chain(["/usr/bin".into(), "/usr/local/bin".into()]).map(|f| f.join("python3"));

@@ -1,4 +1,5 @@
-//! `cargo xtask test`: lint, cargo's tests, the lit suite, the generators of the test kernels, benchmarks in their small form; ends with the totals.
+//! `cargo xtask test`: lint, cargo's tests, the lit suite, the generators of the test kernels,
+//! benchmarks in their small form; ends with the totals.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -1,7 +1,8 @@
-//! `bench address`: what addresses of global ids (G5, G6) save against the same kernels compiled with `--no-global-id`.
+//! `bench address`: what addresses of global ids (G5, G6) save against the same kernels compiled
+//! with `--no-global-id`.
 //!
-//! Integer instructions are the warp instructions of the integer unit classes, moves included, wherever they run. Figures are the simulated machine's and do not
-//! depend on the host.
+//! Integer instructions are the warp instructions of the integer unit classes, moves included,
+//! wherever they run. Figures are the simulated machine's and do not depend on the host.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use super::kernels::{energy, number};
 use super::report::{Report, Table, percent};
 use super::{Setup, geomean, largest};
 
-/// Kernels whose accesses are mostly affine in the ids: vector, stencil, transpose and image kernels.
+/// Kernels whose accesses are mostly affine in the ids: vector, stencil, transpose and image
+/// kernels.
 const AFFINE: [&str; 5] = ["vectoradd_pitch", "saxpy", "stencil2d", "transpose", "image_filter"];
 
 /// Classes that did not run are not listed.

@@ -1,4 +1,5 @@
-//! `bench cache`: the hints' policies against `.ca` everywhere and `.cg` everywhere, over all workloads and four sizes of data L1 (K1–K8).
+//! `bench cache`: the hints' policies against `.ca` everywhere and `.cg` everywhere, over all
+//! workloads and four sizes of data L1 (K1–K8).
 
 use std::collections::BTreeMap;
 

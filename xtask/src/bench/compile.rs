@@ -1,8 +1,10 @@
-//! `bench compile`: compile times against clang alone and against llc's AMDGPU back end on the same IR.
+//! `bench compile`: compile times against clang alone and against llc's AMDGPU back end on the same
+//! IR.
 //!
-//! Each figure is the median of several runs; ratios are within one run of the benchmark. `clang_ms` is the clang that Heddle itself runs, with the
-//! same options but without the built-in library. Heddle's back-end time is what it reports for selection, code generation and object writing;
-//! llc's is its whole process less the time it takes on an empty module.
+//! Each figure is the median of several runs; ratios are within one run of the benchmark.
+//! `clang_ms` is the clang that Heddle itself runs, with the same options but without the built-in
+//! library. Heddle's back-end time is what it reports for selection, code generation and object
+//! writing; llc's is its whole process less the time it takes on an empty module.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -103,7 +105,8 @@ fn backend_seconds(command: &mut Command) -> Result<f64> {
     Ok(sum)
 }
 
-/// The command line of the clang that Heddle runs, as `heddle build -v` says it, without the built-in library.
+/// The command line of the clang that Heddle runs, as `heddle build -v` says it, without the
+/// built-in library.
 fn clang_words(command: &mut Command, folder: &Path) -> Result<Vec<String>> {
     let output = command.output().context("cannot run heddle")?;
     let text = String::from_utf8_lossy(&output.stderr);
@@ -199,7 +202,8 @@ impl Llc {
     }
 }
 
-/// IR for another target: its triple, no data layout, its kernel calling convention, under which structures come by reference.
+/// IR for another target: its triple, no data layout, its kernel calling convention, under which
+/// structures come by reference.
 fn for_amdgpu(ir: &str) -> String {
     let lines = ir.lines().filter(|l| !l.starts_with("target "));
     let feature = |l: &str| match (l.find("\"target-features\"=\""), l.starts_with("attributes ")) {
@@ -212,7 +216,8 @@ fn for_amdgpu(ir: &str) -> String {
     lines.map(|l| feature(l).replace("spir_kernel", "amdgpu_kernel").replace(" byval(", " byref(")).collect::<Vec<_>>().join("\n")
 }
 
-/// Compile time of generated functions: 100,000 instructions in one block, and 10,000 blocks. The small form has a hundredth.
+/// Compile time of generated functions: 100,000 instructions in one block, and 10,000 blocks. The
+/// small form has a hundredth.
 pub fn large(setup: &Setup, report: &mut Report, folder: &Path) -> Result<()> {
     let (instructions, diamonds) = if setup.smoke { (1_000, 33) } else { (100_000, 3_333) };
     let texts = [("instructions_100000", straight(instructions)), ("blocks_10000", branches(diamonds))];
@@ -229,7 +234,8 @@ pub fn large(setup: &Setup, report: &mut Report, folder: &Path) -> Result<()> {
 /// A kernel of one block.
 fn straight(instructions: usize) -> String {
     let mut text = String::from(
-        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n  %a0 = load i32, ptr addrspace(1) %p\n  %a1 = xor i32 %a0, %n\n",
+        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n\
+         \x20 %a0 = load i32, ptr addrspace(1) %p\n  %a1 = xor i32 %a0, %n\n",
     );
     for i in 2..instructions {
         let (operation, other) = (["add", "xor", "mul", "sub"][i % 4], i - 2 - (i * 7) % 20.min(i - 1));
@@ -241,7 +247,8 @@ fn straight(instructions: usize) -> String {
 /// A kernel of so many conditional blocks, one after the other.
 fn branches(diamonds: usize) -> String {
     let mut text = String::from(
-        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\nentry:\n  %v = load i32, ptr addrspace(1) %p\n  br label %b0\n",
+        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n\
+         entry:\n  %v = load i32, ptr addrspace(1) %p\n  br label %b0\n",
     );
     for i in 0..diamonds {
         let before = if i == 0 { "%v".to_string() } else { format!("%x{}", i - 1) };

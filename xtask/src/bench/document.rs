@@ -1,4 +1,5 @@
-//! `docs/BENCHMARKS.md`: the tables of each benchmark stand between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, written by the benchmark.
+//! `docs/BENCHMARKS.md`: the tables of each benchmark stand between `<!-- bench:NAME -->` and `<!--
+//! /bench:NAME -->`, written by the benchmark.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -144,7 +145,8 @@ mod tests {
         assert!(processor().is_some_and(|p| !p.is_empty()));
     }
 
-    /// Tables are never written by hand: each benchmark has its region, which says what it was measured at, and there is no table elsewhere.
+    /// Tables are never written by hand: each benchmark has its region, which says what it was
+    /// measured at, and there is no table elsewhere.
     #[test]
     fn the_document_has_a_region_for_every_benchmark_and_no_table_outside() {
         let document = std::fs::read_to_string(path()).expect("docs/BENCHMARKS.md");

@@ -1,4 +1,5 @@
-//! The programs that benchmarks run: the test kernels, and workloads (the same kernels on launches that fill SMs several times).
+//! The programs that benchmarks run: the test kernels, and workloads (the same kernels on launches
+//! that fill SMs several times).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -100,7 +101,8 @@ impl Setup {
     }
 }
 
-/// A number of a JSON value by its path. One that is not there is an error of the benchmark, not a zero: fields get new names.
+/// A number of a JSON value by its path. One that is not there is an error of the benchmark, not a
+/// zero: fields get new names.
 pub fn number(value: &Value, path: &str) -> f64 {
     path.split('.').try_fold(value, |v, key| v.get(key)).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }

@@ -1,8 +1,10 @@
 //! Benchmarks: what each measures, how they are run, and where their tables go.
 //!
-//! A benchmark is a row of [`BENCHES`]. It fills a [`Report`] with figures, values of kernels and tables, and tells it what it could not
-//! compare. `--json` writes `{"bench": NAME, "figures": {"dotted.name": number}, "kernels": {…}, …}`; `--write` puts the tables into
-//! `docs/BENCHMARKS.md`. The small form (`--smoke`) is the same code on one kernel; `cargo xtask test` runs it.
+//! A benchmark is a row of [`BENCHES`]. It fills a [`Report`] with figures, values of kernels and
+//! tables, and tells it what it could not compare. `--json` writes `{"bench": NAME, "figures":
+//! {"dotted.name": number}, "kernels": {…}, …}`; `--write` puts the tables into
+//! `docs/BENCHMARKS.md`. The small form (`--smoke`) is the same code on one kernel; `cargo xtask
+//! test` runs it.
 
 mod address;
 mod cache;
@@ -37,7 +39,8 @@ pub struct Bench {
     run: fn(&Setup, &mut Report) -> Result<()>,
 }
 
-/// All benchmarks, in the order of the document. Help, `all`, the tests and the document's regions follow from this list.
+/// All benchmarks, in the order of the document. Help, `all`, the tests and the document's regions
+/// follow from this list.
 pub const BENCHES: &[Bench] = &[
     Bench { name: "sim", measures: "speed of the simulator, beside Oclgrind and PoCL", run: sim::run },
     Bench { name: "compile", measures: "compile time, beside clang and llc's AMDGPU back end", run: compile::run },
@@ -50,19 +53,20 @@ pub const BENCHES: &[Bench] = &[
 
 /// Options of `cargo xtask bench`.
 #[derive(Args)]
-#[command(
-    after_help = "What a comparison needs is installed by `cargo xtask setup --peers`; without it a benchmark measures the rest and \
-                  says at the end what was not compared. HEDDLE_BIN=PATH measures that binary instead of building this tree's.\n\n\
-                  The exit code is 1 if a benchmark failed, 2 for a name that there is not."
-)]
+#[command(after_help = "What a comparison needs is installed by `cargo xtask setup --peers`; without it a \
+                  benchmark measures the rest and says at the end what was not compared. \
+                  HEDDLE_BIN=PATH measures that binary instead of building this tree's.\n\n\
+                  The exit code is 1 if a benchmark failed, 2 for a name that there is not.")]
 pub struct Options {
     /// Which one, or all of them.
     #[arg(value_parser = names())]
     name: String,
-    /// The small form: one kernel, seconds. Says whether the benchmark works; its figures mean nothing.
+    /// The small form: one kernel, seconds. Says whether the benchmark works; its figures mean
+    /// nothing.
     #[arg(long)]
     smoke: bool,
-    /// Put the tables into docs/BENCHMARKS.md, with commit, date and machine. Nothing else should run meanwhile.
+    /// Put the tables into docs/BENCHMARKS.md, with commit, date and machine. Nothing else should
+    /// run meanwhile.
     #[arg(long, conflicts_with = "smoke")]
     write: bool,
     /// Where the figures go, as JSON (of `all`: an array).
@@ -163,7 +167,8 @@ impl Setup {
         if self.smoke { 1 } else { full }
     }
 
-    /// Applies `work` to all items, one per core at a time, and keeps their order. Simulated figures do not depend on the host's load.
+    /// Applies `work` to all items, one per core at a time, and keeps their order. Simulated
+    /// figures do not depend on the host's load.
     fn in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
         let (next, progress) = (AtomicUsize::new(0), Progress::new(items.len()));
         let results: Vec<Mutex<Option<Result<R>>>> = items.iter().map(|_| Mutex::new(None)).collect();
@@ -184,7 +189,8 @@ impl Setup {
     }
 }
 
-/// Says on standard error how far long work came: on a terminal in one line, else from time to time.
+/// Says on standard error how far long work came: on a terminal in one line, else from time to
+/// time.
 struct Progress {
     total: usize,
     state: Mutex<(usize, Instant)>,

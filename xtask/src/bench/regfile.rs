@@ -1,7 +1,9 @@
-//! `bench regfile`: what local register files save (C1–C12) against the same kernels compiled with `--regfile=single`, and how many main registers and
-//! spills kernels need beside LLVM's AMDGPU back end on the same IR.
+//! `bench regfile`: what local register files save (C1–C12) against the same kernels compiled with
+//! `--regfile=single`, and how many main registers and spills kernels need beside LLVM's AMDGPU
+//! back end on the same IR.
 //!
-//! Energies and cycles are the simulated machine's and do not depend on the host. Register-file energy is that of all files, scalar and predicate included.
+//! Energies and cycles are the simulated machine's and do not depend on the host. Register-file
+//! energy is that of all files, scalar and predicate included.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +16,8 @@ use super::kernels::{Kernel, number, sum_of};
 use super::report::{NotCompared, Report, Table, percent};
 use super::{Setup, geomean, largest};
 
-/// Kernels that the table shows of those that save least and of those that lose most cycles, besides those with a workload.
+/// Kernels that the table shows of those that save least and of those that lose most cycles,
+/// besides those with a workload.
 const WORST: usize = 6;
 
 /// Reads and writes of the local files and of the main file, copies and instructions.

@@ -1,9 +1,11 @@
 //! `bench rename`: what register renaming (REN-1 … REN-8) is worth where registers are scarce.
 //!
-//! Every workload runs on two SMs with 100, 75, 50 and 40 % of the machine's physical main registers, with and without renaming; all ratios are against
-//! the whole file without renaming. Since local files hold most values, the kernels name few main registers; so there are two more series with the main
-//! file alone (`--regfile=single`), as the publication has it: `single_…` with the same files, and `named_…`, whose whole file is only what the
-//! kernel names at full residency, so that every kernel is short of registers at 50 %, whatever it needs. Figures are the simulated
+//! Every workload runs on two SMs with 100, 75, 50 and 40 % of the machine's physical main
+//! registers, with and without renaming; all ratios are against the whole file without renaming.
+//! Since local files hold most values, the kernels name few main registers; so there are two more
+//! series with the main file alone (`--regfile=single`), as the publication has it: `single_…` with
+//! the same files, and `named_…`, whose whole file is only what the kernel names at full residency,
+//! so that every kernel is short of registers at 50 %, whatever it needs. Figures are the simulated
 //! machine's and do not depend on the host.
 
 use std::collections::BTreeMap;
@@ -60,7 +62,8 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
             values.note(&format!("without_{percent}"), &base, &run(part, &["--no-rename"])?);
         }
         values.note("by_name_50", &base, &run(FILE * 0.5, &["--release", "name"])?);
-        // With the main file alone, as in the publication: all of it, and what the kernel names at full residency.
+        // With the main file alone, as in the publication: all of it, and what the kernel names at
+        // full residency.
         let single = ["--regfile", "single"];
         let without = ["--regfile", "single", "--no-rename"];
         let base = run(FILE, &without)?;

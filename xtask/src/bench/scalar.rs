@@ -1,7 +1,9 @@
-//! `bench scalar`: how much redundant work the scalar unit takes over (S5–S7), and what it is worth.
+//! `bench scalar`: how much redundant work the scalar unit takes over (S5–S7), and what it is
+//! worth.
 //!
-//! Every test kernel runs in timing mode: as compiled by default, with `--no-scalarize`, and with run-time scalarizer thresholds 0, 1 and 4. Cycles and
-//! energy are those of the simulated machine and do not depend on the host.
+//! Every test kernel runs in timing mode: as compiled by default, with `--no-scalarize`, and with
+//! run-time scalarizer thresholds 0, 1 and 4. Cycles and energy are those of the simulated machine
+//! and do not depend on the host.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -10,7 +12,8 @@ use super::kernels::{energy, number};
 use super::report::Report;
 use super::{Setup, geomean, largest};
 
-/// How the instructions of a kernel ran that the scalar unit could have run: forms of `timing.forms`, and those that need all lanes.
+/// How the instructions of a kernel ran that the scalar unit could have run: forms of
+/// `timing.forms`, and those that need all lanes.
 struct Forms {
     scalar: f64,
     marked: f64,

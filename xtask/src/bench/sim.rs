@@ -1,15 +1,21 @@
-//! `bench sim`: the simulator against Oclgrind and PoCL (Debian's packages, both optional) on naive sgemm, mandelbrot and a reduction.
+//! `bench sim`: the simulator against Oclgrind and PoCL (Debian's packages, both optional) on naive
+//! sgemm, mandelbrot and a reduction.
 //!
-//! All sides run the same source on the same sizes, and compilation counts for none: of PoCL the best of several launches is taken, of Oclgrind what a
-//! single work-item takes is subtracted, and of functional mode the best of several launches, the first of which translates the kernel to the host's
-//! instructions (`first_launch_seconds`, with the translation). Oclgrind and PoCL run through `oclgrind-kernel` and pyopencl; where they are
-//! missing, their figures are left out, and the report says so.
+//! All sides run the same source on the same sizes, and compilation counts for none: of PoCL the
+//! best of several launches is taken, of Oclgrind what a single work-item takes is subtracted, and
+//! of functional mode the best of several launches, the first of which translates the kernel to the
+//! host's instructions (`first_launch_seconds`, with the translation). Oclgrind and PoCL run
+//! through `oclgrind-kernel` and pyopencl; where they are missing, their figures are left out, and
+//! the report says so.
 //!
-//! `timing_over_functional`: warp instructions a second of timing mode over those of functional mode, each on all cores. `scaling_two_cores`: seconds on one
-//! host thread over seconds on two. `scaling_two_processes`: what two runs on one thread each, side by side, get done in the time of one that runs alone:
-//! cores that share caches, power or a host give less than two. Both are medians over rounds of runs. `bytes_per_work_item`: host memory of the state of
-//! the warps that timing mode keeps (registers, scoreboards, work-group memory, schedulers; caches and device memory are the machine's), as the simulator
-//! counts it from its allocations, over the work-items that have room in it.
+//! `timing_over_functional`: warp instructions a second of timing mode over those of functional
+//! mode, each on all cores. `scaling_two_cores`: seconds on one host thread over seconds on two.
+//! `scaling_two_processes`: what two runs on one thread each, side by side, get done in the time of
+//! one that runs alone: cores that share caches, power or a host give less than two. Both are
+//! medians over rounds of runs. `bytes_per_work_item`: host memory of the state of the warps that
+//! timing mode keeps (registers, scoreboards, work-group memory, schedulers; caches and device
+//! memory are the machine's), as the simulator counts it from its allocations, over the work-items
+//! that have room in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -180,8 +186,9 @@ fn launches(setup: &Setup, folder: &Path) -> Result<Launches> {
     Ok(Launches { best: median(best), first: median(first), lane_instructions })
 }
 
-/// Seconds Oclgrind takes for the kernel: `oclgrind.sim` runs one part of the range of `share`, less what a single work-item takes
-/// (`oclgrind-base.sim`: start and compilation), times `share`; the median of three.
+/// Seconds Oclgrind takes for the kernel: `oclgrind.sim` runs one part of the range of `share`,
+/// less what a single work-item takes (`oclgrind-base.sim`: start and compilation), times `share`;
+/// the median of three.
 fn oclgrind(setup: &Setup, folder: &Path) -> Result<Peer> {
     let Some(program) = find("oclgrind-kernel") else { return Ok(Peer::Missing("oclgrind-kernel is not installed".into())) };
     let share: f64 = std::fs::read_to_string(folder.join("share"))?.trim().parse().context("benches/*/share")?;
