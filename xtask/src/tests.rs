@@ -139,7 +139,7 @@ impl Totals {
             let good = output.status.success();
             self.count(script, if good { Ok(()) } else { Err(anyhow!("{}{}", text.trim_end(), errors.trim_end())) });
             let left_out = text.lines().filter(|l| l.starts_with("left out: "));
-            self.skipped.extend(left_out.map(|l| format!("{script}: {l}; `cargo xtask setup --peers` installs it.")));
+            self.skipped.extend(left_out.map(|l| format!("{script}: {l}; see `cargo xtask setup --peers`.")));
         }
         Ok(())
     }
