@@ -27,13 +27,15 @@ pub struct Build {
     /// What to write.
     #[arg(long, value_enum)]
     emit: Option<Emit>,
-    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition, scalar-file, predicates, local-file, main-file, finish, release.
+    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition,
+    /// scalar-file, predicates, local-file, main-file, finish, release.
     #[arg(long, value_name = "STAGE")]
     stop_after: Option<String>,
     /// Start with a stage (the input is machine IR that has been through the earlier ones).
     #[arg(long, value_name = "STAGE")]
     start_before: Option<String>,
-    /// Write optimisation remarks to a file (`-`: standard output): which addresses are made of global ids, and why others are not (YAML, as LLVM's).
+    /// Write optimisation remarks to a file (`-`: standard output): which addresses are made of global ids,
+    /// and why others are not (YAML, as LLVM's).
     #[arg(long, value_name = "FILE")]
     remarks: Option<PathBuf>,
     #[command(flatten)]

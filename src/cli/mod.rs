@@ -86,7 +86,8 @@ pub struct MachineArgs {
     /// Machine description; without it the built-in default machine (see `heddle target`).
     #[arg(long, value_name = "FILE")]
     pub target: Option<PathBuf>,
-    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be repeated.
+    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be
+    /// repeated.
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
 }
@@ -104,8 +105,9 @@ impl MachineArgs {
 /// Graphs of the compiler's work.
 #[derive(Args, Clone, Debug, Default)]
 pub struct DumpArgs {
-    /// Write graphs of each kernel as DOT (graphviz), comma-separated: cfg (blocks of the finished code), ddg (dependences within blocks, as the scheduler
-    /// sees them), interference (live ranges that cannot share a register, before allocation).
+    /// Write graphs of each kernel as DOT (graphviz), comma-separated: cfg (blocks of the finished code), ddg
+    /// (dependences within blocks, as the scheduler sees them), interference (live ranges that cannot share a
+    /// register, before allocation).
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GRAPH")]
     pub dump: Vec<Dump>,
     /// Folder for the graphs, as KERNEL.GRAPH.dot; without it they go to standard output.

@@ -46,8 +46,8 @@ pub struct Run {
     /// Global offset.
     #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
     offset: Option<String>,
-    /// An argument: A=zeros:float32:1024, A=random:int32:64x64,seed=1,low=0,high=9, A=in.npy, A (again); with ,save=F ,expect=F ,rtol=R
-    /// ,atol=R; i32=5, f32=1,2,3,4, local=256, bytes=BASE64.
+    /// An argument: A=zeros:float32:1024, A=random:int32:64x64,seed=1,low=0,high=9, A=in.npy, A (again); with
+    /// ,save=F ,expect=F ,rtol=R ,atol=R; i32=5, f32=1,2,3,4, local=256, bytes=BASE64.
     #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "A launch without a case file")]
     args: Vec<String>,
     /// An option for the compiler, as --option=-DN=4.
@@ -57,8 +57,9 @@ pub struct Run {
     machine: MachineArgs,
     #[command(flatten)]
     codegen: CodegenArgs,
-    /// Functional: results only, on all cores. Timing: cycles and energy too, deterministic. Without it timing, but functional where --check asks for
-    /// something that only functional mode finds, as --check=all does.
+    /// Functional: results only, on all cores. Timing: cycles and energy too, deterministic. Without it
+    /// timing, but functional where --check asks for something that only functional mode finds, as
+    /// --check=all does.
     #[arg(long, value_enum)]
     mode: Option<Mode>,
     /// Run this object instead of compiling the case's source.
@@ -67,7 +68,8 @@ pub struct Run {
     /// Instructions a work-group may execute before it counts as runaway.
     #[arg(long, value_name = "N", default_value_t = Options::default().max_instructions)]
     max_instructions: u64,
-    /// When functional mode translates code to the host's instructions: when it pays, at once, or never. Results do not depend on it.
+    /// When functional mode translates code to the host's instructions: when it pays, at once, or never.
+    /// Results do not depend on it.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
     jit: heddle_sim::Jit,
 
@@ -77,14 +79,17 @@ pub struct Run {
     /// Host threads of the simulator; 0: all cores. Results of timing mode do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
-    /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar unit;
-    /// 0 turns it off. Without it as the machine description says (sm.scalar-threshold).
+    /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same
+    /// operands, runs on the scalar unit; 0 turns it off. Without it as the machine description says
+    /// (sm.scalar-threshold).
     #[arg(long, value_name = "LANES")]
     scalar_threshold: Option<u32>,
-    /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised (reads of work-group and private memory that was never written),
-    /// barriers (every work-item of a work-group reaches each barrier), marks (the operands of u-marked instructions are the same in all active lanes), renames
-    /// (shared registers are mapped when read, and released), all (also --check alone: what the mode can). races, uninitialised, barriers and all choose --mode functional, renames is for timing mode. Bounds
-    /// and alignment are always checked.
+    /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised
+    /// (reads of work-group and private memory that was never written), barriers (every work-item of a
+    /// work-group reaches each barrier), marks (the operands of u-marked instructions are the same in all
+    /// active lanes), renames (shared registers are mapped when read, and released), all (also --check alone:
+    /// what the mode can). races, uninitialised, barriers and all choose --mode functional, renames is for
+    /// timing mode. Bounds and alignment are always checked.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     check: Vec<Check>,
     /// Print the source with what each line cost: warp time, sectors, hits, latency (timing mode).
@@ -93,12 +98,12 @@ pub struct Run {
     /// Write statistics as JSON to a file (`-`: standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a report as one HTML page that needs no network: time line, register files, scalar share, caches, energy, roofline, control flow,
-    /// live ranges, annotated source and assembly.
+    /// Write a report as one HTML page that needs no network: time line, register files, scalar share,
+    /// caches, energy, roofline, control flow, live ranges, annotated source and assembly.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Write a trace for Perfetto (ui.perfetto.dev) or chrome://tracing: each SM's warps with their instructions and stalls, and counters; one
-    /// microsecond there is one cycle (timing mode).
+    /// Write a trace for Perfetto (ui.perfetto.dev) or chrome://tracing: each SM's warps with their
+    /// instructions and stalls, and counters; one microsecond there is one cycle (timing mode).
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Instructions and stalls that a trace holds at most; the trace says so if there were more.

@@ -11,7 +11,8 @@ use heddle::explore::plan::Plan;
 use heddle::explore::results::Format;
 use heddle::explore::sweep;
 
-/// Run cases on many machines and with many options; results as Parquet, CSV and JSON lines, and the Pareto front as a page.
+/// Run cases on many machines and with many options; results as Parquet, CSV and JSON lines, and the Pareto
+/// front as a page.
 ///
 /// A sweep is a TOML file. Everything but `cases` may be left out; paths are relative to the file:
 ///

@@ -1,7 +1,8 @@
 //! Each technique off in turn: what it is worth, and that it changes no result.
 //!
-//! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the same bytes each time. A buffer whose expectation has a tolerance
-//! may differ within it: the order of floating-point atomics is such a case, and is told.
+//! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the
+//! same bytes each time. A buffer whose expectation has a tolerance may differ within it: the order of
+//! floating-point atomics is such a case, and is told.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -99,7 +100,8 @@ pub struct CaseTable {
 pub struct Ablation {
     /// Each case.
     pub cases: Vec<CaseTable>,
-    /// For each setup the geometric means of the ratios over the cases that have one, and how many have none; empty with one case.
+    /// For each setup the geometric means of the ratios over the cases that have one, and how many have none;
+    /// empty with one case.
     pub means: Vec<Mean>,
 }
 

@@ -1,4 +1,5 @@
-//! Running points: compile (each code once), simulate, compare with the case's expectations; many of them on all cores.
+//! Running points: compile (each code once), simulate, compare with the case's expectations; many of them on
+//! all cores.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -62,7 +63,8 @@ pub struct Compiler {
     images: Mutex<HashMap<Hash, Arc<OnceLock<Result<Arc<Image>, (Status, String)>>>>>,
 }
 
-/// A machine in which the fields that only the simulator reads have fixed values: machines that are equal so have the same code.
+/// A machine in which the fields that only the simulator reads have fixed values: machines that are equal so
+/// have the same code.
 pub fn compiler_view(machine: &Machine) -> Machine {
     let mut m = machine.clone();
     m.description = String::new();

@@ -1,6 +1,8 @@
-//! What a point's result depends on, as a hash: the case with its source, headers and arrays, the machine, the options, and this build of Heddle.
+//! What a point's result depends on, as a hash: the case with its source, headers and arrays, the machine,
+//! the options, and this build of Heddle.
 //!
-//! Nothing else goes in (no paths, no place in the sweep), so a point keeps its id when the sweep around it changes.
+//! Nothing else goes in (no paths, no place in the sweep), so a point keeps its id when the sweep around it
+//! changes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -45,7 +47,8 @@ impl Hasher {
     }
 }
 
-/// This build of Heddle: the program file itself and the LLVM it loads. Two builds that differ in anything are different.
+/// This build of Heddle: the program file itself and the LLVM it loads. Two builds that differ in anything
+/// are different.
 ///
 /// # Errors
 /// The program's own file cannot be read.
@@ -107,8 +110,8 @@ fn include_folders(case: &Case) -> Vec<PathBuf> {
     folders
 }
 
-/// Files that a source may include, and those they may include; conditions are not looked at. What is not found is one of Heddle's or clang's own headers
-/// (or an error that the compiler will report).
+/// Files that a source may include, and those they may include; conditions are not looked at. What is not
+/// found is one of Heddle's or clang's own headers (or an error that the compiler will report).
 fn headers_of(file: &Path, text: &[u8], folders: &[PathBuf], found: &mut BTreeSet<PathBuf>) {
     for line in String::from_utf8_lossy(text).lines() {
         let Some(rest) = line.trim_start().strip_prefix('#').map(str::trim_start).and_then(|l| l.strip_prefix("include")) else {

@@ -1,7 +1,8 @@
-//! Finished points on disk: a header line, then a JSON line for each point, flushed to disk before the next is begun.
+//! Finished points on disk: a header line, then a JSON line for each point, flushed to disk before the next
+//! is begun.
 //!
-//! A kill at any time loses at most the points that were running. It may leave half a line at the end, which the next run cuts off. The file is locked
-//! while a process writes to it; the lock goes with the process.
+//! A kill at any time loses at most the points that were running. It may leave half a line at the end, which
+//! the next run cuts off. The file is locked while a process writes to it; the lock goes with the process.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

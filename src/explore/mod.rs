@@ -12,7 +12,8 @@
 //! - [`pareto`]: the configurations that no other one beats.
 //! - [`compare`], [`ablate`]: two runs; each technique off in turn.
 //!
-//! Result files say nothing about the run that made them (no times, no host): they are the same bytes however the sweep went.
+//! Result files say nothing about the run that made them (no times, no host): they are the same bytes however
+//! the sweep went.
 
 pub mod ablate;
 pub mod axes;

@@ -176,7 +176,8 @@ impl Places<'_> {
     }
 }
 
-/// The settings of a table, nested tables as dotted names unless the name is that of a whole field (`memory.data = {…}` sets its fields).
+/// The settings of a table, nested tables as dotted names unless the name is that of a whole field
+/// (`memory.data = {…}` sets its fields).
 fn settings(table: &toml::Table) -> Vec<(Vec<String>, &toml::Value)> {
     let mut result = Vec::new();
     fn walk<'a>(result: &mut Vec<(Vec<String>, &'a toml::Value)>, path: &[String], table: &'a toml::Table) {

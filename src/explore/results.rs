@@ -1,7 +1,8 @@
 //! Results as a table: one row a point, in order of their numbers, and its files: CSV, JSON lines, Parquet.
 //!
-//! Columns: `point`, `id`, `case`, `variant` (if there are any), the axes, `status`, `error`, the headlines, then all statistics by name. A cell that a point does
-//! not have is empty (null). A statistic with the name of an axis gets `total.` in front.
+//! Columns: `point`, `id`, `case`, `variant` (if there are any), the axes, `status`, `error`, the headlines,
+//! then all statistics by name. A cell that a point does not have is empty (null). A statistic with the name
+//! of an axis gets `total.` in front.
 
 use std::collections::BTreeSet;
 use std::io::Write;
