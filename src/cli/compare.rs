@@ -8,8 +8,7 @@ use super::{Failure, Outcome, write_output};
 use heddle::explore::compare::{Limit, check, compare, read, text};
 use heddle::explore::page::compare::page;
 
-/// Compare two runs: every counter, the ratio of the second to the first, and geometric means over the
-/// kernels.
+/// Compare two runs: every counter, ratios of the second to the first, geometric means over the kernels.
 ///
 /// Each file is the statistics of a run (`heddle run CASE --json FILE`) or the results of a sweep
 /// (results.jsonl). Kernels (points of a sweep) are matched by name; what only one run has is told.
