@@ -59,7 +59,8 @@ pub struct Sweep {
     /// Folder of journal and results; default: the sweep's name with .sweep, in the current folder.
     #[arg(long, short, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Formats of the result file, comma-separated; default: all.
+    /// Formats of the result file, comma-separated; default: all that this build has (`parquet` needs the feature of that name, which plain
+    /// cargo builds have and `cargo xtask demo` leaves out).
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
     format: Vec<Format>,
     /// Points at the same time; 0: as many as there are cores.
@@ -141,7 +142,7 @@ impl Sweep {
 
 /// Writes the results of a whole sweep and says what they are.
 fn finish(plan: &Plan, finished: &Finished, folder: &std::path::Path, formats: &[Format]) -> Outcome {
-    let formats = if formats.is_empty() { &Format::ALL } else { formats };
+    let formats = if formats.is_empty() { Format::ALL } else { formats };
     let paths = sweep::write_results(plan, finished, folder, formats)?;
     let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
     let text = format!("{} points: {}\n{}", plan.len(), names.join(", "), sweep::summary(plan, finished));

@@ -26,6 +26,8 @@ pub mod metrics;
 pub mod options;
 pub mod page;
 pub mod pareto;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 pub mod plan;
 pub mod progress;
 pub mod results;
