@@ -8,7 +8,7 @@
 //!
 //! From the row come the field of the struct, its name in TOML files and in `--set` (`local-memory`), the
 //! check of its value with the sentence of a refusal, and its line in `heddle target --fields` and
-//! docs/MACHINE.md. With `= value` after the type the field may be left out of files. What a field must
+//! docs/FIELDS.md. With `= value` after the type the field may be left out of files. What a field must
 //! satisfy together with others is a function of [`crate::validate`], named in the row: [`Rule::and`],
 //! [`across`].
 

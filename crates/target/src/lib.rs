@@ -3,7 +3,7 @@
 //! A description is a TOML file; `heddle.toml` at the root of the project is the default machine. Nothing
 //! about a machine is a constant elsewhere. A field is one row of a table, with its meaning, range and
 //! default (`machine.rs`, `memory.rs`; how rows are written: `describe.rs`); rules across fields are
-//! functions of `validate.rs`. `docs/MACHINE.md` is generated from the rows.
+//! functions of `validate.rs`. `docs/FIELDS.md` is generated from the rows.
 
 mod describe;
 pub mod docs;
