@@ -72,6 +72,8 @@ pub struct Rule {
     pub(crate) across: Option<Across>,
     /// What it counts or measures; empty for a plain number, a name or a table.
     pub(crate) unit: &'static str,
+    /// Whether only the simulator reads it: machines that differ in nothing else have the same code.
+    pub(crate) simulator_only: bool,
 }
 
 /// Values that a field may have.
@@ -168,13 +170,18 @@ pub(crate) const fn across(check: fn(&Machine) -> Result<(), Violation>, text: &
 }
 
 const fn rule(allowed: Allowed) -> Rule {
-    Rule { allowed, across: None, unit: "" }
+    Rule { allowed, across: None, unit: "", simulator_only: false }
 }
 
 impl Rule {
     /// With a unit.
     pub(crate) const fn of(self, unit: &'static str) -> Rule {
         Rule { unit, ..self }
+    }
+
+    /// Of a field that code does not depend on.
+    pub(crate) const fn simulator_only(self) -> Rule {
+        Rule { simulator_only: true, ..self }
     }
 
     /// And a check of several fields.
@@ -289,6 +296,8 @@ pub(crate) trait Described {
     fn kind() -> String;
     /// Checks the value, and those inside it.
     fn check(&self, path: &str, allowed: Allowed) -> Result<(), Violation>;
+    /// Makes the values alike that only the simulator reads; `whole`: this one is such a value.
+    fn forget(&mut self, whole: bool);
 }
 
 /// The path of a field of a table.
@@ -306,6 +315,9 @@ macro_rules! integer {
             fn check(&self, path: &str, allowed: Allowed) -> Result<(), Violation> {
                 allowed.require(allowed.holds_integer(u64::from(*self)), path, self)
             }
+            fn forget(&mut self, whole: bool) {
+                *self = if whole { 0 } else { *self };
+            }
         }
     )+};
 }
@@ -319,6 +331,9 @@ impl Described for f64 {
     fn check(&self, path: &str, allowed: Allowed) -> Result<(), Violation> {
         allowed.require(allowed.holds_number(*self), path, self)
     }
+    fn forget(&mut self, whole: bool) {
+        *self = if whole { 0.0 } else { *self };
+    }
 }
 
 impl Described for String {
@@ -330,6 +345,9 @@ impl Described for String {
         let named = !self.is_empty() && !self.contains(char::is_control);
         allowed.require(named || !matches!(allowed, Allowed::Name), path, &format!("{self:?}"))
     }
+    fn forget(&mut self, whole: bool) {
+        self.truncate(if whole { 0 } else { self.len() });
+    }
 }
 
 impl Described for bool {
@@ -339,6 +357,9 @@ impl Described for bool {
     }
     fn check(&self, _: &str, _: Allowed) -> Result<(), Violation> {
         Ok(())
+    }
+    fn forget(&mut self, whole: bool) {
+        *self &= !whole;
     }
 }
 
@@ -353,6 +374,9 @@ impl<T: Described> Described for Vec<T> {
     fn check(&self, path: &str, allowed: Allowed) -> Result<(), Violation> {
         self.iter().enumerate().try_for_each(|(i, element)| element.check(&below(path, &i), allowed))
     }
+    fn forget(&mut self, whole: bool) {
+        self.iter_mut().for_each(|element| element.forget(whole));
+    }
 }
 
 impl<K: Display, T: Described> Described for BTreeMap<K, T> {
@@ -365,6 +389,9 @@ impl<K: Display, T: Described> Described for BTreeMap<K, T> {
     }
     fn check(&self, path: &str, allowed: Allowed) -> Result<(), Violation> {
         self.iter().try_for_each(|(key, element)| element.check(&below(path, key), allowed))
+    }
+    fn forget(&mut self, whole: bool) {
+        self.values_mut().for_each(|element| element.forget(whole));
     }
 }
 
@@ -432,6 +459,12 @@ macro_rules! tables {
                     $crate::describe::Described::check(&self.$field, &path, RULE.allowed)?;
                 })+
                 Ok(())
+            }
+            fn forget(&mut self, whole: bool) {
+                $({
+                    const RULE: $crate::describe::Rule = $rule;
+                    $crate::describe::Described::forget(&mut self.$field, whole || RULE.simulator_only);
+                })+
             }
         }
     )+};

@@ -13,18 +13,20 @@ struct Section {
     paths: Vec<String>,
     about: String,
     fields: &'static [Field],
+    /// Whether only the simulator reads the whole table.
+    simulator_only: bool,
 }
 
 /// Collects tables in order of their first appearance.
-fn collect(sections: &mut Vec<Section>, path: String, about: &str, fields: &'static [Field]) {
+fn collect(sections: &mut Vec<Section>, path: String, about: &str, fields: &'static [Field], simulator_only: bool) {
     match sections.iter_mut().find(|s| std::ptr::eq(s.fields, fields)) {
         Some(known) => known.paths.push(path.clone()),
-        None => sections.push(Section { paths: vec![path.clone()], about: one_line(about), fields }),
+        None => sections.push(Section { paths: vec![path.clone()], about: one_line(about), fields, simulator_only }),
     }
     for field in fields.iter().filter(|f| !f.inner.is_empty()) {
         let inner = below(&path, &field.name());
         let inner = if field.step.is_empty() { inner } else { below(&inner, &field.step) };
-        collect(sections, inner, field.about, field.inner);
+        collect(sections, inner, field.about, field.inner, simulator_only || field.rule.simulator_only);
     }
 }
 
@@ -46,8 +48,7 @@ fn cell(text: &str) -> String {
 
 /// The reference as Markdown.
 pub fn reference() -> String {
-    let mut sections = Vec::new();
-    collect(&mut sections, String::new(), Machine::ABOUT, Machine::FIELDS);
+    let sections = sections();
     let default = toml::Value::try_from(Machine::default_machine()).unwrap_or(toml::Value::Boolean(false));
     let mut out = String::from(
         "# Fields of a machine description\n\n\
@@ -86,19 +87,39 @@ pub fn reference() -> String {
                 field.rule.unit,
                 cell(&default),
                 if shown { listed.join(" ") } else { String::new() },
-                cell(&field.doc()),
+                cell(
+                    &(field.doc() + if section.simulator_only || field.rule.simulator_only { " *Simulator only.*" } else { "" })
+                ),
             );
         }
     }
     out
 }
 
+/// All tables.
+fn sections() -> Vec<Section> {
+    let mut sections = Vec::new();
+    collect(&mut sections, String::new(), Machine::ABOUT, Machine::FIELDS, false);
+    sections
+}
+
 /// Paths of all fields, with `N` and `CLASS` for elements.
 pub fn paths() -> Vec<String> {
-    let mut sections = Vec::new();
-    collect(&mut sections, String::new(), Machine::ABOUT, Machine::FIELDS);
-    let all = |s: &Section| s.paths.iter().flat_map(|p| s.fields.iter().map(|f| below(p, &f.name()))).collect::<Vec<_>>();
-    sections.iter().flat_map(all).collect()
+    chosen(|_, _| true)
+}
+
+/// Paths of the fields that only the simulator reads; of tables their fields.
+pub fn simulator_only() -> Vec<String> {
+    chosen(|section, field| (section.simulator_only || field.rule.simulator_only) && field.inner.is_empty())
+}
+
+fn chosen(which: impl Fn(&Section, &Field) -> bool) -> Vec<String> {
+    let sections = sections();
+    let in_section = |s: &Section| {
+        let fields = s.fields.iter().filter(|f| which(s, f)).map(Field::name).collect::<Vec<_>>();
+        s.paths.iter().flat_map(|p| fields.iter().map(|f| below(p, f)).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    sections.iter().flat_map(in_section).collect()
 }
 
 #[cfg(test)]

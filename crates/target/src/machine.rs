@@ -17,11 +17,11 @@ tables! {
         /// Name, printed in reports and stored in objects.
         name: String => name();
         /// What it resembles, where the numbers come from.
-        description: String = String::new() => any("free text");
+        description: String = String::new() => any("free text").simulator_only();
         /// Lanes a warp (S1).
         warp_size: u32 => one_of(&[8, 16, 32, 64]).of("lanes");
         /// Clock, to turn cycles into time.
-        clock_mhz: f64 => positive().of("MHz");
+        clock_mhz: f64 => positive().of("MHz").simulator_only();
         /// Streaming multiprocessors.
         sm: Sm => fields();
         /// Clusters, in order of their numbers (C1).
@@ -37,7 +37,7 @@ tables! {
     /// One streaming multiprocessor; all are alike.
     Sm {
         /// SMs of the device.
-        count: u32 => integers(1, 1024).of("SMs");
+        count: u32 => integers(1, 1024).of("SMs").simulator_only();
         /// Warps resident at most.
         max_warps: u32 => integers(1, 256).of("warps");
         /// Work-groups resident at most.
@@ -59,7 +59,7 @@ tables! {
         scalar_issue: u32 => integers(1, 4).of("a cycle");
         /// Run-time scalarizer (S7): most active lanes with the same operands that make an unmarked
         /// instruction scalar; 0: none.
-        scalar_threshold: u32 => across(validate::scalar_threshold, "0 to warp-size - 1").of("lanes");
+        scalar_threshold: u32 => across(validate::scalar_threshold, "0 to warp-size - 1").of("lanes").simulator_only();
     }
 
     /// A cluster: a private local register file and the units it serves (C1).
@@ -114,7 +114,7 @@ tables! {
         /// Comparing the operands of one lane with the first active lane's (run-time scalarizer, S7).
         scalar_compare_pj: f64 => picojoules();
         /// Static power of the whole device.
-        static_watts: f64 => from_zero().of("W");
+        static_watts: f64 => from_zero().of("W").simulator_only();
     }
 
     /// Distances from register files to data paths.
@@ -169,9 +169,19 @@ impl Described for Unit {
     fn check(&self, _: &str, _: Allowed) -> Result<(), validate::Violation> {
         Ok(())
     }
+    fn forget(&mut self, whole: bool) {
+        *self = if whole { Unit::Alu } else { *self };
+    }
 }
 
 impl Machine {
+    /// The machine without what only the simulator reads: machines that are equal so have the same code.
+    pub fn compilers_view(&self) -> Machine {
+        let mut machine = self.clone();
+        machine.forget(false);
+        machine
+    }
+
     /// Cycles from issue to the result of an operation of a class on a vector unit, memory included (atomics:
     /// in device memory).
     pub fn latency(&self, class: OpClass) -> u32 {

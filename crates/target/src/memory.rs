@@ -20,7 +20,7 @@ tables! {
         /// Energy of a 4-byte access to work-group memory.
         local_word_pj: f64 => picojoules();
         /// Device memory.
-        device_bytes: u64 => sizes(1 << 16, 1 << 40);
+        device_bytes: u64 => sizes(1 << 16, 1 << 40).simulator_only();
         /// Surface descriptors of a launch (G7).
         surfaces: u32 => integers(0, 256).of("descriptors");
         /// Components that an element of a typed surface has at most (G4).
@@ -38,7 +38,7 @@ tables! {
         /// Instruction L1 of an SM.
         instruction: Cache => fields();
         /// L1.5 of a group of SMs, behind instruction, uniform and constant L1.
-        l15: SharedCache => fields();
+        l15: SharedCache => fields().simulator_only();
         /// L2 of the device.
         l2: SecondLevel => fields();
         /// Between SMs and L2.
@@ -46,21 +46,21 @@ tables! {
         /// Device memory.
         dram: Dram => fields();
         /// The host's memory.
-        system: SystemMemory => fields();
+        system: SystemMemory => fields().simulator_only();
     }
 
     /// A first-level cache.
     Cache: Copy {
         /// Size.
-        bytes: u32 => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes");
+        bytes: u32 => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes").simulator_only();
         /// Lines of a set.
-        ways: u32 => integers(1, 1024).of("lines");
+        ways: u32 => integers(1, 1024).of("lines").simulator_only();
         /// Cycles of a hit, and to find a miss.
         latency: u32 => cycles();
         /// Lines that may be on their way at once (miss status holding registers).
-        misses: u32 => integers(1, 100_000).of("lines");
+        misses: u32 => integers(1, 100_000).of("lines").simulator_only();
         /// Energy of reading or writing a sector.
-        sector_pj: f64 => picojoules();
+        sector_pj: f64 => picojoules().simulator_only();
     }
 
     /// The L1.5.
@@ -81,19 +81,19 @@ tables! {
     SecondLevel: Copy {
         /// Size of all slices.
         bytes: u32
-            => across(validate::cache_sizes, "a multiple of ways x line-bytes x slices, at most 1 GiB").of("bytes");
+            => across(validate::cache_sizes, "a multiple of ways x line-bytes x slices, at most 1 GiB").of("bytes").simulator_only();
         /// Lines of a set.
-        ways: u32 => integers(1, 1024).of("lines");
+        ways: u32 => integers(1, 1024).of("lines").simulator_only();
         /// Slices, each with its own port.
-        slices: u32 => integers(1, 256).of("slices");
+        slices: u32 => integers(1, 256).of("slices").simulator_only();
         /// Cycles of a hit, and to find a miss.
         latency: u32 => cycles();
         /// Cycles a slice is busy with a sector.
-        interval: u32 => cycles();
+        interval: u32 => cycles().simulator_only();
         /// Cycles a slice is busy with one lane's atomic.
-        atomic_interval: u32 => cycles();
+        atomic_interval: u32 => cycles().simulator_only();
         /// Energy of reading or writing a sector.
-        sector_pj: f64 => picojoules();
+        sector_pj: f64 => picojoules().simulator_only();
     }
 
     /// The network between SMs and L2.
@@ -101,33 +101,33 @@ tables! {
         /// Cycles one way.
         latency: u32 => cycles();
         /// Cycles an SM's port is busy with a sector, in each direction.
-        interval: u32 => cycles();
+        interval: u32 => cycles().simulator_only();
         /// Cycles of requests that wait at an SM's port before its load-store unit has to.
-        queue: u32 => cycles();
+        queue: u32 => cycles().simulator_only();
         /// Energy of moving a sector.
-        sector_pj: f64 => picojoules();
+        sector_pj: f64 => picojoules().simulator_only();
     }
 
     /// Device memory.
     Dram: Copy {
         /// Channels.
-        channels: u32 => integers(1, 256).of("channels");
+        channels: u32 => integers(1, 256).of("channels").simulator_only();
         /// Banks of a channel.
-        banks: u32 => integers(1, 256).of("banks");
+        banks: u32 => integers(1, 256).of("banks").simulator_only();
         /// Bytes of an open row.
-        row_bytes: u32 => across(validate::row_bytes, "a power of two from line-bytes to 65536").of("bytes");
+        row_bytes: u32 => across(validate::row_bytes, "a power of two from line-bytes to 65536").of("bytes").simulator_only();
         /// Cycles to a sector of the open row.
         row_hit: u32 => cycles();
         /// Cycles to a sector of another row: precharge and activate first.
-        row_miss: u32 => cycles();
+        row_miss: u32 => cycles().simulator_only();
         /// Cycles between two activations of a bank.
-        row_cycle: u32 => cycles();
+        row_cycle: u32 => cycles().simulator_only();
         /// Cycles a channel is busy with a sector.
-        interval: u32 => cycles();
+        interval: u32 => cycles().simulator_only();
         /// Energy of reading or writing a sector.
-        sector_pj: f64 => picojoules();
+        sector_pj: f64 => picojoules().simulator_only();
         /// Energy of opening a row.
-        activate_pj: f64 => picojoules();
+        activate_pj: f64 => picojoules().simulator_only();
     }
 
     /// The host's memory behind its link.

@@ -11,6 +11,8 @@ tables! {
         how_many: u32 = 4 => integers(1, 8).of("things");
         /// How they are called.
         title: String => name();
+        /// Whether it is seen.
+        seen: bool = true => any("both are fine").simulator_only();
     }
 }
 
@@ -20,18 +22,25 @@ fn sample(text: &str) -> Result<Sample, String> {
 
 #[test]
 fn a_row_is_a_field_of_files_with_its_default_and_its_rule() {
-    assert_eq!(sample("title = 'x'").unwrap(), Sample { how_many: 4, title: "x".into() });
+    assert_eq!(sample("title = 'x'").unwrap(), Sample { how_many: 4, title: "x".into(), seen: true });
     assert_eq!(sample("title = 'x'\nhow-many = 8").unwrap().how_many, 8);
     assert_eq!(sample("").unwrap_err(), "missing field `title`");
-    assert_eq!(sample("title = 'x'\nhow_many = 8").unwrap_err(), "unknown field `how_many`, expected `how-many` or `title`");
+    assert_eq!(
+        sample("title = 'x'\nhow_many = 8").unwrap_err(),
+        "unknown field `how_many`, expected one of `how-many`, `title`, `seen`"
+    );
     assert_eq!(sample("title = 'x'\nhow-many = true").unwrap_err(), "invalid type: boolean `true`, expected u32");
-    assert_eq!(toml::to_string(&sample("title = 'x'").unwrap()).unwrap(), "how-many = 4\ntitle = \"x\"\n");
+    assert_eq!(toml::to_string(&sample("title = 'x'").unwrap()).unwrap(), "how-many = 4\ntitle = \"x\"\nseen = true\n");
     let refused = sample("title = 'x'\nhow-many = 9").unwrap().check("above", Allowed::Fields).unwrap_err();
     assert_eq!(refused, Violation { field: "above.how-many".into(), value: "9".into(), rule: "must be 1 to 8".into() });
-    let [many, title] = Sample::FIELDS else { panic!("two rows") };
+    let [many, title, seen] = Sample::FIELDS else { panic!("three rows") };
     assert_eq!((many.name().as_str(), many.doc().as_str()), ("how-many", "How many there are."));
     assert_eq!((many.rule.text().as_str(), many.rule.unit), ("1 to 8", "things"));
     assert_eq!((many.default.map(|d| d()), title.default.is_none()), (Some("4".into()), true));
+    assert!(seen.rule.simulator_only && !many.rule.simulator_only);
+    let mut view = sample("title = 'x'").unwrap();
+    view.forget(false);
+    assert_eq!(view, Sample { how_many: 4, title: "x".into(), seen: false });
     assert_eq!(Sample::ABOUT.trim(), "A table that no machine has.");
 }
 
