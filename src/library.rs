@@ -61,6 +61,14 @@ pub enum Error {
     /// A temporary file could not be written.
     #[error("cannot write a temporary file: {0}")]
     File(#[from] std::io::Error),
+    /// An object file cannot be read.
+    #[error("{}: cannot read the object: {error}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
 }
 
 impl From<RunError> for Error {
@@ -373,9 +381,10 @@ impl Program {
     /// Reads an object file that `heddle build` wrote.
     ///
     /// # Errors
-    /// [`Error::Object`]; [`Error::File`] if it cannot be read.
+    /// [`Error::Object`]; [`Error::Unreadable`].
     pub fn from_object_file(path: &Path) -> Result<Program, Error> {
-        Program::from_object(&std::fs::read(path)?)
+        let bytes = std::fs::read(path).map_err(|error| Error::Unreadable { path: path.into(), error })?;
+        Program::from_object(&bytes)
     }
 
     /// Names of the kernels.

@@ -11,11 +11,12 @@ mod opt;
 mod run;
 mod sweep;
 mod target;
+mod words;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use heddle::options::CodegenArgs;
 use heddle_codegen::dump::Dump;
@@ -155,15 +156,15 @@ pub fn compile_failure(error: heddle::driver::CompileError) -> Failure {
     }
 }
 
-/// Reads a file, or standard input for `-`.
-pub fn read_input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+/// Reads a file, or standard input for `-`. `what` it should be stands in the message if there is none.
+pub fn read_input(path: &std::path::Path, what: &str) -> Result<Vec<u8>, Failure> {
     use std::io::Read;
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map_err(|e| Failure::input(format!("standard input: {e}")))?;
         return Ok(bytes);
     }
-    std::fs::read(path).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
+    std::fs::read(path).map_err(|e| Failure::input(format!("{}: cannot read the {what}: {e}", path.display())))
 }
 
 /// Writes a file, or standard output for `-` or none.
@@ -183,7 +184,7 @@ pub fn write_output(path: Option<&std::path::Path>, bytes: &[u8]) -> Outcome {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(words::sorted(&Cli::command(), std::env::args_os().collect()));
     let outcome = match cli.command {
         Command::Build(c) => c.run(),
         Command::Run(c) => c.run(),

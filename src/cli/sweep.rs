@@ -105,7 +105,8 @@ impl Sweep {
                 return Err(Failure::input("--tasks 0: there must be one"));
             }
             // Slurm opens its log files before a task can make the folder.
-            std::fs::create_dir_all(&folder).map_err(|e| Failure::input(format!("{}: {e}", folder.display())))?;
+            std::fs::create_dir_all(&folder)
+                .map_err(|e| Failure::input(format!("cannot make the folder {}: {e}", folder.display())))?;
             let script = Script {
                 heddle: std::env::current_exe().map_err(Failure::input)?,
                 sweep: self.sweep,

@@ -77,7 +77,7 @@ pub struct Comparison {
 /// # Errors
 /// An unreadable file; one that is neither statistics nor results.
 pub fn read(path: &Path) -> Result<Run, ExploreError> {
-    let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, e))?;
+    let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, "read statistics or results", e))?;
     let name = path.display().to_string();
     match serde_json::from_str::<Value>(&text) {
         Ok(value) if value.get("launches").is_some() => statistics(name, &value),

@@ -46,7 +46,7 @@ fn quoted(word: &str) -> String {
 }
 
 fn path(path: &Path) -> Result<String, ExploreError> {
-    let absolute = std::path::absolute(path).map_err(|e| ExploreError::file(path, e))?;
+    let absolute = std::path::absolute(path).map_err(|e| ExploreError::file(path, "find the folder", e))?;
     match absolute.to_str().filter(|s| !s.contains('\n')) {
         Some(s) => Ok(s.to_string()),
         None => Err(ExploreError::Input(format!("{}: scripts can hold no such path", absolute.display()))),

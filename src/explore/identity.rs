@@ -54,7 +54,7 @@ impl Hasher {
 /// The program's own file cannot be read.
 pub fn build() -> Result<Hash, ExploreError> {
     let exe = std::env::current_exe().map_err(|e| ExploreError::Input(format!("cannot find Heddle's own program file: {e}")))?;
-    let bytes = std::fs::read(&exe).map_err(|e| ExploreError::file(&exe, e))?;
+    let bytes = std::fs::read(&exe).map_err(|e| ExploreError::file(&exe, "read this program", e))?;
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     Ok(Hasher::default().part(bytes).part(format!("LLVM {major}.{minor}.{patch}")).finish())
 }
@@ -76,19 +76,22 @@ pub struct LoadedCase {
 /// An unreadable file; what is wrong with the case.
 pub fn load_case(path: &Path, name: String) -> Result<LoadedCase, ExploreError> {
     let mut case = Case::read(path).map_err(|e| ExploreError::Input(e.to_string()))?;
-    let read = |p: &Path| std::fs::read(p).map_err(|e| ExploreError::Input(format!("{}: {}: {e}", path.display(), p.display())));
-    let mut hasher = Hasher::default().part(read(path)?);
+    let read = |p: &Path, what: &str| {
+        let message = |e| format!("{}: {}: cannot read the {what}: {e}", path.display(), p.display());
+        std::fs::read(p).map_err(|e| ExploreError::Input(message(e)))
+    };
+    let mut hasher = Hasher::default().part(read(path, "case file")?);
     let source = case.source();
-    let text = read(&source)?;
+    let text = read(&source, "source")?;
     hasher = hasher.part(&text);
     let mut headers = BTreeSet::new();
     headers_of(&source, &text, &include_folders(&case), &mut headers);
     for header in headers {
-        hasher = hasher.part(read(&header)?);
+        hasher = hasher.part(read(&header, "header")?);
     }
     for buffer in case.buffers.values() {
         for file in [&buffer.npy, &buffer.expect].into_iter().flatten() {
-            hasher = hasher.part(read(&case.folder.join(file))?);
+            hasher = hasher.part(read(&case.folder.join(file), ".npy file")?);
         }
     }
     // Points run side by side: they would overwrite each other's files.

@@ -45,9 +45,9 @@ pub enum ExploreError {
 }
 
 impl ExploreError {
-    /// An error of the file system.
-    pub(crate) fn file(path: &std::path::Path, error: impl std::fmt::Display) -> ExploreError {
-        ExploreError::Input(format!("{}: {error}", path.display()))
+    /// An error of the file system, and what could not be done: `read the sweep`.
+    pub(crate) fn file(path: &std::path::Path, what: &str, error: impl std::fmt::Display) -> ExploreError {
+        ExploreError::Input(format!("{}: cannot {what}: {error}", path.display()))
     }
 }
 

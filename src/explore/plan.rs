@@ -226,7 +226,7 @@ impl Plan {
     /// # Errors
     /// What is wrong with it, with file, line and column.
     pub fn read(path: &Path) -> Result<Plan, ExploreError> {
-        let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, e))?;
+        let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, "read the sweep", e))?;
         let places = Places { name: path.display().to_string(), text: &text };
         let file: SweepFile = toml::from_str(&text).map_err(|e| {
             let place = e.span().map_or_else(|| places.name.clone(), |s| places.byte(s.start));
@@ -437,8 +437,9 @@ fn base(file: &SweepFile, folder: &Path, places: &Places) -> Result<Base, Explor
         None => Base { text: DEFAULT_TEXT.into(), name: "heddle.toml (built in)".into() },
         Some(path) => {
             let path = folder.join(path);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|e| places.error(&["machine", "base"], format!("{}: {e}", path.display())))?;
+            let text = std::fs::read_to_string(&path).map_err(|e| {
+                places.error(&["machine", "base"], format!("{}: cannot read the machine description: {e}", path.display()))
+            })?;
             Base { text, name: path.display().to_string() }
         }
     };

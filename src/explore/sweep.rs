@@ -203,7 +203,7 @@ pub fn overview(plan: &Plan) -> String {
 /// that run them.
 pub fn collect(plan: &Plan, folder: &Path) -> Result<Finished, ExploreError> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map_err(|e| ExploreError::file(folder, e))?
+        .map_err(|e| ExploreError::file(folder, "read the folder of journals", e))?
         .filter_map(|e| e.ok().map(|e| e.path()))
         .filter(|p| p.extension().is_some_and(|e| e == "jsonl") && is_journal(p))
         .collect();
