@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""Writes the workloads of this folder: the test kernels on launches large enough to fill two SMs several times.
+"""Makes the workloads of this folder: the test kernels on launches large enough to fill two SMs several times.
 
-    python3 generate.py
+    python3 generate.py             # writes what differs
+    python3 generate.py --check     # writes nothing: says what differs; exit code 1 if something does
 
-Nothing is compared here (the test kernels have goldens); benchmarks read cycles, traffic and energy. Seeded: it always writes the same bytes.
+Nothing is compared here (the test kernels have goldens); benchmarks read cycles, traffic and energy. Seeded: the same bytes every time.
 """
 
-import json
+import sys
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent
-I, U, F, L = (lambda v: {"i32": v}), (lambda v: {"u32": v}), (lambda v: {"f32": v}), (lambda v: {"local": v})
+sys.path.insert(0, str(ROOT.parents[1] / "test-kernels"))
+sys.dont_write_bytecode = True
+from cases import F, I, L, UI as U, files, launch, settle  # noqa: E402
+
+MADE = {}
 
 
 def rand(shape, dtype="float32", **more):
@@ -23,18 +28,14 @@ def zeros(shape, dtype="float32"):
     return {"zeros": list(shape), "dtype": dtype}
 
 
-def write(name, buffers, *launches, options=(), source=None):
-    shown = []
-    for kernel, size, local, *args in launches:
-        args = [{"buffer": a} if isinstance(a, str) else a for a in args]
-        shown.append({"kernel": kernel, "global": size, "local": local, "args": args})
-    case = {"source": source or f"../../test-kernels/{name}/kernel.cl", "options": list(options), "buffers": buffers, "launches": shown}
-    (ROOT / f"{name}.json").write_text(json.dumps(case, indent=1) + "\n")
+def write(name, buffers, *launches, options=()):
+    shown = [launch(*entry, partial=True) for entry in launches]
+    MADE[f"{name}.json"] = files(buffers, shown, options, f"../../test-kernels/{name}/kernel.cl")["case.json"]
 
 
 n = 16384
 r = np.random.default_rng(7)
-np.save(ROOT / "rows.npy", np.concatenate([[0], np.cumsum(r.integers(0, 16, n))]).astype(np.int32))
+MADE["rows.npy"] = np.concatenate([[0], np.cumsum(r.integers(0, 16, n))]).astype(np.int32)
 edges = 8 * n
 write("vectoradd_pitch", {"A": rand([200, 144, 4]), "B": rand([200, 144, 4]), "C": zeros([200, 144, 4])},
       ("VectorAdd", [128, 128], [32, 4], "A", "B", "C", I(140), I(142), I(136)))
@@ -97,3 +98,12 @@ write("table_rows", {"table": rand([size, 4]), "idx": rand([count], "int32", low
       ("scaled_rows", [count], [128], "table", "idx", "w", "out", I(count)))
 rows, cols = 256, 12288  # x 48 KiB, A 12 MiB
 write("row_dot", {"a": rand([rows, cols]), "x": rand([cols]), "y": zeros([rows])}, ("row_dot", [rows * 256], [256], "a", "x", "y", L(1024), I(cols)))
+
+check = sys.argv[1:] == ["--check"]
+if sys.argv[1:] and not check:
+    sys.exit(__doc__)
+differing = settle(ROOT, MADE, check)
+for path in differing:
+    print(f"{'differs from what its generator makes' if check else 'written'}: {path.name}")
+print(f"{len(MADE)} files, {len(differing)} {'differ' if check else 'written'}")
+sys.exit(1 if check and differing else 0)

@@ -1,18 +1,32 @@
-//! Global-ID addresses: which accesses have addresses that are affine in the work-item's global ids (G5–G8).
+//! Global-ID addresses: which accesses have addresses that are affine in the work-item's global ids
+//! (G5–G8).
 //!
-//! # Method
-//! The byte offset of an access from its surface's start is computed as a polynomial over symbols: global ids, what is known at launch (arguments, sizes,
-//! offsets), work-group ids, and values that are the same in all work-items at the access (loop counters, loaded scalars). Spelling does not matter: shifts,
-//! disjoint ors, factored products, mixtures of widths and truncations all become the same polynomial. If every monomial has at most one global id and each
-//! id's factor is known at launch, the access is `surface + (gid + distance) · strides + uniform`.
+//! # Problem
+//! The address-generation unit makes addresses of the form `surface + (gid + distance) * strides +
+//! uniform`. Which accesses of a kernel have such addresses must not depend on how the source
+//! spells them.
+//!
+//! # Algorithm
+//! The byte offset of an access from its surface's start is computed as a polynomial over symbols:
+//! global ids, what is known at launch (arguments, sizes, offsets), work-group ids, and values that
+//! are the same in all work-items at the access (loop counters, loaded scalars). Spelling does not
+//! matter: shifts, disjoint ors, factored products, mixtures of widths and truncations all become
+//! the same polynomial. If every monomial has at most one global id and each id's factor is known
+//! at launch, the unit can make the address.
+//!
+//! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last,
+//! smaller group, too.
 //!
 //! # Why it is exact (G8)
-//! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base + 32-bit offset addresses already do: an object starts at its
-//! root and has at most 4 GiB, so the low 32 bits of the offset decide every access inside it. Truncation commutes with addition, subtraction and multiplication, so the low word of a
-//! 64-bit index is the polynomial whatever overflowed on the way, and sign or zero extension from 32 bits or more changes nothing in it. Where that argument ends
-//! – extensions from fewer than 32 bits, right shifts of what may have lost bits – the access is refused.
+//! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base +
+//! 32-bit offset addresses already do: an object starts at its root and has at most 4 GiB, so the
+//! low 32 bits of the offset decide every access inside it. Truncation commutes with addition,
+//! subtraction and multiplication, so the low word of a 64-bit index is the polynomial whatever
+//! overflowed on the way, and sign or zero extension from 32 bits or more changes nothing in it.
 //!
-//! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last, smaller group, too.
+//! # Limits
+//! Where that argument ends (extensions from fewer than 32 bits, right shifts of what may have lost
+//! bits) the access is refused, and so are pointers that a select or phi chooses.
 //!
 //! Reads LLVM IR and [`crate::uniformity`]; only [`annotate`] changes it, by metadata.
 
@@ -22,16 +36,19 @@ use std::io::Write;
 
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::target::{
-    LLVMABISizeOfType, LLVMCreateTargetData, LLVMDisposeTargetData, LLVMOffsetOfElement, LLVMStoreSizeOfType,
-};
+use inkwell::llvm_sys::core::LLVMGetIsDisjoint;
 use rustc_hash::FxHashMap;
 
 use crate::builtins::{self, Builtin, Query};
-use crate::ir::{self, BlockRef, Value};
+use crate::error::PassError;
+use crate::facts::Facts;
+use crate::ir::address_space::{CONSTANT, GLOBAL};
+use crate::ir::function::required_work_group_size;
+use crate::ir::layout::{GepStep, Layout};
+use crate::ir::metadata::Writer;
+use crate::ir::{self, BlockRef, Type, Value};
 use crate::surfaces;
-use crate::uniformity::{Uniformity, required_work_group_size};
+use crate::uniformity::{self, Uniformity};
 
 /// What a polynomial is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -198,7 +215,8 @@ pub enum Refusal {
     UnknownSurface,
     /// A narrow integer whose extension is the polynomial only if it did not overflow; bits.
     Overflow(u32),
-    /// The index depends on data that differ between work-items, or on an operation that is not affine; the value.
+    /// The index depends on data that differ between work-items, or on an operation that is not
+    /// affine; the value.
     Data(Value),
     /// Two ids are multiplied, or an id by something that is not known at launch.
     Pitch(String),
@@ -238,7 +256,7 @@ pub const MOST_VIEWS: usize = 256;
 struct Analysis<'a> {
     uniformity: &'a Uniformity,
     params: Vec<Value>,
-    layout: inkwell::llvm_sys::target::LLVMTargetDataRef,
+    layout: Layout,
     known: FxHashMap<Value, Result<Poly, Refusal>>,
     /// Keys of `known` in order of their coming.
     trail: Vec<Value>,
@@ -263,7 +281,7 @@ pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
                 LLVMStore => inst.operand(1),
                 _ => continue,
             };
-            if !matches!(pointer.address_space(), 1 | 4) {
+            if !matches!(pointer.address_space(), GLOBAL | CONSTANT) {
                 continue;
             }
             match a.access(pointer, &kinds, &mut result.views) {
@@ -277,7 +295,8 @@ pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
     result
 }
 
-/// Byte offsets of pointers from their surfaces' starts, with loop counters as polynomials over iteration numbers: what analyses of reuse build on.
+/// Byte offsets of pointers from their surfaces' starts, with loop counters as polynomials over
+/// iteration numbers: what analyses of reuse build on.
 pub struct Offsets<'a>(Analysis<'a>);
 
 impl<'a> Offsets<'a> {
@@ -294,17 +313,11 @@ impl<'a> Offsets<'a> {
         self.0.pointer(pointer)
     }
 
-    /// Bytes that an access of a value's type touches, and bytes from one element of an array of it to the next.
+    /// Bytes that an access of a value's type touches, and bytes from one element of an array of it
+    /// to the next.
     pub fn sizes(&self, value: Value) -> (u64, u64) {
-        // SAFETY: type of a live value, with its module's layout.
-        unsafe { (LLVMStoreSizeOfType(self.0.layout, value.ty()), LLVMABISizeOfType(self.0.layout, value.ty())) }
-    }
-}
-
-impl Drop for Analysis<'_> {
-    fn drop(&mut self) {
-        // SAFETY: `new` created it.
-        unsafe { LLVMDisposeTargetData(self.layout) };
+        let ty = Type(value.ty());
+        (self.0.layout.store_size(ty), self.0.layout.size(ty))
     }
 }
 
@@ -313,8 +326,7 @@ impl<'a> Analysis<'a> {
         Analysis {
             uniformity,
             params: ir::params(function),
-            // SAFETY: the layout string belongs to the function's module; dropping frees the target data.
-            layout: unsafe { LLVMCreateTargetData(LLVMGetDataLayoutStr(LLVMGetGlobalParent(function.0))) },
+            layout: Layout::of_function(function),
             known: FxHashMap::default(),
             trail: Vec::new(),
             counts_iterations,
@@ -331,36 +343,8 @@ impl<'a> Analysis<'a> {
         views: &mut Vec<View>,
     ) -> Result<Access, Refusal> {
         let (argument, offset) = self.pointer(pointer)?;
-        let mut strides: [Poly; 3] = Default::default();
-        let (mut launch, mut uniform) = (Poly::default(), Poly::default());
-        for (monomial, &c) in &offset.0 {
-            let ids: Vec<u8> = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
-            let rest: Monomial = monomial.iter().copied().filter(|s| !matches!(s, Symbol::Id(_))).collect();
-            let of_launch = rest.iter().all(|s| s.is_of_launch());
-            match ids[..] {
-                [] if of_launch => launch.add_term(rest, c),
-                [] => uniform.add_term(rest, c),
-                [d] if of_launch => strides[usize::from(d)].add_term(rest, c),
-                _ => return Err(Refusal::Pitch(Poly([(monomial.clone(), c)].into()).to_string())),
-            }
-        }
-        if strides.iter().all(|s| s.0.is_empty()) {
-            return Err(Refusal::Uniform);
-        }
-        // What is a small multiple of a stride is a distance (G5).
-        let mut distance = [0i8; 3];
-        for d in (0..3).rev() {
-            let [(monomial, stride)] = strides[d].0.iter().collect::<Vec<_>>()[..] else { continue };
-            let have = launch.0.get(monomial).copied().unwrap_or(0) as i32;
-            let stride = *stride as i32;
-            if stride == 0 || have == i32::MIN || have % stride != 0 {
-                continue;
-            }
-            if let Ok(n) = i8::try_from(have / stride) {
-                distance[d] = n;
-                launch = launch.plus(&strides[d], (n as i32 as u32).wrapping_neg());
-            }
-        }
+        let Parts { strides, mut launch, uniform } = Parts::of(&offset)?;
+        let distance = take_distances(&strides, &mut launch);
         let kind = kinds.get(&argument).copied().unwrap_or(surfaces::Kind::UntypedUav);
         let view = View { argument, strides, base: launch, kind };
         let number = match views.iter().position(|v| *v == view) {
@@ -384,51 +368,47 @@ impl<'a> Analysis<'a> {
         }
         match p.opcode() {
             LLVMBitCast | LLVMFreeze => self.pointer(p.operand(0)),
-            LLVMGetElementPtr => {
-                let (argument, mut offset) = self.pointer(p.operand(0))?;
-                // SAFETY: types of a live instruction, with the module's layout.
-                let mut ty = unsafe { LLVMGetGEPSourceElementType(p.0) };
-                for i in 1..p.operand_count() {
-                    let index = p.operand(i);
-                    if index.type_kind() != LLVMTypeKind::LLVMIntegerTypeKind {
-                        return Err(Refusal::Data(index));
-                    }
-                    unsafe {
-                        if i > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
-                            let field = index.as_constant_int().unwrap_or(0) as u32;
-                            offset = offset.plus(&Poly::constant(LLVMOffsetOfElement(self.layout, ty, field) as u32), 1);
-                            ty = LLVMStructGetTypeAtIndex(ty, field);
-                            continue;
-                        }
-                        if i > 1 {
-                            ty = LLVMGetElementType(ty);
-                        }
-                        let scale = LLVMABISizeOfType(self.layout, ty) as u32;
-                        // An index of fewer bits is sign-extended.
-                        let value = if index.is_constant() { self.low(index)? } else { self.extended(index)? };
-                        offset = offset.plus(&value.scaled(scale), 1);
-                    }
-                }
-                Ok((argument, offset))
-            }
-            LLVMPHI if self.counts_iterations => {
-                if let Some(known) = self.pointers.get(&p) {
-                    return Ok(known.clone());
-                }
-                let Some((start, next, header)) = self.recurrence(p) else { return Err(Refusal::UnknownSurface) };
-                let (argument, offset) = self.pointer(start)?;
-                let mark = self.trail.len();
-                self.pointers.insert(p, (argument, Poly::symbol(Symbol::Uniform(p))));
-                let advanced = self.pointer(next);
-                self.forget(mark);
-                self.pointers.remove(&p);
-                let (same, advanced) = advanced?;
-                let step = self.step(&advanced, p, header).filter(|_| same == argument).ok_or(Refusal::UnknownSurface)?;
-                let result = (argument, counted(offset, &step, header).ok_or(Refusal::UnknownSurface)?);
-                Ok(result)
-            }
+            LLVMGetElementPtr => self.gep(p),
+            LLVMPHI if self.counts_iterations => self.advanced_pointer(p),
             _ => Err(Refusal::UnknownSurface),
         }
+    }
+
+    /// Argument and byte offset of address arithmetic.
+    fn gep(&mut self, gep: Value) -> Result<(u32, Poly), Refusal> {
+        let (argument, mut offset) = self.pointer(gep.operand(0))?;
+        for step in self.layout.gep_steps(gep) {
+            let bytes = match step {
+                GepStep::Field(bytes) => Poly::constant(bytes as u32),
+                GepStep::Element { index, .. } if index.type_kind() != LLVMTypeKind::LLVMIntegerTypeKind => {
+                    return Err(Refusal::Data(index));
+                }
+                // An index of fewer bits is sign-extended.
+                GepStep::Element { index, stride } => {
+                    let index = if index.is_constant() { self.low(index)? } else { self.extended(index)? };
+                    index.scaled(stride as u32)
+                }
+            };
+            offset = offset.plus(&bytes, 1);
+        }
+        Ok((argument, offset))
+    }
+
+    /// Argument and byte offset of a pointer that a loop advances.
+    fn advanced_pointer(&mut self, phi: Value) -> Result<(u32, Poly), Refusal> {
+        if let Some(known) = self.pointers.get(&phi) {
+            return Ok(known.clone());
+        }
+        let Some((start, next, header)) = self.recurrence(phi) else { return Err(Refusal::UnknownSurface) };
+        let (argument, offset) = self.pointer(start)?;
+        let mark = self.trail.len();
+        self.pointers.insert(phi, (argument, Poly::symbol(Symbol::Uniform(phi))));
+        let advanced = self.pointer(next);
+        self.forget(mark);
+        self.pointers.remove(&phi);
+        let (same, advanced) = advanced?;
+        let step = self.step(&advanced, phi, header).filter(|_| same == argument).ok_or(Refusal::UnknownSurface)?;
+        Ok((argument, counted(offset, &step, header).ok_or(Refusal::UnknownSurface)?))
     }
 
     /// Start, next value and header of a phi that a loop of one entry and one latch carries.
@@ -445,7 +425,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What an iteration adds to a phi, if it is the same in every iteration; `next` is the next value over the phi as a symbol.
+    /// What an iteration adds to a phi, if it is the same in every iteration; `next` is the next
+    /// value over the phi as a symbol.
     fn step(&self, next: &Poly, phi: Value, header: BlockRef) -> Option<Poly> {
         let cfg = self.uniformity.cfg();
         let at = *cfg.index.get(&header)?;
@@ -481,7 +462,8 @@ impl<'a> Analysis<'a> {
         counted(start, &step, header).ok_or(refused)
     }
 
-    /// A phi that all paths give the same polynomial, as partial redundancy elimination leaves them.
+    /// A phi that all paths give the same polynomial, as partial redundancy elimination leaves
+    /// them.
     fn merged(&mut self, phi: Value) -> Result<Poly, Refusal> {
         let refused = Refusal::Data(phi);
         let cfg = self.uniformity.cfg();
@@ -509,7 +491,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Forgets what was found since the trail had a length: it holds only for a phi taken as a symbol.
+    /// Forgets what was found since the trail had a length: it holds only for a phi taken as a
+    /// symbol.
     fn forget(&mut self, mark: usize) {
         for v in self.trail.drain(mark..) {
             self.known.remove(&v);
@@ -518,17 +501,16 @@ impl<'a> Analysis<'a> {
 
     /// The low word of an integer that is extended to it if it is narrower.
     fn extended(&mut self, v: Value) -> Result<Poly, Refusal> {
-        match width(v) {
+        match v.integer_bits() {
             32.. => self.low(v),
-            _ if self.uniformity.is_uniform(v) => Err(Refusal::Overflow(width(v))),
+            _ if self.uniformity.is_uniform(v) => Err(Refusal::Overflow(v.integer_bits())),
             bits => Err(Refusal::Overflow(bits)),
         }
     }
 
     /// The low 32 bits of an integer of at least 32 bits.
     fn low(&mut self, v: Value) -> Result<Poly, Refusal> {
-        // SAFETY: reads a live constant.
-        if let Some(c) = unsafe { (!LLVMIsAConstantInt(v.0).is_null()).then(|| LLVMConstIntGetSExtValue(v.0)) } {
+        if let Some(c) = v.as_signed_constant() {
             return Ok(Poly::constant(c as u32));
         }
         if let Some(known) = self.known.get(&v) {
@@ -537,7 +519,7 @@ impl<'a> Analysis<'a> {
         self.depth += 1;
         let mut result = if self.depth > 64 { Err(Refusal::Data(v)) } else { self.compute(v) };
         self.depth -= 1;
-        if result.is_err() && self.uniformity.is_uniform(v) && width(v) >= 32 && v.is_instruction() {
+        if result.is_err() && self.uniformity.is_uniform(v) && v.integer_bits() >= 32 && v.is_instruction() {
             result = Ok(Poly::symbol(Symbol::Uniform(v)));
         }
         self.remember(v, result.clone());
@@ -546,7 +528,7 @@ impl<'a> Analysis<'a> {
 
     fn compute(&mut self, v: Value) -> Result<Poly, Refusal> {
         if let Some(i) = self.params.iter().position(|x| *x == v) {
-            return match width(v) {
+            return match v.integer_bits() {
                 32 | 64 => Ok(Poly::symbol(Symbol::Argument(i as u32))),
                 bits => Err(Refusal::Overflow(bits)),
             };
@@ -554,7 +536,7 @@ impl<'a> Analysis<'a> {
         if !v.is_instruction() {
             return Err(Refusal::Data(v));
         }
-        let bits = width(v);
+        let bits = v.integer_bits();
         let constant = |o: Value| o.as_constant_int();
         match v.opcode() {
             LLVMAdd => Ok(self.low(v.operand(0))?.plus(&self.low(v.operand(1))?, 1)),
@@ -578,7 +560,8 @@ impl<'a> Analysis<'a> {
             LLVMTrunc if bits >= 32 => self.low(v.operand(0)),
             LLVMSExt | LLVMZExt => self.extended(v.operand(0)),
             LLVMAnd if bits == 64 && constant(v.operand(1)) == Some(0xffff_ffff) => self.low(v.operand(0)),
-            // A pair of shifts extends the low word, with a smaller second shift scales it, too; additions may stand between.
+            // A pair of shifts extends the low word, with a smaller second shift scales it, too;
+            // additions may stand between.
             LLVMAShr | LLVMLShr => {
                 let Some(right) = constant(v.operand(1)) else { return Err(Refusal::Data(v)) };
                 match shifted_by(v.operand(0)) {
@@ -638,7 +621,62 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Whether a value may differ from one execution of its instruction to the next; answers about the launch do not.
+/// The dimensions of the global ids in a monomial, and its other factors.
+pub(crate) fn split_ids(monomial: &[Symbol]) -> (Vec<u8>, Monomial) {
+    let ids = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
+    let rest = monomial.iter().copied().filter(|s| !matches!(s, Symbol::Id(_))).collect();
+    (ids, rest)
+}
+
+/// The parts of an offset that is affine in the global ids.
+struct Parts {
+    /// What each id is multiplied by; known at launch.
+    strides: [Poly; 3],
+    /// The rest that is known at launch.
+    launch: Poly,
+    /// The rest that is the same in all work-items at the access.
+    uniform: Poly,
+}
+
+impl Parts {
+    fn of(offset: &Poly) -> Result<Parts, Refusal> {
+        let mut parts = Parts { strides: Default::default(), launch: Poly::default(), uniform: Poly::default() };
+        for (monomial, &c) in &offset.0 {
+            let (ids, rest) = split_ids(monomial);
+            let of_launch = rest.iter().all(|s| s.is_of_launch());
+            match ids[..] {
+                [] if of_launch => parts.launch.add_term(rest, c),
+                [] => parts.uniform.add_term(rest, c),
+                [d] if of_launch => parts.strides[usize::from(d)].add_term(rest, c),
+                _ => return Err(Refusal::Pitch(Poly([(monomial.clone(), c)].into()).to_string())),
+            }
+        }
+        let varies = parts.strides.iter().any(|s| !s.0.is_empty());
+        if varies { Ok(parts) } else { Err(Refusal::Uniform) }
+    }
+}
+
+/// Takes out of an offset what is a small multiple of a stride: the distances from the global ids
+/// (G5).
+fn take_distances(strides: &[Poly; 3], offset: &mut Poly) -> [i8; 3] {
+    let mut distances = [0i8; 3];
+    for (distance, polynomial) in distances.iter_mut().zip(strides).rev() {
+        let [(monomial, stride)] = polynomial.0.iter().collect::<Vec<_>>()[..] else { continue };
+        let have = offset.0.get(monomial).copied().unwrap_or(0) as i32;
+        let stride = *stride as i32;
+        if stride == 0 || have == i32::MIN || have % stride != 0 {
+            continue;
+        }
+        if let Ok(n) = i8::try_from(have / stride) {
+            *distance = n;
+            *offset = std::mem::take(offset).plus(polynomial, (n as i32 as u32).wrapping_neg());
+        }
+    }
+    distances
+}
+
+/// Whether a value may differ from one execution of its instruction to the next; answers about the
+/// launch do not.
 pub(crate) fn is_momentary(v: Value) -> bool {
     v.is_instruction() && !(v.opcode() == LLVMCall && matches!(builtins::of_call(v), Some(Builtin::Query(_))))
 }
@@ -648,7 +686,8 @@ fn counted(start: Poly, step: &Poly, header: BlockRef) -> Option<Poly> {
     Some(start.plus(&step.times(&Poly::symbol(Symbol::Iteration(header)))?, 1))
 }
 
-/// By how many bits a sum of shifted values and constants is shifted left; `None` if it is no such sum.
+/// By how many bits a sum of shifted values and constants is shifted left; `None` if it is no such
+/// sum.
 fn shifted_by(v: Value) -> Option<u32> {
     if let Some(c) = v.as_constant_int() {
         return Some(c.trailing_zeros());
@@ -663,25 +702,20 @@ fn shifted_by(v: Value) -> Option<u32> {
     }
 }
 
-fn width(v: Value) -> u32 {
-    // SAFETY: width of a live integer's type.
-    if v.type_kind() == LLVMTypeKind::LLVMIntegerTypeKind { unsafe { LLVMGetIntTypeWidth(v.ty()) } } else { 0 }
-}
-
 /// Prints what the analysis found for a kernel.
 ///
 /// # Errors
 /// Those of the output.
-pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> std::io::Result<()> {
-    let result = analyze(function, uniformity);
-    let params = ir::params(function);
-    writeln!(out, "global-id addresses of {}:", function.name())?;
+pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
+    let result = analyze(kernel, &uniformity::analyze(kernel, facts));
+    let params = ir::params(kernel);
+    writeln!(out, "global-id addresses of {}:", kernel.name())?;
     for (i, v) in result.views.iter().enumerate() {
         let [x, y, z] = &v.strides;
         let name = params[v.argument as usize].label();
         writeln!(out, "  t{i}: %{name}, {}, strides ({x}, {y}, {z}), base {}", v.kind.name(), v.base)?;
     }
-    for block in ir::blocks(function) {
+    for block in ir::blocks(kernel) {
         for inst in block.instructions() {
             if let Some(a) = result.accesses.get(&inst) {
                 let [x, y, z] = a.distance;
@@ -701,51 +735,41 @@ pub const METADATA: &str = "heddle.global-id";
 /// Name of the metadata that [`annotate`] attaches to kernels.
 pub const VIEWS_METADATA: &str = "heddle.views";
 
-/// Attaches what the analysis found for a kernel: to the kernel its views, `!heddle.views !{!0, !1}` with
-/// `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in bytes, base), and to every access of global or constant memory
-/// `!heddle.global-id !{!"t0(1, 0, 0)"}` (view and distances), the bytes to add as a second string if there are any, or `!{!"kept", !"why"}`.
-pub fn annotate(function: Value, uniformity: &Uniformity) {
-    let result = analyze(function, uniformity);
-    // SAFETY: the function is live, and metadata is all that changes.
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
-        let kind = |name: &str| LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
-        let node = |texts: &[String]| {
-            let mut operands: Vec<_> =
-                texts.iter().map(|t| LLVMMDStringInContext2(context, t.as_ptr().cast(), t.len())).collect();
-            LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len())
+/// Attaches what the analysis found for a kernel: to the kernel its views, `!heddle.views !{!0,
+/// !1}` with `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in
+/// bytes, base), and to every access of global or constant memory `!heddle.global-id !{!"t0(1, 0,
+/// 0)"}` (view and distances), the bytes to add as a second string if there are any, or `!{!"kept",
+/// !"why"}`.
+pub fn annotate(kernel: Value, facts: Facts) {
+    let result = analyze(kernel, &uniformity::analyze(kernel, facts));
+    let writer = Writer::of_function(kernel);
+    for (inst, access) in &result.accesses {
+        let [x, y, z] = access.distance;
+        let mut texts = vec![format!("t{}({x}, {y}, {z})", access.view)];
+        if !access.uniform.0.is_empty() {
+            texts.push(access.uniform.to_string());
+        }
+        writer.attach(*inst, METADATA, writer.strings(&texts));
+    }
+    for (inst, refusal) in &result.refused {
+        writer.attach(*inst, METADATA, writer.strings(&["kept", &refusal_without_metadata(refusal)]));
+    }
+    if !result.views.is_empty() {
+        let view = |v: &View| {
+            let mut texts = vec![format!("arg{}", v.argument), v.kind.name().to_string()];
+            texts.extend(v.strides.iter().chain([&v.base]).map(Poly::to_string));
+            writer.strings(&texts)
         };
-        let attach = |inst: Value, texts: &[String]| {
-            LLVMSetMetadata(inst.0, kind(METADATA), LLVMMetadataAsValue(context, node(texts)));
-        };
-        for (inst, access) in &result.accesses {
-            let [x, y, z] = access.distance;
-            let mut texts = vec![format!("t{}({x}, {y}, {z})", access.view)];
-            if !access.uniform.0.is_empty() {
-                texts.push(access.uniform.to_string());
-            }
-            attach(*inst, &texts);
-        }
-        // Texts of instructions end before their metadata, whose numbers are of the moment.
-        for (inst, refusal) in &result.refused {
-            let why = match refusal {
-                Refusal::Data(v) => {
-                    let text = v.text();
-                    format!("the index depends on `{}`", text.split(", !").next().unwrap_or_default())
-                }
-                other => other.to_string(),
-            };
-            attach(*inst, &["kept".into(), why]);
-        }
-        if !result.views.is_empty() {
-            let view = |v: &View| {
-                let mut texts = vec![format!("arg{}", v.argument), v.kind.name().to_string()];
-                texts.extend(v.strides.iter().chain([&v.base]).map(Poly::to_string));
-                node(&texts)
-            };
-            let mut views: Vec<_> = result.views.iter().map(view).collect();
-            let list = LLVMMDNodeInContext2(context, views.as_mut_ptr(), views.len());
-            LLVMGlobalSetMetadata(function.0, kind(VIEWS_METADATA), list);
-        }
+        let views: Vec<_> = result.views.iter().map(view).collect();
+        writer.attach_to_function(kernel, VIEWS_METADATA, writer.list(&views));
+    }
+}
+
+/// A refusal in words, in which an instruction's text ends before its metadata, whose numbers are
+/// of the moment.
+fn refusal_without_metadata(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Data(v) => format!("the index depends on `{}`", v.text().split(", !").next().unwrap_or_default()),
+        other => other.to_string(),
     }
 }

@@ -1,6 +1,8 @@
-//! `cargo xtask engines`: a sweep on the real Slurm and the real GNU parallel gives the files of an uninterrupted run.
+//! `cargo xtask engines`: a sweep on the real Slurm and the real GNU parallel gives the files of an
+//! uninterrupted run.
 //!
-//! Needs Debian's packages `slurm-wlm` (with munge), `parallel` and `openssh-server`; what is missing is said and left out. Slurm (one node), munge and sshd run as the current user, with
+//! Needs Debian's packages `slurm-wlm` (with munge), `parallel` and `openssh-server`; what is
+//! missing is said and left out. Slurm (one node), munge and sshd run as the current user, with
 //! keys, ports and files of their own in a temporary folder, and end with the task.
 
 use std::fs;
@@ -173,7 +175,8 @@ fn parallel(bench: &Bench, name: &str, logins: &[&str]) -> Result<()> {
     child.wait()?;
     let before = bench.points(&folder);
     ensure!(before < POINTS, "GNU parallel ended before it could be killed");
-    // Tasks on the other side of ssh may still write: the lock of their journal keeps the next ones out.
+    // Tasks on the other side of ssh may still write: the lock of their journal keeps the next ones
+    // out.
     std::thread::sleep(Duration::from_secs(if logins == [":"] { 1 } else { 5 }));
     let mut tries = 0;
     while !command(Stdio::null())?.wait()?.success() {
@@ -199,18 +202,22 @@ fn over_ssh(bench: &Bench) -> Result<()> {
     fs::copy(path("user-key.pub"), path("authorized"))?;
     let port = PORTS[2];
     let config = format!(
-        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\nMaxStartups 100\n",
+        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+         StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n\
+         MaxStartups 100\n",
         path("host-key"),
         path("authorized")
     );
     fs::write(path("sshd_config"), config)?;
-    // Debian's service makes it; sshd does not start without it. Only root can, and only root's sshd needs it.
+    // Debian's service makes it; sshd does not start without it. Only root can, and only root's
+    // sshd needs it.
     let _only_root = fs::create_dir_all("/run/sshd");
     let mut sshd = daemon("sshd")?;
     sshd.args(["-D", "-f", &path("sshd_config"), "-E", &path("sshd.log")]);
     let _sshd = Daemon(sshd.spawn().context("cannot run sshd")?);
     let ssh = format!(
-        "ssh -p {port} -i {} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes localhost",
+        "ssh -p {port} -i {} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+         -o LogLevel=ERROR -o BatchMode=yes localhost",
         path("user-key")
     );
     wait_for("sshd", 20, || {
@@ -257,11 +264,17 @@ fn slurm(bench: &Bench) -> Result<()> {
     wait_for("munged", 20, || Path::new(&path("run/munge.socket")).exists())?;
     let cpus = std::thread::available_parallelism()?;
     let config = format!(
-        "ClusterName=heddle\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser={user}\nSlurmdUser={user}\nAuthType=auth/munge\nAuthInfo=socket={munge}\n\
-         SlurmctldPort={}\nSlurmdPort={}\nStateSaveLocation={state}\nSlurmdSpoolDir={spool}\nSlurmctldPidFile={run}/slurmctld.pid\nSlurmdPidFile={run}/slurmd.pid\n\
-         SlurmctldLogFile={}\nSlurmdLogFile={}\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\nReturnToService=2\n\
-         SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nJobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\nKillWait=2\n\
-         NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
+        "ClusterName=heddle\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser={user}\nSlurmdUser={user}\n\
+         AuthType=auth/munge\nAuthInfo=socket={munge}\n\
+         SlurmctldPort={}\nSlurmdPort={}\nStateSaveLocation={state}\nSlurmdSpoolDir={spool}\n\
+         SlurmctldPidFile={run}/slurmctld.pid\nSlurmdPidFile={run}/slurmd.pid\n\
+         SlurmctldLogFile={}\nSlurmdLogFile={}\nProctrackType=proctrack/linuxproc\n\
+         TaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\nReturnToService=2\n\
+         SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
+         JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n\
+         KillWait=2\n\
+         NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN\n\
+         PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
         PORTS[0],
         PORTS[1],
         path("slurmctld.log"),

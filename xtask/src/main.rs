@@ -9,14 +9,17 @@ mod setup;
 mod shell;
 mod tests;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Heddle's developer tasks")]
+#[command(
+    name = "cargo xtask",
+    about = "Heddle's developer tasks",
+    after_help = "The exit code is 0 for success, 1 if a check or a program failed, 2 for bad usage."
+)]
 struct Cli {
     #[command(subcommand)]
     task: Task,
@@ -25,30 +28,38 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     /// Install the system packages that are missing (Debian and Ubuntu), or say which they are.
-    Setup,
+    Setup {
+        /// Also what comparisons and generators need: PoCL, Oclgrind, numpy, pyopencl, mpmath, llc.
+        #[arg(long)]
+        peers: bool,
+    },
     /// Set up, build, and run a real kernel with its report.
     Demo,
-    /// Everything that must pass: formatting, clippy, tests, the lit suite.
+    /// Everything that must pass: formatting, clippy, tests, the lit suite, generators, benchmarks
+    /// in their small form.
     Test,
-    /// A sweep on the real Slurm and GNU parallel, with what of them is installed (about a minute; not part of `test`).
+    /// A sweep on the real Slurm and GNU parallel, with what of them is installed (about a minute;
+    /// not part of `test`).
     Engines,
     /// Formatting and clippy only.
     Lint,
-    /// Run a benchmark: sim, compile, scalar, regfile, rename, cache, address. Prints a table and, with --json, writes the figures.
-    Bench {
-        /// Which.
-        name: String,
-        /// Where the figures go.
-        #[arg(long)]
-        json: Option<PathBuf>,
-    },
-    /// Compare random programs for a time: all setups of Heddle and, where installed, an OpenCL implementation. Prints the seeds done, where findings are and how to go on.
+    /// Measure: speed, compile time, what hardware features save; with tables for
+    /// docs/BENCHMARKS.md.
+    Bench(bench::Options),
+    /// Compare random programs for a time: all setups of Heddle and, where installed, an OpenCL
+    /// implementation. Prints the seeds done, where findings are and how to go on.
     Fuzz(fuzz::Fuzz),
 }
 
 fn run() -> Result<bool> {
     match Cli::parse().task {
-        Task::Setup => setup::run().map(|()| true),
+        Task::Setup { peers } => {
+            setup::run()?;
+            if peers {
+                setup::peers()?;
+            }
+            Ok(true)
+        }
         Task::Demo => {
             setup::run()?;
             let binary = shell::build()?;
@@ -61,7 +72,7 @@ fn run() -> Result<bool> {
         }
         Task::Test => {
             setup::run()?;
-            setup::browser();
+            setup::for_tests();
             tests::run()
         }
         Task::Lint => {
@@ -72,9 +83,9 @@ fn run() -> Result<bool> {
             setup::run()?;
             engines::run()
         }
-        Task::Bench { name, json } => {
+        Task::Bench(options) => {
             setup::run()?;
-            bench::run(&name, json.as_deref()).map(|()| true)
+            options.run()
         }
         Task::Fuzz(f) => {
             setup::run()?;

@@ -1,11 +1,12 @@
-//! System packages: LLVM 19, clang 19 and libclc 19. Installed where apt can do it, named exactly everywhere else.
+//! System packages: LLVM 19, clang 19 and libclc 19, and on request what comparisons need.
+//! Installed where apt can do it, named exactly everywhere else.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::shell::{check, find};
+use crate::shell::{check, find, python};
 
 /// Debian's packages and what shows that each is there.
 const PACKAGES: &[(&str, fn() -> bool)] = &[
@@ -35,38 +36,106 @@ fn find_prefixed(name: &str) -> bool {
         .any(|p| Path::new(p).join(name).is_file())
 }
 
-/// Installs what is missing.
+/// What comparisons and generators need beyond a build: Debian's package, what needs it, and what
+/// shows that it is there.
+const PEERS: &[(&str, &str, fn() -> bool)] = &[
+    ("pocl-opencl-icd", "`bench sim`, `fuzz` and test-kernels/crosscheck.py compare with it", || has_pocl()),
+    ("ocl-icd-libopencl1", "how PoCL is found", || has_library("libOpenCL.so.1") || has_library("libOpenCL.dylib")),
+    ("oclgrind", "`bench sim` compares with it", || find("oclgrind-kernel").is_some()),
+    ("python3-numpy", "generators of inputs and goldens; `test` checks them", || python(&["numpy"]).is_some()),
+    ("python3-pyopencl", "how scripts run kernels on PoCL", || python(&["numpy", "pyopencl"]).is_some()),
+    ("python3-mpmath", "tests/ulp/generate.py", || python(&["numpy", "mpmath"]).is_some()),
+    ("llvm-19", "`bench compile` and `bench regfile` compare with its llc-19", || find("llc-19").is_some()),
+];
+
+/// Whether PoCL is registered with the ICD loader.
+fn has_pocl() -> bool {
+    let folders = ["/etc/OpenCL/vendors", "/usr/local/etc/OpenCL/vendors", "/opt/homebrew/etc/OpenCL/vendors"];
+    let vendors = std::env::var_os("OCL_ICD_VENDORS").map(PathBuf::from);
+    let registered = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.into_iter().any(|e| e.file_name().to_string_lossy().starts_with("pocl"))
+    };
+    vendors.iter().any(|v| registered(v)) || folders.iter().any(|f| registered(Path::new(f)))
+}
+
+/// Whether the loader would find a library.
+fn has_library(name: &str) -> bool {
+    let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/homebrew/lib", &multiarch].iter().any(|f| Path::new(f).join(name).exists())
+}
+
+/// Installs what a build lacks.
 pub fn run() -> Result<()> {
     let missing: Vec<&str> = PACKAGES.iter().filter(|(_, there)| !there()).map(|(name, _)| *name).collect();
+    install(&missing, &advice(&missing))
+}
+
+/// Installs what comparisons lack.
+pub fn peers() -> Result<()> {
+    let missing: Vec<_> = PEERS.iter().filter(|(_, _, there)| !there()).collect();
+    for (name, used, _) in &missing {
+        println!("{name}: {used}");
+    }
+    let names: Vec<&str> = missing.iter().map(|(name, ..)| *name).collect();
+    install(&names, &peers_advice(&names))?;
+    let still: Vec<&str> = PEERS.iter().filter(|(_, _, there)| !there()).map(|(name, ..)| *name).collect();
+    if !still.is_empty() {
+        bail!("installed, and still not found: {}", still.join(" "));
+    }
+    println!("everything that comparisons need is installed");
+    Ok(())
+}
+
+/// Installs Debian's packages, or fails with advice.
+fn install(missing: &[&str], advice: &str) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
     eprintln!("missing system packages: {}", missing.join(" "));
-    if !is_debian() || find("apt-get").is_none() {
-        bail!("{}", advice(&missing));
-    }
-    let mut args = vec!["install", "-y", "--no-install-recommends"];
-    args.extend(&missing);
-    // The package lists of a fresh machine are empty or old: try without, then with fresh ones.
-    if apt(&args).is_err() {
-        apt(&["update"])?;
-        if apt(&args).is_err() {
-            bail!("{}", advice(&missing));
-        }
+    if !is_debian() || find("apt-get").is_none() || apt_install(missing).is_err() {
+        bail!("{advice}");
     }
     Ok(())
 }
 
-/// Chromium, in which the tests load reports. Installed on Debian only (elsewhere, and if it cannot be installed, those tests say that they skip).
-pub fn browser() {
+/// Installs packages by apt. Its lists may be empty, as on a fresh machine, or old: then they are
+/// read anew.
+fn apt_install(packages: &[&str]) -> Result<()> {
+    let mut args = vec!["install", "-y", "--no-install-recommends"];
+    args.extend(packages);
+    if has_lists() && apt(&args).is_ok() {
+        return Ok(());
+    }
+    apt(&["update"])?;
+    apt(&args)
+}
+
+/// Whether apt has read which packages there are.
+fn has_lists() -> bool {
+    let files = std::fs::read_dir("/var/lib/apt/lists").into_iter().flatten().flatten();
+    files.into_iter().any(|f| f.file_name().to_string_lossy().contains("_Packages"))
+}
+
+/// What `cargo xtask test` uses where it can have it, and does without elsewhere: Chromium, in
+/// which the tests load reports, and numpy, with which the generators of the test kernels are
+/// checked. Tests that lack them say that they skip.
+pub fn for_tests() {
+    if is_debian() && find("apt-get").is_some() && python(&["numpy"]).is_none() && apt_install(&["python3-numpy"]).is_err() {
+        eprintln!("python3-numpy cannot be installed: the generators of the test kernels will not be checked");
+    }
+    browser();
+}
+
+/// Chromium. Installed on Debian only (Ubuntu's is no package of apt's).
+fn browser() {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     let there = std::env::var_os("HEDDLE_CHROMIUM").is_some() || names.iter().any(|n| find(n).is_some());
     let ubuntu = std::fs::read_to_string("/etc/os-release").is_ok_and(|t| t.contains("ID=ubuntu"));
     if there || !is_debian() || ubuntu || find("apt-get").is_none() {
         return;
     }
-    let args = ["install", "-y", "--no-install-recommends", "chromium"];
-    if apt(&args).is_err() && (apt(&["update"]).is_err() || apt(&args).is_err()) {
+    if apt_install(&["chromium"]).is_err() {
         eprintln!("chromium cannot be installed: the tests that load reports in a browser will be skipped");
     }
 }
@@ -97,7 +166,38 @@ fn advice(missing: &[&str]) -> String {
   Fedora:        dnf install llvm19-devel clang19 llvm19 libclc lld zlib-devel libzstd-devel
   Arch:          pacman -S llvm19 clang19 libclc zstd
   macOS:         brew install llvm@19 libclc zstd
-and, where they are not in the PATH, set LLVM_SYS_191_PREFIX, HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT, HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC.",
+and, where they are not in the PATH, set LLVM_SYS_191_PREFIX, HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT,
+HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC.",
         missing.join(" ")
     )
+}
+
+fn peers_advice(missing: &[&str]) -> String {
+    format!(
+        "comparisons need PoCL, Oclgrind, numpy, pyopencl and mpmath; missing here (Debian's names): {}
+
+  Debian/Ubuntu: apt-get install {}
+  Fedora:        dnf install pocl ocl-icd python3-numpy python3-pyopencl python3-mpmath
+  Arch:          pacman -S pocl ocl-icd python-numpy python-pyopencl python-mpmath
+  macOS:         brew install pocl opencl-icd-loader numpy && python3 -m pip install pyopencl mpmath
+Oclgrind is a package of Debian and Ubuntu; elsewhere build https://github.com/jrprice/Oclgrind and
+put oclgrind-kernel into the PATH.
+Without them everything builds and all tests pass; benchmarks say at their end what they did not compare.",
+        missing.join(" "),
+        PEERS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(" ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_names_every_package() {
+        let text = peers_advice(&["oclgrind"]);
+        assert!(text.contains("missing here (Debian's names): oclgrind\n"));
+        assert!(PEERS.iter().all(|(name, ..)| text.contains(name)));
+        let text = advice(&["clang-19"]);
+        assert!(PACKAGES.iter().all(|(name, _)| text.contains(name)), "{text}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Running programs from the root of the project.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -40,14 +40,20 @@ pub fn check(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Builds the `heddle` binary in release mode and returns its path.
+/// Builds the `heddle` binary in release mode and returns its path; or returns the one that
+/// `HEDDLE_BIN` names.
 pub fn build() -> Result<PathBuf> {
+    if let Some(binary) = std::env::var_os("HEDDLE_BIN").map(PathBuf::from) {
+        let absolute = std::path::absolute(&binary)?;
+        anyhow::ensure!(absolute.is_file(), "HEDDLE_BIN: there is no file {}", binary.display());
+        return Ok(absolute);
+    }
     check(cargo().args(["build", "--release", "--package", "heddle"]))?;
     Ok(release().join("heddle"))
 }
 
-/// Builds everything in release mode, tests too, so that nothing is compiled twice for them; returns the paths of the `heddle` binary and of the
-/// plug-in for LLVM's tools.
+/// Builds everything in release mode, tests too, so that nothing is compiled twice for them;
+/// returns the paths of the `heddle` binary and of the plug-in for LLVM's tools.
 pub fn build_all() -> Result<(PathBuf, PathBuf)> {
     check(cargo().args(["build", "--release", "--workspace", "--all-targets"]))?;
     let plugin = format!("{}heddle_passes{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -63,4 +69,18 @@ pub fn release() -> PathBuf {
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|f| f.join(name)).find(|p| p.is_file())
+}
+
+/// A Python that has these modules. Several may be installed, and a distribution's modules are
+/// those of its own.
+pub fn python(modules: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let all = std::env::split_paths(&path).chain(["/usr/bin".into(), "/usr/local/bin".into()]).map(|f| f.join("python3"));
+    let import = format!("import {}", modules.join(", "));
+    let has = |program: &PathBuf| {
+        let mut command = Command::new(program);
+        command.args(["-c", &import]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|s| s.success())
+    };
+    all.filter(|p| p.is_file()).find(has)
 }

@@ -1,12 +1,14 @@
-//! `cargo xtask test`: lint, cargo's tests, the lit suite; ends with the totals.
+//! `cargo xtask test`: lint, cargo's tests, the lit suite, the generators of the test kernels,
+//! benchmarks in their small form; ends with the totals.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
-use crate::shell::{build_all, cargo, check, root};
+use crate::bench;
+use crate::shell::{build_all, cargo, check, python, root};
 
 /// Formatting and clippy.
 pub fn lint() -> Result<()> {
@@ -21,6 +23,11 @@ pub fn run() -> Result<bool> {
     let mut totals = Totals::default();
     totals.cargo()?;
     totals.lit(&binary, &plugin)?;
+    totals.generators()?;
+    totals.benchmarks(&binary);
+    for skipped in &totals.skipped {
+        println!("{skipped}");
+    }
     println!("{} passed, {} failed", totals.passed, totals.failed);
     Ok(totals.failed == 0)
 }
@@ -29,6 +36,8 @@ pub fn run() -> Result<bool> {
 struct Totals {
     passed: u64,
     failed: u64,
+    /// What could not be checked here and why, said at the end.
+    skipped: Vec<String>,
 }
 
 impl Totals {
@@ -99,5 +108,49 @@ impl Totals {
             bail!("lit failed ({})", output.status);
         }
         Ok(())
+    }
+
+    /// Counts a test of our own and says how it ended.
+    fn count(&mut self, name: &str, result: Result<()>) {
+        match result {
+            Ok(()) => {
+                println!("PASS: {name}");
+                self.passed += 1;
+            }
+            Err(e) => {
+                println!("FAIL: {name}: {e:#}");
+                self.failed += 1;
+            }
+        }
+    }
+
+    /// The inputs and goldens of the test kernels and the workloads are what their generators make.
+    fn generators(&mut self) -> Result<()> {
+        let scripts = ["test-kernels/generate.py", "benches/workloads/generate.py"];
+        let Some(python) = python(&["numpy"]) else {
+            self.skipped
+                .push(format!("Not checked, for no python3 has numpy (`cargo xtask setup --peers`): {}.", scripts.join(", ")));
+            return Ok(());
+        };
+        for script in scripts {
+            let output = Command::new(&python).arg(root().join(script)).arg("--check").output().context("cannot run python3")?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let good = output.status.success();
+            self.count(script, if good { Ok(()) } else { Err(anyhow!("{}{}", text.trim_end(), errors.trim_end())) });
+            let left_out = text.lines().filter(|l| l.starts_with("left out: "));
+            self.skipped.extend(left_out.map(|l| format!("{script}: {l}; see `cargo xtask setup --peers`.")));
+        }
+        Ok(())
+    }
+
+    /// Every benchmark in its small form: it runs, and what comes out are numbers.
+    fn benchmarks(&mut self, heddle: &Path) {
+        let mut not_compared = Vec::new();
+        for bench in bench::BENCHES {
+            let result = bench::smoke(bench, heddle).map(|list| not_compared.extend(list));
+            self.count(&format!("bench {} --smoke", bench.name), result);
+        }
+        self.skipped.extend(bench::not_compared(&not_compared));
     }
 }

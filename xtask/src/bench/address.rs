@@ -1,35 +1,31 @@
-//! `bench address`: what addresses of global ids (G5, G6) save against the same kernels compiled with `--no-global-id`.
+//! `bench address`: what addresses of global ids (G5, G6) save against the same kernels compiled
+//! with `--no-global-id`.
 //!
-//! Integer instructions are the warp instructions of the integer unit classes, moves included, wherever they run. Figures are the simulated machine's and do not
-//! depend on the host.
+//! Integer instructions are the warp instructions of the integer unit classes, moves included,
+//! wherever they run. Figures are the simulated machine's and do not depend on the host.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{Report, geomean, in_parallel, number, simulate, workloads};
-use crate::shell::build;
+use super::kernels::{energy, number};
+use super::report::{Report, Table, percent};
+use super::{Setup, geomean, largest};
 
-/// Kernels whose accesses are mostly affine in the ids: vector, stencil, transpose and image kernels.
+/// Kernels whose accesses are mostly affine in the ids: vector, stencil, transpose and image
+/// kernels.
 const AFFINE: [&str; 5] = ["vectoradd_pitch", "saxpy", "stencil2d", "transpose", "image_filter"];
 
-fn integers(v: &Value) -> f64 {
-    ["int32", "int64", "mul32", "mul64", "move"].iter().map(|c| number(v, &format!("classes.{c}"))).sum()
+/// Classes that did not run are not listed.
+fn integers(total: &Value) -> f64 {
+    ["int32", "int64", "mul32", "mul64", "move"].iter().filter_map(|c| total["classes"][c].as_f64()).fold(0.0, |sum, n| sum + n)
 }
 
-fn energy(v: &Value) -> f64 {
-    v["energy_pj"].as_object().into_iter().flatten().filter_map(|(_, e)| e.as_f64()).sum()
-}
-
-pub fn run(report: &mut Report) -> Result<()> {
-    let heddle = build()?;
-    let all = in_parallel(&workloads()?, |(name, case)| {
-        let run = |more: &[&str]| {
-            let options = ["--set", "sm.count=2"].iter().chain(more).map(|o| (*o).to_string()).collect::<Vec<_>>();
-            simulate(&heddle, case, &options)
-        };
-        let (with, without) = (run(&[])?, run(&["--no-global-id"])?);
+pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
+    let all = setup.in_parallel(&setup.workloads()?, |(name, case)| {
+        let with = setup.simulate(case, &["--set", "sm.count=2"])?;
+        let without = setup.simulate(case, &["--set", "sm.count=2", "--no-global-id"])?;
         let ratio = |path: &str| number(&with, path) / number(&without, path).max(1.0);
         let mut values = BTreeMap::new();
         values.insert("integer".to_string(), integers(&with));
@@ -47,16 +43,36 @@ pub fn run(report: &mut Report) -> Result<()> {
         let left: Vec<f64> = all.iter().filter(|(n, _)| AFFINE.contains(&n.as_str())).map(|(_, v)| 1.0 - v[key]).collect();
         1.0 - geomean(&left)
     };
-    let most = |key: &str| column(key).into_iter().fold(0.0, f64::max);
-    let figures = &mut report.figures;
     let vectoradd = all.iter().find(|(n, _)| n == "vectoradd_pitch").map_or(f64::NAN, |(_, v)| v["integer"]);
-    figures.insert("vectoradd_integer_instructions".into(), vectoradd);
-    figures.insert("instructions_removed.geomean_affine".into(), removed("instructions_removed"));
-    figures.insert("vector_instructions_removed.geomean_affine".into(), removed("vector_instructions_removed"));
+    report.figure("vectoradd_integer_instructions", vectoradd);
+    report.figure("instructions_removed.geomean_affine", removed("instructions_removed"));
+    report.figure("vector_instructions_removed.geomean_affine", removed("vector_instructions_removed"));
     for key in ["cycles_ratio", "energy_ratio"] {
-        figures.insert(format!("{key}.geomean"), geomean(&column(key)));
-        figures.insert(format!("{key}.max"), most(key));
+        report.figure(format!("{key}.geomean"), geomean(&column(key)));
+        report.figure(format!("{key}.max"), largest(&column(key)));
     }
+    let mut table = Table::new([
+        "kernel",
+        "integer instructions",
+        "without",
+        "all instructions removed",
+        "lane instructions removed",
+        "cycles",
+        "energy",
+    ]);
+    for (name, v) in &all {
+        table.row([
+            format!("`{name}`"),
+            format!("{:.0}", v["integer"]),
+            format!("{:.0}", v["integer_without"]),
+            percent(v["instructions_removed"]),
+            percent(v["vector_instructions_removed"]),
+            format!("{:.3}", v["cycles_ratio"]),
+            format!("{:.3}", v["energy_ratio"]),
+        ]);
+    }
+    report.tables.push(table);
+    report.figures_table();
     report.kernels.extend(all);
     Ok(())
 }

@@ -1,11 +1,14 @@
-//! `bench cache`: the hints' policies against `.ca` everywhere and `.cg` everywhere, over all workloads and four sizes of data L1 (K1–K8).
+//! `bench cache`: the hints' policies against `.ca` everywhere and `.cg` everywhere, over all
+//! workloads and four sizes of data L1 (K1–K8).
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{Report, geomean, in_parallel, number, simulate, workloads};
+use super::kernels::{energy, number};
+use super::report::{Report, Table};
+use super::{Setup, geomean, largest};
 
 /// Sizes of an SM's data L1, KiB.
 const SIZES: [u32; 4] = [16, 32, 64, 128];
@@ -19,85 +22,116 @@ const QUARTER: [&str; 4] = ["sm.count=2", "memory.l2.bytes=524288", "memory.l2.s
 /// Caches in which everything that was read once stays: their DRAM traffic is compulsory.
 const ENDLESS: [&str; 3] = ["memory.l2.bytes=67108864", "memory.data.bytes=16777216", "memory.uniform.bytes=16777216"];
 
+/// A workload's statistics by point: `SIZE.POLICY`, and `compulsory`.
+type Points<'a> = BTreeMap<&'a str, Value>;
+
 /// Runs the benchmark.
-pub fn run(report: &mut Report) -> Result<()> {
-    let heddle = crate::shell::build()?;
-    let mut points = Vec::new();
-    for (name, case) in workloads()? {
+pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
+    let mut runs = Vec::new();
+    for (name, case) in setup.workloads()? {
+        let quarter = |more: &[String]| -> Vec<String> {
+            let machine = QUARTER.iter().map(|e| format!("--set={e}"));
+            more.iter().cloned().chain(machine).collect()
+        };
         for size in SIZES {
             for policy in POLICIES {
-                let mut options = vec![format!("--cache-hints={policy}"), format!("--set=memory.data.bytes={}", size * 1024)];
-                options.extend(QUARTER.map(|e| format!("--set={e}")));
-                points.push((name.clone(), format!("{size}.{policy}"), case.clone(), options));
+                let options = quarter(&[format!("--cache-hints={policy}"), format!("--set=memory.data.bytes={}", size * 1024)]);
+                runs.push((name.clone(), format!("{size}.{policy}"), case.clone(), options));
             }
         }
         if STREAMING.contains(&name.as_str()) {
-            let mut options = vec!["--cache-hints=analysis".to_string()];
-            options.extend(QUARTER.map(|e| format!("--set={e}")));
+            let mut options = quarter(&["--cache-hints=analysis".to_string()]);
             options.extend(ENDLESS.map(|e| format!("--set={e}")));
-            points.push((name.clone(), "compulsory".into(), case.clone(), options));
+            runs.push((name.clone(), "compulsory".into(), case.clone(), options));
         }
     }
-    let results = in_parallel(&points, |(_, _, case, options)| simulate(&heddle, case, options))?;
-    let mut table: BTreeMap<&str, BTreeMap<&str, Value>> = BTreeMap::new();
-    for ((name, point, ..), result) in points.iter().zip(results) {
-        table.entry(name).or_default().insert(point, result);
+    let results = setup.in_parallel(&runs, |(_, _, case, options)| setup.simulate(case, options))?;
+    let mut all: BTreeMap<&str, Points<'_>> = BTreeMap::new();
+    for ((name, point, ..), result) in runs.iter().zip(results) {
+        all.entry(name).or_default().insert(point, result);
     }
-    let (mut all, mut mixed, mut streams, mut energies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut over_ca, mut over_cg) = (Vec::new(), Vec::new());
-    for (name, points) in &table {
-        let mut row = BTreeMap::new();
-        let value = |point: String, path: &str| points.get(point.as_str()).map_or(0.0, |v| number(v, path));
-        for size in SIZES {
-            let cycles = |policy: &str| value(format!("{size}.{policy}"), "timing.cycles");
-            let energy = |policy: &str| {
-                let total = points.get(format!("{size}.{policy}").as_str()).and_then(|v| v["energy_pj"].as_object());
-                total.map_or(0.0, |t| t.values().filter_map(Value::as_f64).sum::<f64>())
-            };
-            let (hints, ca, cg) = (cycles("analysis"), cycles("ca"), cycles("cg"));
-            let ratio = hints / ca.min(cg);
-            row.insert(format!("{size}.cycles_over_best"), ratio);
-            all.push(ratio);
-            energies.push(energy("analysis") / energy("ca").min(energy("cg")));
-            if MIXED.contains(name) {
-                mixed.push(ratio);
-                over_ca.push(hints / ca);
-                over_cg.push(hints / cg);
-                row.insert(format!("{size}.cycles_over_ca"), hints / ca);
-                row.insert(format!("{size}.cycles_over_cg"), hints / cg);
-            }
-            if size == 64 {
-                for policy in POLICIES {
-                    let h = |path: &str| value(format!("64.{policy}"), &format!("timing.hierarchy.{path}"));
-                    let found = |level: &str| {
-                        let reads = h(&format!("{level}.reads"));
-                        (reads - h(&format!("{level}.misses")) - h(&format!("{level}.bypassed"))).max(0.0) / reads.max(1.0)
-                    };
-                    row.insert(format!("64.{policy}.l1_hit_rate"), found("data"));
-                    row.insert(format!("64.{policy}.l2_hit_rate"), found("l2"));
-                    row.insert(format!("64.{policy}.l2_to_l1_kib"), h("l2_to_l1_bytes") / 1024.0);
-                    row.insert(format!("64.{policy}.dram_kib"), (h("dram_read_bytes") + h("dram_written_bytes")) / 1024.0);
-                }
-            }
-        }
-        if STREAMING.contains(name) {
-            let bytes = |point: &str| {
-                value(point.into(), "timing.hierarchy.dram_read_bytes")
-                    + value(point.into(), "timing.hierarchy.dram_written_bytes")
-            };
-            let over = bytes("64.analysis") / bytes("compulsory").max(1.0);
-            row.insert("dram_over_compulsory".into(), over);
-            streams.push(over);
-        }
-        report.kernels.insert(name.to_string(), row);
+    let mut table = Table::new(
+        ["kernel".to_string()]
+            .into_iter()
+            .chain(SIZES.map(|s| format!("{s} KiB")))
+            .chain(["data L1 hits, %", "L2 hits, %", "DRAM, KiB"].map(String::from)),
+    );
+    for (name, points) in &all {
+        let row = measures(name, points);
+        table.row(shown(name, &row));
+        report.kernels.insert((*name).to_string(), row);
     }
-    let mut figure = |name: &str, value: f64| report.figures.insert(name.into(), value);
-    figure("cycles_saved.geomean_mixed", 1.0 - geomean(&mixed));
-    figure("cycles_saved.geomean_mixed_over_ca", 1.0 - geomean(&over_ca));
-    figure("cycles_saved.geomean_mixed_over_cg", 1.0 - geomean(&over_cg));
-    figure("cycles_ratio.max", all.iter().copied().fold(0.0, f64::max));
-    figure("cycles_ratio.geomean", geomean(&all));
-    figure("energy_ratio.geomean", geomean(&energies));
-    figure("dram_over_compulsory.streaming", geomean(&streams));
+    report.tables.push(table);
+    let column = |name: &str| -> Vec<f64> {
+        let of = |row: &BTreeMap<String, f64>| -> Vec<f64> {
+            row.iter().filter(|(key, _)| key.as_str() == name || key.ends_with(&format!(".{name}"))).map(|(_, v)| *v).collect()
+        };
+        report.kernels.values().flat_map(of).collect()
+    };
+    let of_mixed: Vec<f64> = (MIXED.iter().filter_map(|name| report.kernels.get(*name)))
+        .flat_map(|row| SIZES.map(|s| row[&format!("{s}.cycles_over_best")]))
+        .collect();
+    let ratios = column("cycles_over_best");
+    let figures = [
+        ("cycles_saved.geomean_mixed", 1.0 - geomean(&of_mixed)),
+        ("cycles_saved.geomean_mixed_over_ca", 1.0 - geomean(&column("cycles_over_ca"))),
+        ("cycles_saved.geomean_mixed_over_cg", 1.0 - geomean(&column("cycles_over_cg"))),
+        ("cycles_ratio.max", largest(&ratios)),
+        ("cycles_ratio.geomean", geomean(&ratios)),
+        ("energy_ratio.geomean", geomean(&column("energy_over_best"))),
+        ("dram_over_compulsory.streaming", geomean(&column("dram_over_compulsory"))),
+    ];
+    figures.into_iter().for_each(|(name, value)| report.figure(name, value));
+    report.figures_table();
     Ok(())
+}
+
+/// What is said about one workload.
+fn measures(name: &str, points: &Points<'_>) -> BTreeMap<String, f64> {
+    let nothing = Value::Null;
+    let point = |name: &str| points.get(name).unwrap_or(&nothing);
+    let mut row = BTreeMap::new();
+    for size in SIZES {
+        let [hints, ca, cg] = POLICIES.map(|p| number(point(&format!("{size}.{p}")), "timing.cycles"));
+        row.insert(format!("{size}.cycles_over_best"), hints / ca.min(cg));
+        if MIXED.contains(&name) {
+            row.insert(format!("{size}.cycles_over_ca"), hints / ca);
+            row.insert(format!("{size}.cycles_over_cg"), hints / cg);
+        }
+        let [hints, ca, cg] = POLICIES.map(|p| energy(point(&format!("{size}.{p}"))));
+        row.insert(format!("{size}.energy_over_best"), hints / ca.min(cg));
+    }
+    for policy in POLICIES {
+        let v = point(&format!("64.{policy}"));
+        let h = |path: &str| number(v, &format!("timing.hierarchy.{path}"));
+        let found = |level: &str| {
+            let reads = h(&format!("{level}.reads"));
+            (reads - h(&format!("{level}.misses")) - h(&format!("{level}.bypassed"))).max(0.0) / reads.max(1.0)
+        };
+        row.insert(format!("64.{policy}.l1_hit_rate"), found("data"));
+        row.insert(format!("64.{policy}.l2_hit_rate"), found("l2"));
+        row.insert(format!("64.{policy}.l2_to_l1_kib"), h("l2_to_l1_bytes") / 1024.0);
+        row.insert(format!("64.{policy}.dram_kib"), dram(v) / 1024.0);
+    }
+    if STREAMING.contains(&name) {
+        row.insert("dram_over_compulsory".into(), dram(point("64.analysis")) / dram(point("compulsory")).max(1.0));
+    }
+    row
+}
+
+/// Bytes to and from DRAM.
+fn dram(v: &Value) -> f64 {
+    number(v, "timing.hierarchy.dram_read_bytes") + number(v, "timing.hierarchy.dram_written_bytes")
+}
+
+/// The table's row of a workload.
+fn shown(name: &str, row: &BTreeMap<String, f64>) -> Vec<String> {
+    let three = |what: &str, times: f64| {
+        let values = POLICIES.map(|p| format!("{:.0}", times * row[&format!("64.{p}.{what}")]));
+        values.join(" / ")
+    };
+    let mut cells = vec![format!("`{name}`")];
+    cells.extend(SIZES.map(|s| format!("{:.3}", row[&format!("{s}.cycles_over_best")])));
+    cells.extend([three("l1_hit_rate", 100.0), three("l2_hit_rate", 100.0), three("dram_kib", 1.0)]);
+    cells
 }

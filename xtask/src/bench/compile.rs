@@ -1,145 +1,294 @@
-//! `bench compile`: compile times against clang alone and against llc's AMDGPU back end on the same IR.
+//! `bench compile`: compile times against clang alone and against llc's AMDGPU back end on the same
+//! IR.
 //!
-//! Each figure is the median of several runs; ratios are within one run of the benchmark. Heddle's back-end time is what it reports for
-//! selection, code generation and object writing; llc's is its whole process less the time it takes on an empty module.
+//! Each figure is the median of several runs; ratios are within one run of the benchmark.
+//! `clang_ms` is the clang that Heddle itself runs, with the same options but without the built-in
+//! library. Heddle's back-end time is what it reports for selection, code generation and object
+//! writing; llc's is its whole process less the time it takes on an empty module.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
-use super::{Report, kernels, median};
-use crate::shell::{build, find};
+use super::kernels::{Kernel, number};
+use super::report::{NotCompared, Report};
+use super::{Progress, Setup, largest, median};
+use crate::shell::find;
 
+/// How often each compiler runs on a kernel.
 const RUNS: usize = 5;
 
+/// Seconds of a process that must succeed.
 fn time(command: &mut Command) -> Result<f64> {
     let start = Instant::now();
     let output = command.output().with_context(|| format!("cannot run {:?}", command.get_program()))?;
     let seconds = start.elapsed().as_secs_f64();
     if !output.status.success() {
-        anyhow::bail!("{:?}: {}", command.get_program(), String::from_utf8_lossy(&output.stderr));
+        bail!("{:?}: {}", command.get_program(), String::from_utf8_lossy(&output.stderr));
     }
     Ok(seconds)
 }
 
-fn median_time(make: impl Fn() -> Command) -> Result<f64> {
-    let times: Result<Vec<f64>> = (0..RUNS).map(|_| time(&mut make())).collect();
+fn median_time(runs: usize, mut make: impl FnMut() -> Command) -> Result<f64> {
+    let times: Result<Vec<f64>> = (0..runs).map(|_| time(&mut make())).collect();
     Ok(median(times?))
 }
 
-/// IR for another target: its triple, no data layout, its kernel calling convention.
-pub fn for_amdgpu(ir: &str) -> String {
-    ir.lines()
-        .filter(|l| !l.starts_with("target "))
-        .map(|l| l.replace("spir_kernel", "amdgpu_kernel"))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-pub fn run(report: &mut Report) -> Result<()> {
-    let heddle = build()?;
-    let llc = find("llc-19");
-    let clang = find("clang-19").context("clang-19 is not in the PATH")?;
-    let folder = std::env::temp_dir().join(format!("heddle-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let llc_command = |input: &Path| {
-        let mut c = Command::new(llc.as_deref().unwrap_or(Path::new("llc-19")));
-        c.args(["-mtriple=amdgcn", "-mcpu=gfx1030", "-O2", "-filetype=obj", "-o"]).arg(folder.join("out.o")).arg(input);
-        c
+pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (folder, runs) = (folder.path(), setup.times(RUNS));
+    let llc = Llc::find();
+    let base = match &llc {
+        Some(llc) => llc.empty(folder, runs)?,
+        None => 0.0,
     };
-    let empty = folder.join("empty.ll");
-    std::fs::write(&empty, "")?;
-    let base = if llc.is_some() { median_time(|| llc_command(&empty))? } else { 0.0 };
-    let (mut backend_ratios, mut total_ratios) = (Vec::new(), Vec::new());
-    for (name, path) in kernels()? {
-        let source = path.join("kernel.cl");
+    let (mut backend_ratios, mut total_ratios, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let kernels = setup.kernels()?;
+    let progress = Progress::new(kernels.len());
+    for kernel in &kernels {
         let object = folder.join("k.o");
-        let mut backend = Vec::new();
-        let total = median_time(|| {
-            let mut c = Command::new(&heddle);
-            c.arg("build").arg("-I").arg(&path).arg(&source).arg("-o").arg(&object);
-            c
-        })?;
-        for _ in 0..RUNS {
-            let output =
-                Command::new(&heddle).args(["build", "--time", "-I"]).arg(&path).arg(&source).arg("-o").arg(&object).output()?;
-            let text = String::from_utf8_lossy(&output.stderr);
-            let line = text.lines().rev().find(|l| l.starts_with('{')).context("no times from heddle")?;
-            let times: serde_json::Value = serde_json::from_str(line)?;
-            let part = |k: &str| times[k].as_f64().unwrap_or(0.0);
-            backend.push(part("selection") + part("code generation") + part("object"));
-        }
+        let build = || {
+            let mut command = kernel.build(&setup.heddle);
+            command.arg("-o").arg(&object);
+            command
+        };
+        let total = median_time(runs, build)?;
+        let backend = (0..runs).map(|_| backend_seconds(build().arg("--time"))).collect::<Result<Vec<f64>>>()?;
         let backend = median(backend);
-        let front = median_time(|| {
-            let mut c = Command::new(&clang);
-            c.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O2", "-c", "-emit-llvm", "-I"]);
-            c.arg(&path).arg(&source).arg("-o").arg(folder.join("k.bc"));
-            c
-        })?;
-        let entry = report.kernels.entry(name).or_default();
+        let words = clang_words(build().arg("-v"), folder)?;
+        let front = median_time(runs, || clang(&words))?;
+        let entry = report.kernels.entry(kernel.name.clone()).or_default();
         entry.insert("heddle_ms".into(), total * 1e3);
         entry.insert("backend_ms".into(), backend * 1e3);
         entry.insert("clang_ms".into(), front * 1e3);
         total_ratios.push(total / front);
-        if llc.is_some() {
-            let ir = Command::new(&heddle).args(["build", "--emit", "ir", "-o", "-", "-I"]).arg(&path).arg(&source).output()?;
-            let file = folder.join("k.ll");
-            std::fs::write(&file, for_amdgpu(&String::from_utf8_lossy(&ir.stdout)))?;
-            match median_time(|| llc_command(&file)) {
+        if let Some(llc) = &llc {
+            let file = llc.input(kernel, &setup.heddle, folder)?;
+            match median_time(runs, || llc.object(&file, folder)) {
                 Ok(t) => {
                     let llc_time = (t - base).max(1e-4);
                     entry.insert("llc_ms".into(), llc_time * 1e3);
                     backend_ratios.push(backend / llc_time);
                 }
-                Err(e) => eprintln!("llc: {e:#}"),
+                Err(e) => refused.push((kernel.name.clone(), Llc::reason(&e.to_string()))),
             }
         }
+        progress.step();
     }
     if !backend_ratios.is_empty() {
-        report.figures.insert("backend_over_llc.max".into(), backend_ratios.iter().copied().fold(0.0, f64::max));
-        report.figures.insert("backend_over_llc.median".into(), median(backend_ratios));
+        report.figure("backend_over_llc.max", largest(&backend_ratios));
+        report.figure("backend_over_llc.median", median(backend_ratios));
     }
-    report.figures.insert("total_over_clang.median".into(), median(total_ratios));
-    large(report, &heddle, &folder)?;
-    std::fs::remove_dir_all(&folder).context("removing the temporary folder")
-}
-
-/// Generated functions: 100,000 instructions in one block, and 10,000 blocks.
-pub fn large(report: &mut Report, heddle: &Path, folder: &Path) -> Result<()> {
-    let mut straight = String::from(
-        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n  %a0 = load i32, ptr addrspace(1) %p\n  %a1 = xor i32 %a0, %n\n",
-    );
-    for i in 2..100_000 {
-        straight += &format!(
-            "  %a{i} = {} i32 %a{}, %a{}\n",
-            ["add", "xor", "mul", "sub"][i % 4],
-            i - 1,
-            i - 2 - (i * 7) % 20.min(i - 1)
-        );
-    }
-    straight += "  store i32 %a99999, ptr addrspace(1) %p\n  ret void\n}\n";
-    let mut blocks = String::from(
-        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\nentry:\n  %v = load i32, ptr addrspace(1) %p\n  br label %b0\n",
-    );
-    for i in 0..3_333 {
-        let before = if i == 0 { "%v".to_string() } else { format!("%x{}", i - 1) };
-        let from = if i == 0 { "entry".to_string() } else { format!("j{}", i - 1) };
-        blocks += &format!(
-            "b{i}:\n  %y{i} = phi i32 [ {before}, %{from} ]\n  %c{i} = icmp slt i32 %y{i}, {i}\n  br i1 %c{i}, label %t{i}, label %j{i}\nt{i}:\n  %m{i} = mul i32 %y{i}, {}\n  store i32 %m{i}, ptr addrspace(1) %p\n  br label %j{i}\nj{i}:\n  %x{i} = phi i32 [ %y{i}, %b{i} ], [ %m{i}, %t{i} ]\n  br label %{}\n",
-            i + 3,
-            if i == 3_332 { "end".to_string() } else { format!("b{}", i + 1) }
-        );
-    }
-    blocks += "end:\n  store i32 %x3332, ptr addrspace(1) %p\n  ret void\n}\n";
-    for (name, text) in [("instructions_100000", straight), ("blocks_10000", blocks)] {
-        let file = folder.join(format!("{name}.ll"));
-        std::fs::write(&file, text)?;
-        let mut c = Command::new(heddle);
-        c.arg("build").arg(&file).arg("-o").arg(folder.join("large.o"));
-        let seconds = time(&mut c)?;
-        report.figures.insert(format!("large_seconds.{name}"), seconds);
+    report.figure("total_over_clang.median", median(total_ratios));
+    large(setup, report, folder)?;
+    report.figures_table();
+    report.notes.extend(Llc::note(kernels.len(), &refused));
+    if llc.is_none() {
+        let (what, why) = ("the back end's time".to_string(), "llc-19 is not installed".to_string());
+        report.not_compared.push(NotCompared { peer: "LLVM's AMDGPU back end", what, why });
     }
     Ok(())
+}
+
+/// Seconds in the back end, as `heddle build --time` says.
+fn backend_seconds(command: &mut Command) -> Result<f64> {
+    let output = command.output().context("cannot run heddle")?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "heddle build --time: {text}");
+    let line = text.lines().rev().find(|l| l.starts_with('{')).context("no times from heddle")?;
+    let times: Value = serde_json::from_str(line)?;
+    let sum: f64 = ["selection", "code generation", "object"].iter().map(|part| number(&times, part)).sum();
+    ensure!(sum.is_finite(), "heddle build --time names its stages otherwise: {line}");
+    Ok(sum)
+}
+
+/// The command line of the clang that Heddle runs, as `heddle build -v` says it, without the
+/// built-in library.
+fn clang_words(command: &mut Command, folder: &Path) -> Result<Vec<String>> {
+    let output = command.output().context("cannot run heddle")?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "heddle build -v: {text}");
+    let said = text.lines().map(quoted_words).find(|words| words.iter().any(|w| w == "-emit-llvm"));
+    let mut words = said.context("heddle build -v shows no command of clang's")?;
+    let library = words.iter().position(|w| w == "-mlink-builtin-bitcode").context("clang links no built-in library")?;
+    // `-Xclang -mlink-builtin-bitcode -Xclang FILE`
+    words.drain(library - 1..library + 3);
+    let out = words.iter().position(|w| w == "-o").context("clang is told no output")?;
+    words[out + 1] = folder.join("k.bc").display().to_string();
+    Ok(words)
+}
+
+fn clang(words: &[String]) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+/// The words of a command as Rust shows it: each in quotes, quotes and backslashes in it escaped.
+fn quoted_words(line: &str) -> Vec<String> {
+    let (mut words, mut characters) = (Vec::new(), line.chars());
+    while characters.by_ref().any(|c| c == '"') {
+        let mut word = String::new();
+        while let Some(c) = characters.next().filter(|c| *c != '"') {
+            word.extend(if c == '\\' { characters.next() } else { Some(c) });
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// LLVM's AMDGPU back end.
+pub struct Llc(PathBuf);
+
+impl Llc {
+    /// The installed one.
+    pub fn find() -> Option<Llc> {
+        find("llc-19").map(Llc)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.0);
+        command.args(["-mtriple=amdgcn", "-mcpu=gfx1030", "-O2"]);
+        command
+    }
+
+    /// Compiles to an object.
+    fn object(&self, input: &Path, folder: &Path) -> Command {
+        let mut command = self.command();
+        command.args(["-filetype=obj", "-o"]).arg(folder.join("out.o")).arg(input);
+        command
+    }
+
+    /// Seconds on an empty module.
+    fn empty(&self, folder: &Path, runs: usize) -> Result<f64> {
+        let file = folder.join("empty.ll");
+        std::fs::write(&file, "")?;
+        median_time(runs, || self.object(&file, folder))
+    }
+
+    /// Writes what Heddle's selection gets of a kernel, for the other target.
+    fn input(&self, kernel: &Kernel, heddle: &Path, folder: &Path) -> Result<PathBuf> {
+        let file = folder.join(format!("{}.ll", kernel.name));
+        std::fs::write(&file, for_amdgpu(&kernel.text(heddle, &["--emit", "ir"])?))?;
+        Ok(file)
+    }
+
+    /// Its assembly of a kernel, or why it refuses.
+    pub fn assembly(&self, kernel: &Kernel, heddle: &Path, folder: &Path) -> Result<std::result::Result<String, String>> {
+        let file = self.input(kernel, heddle, folder)?;
+        let output = self.command().args(["-o", "-"]).arg(&file).output().context("cannot run llc")?;
+        if !output.status.success() {
+            return Ok(Err(Llc::reason(&String::from_utf8_lossy(&output.stderr))));
+        }
+        Ok(Ok(String::from_utf8(output.stdout)?))
+    }
+
+    /// The line of its errors that says why.
+    fn reason(errors: &str) -> String {
+        let line = errors.lines().find_map(|l| l.split_once("error: ").or_else(|| l.split_once("ERROR: ")));
+        let reason = line.map_or("it stopped", |(_, reason)| reason);
+        // Addresses of its data structures differ from run to run.
+        reason.split_whitespace().filter(|w| !w.starts_with("0x")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What to say of the kernels that it refuses.
+    pub fn note(all: usize, refused: &[(String, String)]) -> Option<String> {
+        let reasons: Vec<String> = refused.iter().map(|(name, reason)| format!("`{name}` ({reason})")).collect();
+        let compared = all - refused.len();
+        (!refused.is_empty()).then(|| format!("llc compiles {compared} of {all} kernels; it refuses {}.", reasons.join(", ")))
+    }
+}
+
+/// IR for another target: its triple, no data layout, its kernel calling convention, under which
+/// structures come by reference.
+fn for_amdgpu(ir: &str) -> String {
+    let lines = ir.lines().filter(|l| !l.starts_with("target "));
+    let feature = |l: &str| match (l.find("\"target-features\"=\""), l.starts_with("attributes ")) {
+        (Some(at), true) => {
+            let rest = &l[at + "\"target-features\"=\"".len()..];
+            format!("{}{}", &l[..at], rest.split_once('"').map_or("", |(_, after)| after))
+        }
+        _ => l.to_string(),
+    };
+    lines.map(|l| feature(l).replace("spir_kernel", "amdgpu_kernel").replace(" byval(", " byref(")).collect::<Vec<_>>().join("\n")
+}
+
+/// Compile time of generated functions: 100,000 instructions in one block, and 10,000 blocks. The
+/// small form has a hundredth.
+pub fn large(setup: &Setup, report: &mut Report, folder: &Path) -> Result<()> {
+    let (instructions, diamonds) = if setup.smoke { (1_000, 33) } else { (100_000, 3_333) };
+    let texts = [("instructions_100000", straight(instructions)), ("blocks_10000", branches(diamonds))];
+    for (name, text) in texts {
+        let file = folder.join(format!("{name}.ll"));
+        std::fs::write(&file, text)?;
+        let mut command = Command::new(&setup.heddle);
+        command.arg("build").arg(&file).arg("-o").arg(folder.join("large.o"));
+        report.figure(format!("large_seconds.{name}"), time(&mut command)?);
+    }
+    Ok(())
+}
+
+/// A kernel of one block.
+fn straight(instructions: usize) -> String {
+    let mut text = String::from(
+        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n\
+         \x20 %a0 = load i32, ptr addrspace(1) %p\n  %a1 = xor i32 %a0, %n\n",
+    );
+    for i in 2..instructions {
+        let (operation, other) = (["add", "xor", "mul", "sub"][i % 4], i - 2 - (i * 7) % 20.min(i - 1));
+        text += &format!("  %a{i} = {operation} i32 %a{}, %a{other}\n", i - 1);
+    }
+    text + &format!("  store i32 %a{}, ptr addrspace(1) %p\n  ret void\n}}\n", instructions - 1)
+}
+
+/// A kernel of so many conditional blocks, one after the other.
+fn branches(diamonds: usize) -> String {
+    let mut text = String::from(
+        "define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n\
+         entry:\n  %v = load i32, ptr addrspace(1) %p\n  br label %b0\n",
+    );
+    for i in 0..diamonds {
+        let before = if i == 0 { "%v".to_string() } else { format!("%x{}", i - 1) };
+        let from = if i == 0 { "entry".to_string() } else { format!("j{}", i - 1) };
+        let next = if i + 1 == diamonds { "end".to_string() } else { format!("b{}", i + 1) };
+        text += &format!("b{i}:\n  %y{i} = phi i32 [ {before}, %{from} ]\n  %c{i} = icmp slt i32 %y{i}, {i}\n");
+        text += &format!("  br i1 %c{i}, label %t{i}, label %j{i}\n");
+        text += &format!("t{i}:\n  %m{i} = mul i32 %y{i}, {}\n  store i32 %m{i}, ptr addrspace(1) %p\n  br label %j{i}\n", i + 3);
+        text += &format!("j{i}:\n  %x{i} = phi i32 [ %y{i}, %b{i} ], [ %m{i}, %t{i} ]\n  br label %{next}\n");
+    }
+    text + &format!("end:\n  store i32 %x{}, ptr addrspace(1) %p\n  ret void\n}}\n", diamonds - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_read_as_rust_shows_it() {
+        let mut command = Command::new("clang");
+        command.args(["-DTEXT=\"a b\"", "c\\d", ""]);
+        assert_eq!(quoted_words(&format!("{command:?}")), ["clang", "-DTEXT=\"a b\"", "c\\d", ""]);
+    }
+
+    #[test]
+    fn ir_is_made_fit_for_the_other_target() {
+        let ir = "target triple = \"nvptx64--\"\ndefine spir_kernel void @k(ptr noundef byval(%s) align 4 %x) #0 {\n\
+                  attributes #0 = { nounwind \"target-features\"=\"+ptx42\" \"x\"=\"y\" }";
+        let expected = "define amdgpu_kernel void @k(ptr noundef byref(%s) align 4 %x) #0 {\n\
+                        attributes #0 = { nounwind  \"x\"=\"y\" }";
+        assert_eq!(for_amdgpu(ir), expected);
+    }
+
+    #[test]
+    fn what_llc_refuses_is_said_with_its_reason() {
+        assert_eq!(Llc::note(3, &[]), None);
+        let reason = Llc::reason("a warning\nLLVM ERROR: Cannot select: 0x5624712a2d90: i64 = FrameIndex<0>\nmore");
+        assert_eq!(reason, "Cannot select: i64 = FrameIndex<0>");
+        let note = Llc::note(3, &[("language".into(), reason)]);
+        let said = "llc compiles 2 of 3 kernels; it refuses `language` (Cannot select: i64 = FrameIndex<0>).";
+        assert_eq!(note.as_deref(), Some(said));
+    }
 }

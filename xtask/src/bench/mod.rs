@@ -1,59 +1,223 @@
-//! Benchmarks with a contract: `{"bench": NAME, "figures": {"dotted.name": number}, "kernels": {…}}`.
+//! Benchmarks: what each measures, how they are run, and where their tables go.
+//!
+//! A benchmark is a row of [`BENCHES`]. It fills a [`Report`] with figures, values of kernels and
+//! tables, and tells it what it could not compare. `--json` writes `{"bench": NAME, "figures":
+//! {"dotted.name": number}, "kernels": {…}, …}`; `--write` puts the tables into
+//! `docs/BENCHMARKS.md`. The small form (`--smoke`) is the same code on one kernel; `cargo xtask
+//! test` runs it.
 
 mod address;
 mod cache;
 mod compile;
+mod document;
+mod kernels;
 mod regfile;
 mod rename;
+mod report;
 mod scalar;
 mod sim;
 
-use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde::Serialize;
-use serde_json::Value;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
-/// What a benchmark measured.
-#[derive(Default, Serialize)]
-pub struct Report {
-    bench: String,
-    figures: BTreeMap<String, f64>,
-    kernels: BTreeMap<String, BTreeMap<String, f64>>,
+use crate::shell;
+use report::{NotCompared, Report};
+
+/// A benchmark.
+pub struct Bench {
+    /// Its name on the command line and in `docs/BENCHMARKS.md`.
+    pub name: &'static str,
+    /// What it measures, in a line.
+    pub measures: &'static str,
+    run: fn(&Setup, &mut Report) -> Result<()>,
 }
 
-/// Runs a benchmark.
-pub fn run(name: &str, json: Option<&Path>) -> Result<()> {
-    let mut report = Report { bench: name.into(), ..Default::default() };
-    match name {
-        "address" => address::run(&mut report)?,
-        "cache" => cache::run(&mut report)?,
-        "rename" => rename::run(&mut report)?,
-        "regfile" => regfile::run(&mut report)?,
-        "scalar" => scalar::run(&mut report)?,
-        "sim" => sim::run(&mut report)?,
-        "compile" => compile::run(&mut report)?,
-        other => bail!("no benchmark `{other}`; there are: sim, compile, scalar, regfile, rename, address, cache"),
+/// All benchmarks, in the order of the document. Help, `all`, the tests and the document's regions
+/// follow from this list.
+pub const BENCHES: &[Bench] = &[
+    Bench { name: "sim", measures: "speed of the simulator, beside Oclgrind and PoCL", run: sim::run },
+    Bench { name: "compile", measures: "compile time, beside clang and llc's AMDGPU back end", run: compile::run },
+    Bench { name: "scalar", measures: "redundant work that the scalar unit takes over", run: scalar::run },
+    Bench { name: "regfile", measures: "energy and cycles with local register files", run: regfile::run },
+    Bench { name: "rename", measures: "cycles where registers are scarce, with and without renaming", run: rename::run },
+    Bench { name: "address", measures: "work that the address-generation unit saves", run: address::run },
+    Bench { name: "cache", measures: "cache policies of the analysis against fixed ones", run: cache::run },
+];
+
+/// Options of `cargo xtask bench`.
+#[derive(Args)]
+#[command(after_help = "What a comparison needs is installed by `cargo xtask setup --peers`; without it a \
+                  benchmark measures the rest and says at the end what was not compared. \
+                  HEDDLE_BIN=PATH measures that binary instead of building this tree's.\n\n\
+                  The exit code is 1 if a benchmark failed, 2 for a name that there is not.")]
+pub struct Options {
+    /// Which one, or all of them.
+    #[arg(value_parser = names())]
+    name: String,
+    /// The small form: one kernel, seconds. Says whether the benchmark works; its figures mean
+    /// nothing.
+    #[arg(long)]
+    smoke: bool,
+    /// Put the tables into docs/BENCHMARKS.md, with commit, date and machine. Nothing else should
+    /// run meanwhile.
+    #[arg(long, conflicts_with = "smoke")]
+    write: bool,
+    /// Where the figures go, as JSON (of `all`: an array).
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn names() -> PossibleValuesParser {
+    let all = PossibleValue::new("all").help("all of them, one after the other");
+    PossibleValuesParser::new(BENCHES.iter().map(|b| PossibleValue::new(b.name).help(b.measures)).chain([all]))
+}
+
+/// What a benchmark runs with.
+pub struct Setup {
+    /// The binary that is measured.
+    heddle: PathBuf,
+    /// Whether it runs in its small form.
+    smoke: bool,
+}
+
+impl Options {
+    /// Runs. False if a benchmark failed.
+    pub fn run(&self) -> Result<bool> {
+        if self.write && std::env::var_os("HEDDLE_BIN").is_some() {
+            let message = "--write states the commit of this tree, and HEDDLE_BIN measures something else\n";
+            clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, message).exit();
+        }
+        // Named before the build: what is measured is what stood there when it began.
+        let place = if self.write { Some(document::Place::here()?) } else { None };
+        let setup = Setup { heddle: shell::build()?, smoke: self.smoke };
+        let chosen: Vec<&Bench> = BENCHES.iter().filter(|b| self.name == "all" || b.name == self.name).collect();
+        let (mut reports, mut failed) = (Vec::new(), Vec::new());
+        for (i, bench) in chosen.iter().enumerate() {
+            eprintln!("bench {} ({} of {}): {}", bench.name, i + 1, chosen.len(), bench.measures);
+            let started = Instant::now();
+            match bench.measure(&setup) {
+                Ok(report) => {
+                    if self.smoke {
+                        println!("bench {}: works, {:.1} s", bench.name, started.elapsed().as_secs_f64());
+                    } else {
+                        println!("{report}");
+                    }
+                    if let Some(place) = &place {
+                        document::write(&report, place)?;
+                    }
+                    reports.push(report);
+                }
+                Err(e) => {
+                    eprintln!("bench {} failed: {e:#}", bench.name);
+                    failed.push(bench.name);
+                }
+            }
+        }
+        self.write_json(&reports)?;
+        if let Some(paragraph) = NotCompared::paragraph(reports.iter().flat_map(|r| &r.not_compared)) {
+            println!("{paragraph}\n");
+        }
+        if chosen.len() > 1 || !failed.is_empty() {
+            let names = if failed.is_empty() { String::new() } else { format!(": {}", failed.join(", ")) };
+            println!("{} benchmarks ran, {} failed{names}", chosen.len() - failed.len(), failed.len());
+        }
+        Ok(failed.is_empty())
     }
-    for (kernel, values) in &report.kernels {
-        let values: Vec<String> = values.iter().map(|(k, v)| format!("{k} {v:.4}")).collect();
-        println!("{kernel:<24} {}", values.join("  "));
+
+    fn write_json(&self, reports: &[Report]) -> Result<()> {
+        let Some(path) = &self.json else { return Ok(()) };
+        let text = match reports {
+            [one] if self.name != "all" => serde_json::to_string_pretty(one)?,
+            all => serde_json::to_string_pretty(all)?,
+        };
+        std::fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))
     }
-    println!();
-    for (name, value) in &report.figures {
-        println!("{name:<44} {value:.4}");
+}
+
+impl Bench {
+    /// Runs and checks that what came out is a measurement.
+    fn measure(&self, setup: &Setup) -> Result<Report> {
+        let mut report = Report::new(self.name);
+        (self.run)(setup, &mut report)?;
+        report.check()?;
+        Ok(report)
     }
-    if let Some(path) = json {
-        let text = serde_json::to_string_pretty(&report)?;
-        std::fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
+}
+
+/// Runs the small form of a benchmark; returns what was not compared.
+pub fn smoke(bench: &Bench, heddle: &Path) -> Result<Vec<NotCompared>> {
+    bench.measure(&Setup { heddle: heddle.to_path_buf(), smoke: true }).map(|r| r.not_compared)
+}
+
+/// The paragraph that ends a run whose comparisons lack something.
+pub fn not_compared(list: &[NotCompared]) -> Option<String> {
+    NotCompared::paragraph(list)
+}
+
+impl Setup {
+    /// How often something is measured: once in the small form.
+    fn times(&self, full: usize) -> usize {
+        if self.smoke { 1 } else { full }
     }
-    Ok(())
+
+    /// Applies `work` to all items, one per core at a time, and keeps their order. Simulated
+    /// figures do not depend on the host's load.
+    fn in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
+        let (next, progress) = (AtomicUsize::new(0), Progress::new(items.len()));
+        let results: Vec<Mutex<Option<Result<R>>>> = items.iter().map(|_| Mutex::new(None)).collect();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            for _ in 0..cores {
+                scope.spawn(|| {
+                    while let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < items.len()) {
+                        let result = work(&items[i]);
+                        *results[i].lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
+                        progress.step();
+                    }
+                });
+            }
+        });
+        let taken = results.into_iter().map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner()));
+        taken.map(|r| r.unwrap_or_else(|| bail!("a worker stopped"))).collect()
+    }
+}
+
+/// Says on standard error how far long work came: on a terminal in one line, else from time to
+/// time.
+struct Progress {
+    total: usize,
+    state: Mutex<(usize, Instant)>,
+}
+
+impl Progress {
+    fn new(total: usize) -> Progress {
+        Progress { total, state: Mutex::new((0, Instant::now())) }
+    }
+
+    fn step(&self) {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.0 += 1;
+        let (done, terminal) = (state.0, std::io::stderr().is_terminal());
+        let every = Duration::from_millis(if terminal { 100 } else { 20_000 });
+        if state.1.elapsed() >= every {
+            eprint!("{}  {done} of {}{}", if terminal { "\r" } else { "" }, self.total, if terminal { "" } else { "\n" });
+            state.1 = Instant::now();
+        }
+        if done == self.total && terminal {
+            eprint!("\r                    \r");
+        }
+    }
 }
 
 /// The median; 0 of nothing.
-pub fn median(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => 0.0,
@@ -63,73 +227,54 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// The geometric mean; 1 of nothing.
-pub fn geomean(values: &[f64]) -> f64 {
+fn geomean(values: &[f64]) -> f64 {
     (values.iter().map(|v| v.ln()).sum::<f64>() / values.len().max(1) as f64).exp()
 }
 
-/// The test kernels: name and folder.
-pub fn kernels() -> Result<Vec<(String, PathBuf)>> {
-    let mut result = Vec::new();
-    for entry in std::fs::read_dir(crate::shell::root().join("test-kernels"))? {
-        let path = entry?.path();
-        if path.join("kernel.cl").is_file() {
-            result.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), path));
+/// The largest; 0 of nothing.
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_benchmarks_and_is_bad_usage() {
+        let Err(error) = Line::try_parse_from(["bench", "speed"]) else { panic!("there is no benchmark `speed`") };
+        assert_eq!(error.exit_code(), 2);
+        let text = error.to_string();
+        assert!(BENCHES.iter().all(|b| text.contains(b.name)), "{text}");
+    }
+
+    #[test]
+    fn tables_are_not_written_from_the_small_form() {
+        let Err(error) = Line::try_parse_from(["bench", "all", "--smoke", "--write"]) else { panic!("they exclude each other") };
+        assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn help_says_what_each_benchmark_measures() {
+        use clap::CommandFactory;
+        let help = Line::command().render_long_help().to_string();
+        for bench in BENCHES {
+            assert!(help.contains(bench.name) && help.contains(bench.measures), "{} is not in the help:\n{help}", bench.name);
         }
     }
-    result.sort();
-    Ok(result)
-}
 
-/// The workloads: the test kernels on launches that fill SMs several times. Name and case file.
-pub fn workloads() -> Result<Vec<(String, PathBuf)>> {
-    let mut result = Vec::new();
-    for entry in std::fs::read_dir(crate::shell::root().join("benches/workloads"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "json") {
-            result.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path));
-        }
+    #[test]
+    fn means() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!((geomean(&[1.0, 4.0]) - 2.0).abs() < 1e-12);
+        assert_eq!(largest(&[0.5, 2.0, 1.0]), 2.0);
     }
-    result.sort();
-    Ok(result)
-}
-
-/// Runs a case and returns the statistics of all its launches together.
-pub fn simulate(heddle: &Path, case: &Path, options: &[String]) -> Result<Value> {
-    let mut command = Command::new(heddle);
-    command.arg("run").arg(case).args(["--json", "-"]).args(options);
-    let output = command.output().context("cannot run heddle")?;
-    anyhow::ensure!(
-        output.status.success(),
-        "{} {}: {}",
-        case.display(),
-        options.join(" "),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let json: Value = serde_json::from_slice(&output.stdout)?;
-    Ok(json["total"].clone())
-}
-
-/// A number of a JSON value by its path; 0 if it is not there.
-pub fn number(value: &Value, path: &str) -> f64 {
-    path.split('.').try_fold(value, |v, key| v.get(key)).and_then(Value::as_f64).unwrap_or(0.0)
-}
-
-/// Applies `work` to all items, on two threads (simulated figures do not depend on the host's load), and keeps their order.
-pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
-    use std::sync::Mutex;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<R>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < items.len()) {
-                    let result = work(&items[i]);
-                    *results[i].lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
-                }
-            });
-        }
-    });
-    let taken = results.into_iter().map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner()));
-    taken.map(|r| r.unwrap_or_else(|| bail!("a worker stopped"))).collect()
 }

@@ -1,85 +1,117 @@
 //! `bench rename`: what register renaming (REN-1 … REN-8) is worth where registers are scarce.
 //!
-//! Every workload runs on two SMs with 100, 75, 50 and 40 % of the machine's physical main registers, with and without renaming; all ratios are against
-//! the whole file without renaming. Since local files hold most values, the kernels name few main registers; so there are two more series with the main
-//! file alone (`--regfile=single`), as the publication has it: `single_…` with the same files, and `named_…`, whose whole file is only what the
-//! kernel names at full residency, so that every kernel is short of registers at 50 %, whatever it needs. Figures are the simulated
+//! Every workload runs on two SMs with 100, 75, 50 and 40 % of the machine's physical main
+//! registers, with and without renaming; all ratios are against the whole file without renaming.
+//! Since local files hold most values, the kernels name few main registers; so there are two more
+//! series with the main file alone (`--regfile=single`), as the publication has it: `single_…` with
+//! the same files, and `named_…`, whose whole file is only what the kernel names at full residency,
+//! so that every kernel is short of registers at 50 %, whatever it needs. Figures are the simulated
 //! machine's and do not depend on the host.
 
-use anyhow::Result;
+use std::collections::BTreeMap;
 
-use super::{Report, geomean, in_parallel, number, simulate, workloads};
-use crate::shell::build;
+use anyhow::Result;
+use serde_json::Value;
+
+use super::kernels::number;
+use super::report::{Report, Table};
+use super::{Setup, geomean, largest};
 
 /// Main registers of an SM of the default machine, warps and lanes.
 const FILE: f64 = 65536.0;
 const WARPS: f64 = 48.0;
 const LANES: f64 = 32.0;
 
-pub fn run(report: &mut Report) -> Result<()> {
-    let heddle = build()?;
-    let all = in_parallel(&workloads()?, |(name, case)| {
+/// Parts of the file, in per cent, and what their figures are called.
+const PARTS: [(u32, &str); 4] =
+    [(100, "slowdown_at_100"), (75, "slowdown_at_75"), (50, "slowdown_at_half"), (40, "slowdown_at_40")];
+/// What limits the registers: prefix of the figures, and words for the table.
+const SERIES: [(&str, &str); 3] =
+    [("", "default machine"), ("single_", "main file alone"), ("named_", "only what the kernel names")];
+/// How they are shared: prefix of the values, suffix of the figures, and words for the table.
+const HOW: [(&str, &str, &str); 3] =
+    [("rename", "", "renaming"), ("without", "_without", "without"), ("by_name", "_by_name", "`--release=name`")];
+
+/// Values of one workload, each against a base.
+struct Values(BTreeMap<String, f64>);
+
+impl Values {
+    fn note(&mut self, name: &str, base: &Value, v: &Value) {
+        let ratio = |path: &str| number(v, path) / number(base, path).max(1e-9);
+        self.0.insert(format!("{name}.slowdown"), ratio("timing.cycles"));
+        self.0.insert(format!("{name}.residency"), ratio("timing.occupancy"));
+        self.0.insert(format!("{name}.stalls"), number(v, "timing.stalls.rename") / number(v, "timing.cycles").max(1.0));
+    }
+}
+
+pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
+    let all = setup.in_parallel(&setup.workloads()?, |(name, case)| {
         let run = |registers: f64, more: &[&str]| {
             let rows = (registers / LANES).floor();
             let mut options: Vec<String> = vec!["--set".into(), "sm.count=2".into()];
             let limits = [("main-registers", rows * LANES), ("max-main-registers", rows.min(256.0))];
             options.extend(limits.iter().flat_map(|(field, n)| ["--set".into(), format!("sm.{field}={n}")]));
             options.extend(more.iter().map(|o| (*o).to_string()));
-            simulate(&heddle, case, &options)
+            setup.simulate(case, &options)
         };
+        let mut values = Values(BTreeMap::new());
         let base = run(FILE, &["--no-rename"])?;
-        let mut values = std::collections::BTreeMap::new();
-        let mut note = |name: String, base: &serde_json::Value, v: &serde_json::Value| {
-            let ratio = |path: &str| number(v, path) / number(base, path).max(1e-9);
-            values.insert(format!("{name}.slowdown"), ratio("timing.cycles"));
-            values.insert(format!("{name}.residency"), ratio("timing.occupancy"));
-            values.insert(format!("{name}.stalls"), number(v, "timing.stalls.rename") / number(v, "timing.cycles").max(1.0));
-        };
-        for percent in [100.0, 75.0, 50.0, 40.0] {
-            for (how, options) in [("rename", &[][..]), ("without", &["--no-rename"])] {
-                note(format!("{how}_{percent}"), &base, &run(FILE * percent / 100.0, options)?);
-            }
+        for (percent, _) in PARTS {
+            let part = FILE * f64::from(percent) / 100.0;
+            values.note(&format!("rename_{percent}"), &base, &run(part, &[])?);
+            values.note(&format!("without_{percent}"), &base, &run(part, &["--no-rename"])?);
         }
-        note("by_name_50".into(), &base, &run(FILE * 0.5, &["--release", "name"])?);
-        // With the main file alone, as in the publication: all of it, and what the kernel names at full residency.
+        values.note("by_name_50", &base, &run(FILE * 0.5, &["--release", "name"])?);
+        // With the main file alone, as in the publication: all of it, and what the kernel names at
+        // full residency.
         let single = ["--regfile", "single"];
         let without = ["--regfile", "single", "--no-rename"];
         let base = run(FILE, &without)?;
-        for percent in [100.0, 75.0, 50.0, 40.0] {
-            note(format!("single_rename_{percent}"), &base, &run(FILE * percent / 100.0, &single)?);
-            note(format!("single_without_{percent}"), &base, &run(FILE * percent / 100.0, &without)?);
+        for (percent, _) in PARTS {
+            let part = FILE * f64::from(percent) / 100.0;
+            values.note(&format!("single_rename_{percent}"), &base, &run(part, &single)?);
+            values.note(&format!("single_without_{percent}"), &base, &run(part, &without)?);
         }
         let full = (number(&base, "timing.named_registers").max(1.0) * WARPS * LANES).min(FILE);
         let base = run(full, &without)?;
-        for percent in [75.0, 50.0, 40.0] {
-            if percent == 50.0 {
-                let by_name = ["--regfile", "single", "--release", "name"];
-                note("named_by_name_50".into(), &base, &run(full * percent / 100.0, &by_name)?);
-            }
-            note(format!("named_rename_{percent}"), &base, &run(full * percent / 100.0, &single)?);
-            note(format!("named_without_{percent}"), &base, &run(full * percent / 100.0, &without)?);
+        for (percent, _) in &PARTS[1..] {
+            let part = full * f64::from(*percent) / 100.0;
+            values.note(&format!("named_rename_{percent}"), &base, &run(part, &single)?);
+            values.note(&format!("named_without_{percent}"), &base, &run(part, &without)?);
         }
-        Ok((name.clone(), values))
+        let by_name = ["--regfile", "single", "--release", "name"];
+        values.note("named_by_name_50", &base, &run(full * 0.5, &by_name)?);
+        Ok((name.clone(), values.0))
     })?;
+    summary(&all, report);
+    report.kernels.extend(all);
+    Ok(())
+}
+
+/// Means and worst cases over the workloads.
+fn summary(all: &[(String, BTreeMap<String, f64>)], report: &mut Report) {
     let column = |key: &str| -> Vec<f64> { all.iter().filter_map(|(_, v)| v.get(key).copied()).collect() };
-    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-    let figures = &mut report.figures;
-    for (series, key) in [("", ""), ("single_", "single_"), ("named_", "named_")] {
-        for (figure, percent) in
-            [("slowdown_at_100", 100), ("slowdown_at_75", 75), ("slowdown_at_half", 50), ("slowdown_at_40", 40)]
-        {
-            for (suffix, how) in [("", "rename"), ("_without", "without"), ("_by_name", "by_name")] {
-                let slowdowns = column(&format!("{key}{how}_{percent}.slowdown"));
+    let mut table = Table::new(["series", "100 %", "75 %", "50 %", "40 %"]);
+    for (series, limits) in SERIES {
+        for (how, suffix, words) in HOW {
+            let (mut row, mut any) = (vec![format!("{limits}, {words}")], false);
+            for (percent, figure) in PARTS {
+                let slowdowns = column(&format!("{series}{how}_{percent}.slowdown"));
                 if slowdowns.is_empty() {
+                    row.push("—".into());
                     continue;
                 }
-                let residency = geomean(&column(&format!("{key}{how}_{percent}.residency")));
-                figures.insert(format!("{series}{figure}{suffix}.geomean"), geomean(&slowdowns));
-                figures.insert(format!("{series}{figure}{suffix}.max"), most(&slowdowns));
-                figures.insert(format!("{series}{figure}{suffix}.residency"), residency);
+                any = true;
+                let residency = geomean(&column(&format!("{series}{how}_{percent}.residency")));
+                report.figure(format!("{series}{figure}{suffix}.geomean"), geomean(&slowdowns));
+                report.figure(format!("{series}{figure}{suffix}.max"), largest(&slowdowns));
+                report.figure(format!("{series}{figure}{suffix}.residency"), residency);
+                row.push(format!("{:.3} / {:.2} / {residency:.2}", geomean(&slowdowns), largest(&slowdowns)));
+            }
+            if any {
+                table.row(row);
             }
         }
     }
-    report.kernels.extend(all);
-    Ok(())
+    report.tables.push(table);
 }
