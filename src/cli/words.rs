@@ -36,51 +36,36 @@ fn own(command: &Command, word: &OsStr) -> Option<bool> {
     Some(value && !word.contains('='))
 }
 
+/// The words in groups of an option and its value, each with whether the option is a subcommand's own; all from `--` on are one group.
+fn groups<'w>(command: &Command, mut words: &'w [OsString]) -> Vec<(bool, &'w [OsString])> {
+    let mut groups = Vec::new();
+    while let Some(word) = words.first() {
+        let own = own(command, word);
+        let clangs_value = || word.to_str().is_some_and(takes_value);
+        let length = if word == "--" { words.len() } else { 1 + usize::from(own.unwrap_or_else(clangs_value)) };
+        let (group, rest) = words.split_at(length.min(words.len()));
+        groups.push((own.is_some(), group));
+        words = rest;
+    }
+    groups
+}
+
 /// Heddle's options, then `--` and all other words.
 fn clang_last(command: &Command, words: &[OsString]) -> Vec<OsString> {
-    let (mut first, mut last) = (Vec::new(), vec!["--".into()]);
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        if word == "--" {
-            last.push(word.clone());
-            last.extend(words.by_ref().cloned());
-        } else if let Some(value) = own(command, word) {
-            first.push(word.clone());
-            first.extend(words.by_ref().take(usize::from(value)).cloned());
-        } else {
-            last.push(word.clone());
-            let value = word.to_str().is_some_and(takes_value);
-            last.extend(words.by_ref().take(usize::from(value)).cloned());
-        }
-    }
-    [first, last].concat()
+    let (first, last): (Vec<_>, Vec<_>) = groups(command, words).into_iter().partition(|(own, _)| *own);
+    let words = |groups: Vec<(bool, &[OsString])>| groups.into_iter().flat_map(|(_, g)| g.to_vec()).collect::<Vec<_>>();
+    [words(first), vec!["--".into()], words(last)].concat()
 }
 
 /// All words, those of clang's options as values of `--option`.
 fn clang_as_option(command: &Command, words: &[OsString]) -> Vec<OsString> {
-    let mut result: Vec<OsString> = Vec::new();
-    let mut words = words.iter();
-    let option = |word: &OsString| {
-        let mut option = OsString::from("--option=");
-        option.push(word);
-        option
+    let option = |word: &OsString| [OsStr::new("--option="), word].into_iter().collect::<OsString>();
+    let clangs = |group: &[OsString]| group.first().and_then(|w| w.to_str()).is_some_and(is_compilation_option);
+    let group = |(own, group): (bool, &[OsString])| match !own && clangs(group) {
+        true => group.iter().map(option).collect(),
+        false => group.to_vec(),
     };
-    while let Some(word) = words.next() {
-        if word == "--" {
-            result.push(word.clone());
-            result.extend(words.by_ref().cloned());
-        } else if let Some(value) = own(command, word) {
-            result.push(word.clone());
-            result.extend(words.by_ref().take(usize::from(value)).cloned());
-        } else if word.to_str().is_some_and(is_compilation_option) {
-            result.push(option(word));
-            let value = word.to_str().is_some_and(takes_value);
-            result.extend(words.by_ref().take(usize::from(value)).map(option));
-        } else {
-            result.push(word.clone());
-        }
-    }
-    result
+    groups(command, words).into_iter().flat_map(group).collect()
 }
 
 #[cfg(test)]

@@ -57,10 +57,16 @@ impl PointResult {
     }
 }
 
+/// Why a point has no result: its status and a sentence.
+pub type Failure = (Status, String);
+
+/// The code of a case, made once by the first point that needs it.
+type Code = OnceLock<Result<Arc<Image>, Failure>>;
+
 /// Compiled code by what it depends on.
 #[derive(Default)]
 pub struct Compiler {
-    images: Mutex<HashMap<Hash, Arc<OnceLock<Result<Arc<Image>, (Status, String)>>>>>,
+    images: Mutex<HashMap<Hash, Arc<Code>>>,
 }
 
 impl Compiler {
@@ -68,7 +74,7 @@ impl Compiler {
     ///
     /// # Errors
     /// The status and the message of a point that has no code.
-    pub fn image(&self, case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, (Status, String)> {
+    pub fn image(&self, case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, Failure> {
         let machine_key = machine_text(&machine.compilers_view()).map_err(|e| (Status::InternalError, e.to_string()))?;
         let key = Hasher::default().part(case.hash.to_string()).part(&case.name).part(options.compile_text()).part(machine_key);
         let slot = self.images.lock().unwrap_or_else(|e| e.into_inner()).entry(key.finish()).or_default().clone();
@@ -86,7 +92,7 @@ impl Compiler {
     }
 }
 
-fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, (Status, String)> {
+fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, Failure> {
     use driver::CompileError as E;
     use heddle_codegen::CodegenError;
     let refused = |m: String| (Status::NotCompiled, m);
@@ -112,7 +118,7 @@ pub fn run(
     machine: Result<&Machine, &str>,
     options: &PointOptions,
     mode: Mode,
-) -> Result<Outcome, (Status, String)> {
+) -> Result<Outcome, Failure> {
     let work = || {
         let machine = machine.map_err(|m| (Status::Refused, m.to_string()))?;
         options.check(machine).map_err(|m| (Status::Refused, m))?;
@@ -132,7 +138,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// An outcome as a result.
-pub fn result(outcome: Result<Outcome, (Status, String)>) -> PointResult {
+pub fn result(outcome: Result<Outcome, Failure>) -> PointResult {
     match outcome {
         Err((status, error)) => PointResult::without(status, error),
         Ok(outcome) => {

@@ -96,7 +96,7 @@ impl Table {
             Format::Csv => self.csv().map_err(|e| defect(&e)),
             Format::Jsonl => Ok(self.json_lines()),
             #[cfg(feature = "parquet")]
-            Format::Parquet => super::parquet_file::bytes(self).map_err(|e| defect(&e)),
+            Format::Parquet => super::parquet_file::bytes(&self.columns, &self.rows, text).map_err(|e| defect(&e)),
         }
     }
 
@@ -128,7 +128,7 @@ pub fn settings(plan: &Plan, configuration: &Configuration) -> Vec<Value> {
 }
 
 /// A cell without quotes; null is empty.
-pub(super) fn text(value: &Value) -> String {
+fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(s) => s.clone(),
