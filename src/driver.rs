@@ -98,7 +98,8 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
     }
     let mut module = if let Some(mir) = mir {
         let name = mir.display();
-        let text = std::fs::read_to_string(mir).map_err(|e| CompileError::Input(format!("{name}: {e}")))?;
+        let text =
+            std::fs::read_to_string(mir).map_err(|e| CompileError::Input(format!("{name}: cannot read the machine IR: {e}")))?;
         let (module, places) = parse::parse_with_places(&text).map_err(|e| CompileError::Input(format!("{name}:{e}")))?;
         for (f, places) in module.functions.iter().zip(&places) {
             heddle_mir::verify::verify_in_place(f, machine).map_err(|v| {

@@ -1,8 +1,10 @@
 //! Heddle as a library: compile, load, launch, read statistics.
 //!
-//! A [`Device`] is a simulated machine with its memory; [`Buffer`]s are in it. A [`Program`] is compiled for a device; its [`Kernel`]s are launched on it
-//! with arguments in order, and every launch returns its [`Statistics`]. Everything that can go wrong is an [`Error`]. See the crate's front page for
-//! an example; what this module does not offer (images, samplers, several sources with own options) is in [`crate::driver`] and [`heddle_runtime`].
+//! A [`Device`] is a simulated machine with its memory; [`Buffer`]s are in it. A [`Program`] is compiled for
+//! a device; its [`Kernel`]s are launched on it with arguments in order, and every launch returns its
+//! [`Statistics`]. Everything that can go wrong is an [`Error`]. See the crate's front page for an example;
+//! what this module does not offer (images, samplers, several sources with own options) is in
+//! [`crate::driver`] and [`heddle_runtime`].
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -59,6 +61,14 @@ pub enum Error {
     /// A temporary file could not be written.
     #[error("cannot write a temporary file: {0}")]
     File(#[from] std::io::Error),
+    /// An object file cannot be read.
+    #[error("{}: cannot read the object: {error}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
 }
 
 impl From<RunError> for Error {
@@ -247,7 +257,8 @@ impl<T> Buffer<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalMemory(pub u32);
 
-/// What a kernel can be given: a [`Buffer`], a number, an array of numbers (a vector or structure by value), [`LocalMemory`].
+/// What a kernel can be given: a [`Buffer`], a number, an array of numbers (a vector or structure by value),
+/// [`LocalMemory`].
 pub trait KernelArgument {
     /// The argument as the runtime takes it, and if it is a buffer, its device and address.
     #[doc(hidden)]
@@ -280,7 +291,8 @@ impl<T: Element, const N: usize> KernelArgument for [T; N] {
     }
 }
 
-/// Sizes of a launch: the global size, and if wanted a work-group size and an offset, in one to three dimensions.
+/// Sizes of a launch: the global size, and if wanted a work-group size and an offset, in one to three
+/// dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NdRange {
     global: Vec<u64>,
@@ -369,9 +381,10 @@ impl Program {
     /// Reads an object file that `heddle build` wrote.
     ///
     /// # Errors
-    /// [`Error::Object`]; [`Error::File`] if it cannot be read.
+    /// [`Error::Object`]; [`Error::Unreadable`].
     pub fn from_object_file(path: &Path) -> Result<Program, Error> {
-        Program::from_object(&std::fs::read(path)?)
+        let bytes = std::fs::read(path).map_err(|error| Error::Unreadable { path: path.into(), error })?;
+        Program::from_object(&bytes)
     }
 
     /// Names of the kernels.
@@ -402,8 +415,9 @@ impl Kernel<'_> {
     /// Runs the kernel to its end.
     ///
     /// # Errors
-    /// [`Error::Launch`] if the arguments do not fit the kernel's parameters or the machine cannot run work-groups of this size; [`Error::Fault`] for
-    /// what the kernel does wrong: buffers then hold what it wrote until then.
+    /// [`Error::Launch`] if the arguments do not fit the kernel's parameters or the machine cannot run
+    /// work-groups of this size; [`Error::Fault`] for what the kernel does wrong: buffers then hold what it
+    /// wrote until then.
     pub fn launch(
         &self,
         device: &mut Device,

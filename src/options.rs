@@ -1,4 +1,5 @@
-//! The options of code generation as words of the command line. Subcommands, settings of sweeps and other programs all read this one definition.
+//! The options of code generation as words of the command line. Subcommands, settings of sweeps and other
+//! programs all read this one definition.
 
 use clap::Args;
 use heddle_codegen::partition::Ownership;
@@ -28,16 +29,19 @@ pub struct CodegenArgs {
     /// Prefetch streams that come to new lines in every iteration of a loop.
     #[arg(long)]
     pub prefetch: bool,
-    /// Register files that vector values may use: the clusters' local files and the main file, or the main file only.
+    /// Register files that vector values may use: the clusters' local files and the main file, or the main
+    /// file only.
     #[arg(long, value_enum)]
     pub regfile: Option<RegisterFile>,
-    /// No register renaming: all main registers are a warp's own. Otherwise short-lived ones are shared by the warps of an SM where that makes room for more.
+    /// No register renaming: all main registers are a warp's own. Otherwise short-lived ones are shared by
+    /// the warps of an SM where that makes room for more.
     #[arg(long)]
     pub no_rename: bool,
     /// Share short-lived registers even where the compiler expects no gain.
     #[arg(long, conflicts_with = "no_rename")]
     pub rename: bool,
-    /// When shared registers are released: after each value's last read, or after the last mention of the register's name.
+    /// When shared registers are released: after each value's last read, or after the last mention of the
+    /// register's name.
     #[arg(long, value_enum)]
     pub release: Option<Release>,
     /// Keep the order in which instructions were selected.

@@ -498,3 +498,118 @@ fn odd_sizes_and_empty_launches() {
         assert!(right && out.len() == n as usize, "{n}");
     }
 }
+
+/// Runs `heddle run` in a folder and reads what the kernel left in `a`.
+fn values(folder: &Path, words: &[&str]) -> Vec<i64> {
+    let out = folder.join("a.npy");
+    heddle().current_dir(folder).arg("run").args(words).arg("-q").assert().success();
+    let array = heddle::runtime::array::Array::read(&out).unwrap();
+    fs::remove_file(&out).unwrap();
+    array.data.chunks_exact(4).map(|b| i64::from(i32::from_le_bytes(b.try_into().unwrap()))).collect()
+}
+
+/// `heddle run` takes clang's options as `heddle build` does, before and behind the input, after those of a case.
+#[test]
+fn run_takes_clangs_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir_all(path.join("mine")).unwrap();
+    fs::write(path.join("mine/more.h"), "#define M 20\n").unwrap();
+    let kernel = "#ifdef HEADER\n#include HEADER\n#else\n#define M 0\n#endif\n\
+                  __kernel void k(__global int *a) { a[get_global_id(0)] = N + M; }";
+    let sub = path.join("case");
+    fs::create_dir_all(&sub).unwrap();
+    let case = r#"{"source":"kernel.cl","options":["-DN=1"],"buffers":{"a":{"zeros":[2],"dtype":"int32","save":"../a.npy"}},
+        "launches":[{"kernel":"k","global":[2],"args":[{"buffer":"a"}]}]}"#;
+    case_in(&sub, kernel, case);
+    fs::write(path.join("kernel.cl"), kernel).unwrap();
+    let quick = ["kernel.cl", "--global", "2", "--arg", "a=zeros:int32:2,save=a.npy"];
+    assert_eq!(values(path, &[&quick[..], &["-DN=4"]].concat()), [4, 4]);
+    assert_eq!(values(path, &[&["-D", "N=5", "-O0"], &quick[..], &["-Wall", "-cl-fast-relaxed-math"]].concat()), [5, 5]);
+    assert_eq!(values(path, &[&quick[..], &["--option=-DN=6"]].concat()), [6, 6]);
+    // Behind the case's own options, which they may undo; folders are the user's.
+    assert_eq!(values(path, &["case/case.json"]), [1, 1]);
+    assert_eq!(values(path, &["case/case.json", "-UN", "-DN=7"]), [7, 7]);
+    let header = "-DHEADER=\"more.h\"";
+    assert_eq!(values(path, &["case/case.json", "-I", "mine", header]), [21, 21]);
+    assert_eq!(values(path, &["case/case.json", "-Imine", header]), [21, 21]);
+}
+
+/// Heddle's own options of `build` are read the same before and behind the source; the last of two counts, as in clang.
+#[test]
+fn builds_options_may_stand_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("k.cl"), COPY).unwrap();
+    let build = |line: &str| {
+        let out = heddle().current_dir(folder.path()).arg("build").args(line.split(' ')).assert().success();
+        String::from_utf8(out.get_output().stdout.clone()).unwrap()
+    };
+    let expected = build("--regfile=single --no-scalarize --emit=asm k.cl -o -");
+    assert_ne!(expected, build("--emit asm k.cl -o -"));
+    for line in [
+        "k.cl -o - --emit=asm --no-scalarize --regfile single",
+        "--no-scalarize k.cl --regfile=single -o - --emit asm",
+        "--regfile=multilevel k.cl --emit obj -o - --emit asm --regfile=single --no-scalarize",
+    ] {
+        assert_eq!(build(line), expected, "{line}");
+    }
+    let both = heddle().current_dir(folder.path()).args(["build", "--rename", "k.cl", "--no-rename"]).assert();
+    both.code(2).stderr(contains("'--rename' cannot be used with '--no-rename'"));
+}
+
+/// Every file that a subcommand reads may hold anything: a message and status 2, and no panic.
+#[test]
+fn garbage_is_refused_with_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = "[".repeat(100_000);
+    let garbage: [(&str, &[u8]); 8] = [
+        ("empty", b""),
+        ("zeros", &[0; 4096]),
+        ("bytes", &[0xff, 0xfe, 0x80, 0x7f, b'E', b'L', b'F']),
+        ("elf", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xf3\0\x01\0\0\0"),
+        ("deep", deep.as_bytes()),
+        ("text", "kernel @\u{1F600} stage ssa {".as_bytes()),
+        ("object", b"{\"source\": 1, \"launches\": {}}"),
+        ("numbers", b"[sm]\ncount = 99999999999999999999999999999999\n"),
+    ];
+    let lines = [
+        "run F.json",
+        "run F.cl --global 64",
+        "run F.ll --global 64",
+        "run F.bc --global 64",
+        "run F.mir --global 64",
+        "run test-kernels/saxpy/case.json --object F.o",
+        "run test-kernels/saxpy/kernel.cl --global 64 --arg a=F.npy --arg a --arg f32=1",
+        "build F.ll -o F.out",
+        "build F.bc -o F.out",
+        "build F.mir -o F.out",
+        "build F.mir --start-before finish -o F.out",
+        "opt --passes=uniformity F.ll",
+        "objdump F.o",
+        "as F.s -o F.out",
+        "target --target F.toml --check",
+        "sweep F.toml --dry-run",
+        "ablate F.json",
+        "compare F.json F.json",
+    ];
+    for (name, bytes) in garbage {
+        for line in lines {
+            let path = folder.path().join(name).display().to_string();
+            for word in line.split(' ').filter(|w| w.starts_with("F.")) {
+                fs::write(word.replacen('F', &path, 1), bytes).unwrap();
+            }
+            let words = line.split(' ').map(|w| w.replace("F.", &format!("{path}.")));
+            // An empty source is a program without kernels, and an empty module prints as one.
+            let harmless = name == "empty" && (line.contains("F.ll") || line.starts_with("as "));
+            let assert = heddle().args(words).assert();
+            let output = assert.get_output();
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!text.contains("panicked"), "{line} with {name}: {text}");
+            let code = output.status.code();
+            assert!(
+                code == Some(2) && text.contains("error: ") || harmless && code == Some(0),
+                "{line} with {name}: {code:?} {text}"
+            );
+        }
+    }
+}

@@ -22,7 +22,7 @@ impl As {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let name = self.input.display();
-        let bytes = read_input(&self.input)?;
+        let bytes = read_input(&self.input, "assembly")?;
         let text = String::from_utf8(bytes).map_err(|_| Failure::input(format!("{name}: not text")))?;
         let image = asm::assemble(&text).map_err(|e| Failure::input(format!("{name}:{}:{}: {}", e.line, e.column, e.message)))?;
         let object = write::write(&image).map_err(Failure::input)?;

@@ -1,6 +1,6 @@
 //! `heddle build`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -12,13 +12,14 @@ use heddle_frontend::args::{object_name, parse_clang_style};
 /// Compile OpenCL C (or LLVM IR, or MIR) to an object.
 ///
 /// Takes clang's options as they are (-c -o -D -I -O -g -cl-* -W… -MD -MF …), so that it can stand
-/// where clang stands in a Makefile. Several sources become one object.
+/// where clang stands in a Makefile; Heddle's own may stand between them. Several sources become one
+/// object.
 ///
 ///   heddle build -O2 -DN=64 kernel.cl -o kernel.o
 ///   heddle build kernel.cl --emit asm -o -
 ///   heddle build kernel.cl --stop-after select -o -       # machine IR after instruction selection
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, args_override_self = true)]
 pub struct Build {
     #[command(flatten)]
     machine: MachineArgs,
@@ -27,13 +28,15 @@ pub struct Build {
     /// What to write.
     #[arg(long, value_enum)]
     emit: Option<Emit>,
-    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition, scalar-file, predicates, local-file, main-file, finish, release.
+    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition,
+    /// scalar-file, predicates, local-file, main-file, finish, release.
     #[arg(long, value_name = "STAGE")]
     stop_after: Option<String>,
     /// Start with a stage (the input is machine IR that has been through the earlier ones).
     #[arg(long, value_name = "STAGE")]
     start_before: Option<String>,
-    /// Write optimisation remarks to a file (`-`: standard output): which addresses are made of global ids, and why others are not (YAML, as LLVM's).
+    /// Write optimisation remarks to a file (`-`: standard output): which addresses are made of global ids,
+    /// and why others are not (YAML, as LLVM's).
     #[arg(long, value_name = "FILE")]
     remarks: Option<PathBuf>,
     #[command(flatten)]
@@ -49,106 +52,20 @@ pub struct Build {
     rest: Vec<String>,
 }
 
-/// Heddle's own long options, which may stand anywhere on the line.
-const OWN: &[(&str, bool)] = &[
-    ("--target", true),
-    ("--set", true),
-    ("--no-scalarize", false),
-    ("--regfile", true),
-    ("--no-schedule", false),
-    ("--no-global-id", false),
-    ("--cache-hints", true),
-    ("--no-cache-hints", false),
-    ("--prefetch", false),
-    ("--rename", false),
-    ("--no-rename", false),
-    ("--release", true),
-    ("--ownership", true),
-    ("--max-registers", true),
-    ("--verify", false),
-    ("--emit", true),
-    ("--stop-after", true),
-    ("--start-before", true),
-    ("--remarks", true),
-    ("--dump", true),
-    ("--dump-dir", true),
-    ("--time", false),
-    ("--stats", false),
-];
-
 impl Build {
-    /// Takes Heddle's own options out of what follows clang's.
-    fn absorb_trailing(self) -> Result<Build, Failure> {
-        use clap::{Args as _, FromArgMatches};
-        let mut own: Vec<String> = vec!["heddle build".into()];
-        let mut rest = Vec::new();
-        let mut words = self.rest.iter();
-        while let Some(word) = words.next() {
-            let name = word.split('=').next().unwrap_or_default();
-            match OWN.iter().find(|(o, _)| *o == name) {
-                Some((_, takes_value)) => {
-                    own.push(word.clone());
-                    if *takes_value && !word.contains('=') {
-                        own.extend(words.next().cloned());
-                    }
-                }
-                None => rest.push(word.clone()),
-            }
-        }
-        if own.len() == 1 {
-            return Ok(Build { rest, ..self });
-        }
-        let command = Build::augment_args(clap::Command::new("heddle build").no_binary_name(false));
-        let usage = |e: clap::Error| Failure::input(e.to_string().trim_end());
-        let matches = command.try_get_matches_from(own).map_err(usage)?;
-        let late = Build::from_arg_matches(&matches).map_err(usage)?;
-        let mut set = self.machine.set;
-        set.extend(late.machine.set);
-        Ok(Build {
-            machine: MachineArgs { target: late.machine.target.or(self.machine.target), set },
-            codegen: CodegenArgs {
-                no_scalarize: self.codegen.no_scalarize || late.codegen.no_scalarize,
-                no_global_id: self.codegen.no_global_id || late.codegen.no_global_id,
-                cache_hints: late.codegen.cache_hints.or(self.codegen.cache_hints),
-                no_cache_hints: self.codegen.no_cache_hints || late.codegen.no_cache_hints,
-                prefetch: self.codegen.prefetch || late.codegen.prefetch,
-                no_rename: self.codegen.no_rename || late.codegen.no_rename,
-                rename: self.codegen.rename || late.codegen.rename,
-                release: late.codegen.release.or(self.codegen.release),
-                no_schedule: self.codegen.no_schedule || late.codegen.no_schedule,
-                regfile: late.codegen.regfile.or(self.codegen.regfile),
-                ownership: late.codegen.ownership.or(self.codegen.ownership),
-                max_registers: late.codegen.max_registers.or(self.codegen.max_registers),
-                verify: self.codegen.verify || late.codegen.verify,
-            },
-            emit: late.emit.or(self.emit),
-            stop_after: late.stop_after.or(self.stop_after),
-            start_before: late.start_before.or(self.start_before),
-            remarks: late.remarks.or(self.remarks),
-            dump: super::DumpArgs {
-                dump: [self.dump.dump, late.dump.dump].concat(),
-                dump_dir: late.dump.dump_dir.or(self.dump.dump_dir),
-            },
-            time: self.time || late.time,
-            stats: self.stats || late.stats,
-            rest,
-        })
-    }
-
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
-        let this = self.absorb_trailing()?;
-        let line = parse_clang_style(&this.rest).map_err(Failure::input)?;
-        let machine = this.machine.load()?;
-        this.codegen.check(&machine).map_err(Failure::input)?;
-        this.dump.check()?;
+        let line = parse_clang_style(&self.rest).map_err(Failure::input)?;
+        let machine = self.machine.load()?;
+        self.codegen.check(&machine).map_err(Failure::input)?;
+        self.dump.check()?;
         let frontend =
             FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
         if line.preprocess || line.syntax_only {
             return heddle_frontend::preprocess(&line).map_err(|e| compile_failure(e.into()));
         }
-        let mut options = this.codegen.options(frontend);
-        for (stage, stop) in [(&this.stop_after, true), (&this.start_before, false)] {
+        let mut options = self.codegen.options(frontend);
+        for (stage, stop) in [(&self.stop_after, true), (&self.start_before, false)] {
             let Some(stage) = stage else { continue };
             let select = if stop { "select, " } else { "" };
             if !(stop && stage == "select" || heddle_codegen::STAGES.contains(&stage.as_str())) {
@@ -158,7 +75,7 @@ impl Build {
                 )));
             }
         }
-        if let (Some(stage), Some(input)) = (&this.start_before, line.inputs.iter().find(|i| !driver::is_mir(i))) {
+        if let (Some(stage), Some(input)) = (&self.start_before, line.inputs.iter().find(|i| !driver::is_mir(i))) {
             let kind = match input.extension().and_then(|e| e.to_str()) {
                 Some("ll" | "bc") => "LLVM IR",
                 _ => "OpenCL C",
@@ -168,35 +85,24 @@ impl Build {
                 input.display()
             )));
         }
-        let whole = this.emit.filter(|e| *e != Emit::Mir).and_then(|e| clap::ValueEnum::to_possible_value(&e));
-        if let (Some(stage), Some(emit)) = (&this.stop_after, &whole) {
+        let whole = self.emit.filter(|e| *e != Emit::Mir).and_then(|e| clap::ValueEnum::to_possible_value(&e));
+        if let (Some(stage), Some(emit)) = (&self.stop_after, &whole) {
             let emit = emit.get_name();
             return Err(Failure::input(format!("--stop-after {stage} writes machine IR; leave out --emit {emit}")));
         }
-        options.codegen.dump.clone_from(&this.dump.dump);
-        options.codegen.stop_after = this.stop_after;
-        options.codegen.start_before = this.start_before;
-        let emit = this.emit.unwrap_or(if line.assembly { Emit::Asm } else { Emit::Obj });
+        options.codegen.dump.clone_from(&self.dump.dump);
+        options.codegen.stop_after = self.stop_after;
+        options.codegen.start_before = self.start_before;
+        let emit = self.emit.unwrap_or(if line.assembly { Emit::Asm } else { Emit::Obj });
         let early = matches!(emit, Emit::Ir | Emit::AnnotatedIr) || options.codegen.stop_after.as_deref() == Some("select");
-        if early && !this.dump.dump.is_empty() {
+        if early && !self.dump.dump.is_empty() {
             return Err(Failure::input(
                 "--dump shows code generation, which --emit ir, --emit annotated-ir and --stop-after select leave out",
             ));
         }
         let result = driver::compile(&line.inputs, emit, &options, &machine).map_err(compile_failure)?;
-        if let Some(path) = &this.remarks {
-            let text: String = result.remarks.iter().map(ToString::to_string).collect();
-            write_output(Some(path), text.as_bytes())?;
-        }
-        this.dump.write(&result.stats)?;
-        if this.time {
-            let times: serde_json::Map<String, serde_json::Value> =
-                result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();
-            heddle_report::say!("{}", serde_json::Value::Object(times));
-        }
-        if this.stats {
-            heddle_report::say!("{}", serde_json::to_string(&result.stats).unwrap_or_default());
-        }
+        report(&result, self.remarks.as_deref(), self.time, self.stats)?;
+        self.dump.write(&result.stats)?;
         let text = emit != Emit::Obj || options.codegen.stop_after.is_some();
         let output = match (&line.output, text) {
             (Some(o), _) => Some(o.clone()),
@@ -205,4 +111,21 @@ impl Build {
         };
         write_output(output.as_deref(), &result.output)
     }
+}
+
+/// Writes what was asked for beside the output.
+fn report(result: &driver::Compilation, remarks: Option<&Path>, time: bool, stats: bool) -> Outcome {
+    if let Some(path) = remarks {
+        let text: String = result.remarks.iter().map(ToString::to_string).collect();
+        write_output(Some(path), text.as_bytes())?;
+    }
+    if time {
+        let times: serde_json::Map<String, serde_json::Value> =
+            result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();
+        heddle_report::say!("{}", serde_json::Value::Object(times));
+    }
+    if stats {
+        heddle_report::say!("{}", serde_json::to_string(&result.stats).unwrap_or_default());
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ use super::{Failure, Outcome, write_output};
 use heddle::explore::compare::{Limit, check, compare, read, text};
 use heddle::explore::page::compare::page;
 
-/// Compare two runs: every counter, the ratio of the second to the first, and geometric means over the kernels.
+/// Compare two runs: every counter, ratios of the second to the first, geometric means over the kernels.
 ///
 /// Each file is the statistics of a run (`heddle run CASE --json FILE`) or the results of a sweep
 /// (results.jsonl). Kernels (points of a sweep) are matched by name; what only one run has is told.
@@ -30,7 +30,8 @@ pub struct Compare {
     /// All counters that are not 0 in both runs, not only those that one looks at first.
     #[arg(long)]
     all: bool,
-    /// Fail (exit status 1) if the ratio of a counter's total is beyond a bound: cycles>1.02, occupancy<0.9. For sweeps the geometric mean counts. May be repeated.
+    /// Fail (exit status 1) if the ratio of a counter's total is beyond a bound: cycles>1.02, occupancy<0.9.
+    /// For sweeps the geometric mean counts. May be repeated.
     #[arg(long, value_name = "COUNTER>RATIO")]
     fail_if: Vec<Limit>,
     /// The same for each kernel, or point, by itself.

@@ -11,11 +11,12 @@ mod opt;
 mod run;
 mod sweep;
 mod target;
+mod words;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use heddle::options::CodegenArgs;
 use heddle_codegen::dump::Dump;
@@ -86,7 +87,8 @@ pub struct MachineArgs {
     /// Machine description; without it the built-in default machine (see `heddle target`).
     #[arg(long, value_name = "FILE")]
     pub target: Option<PathBuf>,
-    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be repeated.
+    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be
+    /// repeated.
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
 }
@@ -104,8 +106,9 @@ impl MachineArgs {
 /// Graphs of the compiler's work.
 #[derive(Args, Clone, Debug, Default)]
 pub struct DumpArgs {
-    /// Write graphs of each kernel as DOT (graphviz), comma-separated: cfg (blocks of the finished code), ddg (dependences within blocks, as the scheduler
-    /// sees them), interference (live ranges that cannot share a register, before allocation).
+    /// Write graphs of each kernel as DOT (graphviz), comma-separated: cfg (blocks of the finished code), ddg
+    /// (dependences within blocks, as the scheduler sees them), interference (live ranges that cannot share a
+    /// register, before allocation).
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GRAPH")]
     pub dump: Vec<Dump>,
     /// Folder for the graphs, as KERNEL.GRAPH.dot; without it they go to standard output.
@@ -153,15 +156,15 @@ pub fn compile_failure(error: heddle::driver::CompileError) -> Failure {
     }
 }
 
-/// Reads a file, or standard input for `-`.
-pub fn read_input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+/// Reads a file, or standard input for `-`. `what` it should be stands in the message if there is none.
+pub fn read_input(path: &std::path::Path, what: &str) -> Result<Vec<u8>, Failure> {
     use std::io::Read;
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map_err(|e| Failure::input(format!("standard input: {e}")))?;
         return Ok(bytes);
     }
-    std::fs::read(path).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
+    std::fs::read(path).map_err(|e| Failure::input(format!("{}: cannot read the {what}: {e}", path.display())))
 }
 
 /// Writes a file, or standard output for `-` or none.
@@ -181,7 +184,7 @@ pub fn write_output(path: Option<&std::path::Path>, bytes: &[u8]) -> Outcome {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(words::sorted(&Cli::command(), std::env::args_os().collect()));
     let outcome = match cli.command {
         Command::Build(c) => c.run(),
         Command::Run(c) => c.run(),

@@ -22,7 +22,7 @@ impl Objdump {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let name = self.input.display();
-        let image = read::parse(&read_input(&self.input)?).map_err(|e| Failure::input(format!("{name}: {e}")))?;
+        let image = read::parse(&read_input(&self.input, "object")?).map_err(|e| Failure::input(format!("{name}: {e}")))?;
         let text = asm::disassemble(&image).map_err(|e| Failure::input(format!("{name}: {e}")))?;
         write_output(self.output.as_deref(), text.as_bytes())
     }

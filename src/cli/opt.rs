@@ -44,7 +44,7 @@ impl Opt {
     pub fn run(self) -> Outcome {
         let machine = self.machine.load()?;
         let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
-        let bytes = super::read_input(&self.input)?;
+        let bytes = super::read_input(&self.input, "LLVM IR")?;
         let context = Context::create();
         let name = self.input.display().to_string();
         let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);

@@ -9,10 +9,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
 use heddle::driver::{self, Emit};
-use heddle_object::read;
+use heddle_object::{Image, read};
+use heddle_report::HostTimes;
 use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::quick::Quick;
-use heddle_runtime::run::{Mode, RunError, run_and_print};
+use heddle_runtime::run::{Mode, Outcome as CaseOutcome, RunError, run_and_print};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options};
 use heddle_target::Machine;
@@ -21,20 +22,21 @@ use heddle_target::Machine;
 ///
 /// A case file names the source, the buffers, the launches and what is expected (README, "Case
 /// files"). For quick use, give a source and describe one launch: each --arg is a buffer, a value
-/// or work-group memory.
+/// or work-group memory. clang's options (-D -I -U -W… -f… -m… -g -O… -cl-* -std=…) may stand
+/// anywhere; they are added after the case's own.
 ///
 ///   heddle run test-kernels/saxpy/case.json
-///   heddle run scale.cl --kernel scale --global 4096 \
+///   heddle run scale.cl -DN=4 --kernel scale --global 4096 \
 ///       --arg a=random:float32:4096,save=out.npy --arg f32=2.5
 ///   heddle run case.json --mode functional          # results only, as fast as possible
 ///   heddle run case.json --set warp-size=16 --json stats.json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Run {
-    /// The case file (.json), or a source (.cl, .ll, .bc, .mir) with --kernel and --global.
+    /// The case file (.json), or a source (.cl, .ll, .bc, .mir) with --global.
     #[arg(value_name = "CASE OR SOURCE")]
     case: PathBuf,
-    /// Kernel to launch (sources only).
+    /// Kernel to launch; where the source has one alone, that one.
     #[arg(long, value_name = "NAME", help_heading = "A launch without a case file")]
     kernel: Option<String>,
     /// Global size, up to three dimensions: 1024 or 64,64.
@@ -46,19 +48,20 @@ pub struct Run {
     /// Global offset.
     #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
     offset: Option<String>,
-    /// An argument: A=zeros:float32:1024, A=random:int32:64x64,seed=1,low=0,high=9, A=in.npy, A (again); with ,save=F ,expect=F ,rtol=R
-    /// ,atol=R; i32=5, f32=1,2,3,4, local=256, bytes=BASE64.
+    /// An argument: A=zeros:float32:1024, A=random:int32:64x64,seed=1,low=0,high=9, A=in.npy, A (again); with
+    /// ,save=F ,expect=F ,rtol=R ,atol=R; i32=5, f32=1,2,3,4, local=256, bytes=BASE64.
     #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "A launch without a case file")]
     args: Vec<String>,
-    /// An option for the compiler, as --option=-DN=4.
-    #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true, help_heading = "A launch without a case file")]
+    /// An option for the compiler, after those of a case: --option=-DN=4 is the same as -DN=4.
+    #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
     source_options: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
     codegen: CodegenArgs,
-    /// Functional: results only, on all cores. Timing: cycles and energy too, deterministic. Without it timing, but functional where --check asks for
-    /// something that only functional mode finds, as --check=all does.
+    /// Functional: results only, on all cores. Timing: cycles and energy too, deterministic. Without it
+    /// timing, but functional where --check asks for something that only functional mode finds, as
+    /// --check=all does.
     #[arg(long, value_enum)]
     mode: Option<Mode>,
     /// Run this object instead of compiling the case's source.
@@ -67,7 +70,8 @@ pub struct Run {
     /// Instructions a work-group may execute before it counts as runaway.
     #[arg(long, value_name = "N", default_value_t = Options::default().max_instructions)]
     max_instructions: u64,
-    /// When functional mode translates code to the host's instructions: when it pays, at once, or never. Results do not depend on it.
+    /// When functional mode translates code to the host's instructions: when it pays, at once, or never.
+    /// Results do not depend on it.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
     jit: heddle_sim::Jit,
 
@@ -77,14 +81,17 @@ pub struct Run {
     /// Host threads of the simulator; 0: all cores. Results of timing mode do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
-    /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar unit;
-    /// 0 turns it off. Without it as the machine description says (sm.scalar-threshold).
+    /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same
+    /// operands, runs on the scalar unit; 0 turns it off. Without it as the machine description says
+    /// (sm.scalar-threshold).
     #[arg(long, value_name = "LANES")]
     scalar_threshold: Option<u32>,
-    /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised (reads of work-group and private memory that was never written),
-    /// barriers (every work-item of a work-group reaches each barrier), marks (the operands of u-marked instructions are the same in all active lanes), renames
-    /// (shared registers are mapped when read, and released), all (also --check alone: what the mode can). races, uninitialised, barriers and all choose --mode functional, renames is for timing mode. Bounds
-    /// and alignment are always checked.
+    /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised
+    /// (reads of work-group and private memory that was never written), barriers (every work-item of a
+    /// work-group reaches each barrier), marks (the operands of u-marked instructions are the same in all
+    /// active lanes), renames (shared registers are mapped when read, and released), all (also --check alone:
+    /// what the mode can). races, uninitialised, barriers and all choose --mode functional, renames is for
+    /// timing mode. Bounds and alignment are always checked.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     check: Vec<Check>,
     /// Print the source with what each line cost: warp time, sectors, hits, latency (timing mode).
@@ -93,12 +100,12 @@ pub struct Run {
     /// Write statistics as JSON to a file (`-`: standard output).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a report as one HTML page that needs no network: time line, register files, scalar share, caches, energy, roofline, control flow,
-    /// live ranges, annotated source and assembly.
+    /// Write a report as one HTML page that needs no network: time line, register files, scalar share,
+    /// caches, energy, roofline, control flow, live ranges, annotated source and assembly.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Write a trace for Perfetto (ui.perfetto.dev) or chrome://tracing: each SM's warps with their instructions and stalls, and counters; one
-    /// microsecond there is one cycle (timing mode).
+    /// Write a trace for Perfetto (ui.perfetto.dev) or chrome://tracing: each SM's warps with their
+    /// instructions and stalls, and counters; one microsecond there is one cycle (timing mode).
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Instructions and stalls that a trace holds at most; the trace says so if there were more.
@@ -133,28 +140,36 @@ enum Check {
 const FUNCTIONAL: [(Check, &str); 3] =
     [(Check::Races, "races"), (Check::Uninitialised, "uninitialised"), (Check::Barriers, "barriers")];
 
+/// Extensions of sources; anything else is a case file.
+const SOURCES: [&str; 4] = ["cl", "ll", "bc", "mir"];
+
 impl Run {
-    /// The case of the file, or of the words on the command line.
+    /// Whether the input is a source, which the command line describes a launch for.
+    fn is_source(&self) -> bool {
+        self.case.extension().is_some_and(|e| SOURCES.iter().any(|s| e == *s))
+    }
+
+    /// The case of the file, or of the words on the command line. There the kernel may have no name yet.
     fn read_case(&self) -> Result<Case, Failure> {
-        let quick = self.kernel.is_some() || self.global.is_some() || !self.args.is_empty() || !self.source_options.is_empty();
-        let quick = quick || self.local.is_some() || self.offset.is_some();
-        let is_source = self.case.extension().is_some_and(|e| e == "cl" || e == "ll" || e == "bc" || e == "mir");
-        if !quick && !is_source {
-            return Case::read(&self.case).map_err(Failure::input);
+        let name = self.case.display();
+        if !self.is_source() {
+            let launch = self.kernel.is_some() || self.global.is_some() || !self.args.is_empty();
+            if launch || self.local.is_some() || self.offset.is_some() {
+                return Err(Failure::input(format!(
+                    "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir), not with a case file"
+                )));
+            }
+            let is_json = self.case.extension().is_some_and(|e| e == "json");
+            let hint = if is_json { "" } else { " (sources end in .cl, .ll, .bc or .mir; this is read as a case file)" };
+            return Case::read(&self.case).map_err(|e| Failure::input(format!("{e}{hint}")));
         }
-        if !is_source {
-            let name = self.case.display();
-            return Err(Failure::input(format!(
-                "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir), not with a case file"
-            )));
-        }
-        let (Some(kernel), Some(global)) = (&self.kernel, &self.global) else {
-            return Err(Failure::input("a source needs --kernel NAME and --global SIZES (and an --arg for each argument)"));
+        let Some(global) = &self.global else {
+            return Err(Failure::input("a source needs --global SIZES (and an --arg for each argument of the kernel)"));
         };
         let words = Quick {
-            source: self.case.display().to_string(),
+            source: name.to_string(),
             options: self.source_options.clone(),
-            kernel: kernel.clone(),
+            kernel: self.kernel.clone().unwrap_or_default(),
             global: global.clone(),
             local: self.local.clone(),
             offset: self.offset.clone(),
@@ -162,6 +177,21 @@ impl Run {
         };
         let text = words.case_text().map_err(Failure::input)?;
         Case::parse(&text, COMMAND_LINE, PathBuf::new()).map_err(Failure::input)
+    }
+
+    /// Names the kernel of a launch that does not: the only one there is.
+    fn choose_kernel(&self, case: &mut Case, image: &Image) -> Outcome {
+        if !self.is_source() || self.kernel.is_some() {
+            return Ok(());
+        }
+        let names: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
+        let name = self.case.display();
+        match names[..] {
+            [only] => case.launches.iter_mut().for_each(|l| l.kernel = only.into()),
+            [] => return Err(Failure::input(format!("{name}: there is no kernel"))),
+            _ => return Err(Failure::input(format!("{name}: --kernel NAME says which one to run: {}", names.join(", ")))),
+        }
+        Ok(())
     }
 
     /// The mode: as given, or one that finds what is to be checked.
@@ -176,12 +206,15 @@ impl Run {
         Record { time_line: self.report.is_some() || self.trace.is_some(), slices }
     }
 
-    /// Combinations of options that make no sense.
-    fn check_options(&self) -> Outcome {
+    /// Options and combinations of options that make no sense: said before anything is compiled.
+    fn check_options(&self, machine: &Machine) -> Outcome {
+        self.codegen.check(machine).map_err(Failure::input)?;
         let wrong = |message: &str| Err(Failure::input(message));
         let timing = self.mode() == Mode::Timing;
-        if !timing && self.trace.is_some() {
-            return wrong("--trace needs --mode timing: functional mode knows no cycles");
+        for (given, option) in [(self.trace.is_some(), "--trace"), (self.profile, "--profile")] {
+            if given && !timing {
+                return wrong(&format!("{option} needs --mode timing: functional mode knows no cycles"));
+            }
         }
         for (check, name) in FUNCTIONAL {
             if timing && self.check.contains(&check) {
@@ -195,52 +228,77 @@ impl Run {
             let left_out = FUNCTIONAL.map(|(_, name)| name).join(", ");
             heddle_report::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
         }
+        if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
+            return wrong(&format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size));
+        }
         self.dump.check()?;
         if self.object.is_some() && !self.dump.dump.is_empty() {
             return wrong("--dump shows what the compiler did; with --object nothing is compiled");
         }
-        Ok(())
+        match self.source_options.first().filter(|_| self.object.is_some()) {
+            Some(option) => wrong(&format!("{option} is for the compiler; with --object nothing is compiled")),
+            None => Ok(()),
+        }
     }
 
-    /// Runs the subcommand.
-    pub fn run(self) -> Outcome {
-        let machine = self.machine.load()?;
-        self.codegen.check(&machine).map_err(Failure::input)?;
-        self.check_options()?;
-        let case = self.read_case()?;
-        let started = Instant::now();
-        let bytes = match &self.object {
-            Some(path) => super::read_input(path)?,
-            None => {
-                let (inputs, frontend) = driver::case_frontend(&case, &[])
-                    .map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
-                let mut options = self.codegen.options(frontend);
-                options.checked = self.mode() == Mode::Functional
-                    && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
-                options.codegen.dump.clone_from(&self.dump.dump);
-                let compilation = driver::compile(&inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?;
-                self.dump.write(&compilation.stats)?;
-                compilation.output
-            }
+    /// clang's options of the command line, for a case: folders are the user's, not the case's.
+    fn more_options(&self) -> Result<Vec<String>, Failure> {
+        // The case that words become has them as its own.
+        if self.is_source() {
+            return Ok(Vec::new());
+        }
+        let absolute = |folder: &str| {
+            let path = std::path::absolute(folder).map_err(|e| Failure::input(format!("-I {folder}: {e}")))?;
+            Ok::<String, Failure>(path.display().to_string())
         };
-        let compiled = started.elapsed();
-        // The simulator loads the object's bytes, as it would from a file.
+        let mut words: Vec<String> = Vec::new();
+        for word in &self.source_options {
+            let is_folder = words.last().is_some_and(|w| ["-I", "-isystem", "-iquote"].contains(&w.as_str()));
+            words.push(match word.strip_prefix("-I").filter(|folder| !folder.is_empty()) {
+                Some(folder) if !is_folder => format!("-I{}", absolute(folder)?),
+                _ if is_folder => absolute(word)?,
+                _ => word.clone(),
+            });
+        }
+        Ok(words)
+    }
+
+    /// The object to run: read, or compiled.
+    fn object(&self, case: &Case, machine: &Machine) -> Result<Vec<u8>, Failure> {
+        if let Some(path) = &self.object {
+            return super::read_input(path, "object");
+        }
+        let (inputs, frontend) = driver::case_frontend(case, &self.more_options()?)
+            .map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
+        let mut options = self.codegen.options(frontend);
+        options.checked = self.mode() == Mode::Functional
+            && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
+        options.codegen.dump.clone_from(&self.dump.dump);
+        let compilation = driver::compile(&inputs, Emit::Obj, &options, machine).map_err(compile_failure)?;
+        self.dump.write(&compilation.stats)?;
+        Ok(compilation.output)
+    }
+
+    /// The object's image; the simulator loads its bytes, as it would from a file.
+    fn image(&self, bytes: &[u8], case: &mut Case, machine: &Machine) -> Result<Image, Failure> {
         let compiled_from = self.object.as_ref().unwrap_or(&self.case).display();
         let unusable = |e: read::ObjectError| Failure::input(format!("{compiled_from}: {e}"));
-        let image = read::parse(&bytes).map_err(unusable)?;
+        let image = read::parse(bytes).map_err(unusable)?;
+        self.choose_kernel(case, &image)?;
         if self.object.is_some() {
             // Here, so that messages name the object and not the case.
             for kernel in case.launches.iter().filter_map(|l| image.kernel(&l.kernel)) {
-                heddle_sim::Program::from_image(&image, kernel, &machine).map_err(unusable)?;
+                heddle_sim::Program::from_image(&image, kernel, machine).map_err(unusable)?;
             }
         }
-        if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
-            return Err(Failure::input(format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size)));
-        }
-        let mode = self.mode();
-        let functional = mode == Mode::Functional;
+        Ok(image)
+    }
+
+    /// The simulator's options.
+    fn simulation(&self) -> Options {
+        let functional = self.mode() == Mode::Functional;
         let checks = |check: Check| self.check.iter().any(|c| *c == check || *c == Check::All);
-        let options = Options {
+        Options {
             max_instructions: self.max_instructions,
             threads: self.threads,
             jit: self.jit,
@@ -254,74 +312,94 @@ impl Run {
             printf_room: self.printf_buffer,
             host_writes: Vec::new(),
             record: self.record(),
-        };
+        }
+    }
+
+    /// Whether statistics are all that goes to standard output: then what the kernels print is a field of them.
+    fn json_alone(&self) -> bool {
+        self.json.as_ref().is_some_and(|p| p.as_os_str() == "-")
+    }
+
+    /// Runs the launches; what the kernels print goes to standard output at once.
+    fn simulate(&self, case: &Case, image: &Image, machine: &Machine) -> Result<CaseOutcome, Failure> {
         let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
-        // With the statistics on standard output, what the kernels print is a field of them.
-        let json_alone = self.json.as_ref().is_some_and(|p| p.as_os_str() == "-");
         let mut failed = Ok(());
         let mut printed = Vec::new();
         let mut print = |text: &[u8]| {
             printed.extend_from_slice(text);
-            if !json_alone && failed.is_ok() {
+            if !self.json_alone() && failed.is_ok() {
                 failed = super::write_output(None, text);
             }
         };
-        let outcome = run_and_print(&case, &image, &machine, mode, &options, &mut progress, &mut print);
+        let outcome = run_and_print(case, image, machine, self.mode(), &self.simulation(), &mut progress, &mut print);
         failed?;
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(RunError::Input(m)) => return Err(Failure::input(format!("{}: {m}", self.case.display()))),
-            Err(RunError::Fault(f)) => return Err(self.faulted(&f, &machine, &printed)),
-        };
+        let name = self.case.display();
+        let outcome = outcome.map_err(|e| match e {
+            RunError::Input(m) => Failure::input(format!("{name}: {m}")),
+            RunError::Fault(f) => self.faulted(&f, machine, &printed),
+        })?;
         if let Some(warning) = heddle_report::dropped(&outcome.printed, self.printf_buffer) {
-            heddle_report::say!("{}: warning: {warning}", self.case.display());
+            heddle_report::say!("{name}: warning: {warning}");
         }
-        let times =
-            heddle_report::HostTimes { compile: compiled, simulate: outcome.simulated, launches: outcome.launch_times.clone() };
+        Ok(outcome)
+    }
+
+    /// Writes everything that was asked for.
+    fn write_results(&self, run: &heddle_report::html::Run, outcome: &CaseOutcome, times: &HostTimes) -> Outcome {
+        let (machine, mode) = (run.machine, run.mode);
         if let Some(path) = &self.json {
-            let json = heddle_report::json(&outcome, &machine, mode, &times);
-            super::write_output(Some(path), json.as_bytes())?;
+            super::write_output(Some(path), heddle_report::json(outcome, machine, mode, times).as_bytes())?;
         }
-        if !self.quiet && !json_alone {
-            super::write_output(None, heddle_report::summary(&outcome, &machine, mode, &times).as_bytes())?;
+        if !self.quiet && !self.json_alone() {
+            super::write_output(None, heddle_report::summary(outcome, machine, mode, times).as_bytes())?;
         }
         if let Some(path) = &self.report {
-            let title = match self.kernel {
-                Some(_) => self.case.display().to_string(),
-                None => case.folder.file_name().map_or_else(|| self.case.display().to_string(), |n| n.to_string_lossy().into()),
-            };
-            let command = std::env::args().collect::<Vec<_>>().join(" ");
-            let run = heddle_report::html::Run { title: &title, command, case: &case, image: &image, machine: &machine, mode };
-            let page = heddle_report::html::page(&run, &outcome, &times).map_err(Failure::input)?;
+            let page = heddle_report::html::page(run, outcome, times).map_err(Failure::input)?;
             super::write_output(Some(path), page.as_bytes())?;
         }
         if let Some(path) = &self.trace {
-            heddle_report::trace::write_file(path, &outcome, &image, &machine).map_err(Failure::input)?;
+            heddle_report::trace::write_file(path, outcome, run.image, machine).map_err(Failure::input)?;
         }
         if self.profile {
-            if mode != Mode::Timing {
-                return Err(Failure::input("--profile needs --mode timing: functional mode knows no cycles"));
-            }
-            let listing = heddle_report::profile::listing(&outcome, &image, &machine).map_err(Failure::input)?;
+            let listing = heddle_report::profile::listing(outcome, run.image, machine).map_err(Failure::input)?;
             super::write_output(None, listing.as_bytes())?;
         }
+        Ok(())
+    }
+
+    /// Runs the subcommand.
+    pub fn run(self) -> Outcome {
+        let machine = self.machine.load()?;
+        self.check_options(&machine)?;
+        let mut case = self.read_case()?;
+        let started = Instant::now();
+        let bytes = self.object(&case, &machine)?;
+        let compile = started.elapsed();
+        let image = self.image(&bytes, &mut case, &machine)?;
+        let outcome = self.simulate(&case, &image, &machine)?;
+        let times = HostTimes { compile, simulate: outcome.simulated, launches: outcome.launch_times.clone() };
+        let name = self.case.display();
+        let title = match case.folder.file_name().filter(|_| !self.is_source()) {
+            Some(folder) => folder.to_string_lossy().into_owned(),
+            None => name.to_string(),
+        };
+        let command = std::env::args().collect::<Vec<_>>().join(" ");
+        let (case, image, machine) = (&case, &image, &machine);
+        let run = heddle_report::html::Run { title: &title, command, case, image, machine, mode: self.mode() };
+        self.write_results(&run, &outcome, &times)?;
         if outcome.mismatches.is_empty() {
             return Ok(());
         }
-        let text: Vec<String> =
-            outcome.mismatches.iter().map(|(b, m)| format!("{}: buffer `{b}`: {m}", self.case.display())).collect();
+        let text: Vec<String> = outcome.mismatches.iter().map(|(b, m)| format!("{name}: buffer `{b}`: {m}")).collect();
         Err(Failure::check(text.join("\n")))
     }
-}
 
-impl Run {
     /// A fault ends the run: the JSON says so, and the message names what there is not, for want of results.
     fn faulted(&self, fault: &Fault, machine: &Machine, printed: &[u8]) -> Failure {
         let mut message = fault.to_string();
         if let Some(path) = &self.json {
-            if let Err(e) =
-                super::write_output(Some(path), heddle_report::fault_json(fault, machine, self.mode(), printed).as_bytes())
-            {
+            let json = heddle_report::fault_json(fault, machine, self.mode(), printed);
+            if let Err(e) = super::write_output(Some(path), json.as_bytes()) {
                 message += &format!("\n  {e}");
             }
         }

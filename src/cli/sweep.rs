@@ -11,7 +11,8 @@ use heddle::explore::plan::Plan;
 use heddle::explore::results::Format;
 use heddle::explore::sweep;
 
-/// Run cases on many machines and with many options; results as Parquet, CSV and JSON lines, and the Pareto front as a page.
+/// Run cases on many machines and with many options; results as Parquet, CSV and JSON lines, and the Pareto
+/// front as a page.
 ///
 /// A sweep is a TOML file. Everything but `cases` may be left out; paths are relative to the file:
 ///
@@ -104,7 +105,8 @@ impl Sweep {
                 return Err(Failure::input("--tasks 0: there must be one"));
             }
             // Slurm opens its log files before a task can make the folder.
-            std::fs::create_dir_all(&folder).map_err(|e| Failure::input(format!("{}: {e}", folder.display())))?;
+            std::fs::create_dir_all(&folder)
+                .map_err(|e| Failure::input(format!("cannot make the folder {}: {e}", folder.display())))?;
             let script = Script {
                 heddle: std::env::current_exe().map_err(Failure::input)?,
                 sweep: self.sweep,

@@ -14,6 +14,7 @@ use super::{Failure, MachineArgs, Outcome, write_output};
 ///   heddle target > my-machine.toml
 ///   heddle target --target my-machine.toml --check
 ///   heddle target --set warp-size=16 --set sm.count=4
+///   heddle target --fields                             # every field: type, range, unit, default, meaning
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Target {
@@ -22,11 +23,17 @@ pub struct Target {
     /// Only check it.
     #[arg(long)]
     check: bool,
+    /// Print the reference of all fields of a description (Markdown).
+    #[arg(long, conflicts_with = "check")]
+    fields: bool,
 }
 
 impl Target {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
+        if self.fields {
+            return write_output(None, heddle_target::docs::reference().as_bytes());
+        }
         let machine = self.machine.load()?;
         if self.check {
             let Machine { name, sm, warp_size, .. } = &machine;

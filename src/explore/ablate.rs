@@ -1,15 +1,16 @@
 //! Each technique off in turn: what it is worth, and that it changes no result.
 //!
-//! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the same bytes each time. A buffer whose expectation has a tolerance
-//! may differ within it: the order of floating-point atomics is such a case, and is told.
+//! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the
+//! same bytes each time. A buffer whose expectation has a tolerance may differ within it: the order of
+//! floating-point atomics is such a case, and is told.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::engine::{self, Compiler, Status};
+use super::engine::{self, Compiler, Failure, Status};
 use super::identity::LoadedCase;
 use super::metrics::{self, Metrics};
 use super::options::PointOptions;
@@ -99,7 +100,8 @@ pub struct CaseTable {
 pub struct Ablation {
     /// Each case.
     pub cases: Vec<CaseTable>,
-    /// For each setup the geometric means of the ratios over the cases that have one, and how many have none; empty with one case.
+    /// For each setup the geometric means of the ratios over the cases that have one, and how many have none;
+    /// empty with one case.
     pub means: Vec<Mean>,
 }
 
@@ -121,21 +123,18 @@ pub struct Mean {
 pub fn run(cases: &[LoadedCase], machine: &Machine, threads: usize) -> Result<Ablation, ExploreError> {
     let setups = setups()?;
     let compiler = Compiler::default();
-    let results: Vec<Mutex<Option<Result<Ended, (Status, String)>>>> =
-        (0..cases.len() * setups.len()).map(|_| Mutex::new(None)).collect();
+    let results: Vec<OnceLock<Result<Ended, Failure>>> = vec![OnceLock::new(); cases.len() * setups.len()];
     let progress = Progress::new(results.len(), "runs");
     engine::in_parallel(results.len(), threads, |i| {
         let (case, setup) = (&cases[i / setups.len()], &setups[i % setups.len()]);
         let outcome = engine::run(&compiler, case, Ok(machine), &setup.options, Mode::Timing);
-        *results[i].lock().unwrap_or_else(|e| e.into_inner()) = Some(outcome.map(Ended::of));
+        let _once = results[i].set(outcome.map(Ended::of));
         progress.step();
         Ok(())
     })?;
     drop(progress);
-    let mut results = results.into_iter().map(|r| {
-        let taken = r.into_inner().unwrap_or_else(|e| e.into_inner());
-        taken.unwrap_or_else(|| Err((Status::InternalError, "did not run".into())))
-    });
+    let missing = || Err((Status::InternalError, "did not run".into()));
+    let mut results = results.into_iter().map(|r| r.into_inner().unwrap_or_else(missing));
     let mut tables = Vec::new();
     for case in cases {
         let ended: Vec<_> = results.by_ref().take(setups.len()).collect();
@@ -146,6 +145,7 @@ pub fn run(cases: &[LoadedCase], machine: &Machine, threads: usize) -> Result<Ab
 }
 
 /// What is kept of a run.
+#[derive(Clone)]
 struct Ended {
     metrics: Metrics,
     mismatches: Vec<String>,
@@ -162,10 +162,10 @@ impl Ended {
     }
 }
 
-fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, (Status, String)>]) -> Vec<Row> {
+fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -> Vec<Row> {
     let reference = ended.first().and_then(|e| e.as_ref().ok());
     let value = |e: &Ended, column: &str| e.metrics.get(column).and_then(Value::as_f64);
-    let row = |(setup, ended): (&Setup, &Result<Ended, (Status, String)>)| {
+    let row = |(setup, ended): (&Setup, &Result<Ended, Failure>)| {
         let empty = || COLUMNS.map(|c| (c, None)).into();
         let mut row = Row {
             setup: setup.name.clone(),

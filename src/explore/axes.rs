@@ -149,7 +149,8 @@ pub fn volume(sizes: &[usize]) -> Option<u128> {
     sizes.iter().try_fold(1u128, |v, s| v.checked_mul(*s as u128)).filter(|v| *v < 1 << 127)
 }
 
-/// `wanted` different positions below `space` of those that `keep` lets pass, in ascending order; fewer if `tries` do not find as many.
+/// `wanted` different positions below `space` of those that `keep` lets pass, in ascending order; fewer if
+/// `tries` do not find as many.
 pub fn sample(space: u128, wanted: usize, seed: u64, keep: impl Fn(u128) -> bool) -> Vec<u128> {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
     let mut found = BTreeSet::new();

@@ -1,7 +1,9 @@
 //! Two runs side by side: every counter with the ratio of the second to the first.
 //!
-//! A run is the statistics of `heddle run --json`, or the result rows of a sweep (`results.jsonl`). Its parts (launches; points of a sweep) are matched by name; what has no partner
-//! is told. Over several parts the geometric mean of the ratios is taken; parts in which a counter is 0 in one of the runs have no ratio and are counted.
+//! A run is the statistics of `heddle run --json`, or the result rows of a sweep (`results.jsonl`). Its parts
+//! (launches; points of a sweep) are matched by name; what has no partner is told. Over several parts the
+//! geometric mean of the ratios is taken; parts in which a counter is 0 in one of the runs have no ratio and
+//! are counted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -75,7 +77,7 @@ pub struct Comparison {
 /// # Errors
 /// An unreadable file; one that is neither statistics nor results.
 pub fn read(path: &Path) -> Result<Run, ExploreError> {
-    let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, e))?;
+    let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, "read statistics or results", e))?;
     let name = path.display().to_string();
     match serde_json::from_str::<Value>(&text) {
         Ok(value) if value.get("launches").is_some() => statistics(name, &value),
@@ -178,7 +180,8 @@ fn quotient(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-/// Compares. The rows are the headlines, then every counter that is not 0 in both runs; without `all` only those that a person looks at first.
+/// Compares. The rows are the headlines, then every counter that is not 0 in both runs; without `all` only
+/// those that a person looks at first.
 pub fn compare(a: &Run, b: &Run, all: bool) -> Comparison {
     let partner = |name: &str, run: &Run| run.parts.iter().find(|(n, _)| n == name).map(|(_, m)| m.clone());
     let matched: Vec<(String, Metrics, Metrics)> =
@@ -267,10 +270,12 @@ impl Limit {
     }
 }
 
-/// Checks limits: `whole` against the total (for a sweep: the geometric mean), `each` against every part. Returns what is broken.
+/// Checks limits: `whole` against the total (for a sweep: the geometric mean), `each` against every part.
+/// Returns what is broken.
 ///
 /// # Errors
-/// A limit on a counter that neither run has; one that cannot be judged because parts have no partner, results are wrong, or there is no ratio.
+/// A limit on a counter that neither run has; one that cannot be judged because parts have no partner,
+/// results are wrong, or there is no ratio.
 pub fn check(a: &Run, b: &Run, whole: &[Limit], each: &[Limit]) -> Result<Vec<String>, ExploreError> {
     if whole.is_empty() && each.is_empty() {
         return Ok(Vec::new());

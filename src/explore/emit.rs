@@ -1,7 +1,9 @@
 //! Scripts that run a sweep on existing engines: Slurm's job arrays, GNU parallel over ssh.
 //!
-//! Each task runs a range of points into a journal of its own in the sweep's folder, which all machines must see under the same path (as the program, the sweep and the cases).
-//! A task that is started again goes on where it was. Points that fail are results, so a task whose points failed has done its work; `--collect` reports them.
+//! Each task runs a range of points into a journal of its own in the sweep's folder, which all machines must
+//! see under the same path (as the program, the sweep and the cases). A task that is started again goes on
+//! where it was. Points that fail are results, so a task whose points failed has done its work; `--collect`
+//! reports them.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -44,7 +46,7 @@ fn quoted(word: &str) -> String {
 }
 
 fn path(path: &Path) -> Result<String, ExploreError> {
-    let absolute = std::path::absolute(path).map_err(|e| ExploreError::file(path, e))?;
+    let absolute = std::path::absolute(path).map_err(|e| ExploreError::file(path, "find the folder", e))?;
     match absolute.to_str().filter(|s| !s.contains('\n')) {
         Some(s) => Ok(s.to_string()),
         None => Err(ExploreError::Input(format!("{}: scripts can hold no such path", absolute.display()))),
@@ -104,9 +106,10 @@ pub fn script(plan: &Plan, engine: Engine, script: &Script) -> Result<String, Ex
                     format!("{first}-{last}")
                 })
                 .collect();
-            // No `--resume`: GNU parallel knows done tasks by number only, so it would leave out points of a sweep that has changed since, and it cannot read a log with a
-            // host that is a command of several words. The journals know better.
-            // The inner shell gets the command as one word with its own quotes; {} is GNU parallel's.
+            // No `--resume`: GNU parallel knows done tasks by number only, so it would leave out points of a
+            // sweep that has changed since, and it cannot read a log with a host that is a command of several
+            // words. The journals know better. The inner shell gets the command as one word with its own
+            // quotes; {} is GNU parallel's.
             let inner = format!("{run} --points {{}} --journal {}/part-{{}}.jsonl --threads 1 || [ $? -eq 1 ]", quoted(&folder));
             let _ = write!(
                 out,

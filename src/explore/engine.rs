@@ -1,4 +1,5 @@
-//! Running points: compile (each code once), simulate, compare with the case's expectations; many of them on all cores.
+//! Running points: compile (each code once), simulate, compare with the case's expectations; many of them on
+//! all cores.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -56,34 +57,16 @@ impl PointResult {
     }
 }
 
+/// Why a point has no result: its status and a sentence.
+pub type Failure = (Status, String);
+
+/// The code of a case, made once by the first point that needs it.
+type Code = OnceLock<Result<Arc<Image>, Failure>>;
+
 /// Compiled code by what it depends on.
 #[derive(Default)]
 pub struct Compiler {
-    images: Mutex<HashMap<Hash, Arc<OnceLock<Result<Arc<Image>, (Status, String)>>>>>,
-}
-
-/// A machine in which the fields that only the simulator reads have fixed values: machines that are equal so have the same code.
-pub fn compiler_view(machine: &Machine) -> Machine {
-    let mut m = machine.clone();
-    m.description = String::new();
-    m.clock_mhz = 1.0;
-    m.sm.count = 1;
-    m.sm.scalar_threshold = 0;
-    m.energy.static_watts = 0.0;
-    let memory = &mut m.memory;
-    memory.device_bytes = 0;
-    for cache in [&mut memory.data, &mut memory.uniform, &mut memory.constant, &mut memory.instruction] {
-        (cache.bytes, cache.ways, cache.misses, cache.sector_pj) = (0, 0, 0, 0.0);
-    }
-    (memory.l15.bytes, memory.l15.ways, memory.l15.sms, memory.l15.latency, memory.l15.sector_pj) = (0, 0, 0, 0, 0.0);
-    let l2 = &mut memory.l2;
-    (l2.bytes, l2.ways, l2.slices, l2.interval, l2.atomic_interval, l2.sector_pj) = (0, 0, 0, 0, 0, 0.0);
-    (memory.network.interval, memory.network.queue, memory.network.sector_pj) = (0, 0, 0.0);
-    let dram = &mut memory.dram;
-    (dram.channels, dram.banks, dram.row_bytes, dram.row_miss, dram.row_cycle) = (0, 0, 0, 0, 0);
-    (dram.interval, dram.sector_pj, dram.activate_pj) = (0, 0.0, 0.0);
-    (memory.system.latency, memory.system.interval, memory.system.sector_pj) = (0, 0, 0.0);
-    m
+    images: Mutex<HashMap<Hash, Arc<Code>>>,
 }
 
 impl Compiler {
@@ -91,8 +74,8 @@ impl Compiler {
     ///
     /// # Errors
     /// The status and the message of a point that has no code.
-    pub fn image(&self, case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, (Status, String)> {
-        let machine_key = machine_text(&compiler_view(machine)).map_err(|e| (Status::InternalError, e.to_string()))?;
+    pub fn image(&self, case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, Failure> {
+        let machine_key = machine_text(&machine.compilers_view()).map_err(|e| (Status::InternalError, e.to_string()))?;
         let key = Hasher::default().part(case.hash.to_string()).part(&case.name).part(options.compile_text()).part(machine_key);
         let slot = self.images.lock().unwrap_or_else(|e| e.into_inner()).entry(key.finish()).or_default().clone();
         slot.get_or_init(|| compile(case, machine, options)).clone()
@@ -109,7 +92,7 @@ impl Compiler {
     }
 }
 
-fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, (Status, String)> {
+fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, Failure> {
     use driver::CompileError as E;
     use heddle_codegen::CodegenError;
     let refused = |m: String| (Status::NotCompiled, m);
@@ -135,7 +118,7 @@ pub fn run(
     machine: Result<&Machine, &str>,
     options: &PointOptions,
     mode: Mode,
-) -> Result<Outcome, (Status, String)> {
+) -> Result<Outcome, Failure> {
     let work = || {
         let machine = machine.map_err(|m| (Status::Refused, m.to_string()))?;
         options.check(machine).map_err(|m| (Status::Refused, m))?;
@@ -155,7 +138,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// An outcome as a result.
-pub fn result(outcome: Result<Outcome, (Status, String)>) -> PointResult {
+pub fn result(outcome: Result<Outcome, Failure>) -> PointResult {
     match outcome {
         Err((status, error)) => PointResult::without(status, error),
         Ok(outcome) => {
@@ -225,32 +208,32 @@ mod tests {
         driver::compile(&inputs, Emit::Obj, &options, machine).unwrap().output
     }
 
-    /// Guards [`compiler_view`]: code that begins to depend on one of these fields must take it out there.
+    /// A machine that differs from the default one in every field that only the simulator reads.
+    fn changed() -> Machine {
+        let machine = Machine::default_machine();
+        let value = toml::Value::try_from(&machine).unwrap();
+        let mut overrides = Vec::new();
+        for path in heddle_target::docs::simulator_only() {
+            let others = match path.split('.').fold(&value, |at, key| &at[key]) {
+                toml::Value::Integer(i) => [i * 2, i / 2, i + 1].map(|v| v.to_string()).to_vec(),
+                toml::Value::Float(f) => vec![toml::Value::Float(f + 1.0).to_string()],
+                _ => vec!["other".into()],
+            };
+            let possible = |o: &String| {
+                let more = [overrides.clone(), vec![format!("{path}={o}")]].concat();
+                Machine::load(None, &more).ok().map(|_| more)
+            };
+            overrides = others.iter().find_map(possible).unwrap_or_else(|| panic!("{path}: no other value"));
+        }
+        Machine::load(None, &overrides).unwrap()
+    }
+
+    /// Code that begins to depend on a field whose row says `simulator_only` must take that out of the row.
     #[test]
     fn code_does_not_depend_on_what_the_compilers_view_leaves_out() {
-        let other = [
-            "description=other",
-            "clock-mhz=333.0",
-            "sm.count=3",
-            "sm.scalar-threshold=0",
-            "energy.static-watts=1.0",
-            "memory.device-bytes=1048576",
-            "memory.data.bytes=1024",
-            "memory.data.ways=1",
-            "memory.data.misses=1",
-            "memory.data.sector-pj=1.0",
-            "memory.uniform={ bytes = 1024, ways = 2, latency = 28, misses = 3, sector-pj = 1.0 }",
-            "memory.constant={ bytes = 1024, ways = 2, latency = 20, misses = 3, sector-pj = 1.0 }",
-            "memory.instruction={ bytes = 1024, ways = 2, latency = 10, misses = 3, sector-pj = 1.0 }",
-            "memory.l15={ sms = 1, bytes = 1024, ways = 1, latency = 99, sector-pj = 1.0 }",
-            "memory.l2={ bytes = 4096, ways = 4, slices = 2, latency = 112, interval = 7, atomic-interval = 9, sector-pj = 1.0 }",
-            "memory.network={ latency = 40, interval = 9, queue = 1, sector-pj = 1.0 }",
-            "memory.dram={ channels = 1, banks = 1, row-bytes = 1024, row-hit = 160, row-miss = 900, row-cycle = 1, interval = 9, sector-pj = 1.0, activate-pj = 1.0 }",
-            "memory.system={ latency = 1, interval = 1, sector-pj = 1.0 }",
-        ];
         let machine = Machine::default_machine();
-        let changed = Machine::load(None, &other.map(String::from)).unwrap();
-        assert_eq!(compiler_view(&machine), compiler_view(&changed));
+        let changed = changed();
+        assert_eq!(machine.compilers_view(), changed.compilers_view());
         for kernel in ["sgemm_tiled", "conv_stream", "black_scholes", "spmv_csr", "image_filter"] {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels").join(kernel).join("case.json");
             let case = load_case(&path, kernel.into()).unwrap();

@@ -1,6 +1,8 @@
-//! What a point's result depends on, as a hash: the case with its source, headers and arrays, the machine, the options, and this build of Heddle.
+//! What a point's result depends on, as a hash: the case with its source, headers and arrays, the machine,
+//! the options, and this build of Heddle.
 //!
-//! Nothing else goes in (no paths, no place in the sweep), so a point keeps its id when the sweep around it changes.
+//! Nothing else goes in (no paths, no place in the sweep), so a point keeps its id when the sweep around it
+//! changes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -45,13 +47,14 @@ impl Hasher {
     }
 }
 
-/// This build of Heddle: the program file itself and the LLVM it loads. Two builds that differ in anything are different.
+/// This build of Heddle: the program file itself and the LLVM it loads. Two builds that differ in anything
+/// are different.
 ///
 /// # Errors
 /// The program's own file cannot be read.
 pub fn build() -> Result<Hash, ExploreError> {
     let exe = std::env::current_exe().map_err(|e| ExploreError::Input(format!("cannot find Heddle's own program file: {e}")))?;
-    let bytes = std::fs::read(&exe).map_err(|e| ExploreError::file(&exe, e))?;
+    let bytes = std::fs::read(&exe).map_err(|e| ExploreError::file(&exe, "read this program", e))?;
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     Ok(Hasher::default().part(bytes).part(format!("LLVM {major}.{minor}.{patch}")).finish())
 }
@@ -73,19 +76,22 @@ pub struct LoadedCase {
 /// An unreadable file; what is wrong with the case.
 pub fn load_case(path: &Path, name: String) -> Result<LoadedCase, ExploreError> {
     let mut case = Case::read(path).map_err(|e| ExploreError::Input(e.to_string()))?;
-    let read = |p: &Path| std::fs::read(p).map_err(|e| ExploreError::Input(format!("{}: {}: {e}", path.display(), p.display())));
-    let mut hasher = Hasher::default().part(read(path)?);
+    let read = |p: &Path, what: &str| {
+        let message = |e| format!("{}: {}: cannot read the {what}: {e}", path.display(), p.display());
+        std::fs::read(p).map_err(|e| ExploreError::Input(message(e)))
+    };
+    let mut hasher = Hasher::default().part(read(path, "case file")?);
     let source = case.source();
-    let text = read(&source)?;
+    let text = read(&source, "source")?;
     hasher = hasher.part(&text);
     let mut headers = BTreeSet::new();
     headers_of(&source, &text, &include_folders(&case), &mut headers);
     for header in headers {
-        hasher = hasher.part(read(&header)?);
+        hasher = hasher.part(read(&header, "header")?);
     }
     for buffer in case.buffers.values() {
         for file in [&buffer.npy, &buffer.expect].into_iter().flatten() {
-            hasher = hasher.part(read(&case.folder.join(file))?);
+            hasher = hasher.part(read(&case.folder.join(file), ".npy file")?);
         }
     }
     // Points run side by side: they would overwrite each other's files.
@@ -107,8 +113,8 @@ fn include_folders(case: &Case) -> Vec<PathBuf> {
     folders
 }
 
-/// Files that a source may include, and those they may include; conditions are not looked at. What is not found is one of Heddle's or clang's own headers
-/// (or an error that the compiler will report).
+/// Files that a source may include, and those they may include; conditions are not looked at. What is not
+/// found is one of Heddle's or clang's own headers (or an error that the compiler will report).
 fn headers_of(file: &Path, text: &[u8], folders: &[PathBuf], found: &mut BTreeSet<PathBuf>) {
     for line in String::from_utf8_lossy(text).lines() {
         let Some(rest) = line.trim_start().strip_prefix('#').map(str::trim_start).and_then(|l| l.strip_prefix("include")) else {

@@ -1,7 +1,8 @@
-//! Finished points on disk: a header line, then a JSON line for each point, flushed to disk before the next is begun.
+//! Finished points on disk: a header line, then a JSON line for each point, flushed to disk before the next
+//! is begun.
 //!
-//! A kill at any time loses at most the points that were running. It may leave half a line at the end, which the next run cuts off. The file is locked
-//! while a process writes to it; the lock goes with the process.
+//! A kill at any time loses at most the points that were running. It may leave half a line at the end, which
+//! the next run cuts off. The file is locked while a process writes to it; the lock goes with the process.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -89,7 +90,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Contents, ExploreError> {
 /// # Errors
 /// An unreadable file; a line that is no point's.
 pub fn read(path: &Path) -> Result<(Option<Header>, Finished), ExploreError> {
-    let bytes = std::fs::read(path).map_err(|e| ExploreError::file(path, e))?;
+    let bytes = std::fs::read(path).map_err(|e| ExploreError::file(path, "read the journal", e))?;
     let contents = parse(path, &bytes)?;
     Ok((contents.header, contents.finished))
 }
@@ -107,9 +108,9 @@ impl Journal {
     /// Another process writes to it; it is no journal; the file system's errors.
     pub fn open(path: &Path, header: &Header) -> Result<(Journal, Finished), ExploreError> {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|e| ExploreError::file(folder, e))?;
+            std::fs::create_dir_all(folder).map_err(|e| ExploreError::file(folder, "make the folder", e))?;
         }
-        let io = |e: std::io::Error| ExploreError::file(path, e);
+        let io = |e: std::io::Error| ExploreError::file(path, "write the journal", e);
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match FileExt::try_lock(&file) {
             Ok(()) => {}

@@ -1,4 +1,5 @@
-//! Statistics as flat columns: the names of `heddle run --json`, joined by dots, and a few sums in front of them.
+//! Statistics as flat columns: the names of `heddle run --json`, joined by dots, and a few sums in front of
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +97,8 @@ pub fn with_headlines(mut metrics: Metrics) -> Metrics {
     metrics
 }
 
-/// Whether there can be a column of this name. (Unit classes, memory spaces and components of energy depend on the kernel.)
+/// Whether there can be a column of this name. (Unit classes, memory spaces and components of energy depend
+/// on the kernel.)
 pub fn is_metric(name: &str) -> bool {
     names().contains_key(name) || ["classes.", "memory.", "energy_pj.", "registers.local."].iter().any(|p| name.starts_with(p))
 }

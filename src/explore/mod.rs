@@ -12,7 +12,8 @@
 //! - [`pareto`]: the configurations that no other one beats.
 //! - [`compare`], [`ablate`]: two runs; each technique off in turn.
 //!
-//! Result files say nothing about the run that made them (no times, no host): they are the same bytes however the sweep went.
+//! Result files say nothing about the run that made them (no times, no host): they are the same bytes however
+//! the sweep went.
 
 pub mod ablate;
 pub mod axes;
@@ -44,9 +45,9 @@ pub enum ExploreError {
 }
 
 impl ExploreError {
-    /// An error of the file system.
-    pub(crate) fn file(path: &std::path::Path, error: impl std::fmt::Display) -> ExploreError {
-        ExploreError::Input(format!("{}: {error}", path.display()))
+    /// An error of the file system, and what could not be done: `read the sweep`.
+    pub(crate) fn file(path: &std::path::Path, what: &str, error: impl std::fmt::Display) -> ExploreError {
+        ExploreError::Input(format!("{}: cannot {what}: {error}", path.display()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The options of `heddle run` as settings with a name and a value: `regfile = "single"`, `no-rename = true`.
 //!
-//! Names, values and messages are those of the command line: settings become its words and are parsed by the same definition, so every option of
-//! code generation is one here.
+//! Names, values and messages are those of the command line: settings become its words and are parsed by the
+//! same definition, so every option of code generation is one here.
 
 use clap::{ArgAction, Args, CommandFactory, Parser};
 

@@ -1,7 +1,9 @@
-//! Pareto fronts: the configurations for which no other one is at least as good in every objective and better in one.
+//! Pareto fronts: the configurations for which no other one is at least as good in every objective and better
+//! in one.
 //!
-//! A configuration that ran several cases counts with the geometric mean over them. Left out, and counted, are configurations in which a case did not pass or an objective
-//! has no value (or, for a mean, none above 0).
+//! A configuration that ran several cases counts with the geometric mean over them. Left out, and counted,
+//! are configurations in which a case did not pass or an objective has no value (or, for a mean, none above
+//! 0).
 
 use serde_json::Value;
 
@@ -67,7 +69,8 @@ fn front<'a>(plan: &'a Plan, finished: &Finished, case: Option<&'a str>, cases: 
     Front { case, left_out: count - candidates.len(), candidates }
 }
 
-/// One line of settings for several, as the values of each column, if the lines are all combinations of them. No two lines are the same.
+/// One line of settings for several, as the values of each column, if the lines are all combinations of them.
+/// No two lines are the same.
 pub fn merged(lines: &[Vec<String>]) -> Option<Vec<Vec<&str>>> {
     let columns = lines.first()?.len();
     let values: Vec<Vec<&str>> = (0..columns)
@@ -92,7 +95,8 @@ fn mark_optimal(candidates: &mut [Candidate], objectives: &[Objective]) {
         .iter()
         .map(|c| c.values.iter().zip(objectives).map(|(v, o)| if o.maximise { -v } else { *v }).collect())
         .collect();
-    // In lexical order a dominating point comes before what it dominates, so comparing with the front found so far is enough.
+    // In lexical order a dominating point comes before what it dominates, so comparing with the front found
+    // so far is enough.
     let mut order: Vec<usize> = (0..costs.len()).collect();
     let lexical = |a: &Vec<f64>, b: &Vec<f64>| {
         let pairs = a.iter().zip(b).map(|(x, y)| x.total_cmp(y));

@@ -11,8 +11,6 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use serde_json::Value;
 
-use super::results::{Table, text};
-
 /// A column's type: the narrowest that holds all its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -22,13 +20,13 @@ enum Kind {
     Text,
 }
 
-/// The table as the bytes of a file.
+/// A table as the bytes of a file; `text`: a cell of a column of texts.
 ///
 /// # Errors
 /// What the writer says: a defect of Heddle.
-pub fn bytes(table: &Table) -> parquet::errors::Result<Vec<u8>> {
-    let kinds: Vec<Kind> = (0..table.columns.len()).map(|c| kind(table, c)).collect();
-    let fields = table.columns.iter().zip(&kinds).map(|(name, kind)| {
+pub fn bytes(columns: &[String], rows: &[Vec<Value>], text: impl Fn(&Value) -> String) -> parquet::errors::Result<Vec<u8>> {
+    let kinds: Vec<Kind> = (0..columns.len()).map(|c| kind(rows, c)).collect();
+    let fields = columns.iter().zip(&kinds).map(|(name, kind)| {
         let physical = match kind {
             Kind::Integer => Physical::INT64,
             Kind::Number => Physical::DOUBLE,
@@ -46,7 +44,7 @@ pub fn bytes(table: &Table) -> parquet::errors::Result<Vec<u8>> {
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(WriterProperties::builder().build()))?;
     let mut group = writer.next_row_group()?;
     for (c, kind) in kinds.iter().enumerate() {
-        let cells = table.rows.iter().map(|r| &r[c]);
+        let cells = rows.iter().map(|r| &r[c]);
         match kind {
             Kind::Integer => column::<Int64Type>(&mut group, cells.map(Value::as_i64))?,
             Kind::Number => column::<DoubleType>(&mut group, cells.map(Value::as_f64))?,
@@ -61,8 +59,8 @@ pub fn bytes(table: &Table) -> parquet::errors::Result<Vec<u8>> {
     writer.into_inner()
 }
 
-fn kind(table: &Table, column: usize) -> Kind {
-    let mut kinds = table.rows.iter().map(|r| &r[column]).filter(|v| !v.is_null()).map(|v| match v {
+fn kind(rows: &[Vec<Value>], column: usize) -> Kind {
+    let mut kinds = rows.iter().map(|r| &r[column]).filter(|v| !v.is_null()).map(|v| match v {
         Value::Number(n) if n.as_i64().is_some() => Kind::Integer,
         Value::Number(_) => Kind::Number,
         Value::Bool(_) => Kind::Truth,
@@ -98,14 +96,14 @@ fn column<T: DataType>(
 mod tests {
     use std::io::Write;
 
-    use super::super::results::tests::table;
+    use super::super::results::{Format, tests::table};
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
 
     #[test]
     fn parquet_has_types_and_nulls() {
-        let bytes = bytes(&table()).unwrap();
+        let bytes = table().bytes(Format::Parquet).unwrap();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&bytes).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();

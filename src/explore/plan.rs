@@ -176,7 +176,8 @@ impl Places<'_> {
     }
 }
 
-/// The settings of a table, nested tables as dotted names unless the name is that of a whole field (`memory.data = {…}` sets its fields).
+/// The settings of a table, nested tables as dotted names unless the name is that of a whole field
+/// (`memory.data = {…}` sets its fields).
 fn settings(table: &toml::Table) -> Vec<(Vec<String>, &toml::Value)> {
     let mut result = Vec::new();
     fn walk<'a>(result: &mut Vec<(Vec<String>, &'a toml::Value)>, path: &[String], table: &'a toml::Table) {
@@ -225,7 +226,7 @@ impl Plan {
     /// # Errors
     /// What is wrong with it, with file, line and column.
     pub fn read(path: &Path) -> Result<Plan, ExploreError> {
-        let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, e))?;
+        let text = std::fs::read_to_string(path).map_err(|e| ExploreError::file(path, "read the sweep", e))?;
         let places = Places { name: path.display().to_string(), text: &text };
         let file: SweepFile = toml::from_str(&text).map_err(|e| {
             let place = e.span().map_or_else(|| places.name.clone(), |s| places.byte(s.start));
@@ -436,8 +437,9 @@ fn base(file: &SweepFile, folder: &Path, places: &Places) -> Result<Base, Explor
         None => Base { text: DEFAULT_TEXT.into(), name: "heddle.toml (built in)".into() },
         Some(path) => {
             let path = folder.join(path);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|e| places.error(&["machine", "base"], format!("{}: {e}", path.display())))?;
+            let text = std::fs::read_to_string(&path).map_err(|e| {
+                places.error(&["machine", "base"], format!("{}: cannot read the machine description: {e}", path.display()))
+            })?;
             Base { text, name: path.display().to_string() }
         }
     };

@@ -1,7 +1,8 @@
 //! Results as a table: one row a point, in order of their numbers, and its files: CSV, JSON lines, Parquet.
 //!
-//! Columns: `point`, `id`, `case`, `variant` (if there are any), the axes, `status`, `error`, the headlines, then all statistics by name. A cell that a point does
-//! not have is empty (null). A statistic with the name of an axis gets `total.` in front.
+//! Columns: `point`, `id`, `case`, `variant` (if there are any), the axes, `status`, `error`, the headlines,
+//! then all statistics by name. A cell that a point does not have is empty (null). A statistic with the name
+//! of an axis gets `total.` in front.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -95,7 +96,7 @@ impl Table {
             Format::Csv => self.csv().map_err(|e| defect(&e)),
             Format::Jsonl => Ok(self.json_lines()),
             #[cfg(feature = "parquet")]
-            Format::Parquet => super::parquet_file::bytes(self).map_err(|e| defect(&e)),
+            Format::Parquet => super::parquet_file::bytes(&self.columns, &self.rows, text).map_err(|e| defect(&e)),
         }
     }
 
@@ -127,7 +128,7 @@ pub fn settings(plan: &Plan, configuration: &Configuration) -> Vec<Value> {
 }
 
 /// A cell without quotes; null is empty.
-pub(super) fn text(value: &Value) -> String {
+fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(s) => s.clone(),

@@ -1,4 +1,5 @@
-//! A sweep from its plan to its files: points that are not in the journal run, and the results follow from plan and journal alone.
+//! A sweep from its plan to its files: points that are not in the journal run, and the results follow from
+//! plan and journal alone.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -198,10 +199,11 @@ pub fn overview(plan: &Plan) -> String {
 /// Merges the journals of a folder.
 ///
 /// # Errors
-/// Journals of another sweep or build; points with two results; points that are missing, with the commands that run them.
+/// Journals of another sweep or build; points with two results; points that are missing, with the commands
+/// that run them.
 pub fn collect(plan: &Plan, folder: &Path) -> Result<Finished, ExploreError> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map_err(|e| ExploreError::file(folder, e))?
+        .map_err(|e| ExploreError::file(folder, "read the folder of journals", e))?
         .filter_map(|e| e.ok().map(|e| e.path()))
         .filter(|p| p.extension().is_some_and(|e| e == "jsonl") && is_journal(p))
         .collect();

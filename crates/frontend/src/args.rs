@@ -62,6 +62,40 @@ const WITH_VALUE: &[&str] =
 const IGNORED: &[&str] = &["-cl-denorms-are-zero", "-cl-no-subgroup-ifp", "-cl-strict-aliasing"];
 /// Options about targets, linking and code generation for hosts, accepted and without meaning here; with a value as the next word.
 const IGNORED_WITH_VALUE: &[&str] = &["-target", "-arch", "-L", "-l", "-x", "-Xlinker", "-march", "-mcpu"];
+/// Beginnings of the options that clang gets.
+const PASSED: &[&str] = &[
+    "-D",
+    "-U",
+    "-I",
+    "-W",
+    "-f",
+    "-m",
+    "-g",
+    "-cl-",
+    "-std=",
+    "-M",
+    "-w",
+    "-pedantic",
+    "-isystem",
+    "-include",
+    "-iquote",
+    "-nostd",
+    "-H",
+    "-R",
+];
+
+/// Whether the word after this option is its value.
+pub fn takes_value(option: &str) -> bool {
+    option == "-o" || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
+}
+
+/// Whether a word is an option for the compilation of a source whose output nobody sees: one for clang or a level of optimisation, but
+/// none that asks for another output (`-E`, `-o`, `-MD` …).
+pub fn is_compilation_option(word: &str) -> bool {
+    let passed = WITH_VALUE.contains(&word) || IGNORED.contains(&word) || PASSED.iter().any(|p| word.starts_with(p));
+    let other_output = word == "-fsyntax-only" || word.starts_with("-M");
+    (passed || word.starts_with("-O") || word == "-v") && !other_output
+}
 
 /// Reads a clang-like command line.
 ///
@@ -123,30 +157,10 @@ pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
             "-cl-opt-disable" => result.opt = OptLevel::O0,
             w if IGNORED.contains(&w) => {}
             w if w.len() > 1 && w.starts_with('-') => {
-                let known = [
-                    "-D",
-                    "-U",
-                    "-I",
-                    "-W",
-                    "-f",
-                    "-m",
-                    "-g",
-                    "-cl-",
-                    "-std=",
-                    "-M",
-                    "-w",
-                    "-pedantic",
-                    "-isystem",
-                    "-include",
-                    "-iquote",
-                    "-nostd",
-                    "-H",
-                    "-R",
-                ];
-                if !known.iter().any(|k| w.starts_with(k)) {
+                if !PASSED.iter().any(|p| w.starts_with(p)) {
                     return Err(format!(
                         "unknown option `{w}`; options of clang that Heddle passes on start with {}",
-                        known.join(" ")
+                        PASSED.join(" ")
                     ));
                 }
                 dependency_file |= w.starts_with("-MF");
@@ -209,6 +223,17 @@ mod tests {
         assert_eq!(b.opt, OptLevel::O0);
         assert!(!b.clang_args.iter().any(|a| IGNORED.contains(&a.as_str()) || a == "-cl-opt-disable"), "{:?}", b.clang_args);
         assert!(b.clang_args.iter().any(|a| a == "-cl-uniform-work-group-size"), "{:?}", b.clang_args);
+    }
+
+    #[test]
+    fn options_of_a_compilation_ask_for_no_output() {
+        for option in ["-DN=4", "-D", "-I", "-O3", "-cl-fast-relaxed-math", "-Wall", "-mllvm", "-g", "-cl-strict-aliasing"] {
+            assert!(is_compilation_option(option), "{option}");
+        }
+        for word in ["-o", "-c", "-S", "-E", "-MD", "-MF", "-fsyntax-only", "-q", "k.cl", "--option=-DN", "-x", "-"] {
+            assert!(!is_compilation_option(word), "{word}");
+        }
+        assert!(takes_value("-D") && takes_value("-o") && !takes_value("-DN"));
     }
 
     #[test]

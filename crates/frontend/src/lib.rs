@@ -185,7 +185,10 @@ fn load<'ctx>(
 ) -> Result<Module<'ctx>, FrontendError> {
     let name = input.display().to_string();
     if !input.is_file() {
-        return Err(FrontendError::Input { input: name, reason: "no such file".into() });
+        return Err(FrontendError::Input {
+            input: name,
+            reason: "no such file; a source (.cl, .ll, .bc) is expected there".into(),
+        });
     }
     let bitcode = match input.extension().and_then(OsStr::to_str) {
         Some("ll" | "bc") => MemoryBuffer::create_from_file(input).map_err(|e| llvm(&name, &e.to_string()))?,

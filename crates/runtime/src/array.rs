@@ -175,7 +175,7 @@ impl Array {
     /// A sentence with the file's name.
     pub fn read(path: &Path) -> Result<Array, String> {
         let name = path.display();
-        let mut file = File::open(path).map_err(|e| format!("{name}: {e}"))?;
+        let mut file = File::open(path).map_err(|e| format!("{name}: cannot read the .npy file: {e}"))?;
         let data_bytes = data_bytes(&mut file).map_err(|m| format!("{name}: {m}"))?;
         let npy = npyz::NpyFile::new(BufReader::new(file)).map_err(|e| format!("{name}: not a .npy file: {e}"))?;
         let npyz::DType::Plain(descriptor) = npy.dtype() else {

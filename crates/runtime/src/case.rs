@@ -201,7 +201,7 @@ impl Case {
     /// What is wrong with it, with line and column.
     pub fn read(path: &Path) -> Result<Case, CaseError> {
         let name = path.display();
-        let text = std::fs::read_to_string(path).map_err(|e| CaseError(format!("{name}: {e}")))?;
+        let text = std::fs::read_to_string(path).map_err(|e| CaseError(format!("{name}: cannot read the case file: {e}")))?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         Case::parse(&text, &name.to_string(), folder)
     }

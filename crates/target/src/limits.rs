@@ -1,14 +1,16 @@
-//! What one instruction must satisfy on a particular machine: registers that exist, and a cluster that has its unit (C1).
+//! What one instruction must satisfy on a particular machine: registers that exist, and a cluster that has
+//! its unit (C1).
 //!
-//! The machine-independent rules are [`heddle_isa::rules`]'. The verifier of machine IR and the simulator's loader both check here.
+//! The machine-independent rules are [`heddle_isa::rules`]'. The verifier of machine IR and the simulator's
+//! loader both check here.
 
 use heddle_isa::rules::{self, Classes};
 use heddle_isa::{Bank, Inst, OpClass, Operand, PhysReg, Space};
 
 use crate::Machine;
 
-/// Checks an instruction against a machine. `classes`: of its virtual registers, if it may name some. `placed`: clusters have been assigned, so that
-/// the instruction's cluster must have its unit.
+/// Checks an instruction against a machine. `classes`: of its virtual registers, if it may name some.
+/// `placed`: clusters have been assigned, so that the instruction's cluster must have its unit.
 ///
 /// # Errors
 /// A sentence about the first defect.
@@ -25,7 +27,8 @@ pub fn check(inst: &Inst, classes: Classes, placed: bool, machine: &Machine) -> 
         let unit = machine.timing.get(&class).map(|t| t.unit);
         let cluster = machine.clusters.get(usize::from(inst.cluster));
         match (unit, cluster) {
-            // Copies need only the register ports, and u-marked instructions run on the scalar unit: their cluster says whose registers they name.
+            // Copies need only the register ports, and u-marked instructions run on the scalar unit: their
+            // cluster says whose registers they name.
             (Some(unit), Some(cluster)) if cluster.units.contains(&unit) || inst.uniform || class == OpClass::Move => {}
             (_, None) => {
                 return Err(format!("cluster {} does not exist: the machine has {}", inst.cluster, machine.clusters.len()));

@@ -1,5 +1,5 @@
-//! Reading and overriding machine descriptions. Messages name the field, its value, what is allowed, and the line or the `--set` it
-//! came from.
+//! Reading and overriding machine descriptions. Messages name the field, its value, what is allowed, and the
+//! line or the `--set` it came from.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,6 @@ use toml::de::{DeTable, DeValue};
 
 use super::Machine;
 use super::validate::{Violation, validate};
-use heddle_isa::OpClass;
 
 /// The default machine's description.
 pub const DEFAULT: &str = include_str!("../../../heddle.toml");
@@ -20,7 +19,7 @@ const DEFAULT_NAME: &str = "heddle.toml (built in)";
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The file cannot be read.
-    #[error("{path}: {error}")]
+    #[error("{path}: cannot read the machine description: {error}")]
     Read {
         /// The file.
         path: String,
@@ -54,19 +53,6 @@ pub enum TargetError {
 }
 
 impl Machine {
-    /// Cycles from issue to the result of an operation of a class on a vector unit, memory included (atomics: in device memory).
-    pub fn latency(&self, class: OpClass) -> u32 {
-        let m = &self.memory;
-        let memory = match class {
-            OpClass::LoadGlobal | OpClass::Atomic => m.far_latency(),
-            OpClass::LoadLocal => m.local_latency,
-            OpClass::LoadPrivate => m.data.latency,
-            OpClass::LoadArgument => m.argument_latency,
-            _ => 0,
-        };
-        self.timing.get(&class).map_or(1, |t| t.latency) + memory
-    }
-
     /// The default machine.
     ///
     /// # Panics
@@ -103,7 +89,8 @@ impl Machine {
             machine = overridden(&machine, o)?;
         }
         validate(&machine).map_err(|violation| {
-            // The last override of the field, or of something around or inside it, is to blame; else the file.
+            // The last override of the field, or of something around or inside it, is to blame; else the
+            // file.
             let blamed = overrides.iter().rev().find(|o| {
                 let path = o.split('=').next().unwrap_or_default().trim();
                 // Which units there are is said by the clusters.
@@ -159,7 +146,8 @@ fn locate(text: &str, field: &str) -> Option<Range<usize>> {
     }
 }
 
-/// A machine with `dotted.field=value` applied; `clusters.0.local-registers=4` names array elements by number, `clusters.*.…` all.
+/// A machine with `dotted.field=value` applied; `clusters.0.local-registers=4` names array elements by
+/// number, `clusters.*.…` all.
 fn overridden(machine: &Machine, text: &str) -> Result<Machine, TargetError> {
     let fail = |reason: String| TargetError::Override { text: text.into(), reason };
     let (path, value) = text.split_once('=').ok_or_else(|| fail("expected field=value, for example warp-size=16".to_string()))?;
@@ -172,13 +160,7 @@ fn overridden(machine: &Machine, text: &str) -> Result<Machine, TargetError> {
     let mut whole = toml::Value::try_from(machine).map_err(|e| fail(e.to_string()))?;
     let parts: Vec<&str> = path.trim().split('.').collect();
     replace(&mut whole, &parts, &value).map_err(|m| fail(format!("{m}; `heddle target` prints the description")))?;
-    whole.try_into().map_err(|e: toml::de::Error| {
-        // A table's name in the program says nothing to the user.
-        let message = e.message();
-        fail(
-            message.split_once("expected struct ").map_or(message.to_string(), |(before, _)| format!("{before}expected a table")),
-        )
-    })
+    whole.try_into().map_err(|e: toml::de::Error| fail(e.message().to_string()))
 }
 
 /// Replaces the value at a path that exists.
@@ -206,7 +188,8 @@ fn replace(at: &mut toml::Value, path: &[&str], value: &toml::Value) -> Result<(
             }
             let similar = table.keys().max_by(|a, b| strsim::jaro(a, first).total_cmp(&strsim::jaro(b, first)));
             let similar = similar.filter(|s| strsim::jaro(s, first) > 0.7);
-            Err(match similar {
+            let meant = elsewhere(first).or_else(|| similar.cloned());
+            Err(match meant {
                 Some(s) => format!("there is no field `{first}`; is `{s}` meant?"),
                 None => {
                     format!("there is no field `{first}`; there are {}", table.keys().cloned().collect::<Vec<_>>().join(", "))
@@ -215,6 +198,12 @@ fn replace(at: &mut toml::Value, path: &[&str], value: &toml::Value) -> Result<(
         }
         _ => Err(format!("`{first}` is inside a field that has no fields")),
     }
+}
+
+/// The path of the field that has this name, if one alone has.
+fn elsewhere(name: &str) -> Option<String> {
+    let mut paths = crate::docs::paths().into_iter().filter(|p| p.rsplit('.').next() == Some(name));
+    paths.next().filter(|_| paths.next().is_none())
 }
 
 #[cfg(test)]
@@ -254,6 +243,8 @@ mod tests {
             ("warp-size=33", "--set warp-size=33: warp-size = 33: must be 8, 16, 32 or 64"),
             ("warp-size", "expected field=value"),
             ("sm.max_warps=4", "there is no field `max_warps`; is `max-warps` meant?"),
+            ("max-warps=4", "there is no field `max-warps`; is `sm.max-warps` meant?"),
+            ("sm.shared-path=true", "there is no field `shared-path`; is `clusters.N.shared-path` meant?"),
             ("sm.count=many", "invalid type: string \"many\", expected u32"),
             ("sm.count=-1", "invalid value: integer `-1`, expected u32"),
             ("clusters.9.local-registers=4", "there is no element `9`; the 4 elements have the numbers 0 to 3"),

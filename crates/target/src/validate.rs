@@ -1,10 +1,13 @@
 //! What a description must satisfy to be a machine that compiler and simulator can work with.
 //!
-//! Rules name fields by their dotted path, as `--set` does, so that the loader can say where the value came from.
+//! What one value must satisfy is said in its row. Here are the rules across fields, each a function that
+//! rows name. Rules name fields by their dotted path, as `--set` does, so that the loader can say where the
+//! value came from.
 
 use strum::IntoEnumIterator;
 
 use super::Machine;
+use crate::describe::{Allowed, Described, Field};
 use heddle_isa::OpClass;
 
 /// A value that makes no machine.
@@ -19,116 +22,134 @@ pub struct Violation {
 }
 
 /// Checks one value.
-pub(super) fn check(ok: bool, field: &str, value: &dyn std::fmt::Display, rule: &str) -> Result<(), Violation> {
+pub(crate) fn check(ok: bool, field: &str, value: &dyn std::fmt::Display, rule: &str) -> Result<(), Violation> {
     if ok { Ok(()) } else { Err(Violation { field: field.into(), value: value.to_string(), rule: rule.into() }) }
 }
 
-pub(super) fn range(value: u32, low: u32, high: u32, field: &str) -> Result<(), Violation> {
-    check((low..=high).contains(&value), field, &value, &format!("must be {low} to {high}"))
-}
-
-pub(super) fn energy(value: f64, field: &str) -> Result<(), Violation> {
-    check(value >= 0.0 && value.is_finite(), field, &value, "must be a finite number from 0")
-}
-
-/// Checks a whole machine.
+/// Checks a whole machine: each value by itself, then values against each other, in the order of the rows.
 ///
 /// # Errors
 /// The first field that is wrong.
 pub fn validate(machine: &Machine) -> Result<(), Violation> {
-    let name_ok = !machine.name.is_empty() && !machine.name.contains(char::is_control);
-    check(name_ok, "name", &format!("{:?}", machine.name), "must be a name")?;
-    check([8, 16, 32, 64].contains(&machine.warp_size), "warp-size", &machine.warp_size, "must be 8, 16, 32 or 64")?;
-    let clock = machine.clock_mhz;
-    check(clock > 0.0 && clock.is_finite(), "clock-mhz", &clock, "must be positive")?;
-    sm(machine)?;
-    clusters(machine)?;
-    timing(machine)?;
-    energies(machine)?;
-    machine.memory.validate()
+    each_value(machine)?;
+    across(Machine::FIELDS, machine)
 }
 
-fn sm(machine: &Machine) -> Result<(), Violation> {
+/// Checks each value by itself.
+pub(crate) fn each_value(machine: &Machine) -> Result<(), Violation> {
+    machine.check("", Allowed::Fields)
+}
+
+/// The checks that rows name.
+fn across(fields: &[Field], machine: &Machine) -> Result<(), Violation> {
+    fields.iter().try_for_each(|field| {
+        field.rule.across.map_or(Ok(()), |a| (a.check)(machine))?;
+        across(field.inner, machine)
+    })
+}
+
+/// An SM has room for one warp that names all registers it may.
+pub(crate) fn main_registers(machine: &Machine) -> Result<(), Violation> {
+    const MOST: u32 = 1 << 24;
     let sm = &machine.sm;
-    range(sm.count, 1, 1024, "sm.count")?;
-    range(sm.max_warps, 1, 256, "sm.max-warps")?;
-    range(sm.max_work_groups, 1, 256, "sm.max-work-groups")?;
-    range(sm.max_work_group_size, 1, 65536, "sm.max-work-group-size")?;
-    range(sm.max_main_registers, 4, 256, "sm.max-main-registers")?;
-    check(
-        (sm.max_main_registers * machine.warp_size..=1 << 24).contains(&sm.main_registers),
-        "sm.main-registers",
-        &sm.main_registers,
-        &format!(
-            "must hold one warp at least (max-main-registers {} x warp-size {} = {}), and be at most {}",
-            sm.max_main_registers,
-            machine.warp_size,
-            sm.max_main_registers * machine.warp_size,
-            1 << 24
-        ),
-    )?;
-    range(sm.scalar_registers, 8, 256, "sm.scalar-registers")?;
-    range(sm.predicate_registers, 2, 15, "sm.predicate-registers")?;
-    range(sm.local_memory, 0, 1 << 24, "sm.local-memory")?;
-    range(sm.scalar_issue, 1, 4, "sm.scalar-issue")?;
-    range(sm.scalar_threshold, 0, machine.warp_size - 1, "sm.scalar-threshold")
+    let warp = sm.max_main_registers * machine.warp_size;
+    let rule = format!(
+        "must hold one warp at least (max-main-registers {} x warp-size {} = {warp}), and be at most {MOST}",
+        sm.max_main_registers, machine.warp_size,
+    );
+    check((warp..=MOST).contains(&sm.main_registers), "sm.main-registers", &sm.main_registers, &rule)
 }
 
-fn clusters(machine: &Machine) -> Result<(), Violation> {
+/// The run-time scalarizer looks at fewer lanes than a warp has.
+pub(crate) fn scalar_threshold(machine: &Machine) -> Result<(), Violation> {
+    let (threshold, most) = (machine.sm.scalar_threshold, machine.warp_size - 1);
+    check(threshold <= most, "sm.scalar-threshold", &threshold, &format!("must be 0 to {most}"))
+}
+
+/// The encoding's field names a cluster.
+pub(crate) fn cluster_count(machine: &Machine) -> Result<(), Violation> {
     let count = machine.clusters.len();
-    check((1..=8).contains(&count), "clusters", &format!("{count} clusters"), "must be 1 to 8 (the encoding's field)")?;
-    for (i, c) in machine.clusters.iter().enumerate() {
-        let field = |name: &str| format!("clusters.{i}.{name}");
-        check(!c.name.is_empty(), &field("name"), &"\"\"", "must be a name")?;
+    check((1..=8).contains(&count), "clusters", &format!("{count} clusters"), "must be 1 to 8 (the encoding's field)")
+}
+
+/// Clusters are told apart by their names.
+pub(crate) fn cluster_names(machine: &Machine) -> Result<(), Violation> {
+    machine.clusters.iter().enumerate().try_for_each(|(i, c)| {
+        let field = format!("clusters.{i}.name");
+        check(!c.name.is_empty(), &field, &"\"\"", "must be a name")?;
         let first = machine.clusters.iter().position(|d| d.name == c.name);
-        check(first == Some(i), &field("name"), &c.name, "is the name of another cluster")?;
-        range(c.local_registers, 0, 64, &field("local-registers"))?;
-        check(!c.units.is_empty(), &field("units"), &"[]", "must name a unit")?;
-    }
-    Ok(())
+        check(first == Some(i), &field, &c.name, "is the name of another cluster")
+    })
 }
 
-fn timing(machine: &Machine) -> Result<(), Violation> {
-    for class in OpClass::iter() {
-        let field = format!("timing.{class}");
-        let Some(t) = machine.timing.get(&class) else {
-            return check(false, "timing", &format!("no {class}"), &format!("every unit class needs a line; `{class}` has none"));
-        };
+/// A cluster executes something.
+pub(crate) fn cluster_units(machine: &Machine) -> Result<(), Violation> {
+    machine
+        .clusters
+        .iter()
+        .enumerate()
+        .try_for_each(|(i, c)| check(!c.units.is_empty(), &format!("clusters.{i}.units"), &"[]", "must name a unit"))
+}
+
+/// Every instruction has a timing.
+pub(crate) fn all_classes(machine: &Machine) -> Result<(), Violation> {
+    OpClass::iter().try_for_each(|class| {
+        let rule = format!("every unit class needs a line; `{class}` has none");
+        check(machine.timing.contains_key(&class), "timing", &format!("no {class}"), &rule)
+    })
+}
+
+/// Every instruction has a cluster that executes it.
+pub(crate) fn class_units(machine: &Machine) -> Result<(), Violation> {
+    machine.timing.iter().try_for_each(|(class, t)| {
         let served = machine.clusters.iter().any(|c| c.units.contains(&t.unit));
-        check(served, &format!("{field}.unit"), &t.unit, "no cluster has this unit")?;
-        range(t.latency, 1, 10_000, &format!("{field}.latency"))?;
-        range(t.interval, 1, 10_000, &format!("{field}.interval"))?;
-        range(t.scalar_latency, 0, 10_000, &format!("{field}.scalar-latency"))?;
-        energy(t.energy_pj, &format!("{field}.energy-pj"))?;
-    }
-    Ok(())
+        check(served, &format!("timing.{class}.unit"), &t.unit, "no cluster has this unit")
+    })
 }
 
-fn energies(machine: &Machine) -> Result<(), Violation> {
+/// The last entry serves larger files, so there is one.
+pub(crate) fn energy_tables(machine: &Machine) -> Result<(), Violation> {
     let e = &machine.energy;
     for (field, table) in [("energy.local-read-pj", &e.local_read_pj), ("energy.local-write-pj", &e.local_write_pj)] {
         check(!table.is_empty(), field, &"[]", "must have an entry for a file of 1 register")?;
-        for (i, value) in table.iter().enumerate() {
-            energy(*value, &format!("{field}.{i}"))?;
-        }
     }
-    let d = &e.distance_mm;
-    for (field, value) in [
-        ("energy.main-read-pj", e.main_read_pj),
-        ("energy.main-write-pj", e.main_write_pj),
-        ("energy.scalar-read-pj", e.scalar_read_pj),
-        ("energy.scalar-write-pj", e.scalar_write_pj),
-        ("energy.predicate-pj", e.predicate_pj),
-        ("energy.wire-pj-per-mm", e.wire_pj_per_mm),
-        ("energy.distance-mm.main", d.main),
-        ("energy.distance-mm.local", d.local),
-        ("energy.distance-mm.local-shared", d.local_shared),
-        ("energy.distance-mm.scalar", d.scalar),
-        ("energy.issue-pj", e.issue_pj),
-        ("energy.scalar-compare-pj", e.scalar_compare_pj),
-        ("energy.static-watts", e.static_watts),
+    Ok(())
+}
+
+/// Lines are whole sectors.
+pub(crate) fn line_bytes(machine: &Machine) -> Result<(), Violation> {
+    let m = &machine.memory;
+    power_of_two(m.line_bytes, ("sector-bytes", m.sector_bytes), 256, "memory.line-bytes")
+}
+
+/// Rows of DRAM are whole lines.
+pub(crate) fn row_bytes(machine: &Machine) -> Result<(), Violation> {
+    let m = &machine.memory;
+    power_of_two(m.dram.row_bytes, ("line-bytes", m.line_bytes), 65536, "memory.dram.row-bytes")
+}
+
+/// Powers of two from the value of another field on.
+fn power_of_two(value: u32, (least, low): (&str, u32), high: u32, field: &str) -> Result<(), Violation> {
+    let ok = value.is_power_of_two() && (low..=high).contains(&value);
+    check(ok, field, &value, &format!("must be a power of two from {least} ({low}) to {high}"))
+}
+
+/// Caches are whole sets, and those in slices as many in each.
+pub(crate) fn cache_sizes(machine: &Machine) -> Result<(), Violation> {
+    let m = &machine.memory;
+    for (name, bytes, ways, slices) in [
+        ("data", m.data.bytes, m.data.ways, 1),
+        ("uniform", m.uniform.bytes, m.uniform.ways, 1),
+        ("constant", m.constant.bytes, m.constant.ways, 1),
+        ("instruction", m.instruction.bytes, m.instruction.ways, 1),
+        ("l15", m.l15.bytes, m.l15.ways, 1),
+        ("l2", m.l2.bytes, m.l2.ways, m.l2.slices),
     ] {
-        energy(value, field)?;
+        let unit = ways * m.line_bytes * slices;
+        let parts = if slices > 1 { "ways x line-bytes x slices" } else { "ways x line-bytes" };
+        let fits = bytes >= unit && bytes.is_multiple_of(unit) && bytes <= 1 << 30;
+        let rule = format!("must be a multiple of {parts} = {unit}, at most 1 GiB");
+        check(fits, &format!("memory.{name}.bytes"), &bytes, &rule)?;
     }
     Ok(())
 }

@@ -115,7 +115,8 @@ fn blocks(rows: &[Row], means: bool, whole: Option<&Comparison>) -> Vec<Value> {
     result
 }
 
-/// Names of components and their values in A and B, the largest first and the small ones as one; nothing if no counter has the prefix.
+/// Names of components and their values in A and B, the largest first and the small ones as one; nothing if
+/// no counter has the prefix.
 fn stack(rows: &[Row], prefix: &str) -> Option<(Vec<String>, [Vec<f64>; 2])> {
     let values: BTreeMap<&str, [f64; 2]> = rows
         .iter()

@@ -1,4 +1,5 @@
-//! The page of a sweep: its configurations in the plane of two objectives with the Pareto front, what each value of each axis does, and the front as a table.
+//! The page of a sweep: its configurations in the plane of two objectives with the Pareto front, what each
+//! value of each axis does, and the front as a table.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +85,8 @@ fn blocks(plan: &Plan, front: &Front) -> Vec<Value> {
     result
 }
 
-/// For each value of each setting the ratios of an objective to the setting's first value, over configurations that are the same otherwise.
+/// For each value of each setting the ratios of an objective to the setting's first value, over
+/// configurations that are the same otherwise.
 fn effects(plan: &Plan, front: &Front, objective: usize) -> Vec<Value> {
     let keys: Vec<Vec<usize>> = front
         .candidates
@@ -128,7 +130,8 @@ fn effects(plan: &Plan, front: &Front, objective: usize) -> Vec<Value> {
     rows
 }
 
-/// The front, in order of its first objective; configurations of the same values are one row where they are all combinations of some settings.
+/// The front, in order of its first objective; configurations of the same values are one row where they are
+/// all combinations of some settings.
 fn table(plan: &Plan, mut best: Vec<&Candidate>) -> Value {
     best.sort_by(|a, b| {
         let pairs = a.values.iter().zip(&b.values).map(|(x, y)| x.total_cmp(y));

@@ -43,23 +43,19 @@ pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local:
         }
         Cluster { name: format!("c{i}"), units, local_registers: local[i % local.len()], shared_path: i % 2 == 1 }
     };
+    let default = Machine::default_machine();
     Machine {
         name: "test".into(),
-        description: String::new(),
         warp_size: 8,
-        clock_mhz: 1000.0,
         sm: Sm {
             count: 1,
             max_warps: 8,
             max_work_groups: 8,
-            max_work_group_size: 1024,
-            main_registers: 65536,
             max_main_registers: main,
             scalar_registers: scalar,
             predicate_registers: predicate,
-            local_memory: 65536,
-            scalar_issue: 1,
             scalar_threshold: 0,
+            ..default.sm
         },
         clusters: (0..clusters).map(cluster).collect(),
         timing: OpClass::iter().map(|c| (c, timing(c))).collect::<BTreeMap<_, _>>(),
@@ -75,8 +71,9 @@ pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local:
             distance_mm: Distances { main: 1.0, local: 0.1, local_shared: 0.2, scalar: 0.1 },
             issue_pj: 1.0,
             scalar_compare_pj: 0.1,
-            static_watts: 1.0,
+            ..default.energy
         },
-        memory: Memory { device_bytes: 1 << 20, ..Machine::default_machine().memory },
+        memory: Memory { device_bytes: 1 << 20, ..default.memory },
+        ..default
     }
 }

@@ -110,8 +110,7 @@ mod tests {
             row_miss: 150,
             row_cycle: 40,
             interval: 4,
-            sector_pj: 0.0,
-            activate_pj: 0.0,
+            ..heddle_target::Machine::default_machine().memory.dram
         };
         Dram::new(&description)
     }

@@ -1,0 +1,198 @@
+//! The rows of a description, apart from memory's. How rows are written is said in [`crate::describe`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use strum::IntoEnumIterator;
+
+use heddle_isa::OpClass;
+
+use crate::Memory;
+use crate::describe::*;
+use crate::validate;
+
+tables! {
+    /// A whole machine.
+    Machine {
+        /// Name, printed in reports and stored in objects.
+        name: String => name();
+        /// What it resembles, where the numbers come from.
+        description: String = String::new() => any("free text").simulator_only();
+        /// Lanes a warp (S1).
+        warp_size: u32 => one_of(&[8, 16, 32, 64]).of("lanes");
+        /// Clock, to turn cycles into time.
+        clock_mhz: f64 => positive().of("MHz").simulator_only();
+        /// Streaming multiprocessors.
+        sm: Sm => fields();
+        /// Clusters, in order of their numbers (C1).
+        clusters: Vec<Cluster> => fields().and(validate::cluster_count, "1 to 8 clusters (the encoding's field)");
+        /// Per unit class: which unit, how long, how often, at what energy.
+        timing: BTreeMap<OpClass, Timing> => fields().and(validate::all_classes, "a line for every unit class");
+        /// Energies of register files, wires and fixed costs.
+        energy: Energy => fields();
+        /// Memory latencies, sizes and energies.
+        memory: Memory => fields();
+    }
+
+    /// One streaming multiprocessor; all are alike.
+    Sm {
+        /// SMs of the device.
+        count: u32 => integers(1, 1024).of("SMs").simulator_only();
+        /// Warps resident at most.
+        max_warps: u32 => integers(1, 256).of("warps");
+        /// Work-groups resident at most.
+        max_work_groups: u32 => integers(1, 256).of("work-groups");
+        /// Work-items of a work-group at most.
+        max_work_group_size: u32 => integers(1, 65536).of("work-items");
+        /// 32-bit main vector registers of the SM, counting every lane.
+        main_registers: u32
+            => across(validate::main_registers, "max-main-registers x warp-size to 16777216").of("registers");
+        /// Main registers a work-item may name at most.
+        max_main_registers: u32 => integers(4, 256).of("registers");
+        /// Scalar registers of a warp.
+        scalar_registers: u32 => integers(8, 256).of("registers");
+        /// Predicate registers of a warp.
+        predicate_registers: u32 => integers(2, 15).of("registers");
+        /// Work-group memory.
+        local_memory: u32 => integers(0, 1 << 24).of("bytes");
+        /// Scalar instructions issued a cycle: the scalar unit's own slots (S1, S6).
+        scalar_issue: u32 => integers(1, 4).of("a cycle");
+        /// Run-time scalarizer (S7): most active lanes with the same operands that make an unmarked
+        /// instruction scalar; 0: none.
+        scalar_threshold: u32 => across(validate::scalar_threshold, "0 to warp-size - 1").of("lanes").simulator_only();
+    }
+
+    /// A cluster: a private local register file and the units it serves (C1).
+    Cluster {
+        /// Name for listings.
+        name: String => across(validate::cluster_names, "a name that no other cluster has");
+        /// Units of the cluster.
+        units: Vec<Unit> => across(validate::cluster_units, "one unit at least");
+        /// Local vector registers a work-item (0: none).
+        local_registers: u32 => integers(0, 64).of("registers");
+        /// Whether the cluster's operands travel the longer, shared data path (SFU, memory; NUMBERS).
+        shared_path: bool = false => any("both make a machine");
+    }
+
+    /// Timing and energy of a unit class.
+    Timing: Copy {
+        /// Unit that executes it; any cluster with this unit may.
+        unit: Unit => across(validate::class_units, "a unit that a cluster has");
+        /// Cycles from issue to the result's availability, without memory.
+        latency: u32 => integers(1, 10_000).of("cycles");
+        /// Cycles the unit is busy with a warp's instruction.
+        interval: u32 => integers(1, 10_000).of("cycles");
+        /// Latency on the scalar unit (0: the scalar unit cannot execute it).
+        scalar_latency: u32 => integers(0, 10_000).of("cycles");
+        /// Energy a lane.
+        energy_pj: f64 => picojoules();
+    }
+
+    /// Energies apart from the units'.
+    Energy {
+        /// Reading 32 bits of one lane from the main file, wire included where `wire-pj-per-mm` is 0.
+        main_read_pj: f64 => picojoules();
+        /// Writing 32 bits of one lane to the main file.
+        main_write_pj: f64 => picojoules();
+        /// Reading 32 bits of one lane from a local file of 1, 2, 3 … registers a lane; the last entry serves
+        /// larger files.
+        local_read_pj: Vec<f64> => picojoules().and(validate::energy_tables, "one entry at least");
+        /// Writing 32 bits of one lane to a local file of 1, 2, 3 … registers a lane.
+        local_write_pj: Vec<f64> => picojoules().and(validate::energy_tables, "one entry at least");
+        /// Reading a 32-bit scalar register.
+        scalar_read_pj: f64 => picojoules();
+        /// Writing a 32-bit scalar register.
+        scalar_write_pj: f64 => picojoules();
+        /// Reading or writing one bit of a predicate register.
+        predicate_pj: f64 => picojoules();
+        /// Moving 32 bits over 1 mm.
+        wire_pj_per_mm: f64 => from_zero().of("pJ/mm");
+        /// Distances from a file to a data path.
+        distance_mm: Distances => fields();
+        /// Fetching, decoding and issuing one instruction for a warp.
+        issue_pj: f64 => picojoules();
+        /// Comparing the operands of one lane with the first active lane's (run-time scalarizer, S7).
+        scalar_compare_pj: f64 => picojoules();
+        /// Static power of the whole device.
+        static_watts: f64 => from_zero().of("W").simulator_only();
+    }
+
+    /// Distances from register files to data paths.
+    Distances: Copy {
+        /// Main file to any data path.
+        main: f64 => from_zero().of("mm");
+        /// Local file to its cluster's private data path.
+        local: f64 => from_zero().of("mm");
+        /// Local file to a shared data path (SFU, memory).
+        local_shared: f64 => from_zero().of("mm");
+        /// Scalar file to the scalar unit.
+        scalar: f64 => from_zero().of("mm");
+    }
+}
+
+/// Kinds of execution units.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumIter,
+    strum::EnumString,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Unit {
+    /// Integer, f32 and f16 arithmetic, moves.
+    Alu,
+    /// Special functions, division, conversion of the rarer kind.
+    Sfu,
+    /// Binary64.
+    Double,
+    /// Loads, stores, atomics.
+    LoadStore,
+    /// Front end: branches, barriers.
+    Control,
+}
+
+impl Described for Unit {
+    const SORT: Sort = Sort::Word;
+    fn kind() -> String {
+        Unit::iter().map(|u| u.to_string()).collect::<Vec<_>>().join(", ")
+    }
+    fn check(&self, _: &str, _: Allowed) -> Result<(), validate::Violation> {
+        Ok(())
+    }
+    fn forget(&mut self, whole: bool) {
+        *self = if whole { Unit::Alu } else { *self };
+    }
+}
+
+impl Machine {
+    /// The machine without what only the simulator reads: machines that are equal so have the same code.
+    pub fn compilers_view(&self) -> Machine {
+        let mut machine = self.clone();
+        machine.forget(false);
+        machine
+    }
+
+    /// Cycles from issue to the result of an operation of a class on a vector unit, memory included (atomics:
+    /// in device memory).
+    pub fn latency(&self, class: OpClass) -> u32 {
+        let m = &self.memory;
+        let memory = match class {
+            OpClass::LoadGlobal | OpClass::Atomic => m.far_latency(),
+            OpClass::LoadLocal => m.local_latency,
+            OpClass::LoadPrivate => m.data.latency,
+            OpClass::LoadArgument => m.argument_latency,
+            _ => 0,
+        };
+        self.timing.get(&class).map_or(1, |t| t.latency) + memory
+    }
+}
