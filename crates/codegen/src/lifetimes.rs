@@ -67,7 +67,7 @@ pub fn run(
         let mut result = function.clone();
         apply(&mut result, &division);
         let mut trial = result.clone();
-        release::run(&mut trial, machine, options.release);
+        release::place(&mut trial, machine, options.release);
         let (fixed, demand) = (division.first, trial.shared_demand);
         // What the machine can count on must not be much less than without.
         if options.rename == Rename::Auto && 4 * (fixed + demand) > 5 * otherwise {

@@ -22,6 +22,8 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
+use super::CodegenError;
+use super::pipeline::Context;
 use heddle_isa::{Inst, Op, Operand, PhysReg, Space, Type, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::liveness::Liveness;
@@ -189,8 +191,21 @@ fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
 /// their time waiting for each other's registers: measured by `bench rename`.
 const TYPICAL: f64 = 0.9;
 
+/// Places the releases, and with `--verify` proves them.
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    place(function, context.machine, context.options.release);
+    if context.options.verify {
+        check(function).map_err(|message| CodegenError::Internal {
+            kernel: function.name.clone(),
+            stage: "release".into(),
+            message,
+        })?;
+    }
+    Ok(())
+}
+
 /// Places the releases of a function whose registers from [`Function::fixed_registers`] on are shared, and notes its demand.
-pub fn run(function: &mut Function, machine: &Machine, mode: Release) {
+pub fn place(function: &mut Function, machine: &Machine, mode: Release) {
     let Some(fixed) = function.fixed_registers else { return };
     let shared = Names::from(fixed);
     let cfg = Cfg::new(function);
