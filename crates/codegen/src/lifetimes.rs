@@ -5,7 +5,7 @@
 //! warp's time, so sharing it gains nothing. Where the boundary F lies is chosen per kernel: each of a few divisions is coloured and its
 //! releases are placed; the one that lets most warps be resident wins, and only if they are more than without renaming.
 //!
-//! May touch main registers only, before they are physical; the checker and [`super::release::check`] prove the result.
+//! May touch main registers only, before they are physical; the checker and [`super::release_check`] prove the result.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;

@@ -11,7 +11,8 @@ use super::allocate::Session;
 use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
-    assign, cleanup, finish, local_file, lower, main_file, marks, partition, predicates, release, scalar_file, schedule,
+    assign, cleanup, finish, local_file, lower, main_file, marks, partition, predicates, release, release_check, scalar_file,
+    schedule,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -193,6 +194,15 @@ pub const STAGES: &[Stage] = &[
         unless: None,
         shows: None,
         run: release::run,
+    },
+    Stage {
+        name: "release-check",
+        does: "proof that no shared register is read unmapped, given back too early or kept at the end (REN-9)",
+        needs: Form::Allocated,
+        gives: Form::Allocated,
+        unless: Some(Unless { option: "without --verify", holds: |o| !o.verify }),
+        shows: None,
+        run: release_check::run,
     },
 ];
 
