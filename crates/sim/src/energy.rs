@@ -169,7 +169,7 @@ fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine:
                 Path::Constant => m.constant.sector_pj,
                 Path::Instruction => m.instruction.sector_pj,
             };
-            let bypasses = policy::of(&policy::LOADS, space, inst.mods.cache).near == policy::Near::NoCache;
+            let bypasses = policy::of(&policy::LOADS, space, inst.mods.cache).l1 == policy::L1Policy::NoCache;
             let fills = if bypasses { 0.0 } else { missed };
             (sectors + fills) * near + missed * below + far * (m.l2.sector_pj + m.dram.sector_pj)
         }

@@ -131,9 +131,9 @@ fn run<const N: usize, const W: usize>(
         let plan = Plan { total, resident, most: renames.then_some(most) };
         let (sms, shared) = (machine.sm.count as usize, machine.memory.l15.sms as usize);
         let numbers = |i: usize| i * shared..((i + 1) * shared).min(sms);
-        let clusters = hierarchy.near.iter().enumerate();
+        let clusters = hierarchy.clusters.iter().enumerate();
         let clusters = clusters.map(|(i, near)| Cluster::<N, W>::new(near, numbers(i), &common, resident)).collect();
-        let clusters = rounds::run(clusters, &mut hierarchy.below, &common, &plan, progress)?;
+        let clusters = rounds::run(clusters, &mut hierarchy.lower, &common, &plan, progress)?;
         let sms: Vec<_> = clusters.into_iter().flat_map(|c| c.sms).collect();
         for sm in &sms {
             sm.counters.add_to(&mut timing, &mut counts, &mut sectors, &mut scalarised);

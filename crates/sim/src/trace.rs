@@ -4,7 +4,7 @@
 //! time line has at most [`MOST_BUCKETS`] buckets, which double their width when a launch outlasts them: memory is bounded, and every event is in
 //! exactly one bucket. Nothing here changes what is simulated.
 
-use super::hierarchy::Done;
+use super::hierarchy::AccessCost;
 use heddle_target::Machine;
 
 /// Buckets of a time line at most.
@@ -321,7 +321,7 @@ impl Recorder {
     }
 
     /// An access went through the hierarchy.
-    pub fn memory(&mut self, now: u64, done: &Done) {
+    pub fn memory(&mut self, now: u64, done: &AccessCost) {
         let first = self.time_line.clusters + 2 + CAUSES.len();
         self.time_line.add(first + Figure::Sectors as usize, now, u64::from(done.sectors));
         self.time_line.add(first + Figure::Misses as usize, now, u64::from(done.sectors.saturating_sub(done.hits)));

@@ -17,8 +17,8 @@ use super::memory::DeviceMemory;
 use super::program::Program;
 use crate::Descriptor;
 use crate::check::Checker;
-use crate::hierarchy::near::Near;
-use crate::hierarchy::{Done, Path};
+use crate::hierarchy::cluster_caches::ClusterCaches;
+use crate::hierarchy::{AccessCost, Path};
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
@@ -86,7 +86,7 @@ pub struct AccessRecord {
     /// Sectors touched, or cycles of bank conflicts (work-group memory).
     pub units: u32,
     /// What the memory hierarchy says of it; `None` for work-group memory and the constant bank.
-    pub done: Option<Done>,
+    pub done: Option<AccessCost>,
 }
 
 /// Writes the bytes that a load has got, 16 for each lane, to its registers.
@@ -134,7 +134,7 @@ pub struct Lanes<'a, const N: usize> {
     /// The first fault, with the instruction and lane.
     pub fault: Option<(FaultKind, u32, u32)>,
     /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
-    pub hierarchy: Option<&'a std::cell::RefCell<Near>>,
+    pub hierarchy: Option<&'a std::cell::RefCell<ClusterCaches>>,
     /// The last load has not been given its bytes: what to do with them.
     pub late: Option<Late<N>>,
     /// SM.

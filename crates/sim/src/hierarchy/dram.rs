@@ -46,7 +46,7 @@ impl Dram {
     }
 
     /// Starts again at cycle 0.
-    pub fn settle(&mut self) {
+    pub fn restart_clock(&mut self) {
         for channel in &mut self.channels {
             channel.free = 0;
             for bank in &mut channel.banks {

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use super::super::fault::Fault;
-use super::super::hierarchy::below::Below;
-use super::super::hierarchy::deferred::{Key, Reply};
-use super::super::hierarchy::near::Near;
+use super::super::hierarchy::cluster_caches::ClusterCaches;
+use super::super::hierarchy::deferred::{Reply, Timestamp};
+use super::super::hierarchy::lower_levels::LowerLevels;
 use super::sm::{Common, Progress, Sm, sm_of};
 
 /// After everything.
-pub(super) const NEVER: Key = (u64::MAX, u32::MAX);
+pub(super) const NEVER: Timestamp = (u64::MAX, u32::MAX);
 
 /// Why a cluster stopped before the end of a round. The SM is its number in the cluster.
 pub(super) enum Stop {
@@ -27,13 +27,13 @@ pub(super) enum Stop {
 /// SMs that share an L1.5.
 pub(super) struct Cluster<'a, const N: usize, const W: usize> {
     pub sms: Vec<Sm<'a, N, W>>,
-    pub near: &'a RefCell<Near>,
+    pub near: &'a RefCell<ClusterCaches>,
     /// Which SMs have no work left.
     pub done: Vec<bool>,
     /// Why it does not go on, and since when.
-    pub stop: Option<(Key, Stop)>,
+    pub stop: Option<(Timestamp, Stop)>,
     /// Replies that it has not heard, with when the requests were made.
-    replies: VecDeque<(Key, Reply)>,
+    replies: VecDeque<(Timestamp, Reply)>,
     /// Work-groups ended since it was last asked.
     pub ended: u64,
     /// The last cycle in which an SM did something.
@@ -52,18 +52,18 @@ pub(super) struct Plan {
 
 impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
     /// SMs with what is near them.
-    pub fn new(near: &'a RefCell<Near>, numbers: std::ops::Range<usize>, common: &Common<'a, N>, resident: u32) -> Self {
+    pub fn new(near: &'a RefCell<ClusterCaches>, numbers: std::ops::Range<usize>, common: &Common<'a, N>, resident: u32) -> Self {
         let sms: Vec<Sm<N, W>> = numbers.map(|n| Sm::new(n, near, common, resident)).collect();
         Cluster { near, done: vec![false; sms.len()], sms, stop: None, replies: VecDeque::new(), ended: 0, last: 0 }
     }
 
     /// The next cycle of an SM, as requests made in it are ordered.
-    pub fn key(&self, sm: usize) -> Key {
+    pub fn key(&self, sm: usize) -> Timestamp {
         (self.sms[sm].time, self.sms[sm].number as u32)
     }
 
     /// Nothing happens in the cluster before this; all that is known is that SMs whose cycle is open do not go on before `until`.
-    pub fn bound(&self, until: u64) -> Key {
+    pub fn bound(&self, until: u64) -> Timestamp {
         if let Some((key, _)) = &self.stop {
             return *key;
         }
@@ -133,7 +133,7 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
     }
 
     /// Takes replies, and hears the answers to requests up to `until`, all of which it has been given.
-    pub fn hear(&mut self, c: &Common<'a, N>, replies: Vec<(Key, Reply)>, until: Option<Key>) {
+    pub fn hear(&mut self, c: &Common<'a, N>, replies: Vec<(Timestamp, Reply)>, until: Option<Timestamp>) {
         self.replies.extend(replies);
         let Some(until) = until else { return };
         let Cluster { near, sms, .. } = self;
@@ -142,8 +142,8 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
         {
             let near = &mut *near.borrow_mut();
             let known = self.replies.iter().take_while(|r| r.0 <= until).count();
-            self.replies.drain(..known).for_each(|(_, reply)| near.deferred.note(reply));
-            near.answer(&mut |a| arrivals.push(a));
+            self.replies.drain(..known).for_each(|(_, reply)| near.deferred.record_reply(reply));
+            near.resume_deferred(&mut |a| arrivals.push(a));
         }
         for arrival in arrivals {
             sms[sm_of(&arrival) - first].arrived(c, arrival);
@@ -151,10 +151,10 @@ impl<'a, const N: usize, const W: usize> Cluster<'a, N, W> {
     }
 
     /// Lets the levels below answer at once.
-    pub fn with_below<R>(&mut self, below: &mut Option<Box<Below>>, work: impl FnOnce(&mut Self) -> R) -> R {
-        self.near.borrow_mut().below = below.take();
+    pub fn with_below<R>(&mut self, below: &mut Option<Box<LowerLevels>>, work: impl FnOnce(&mut Self) -> R) -> R {
+        self.near.borrow_mut().lower = below.take();
         let result = work(self);
-        *below = self.near.borrow_mut().below.take();
+        *below = self.near.borrow_mut().lower.take();
         result
     }
 

@@ -22,8 +22,8 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::super::HostWrite;
 use super::super::fault::Fault;
-use super::super::hierarchy::below::Below;
-use super::super::hierarchy::deferred::{Key, Reply, Request};
+use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
+use super::super::hierarchy::lower_levels::LowerLevels;
 use super::cluster::{Cluster, NEVER, Plan, Stop};
 use super::sm::Common;
 
@@ -70,26 +70,26 @@ struct Position {
     /// The round that it is in, or that is its next one.
     round: u64,
     /// Nothing happens in it before this.
-    bound: Key,
+    bound: Timestamp,
     /// It needs the others to come as far.
     stopped: bool,
     /// A thread simulates it.
     busy: bool,
     /// Its requests that have not been served, and the replies that it has not been given.
-    requests: VecDeque<(Key, Request)>,
-    replies: Vec<(Key, Reply)>,
+    requests: VecDeque<(Timestamp, Request)>,
+    replies: Vec<(Timestamp, Reply)>,
 }
 
 /// What the threads share, and one at a time works on.
 struct Central<'a, 'b> {
-    below: &'b mut Option<Box<Below>>,
+    below: &'b mut Option<Box<LowerLevels>>,
     positions: Vec<Position>,
     host: Peekable<std::slice::Iter<'a, HostWrite>>,
     next_group: u64,
     /// When the last work-group was given out.
-    exhausted: Key,
+    exhausted: Timestamp,
     /// All requests up to here have been served.
-    served: Key,
+    served: Timestamp,
     /// How the launch ended.
     result: Option<Result<(), Box<Fault>>>,
 }
@@ -97,7 +97,7 @@ struct Central<'a, 'b> {
 /// What a thread is to do next.
 enum Next {
     /// Simulate a cluster: hear the replies up to a key, then go on.
-    Run { cluster: usize, replies: Vec<(Key, Reply)>, heard: Option<Key>, groups_left: bool },
+    Run { cluster: usize, replies: Vec<(Timestamp, Reply)>, heard: Option<Timestamp>, groups_left: bool },
     /// Wait for the others.
     Wait,
     /// The launch has ended.
@@ -135,7 +135,7 @@ impl Drop for Ends<'_, '_, '_> {
 /// The first fault in simulated time.
 pub(super) fn run<'a, const N: usize, const W: usize>(
     mut clusters: Vec<Cluster<'a, N, W>>,
-    below: &mut Option<Box<Below>>,
+    below: &mut Option<Box<LowerLevels>>,
     c: &Common<'a, N>,
     plan: &Plan,
     progress: &(dyn Fn(u64) + Sync),
@@ -188,7 +188,7 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
 /// Groups are dealt out in order, one an SM at a time, as hardware dispatchers do. Returns the next one's number.
 fn first_groups<'a, const N: usize, const W: usize>(
     clusters: &mut [Cluster<'a, N, W>],
-    below: &mut Option<Box<Below>>,
+    below: &mut Option<Box<LowerLevels>>,
     c: &Common<'a, N>,
     plan: &Plan,
 ) -> u64 {
@@ -221,7 +221,7 @@ fn write<const N: usize>(host: &mut Peekable<std::slice::Iter<HostWrite>>, c: &C
 /// Simulates SMs in turns, cycle by cycle, with the levels below answering at once.
 fn in_turns<'a, const N: usize, const W: usize>(
     clusters: &mut [Cluster<'a, N, W>],
-    below: &mut Option<Box<Below>>,
+    below: &mut Option<Box<LowerLevels>>,
     c: &Common<'a, N>,
     plan: &Plan,
     progress: &(dyn Fn(u64) + Sync),
@@ -263,7 +263,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// The last key before a round, if anything is before it.
-    fn before(&self, round: u64) -> Option<Key> {
+    fn before(&self, round: u64) -> Option<Timestamp> {
         Some((self.begin(round).checked_sub(1)?, u32::MAX))
     }
 
@@ -360,7 +360,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// Serves the requests of all clusters up to `until` in the order of simulated time.
-    fn serve(&self, shared: &mut Central<'a, '_>, until: Key) {
+    fn serve(&self, shared: &mut Central<'a, '_>, until: Timestamp) {
         shared.served = shared.served.max(until);
         let Some(below) = shared.below.as_mut() else { return };
         loop {
@@ -376,7 +376,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// Lets a cluster go on that stopped, when all others have come as far.
-    fn resume(&self, shared: &mut Central<'a, '_>, k: usize, now: Key) -> Result<(), Box<Fault>> {
+    fn resume(&self, shared: &mut Central<'a, '_>, k: usize, now: Timestamp) -> Result<(), Box<Fault>> {
         let cluster = &mut *self.clusters[k].lock();
         let position = &mut shared.positions[k];
         cluster.hear(self.common, std::mem::take(&mut position.replies), Some(now));

@@ -16,8 +16,8 @@ mod waiting;
 use super::super::exec::Decoded;
 use super::super::fault::{Fault, FaultKind};
 use super::super::functional::{BlockCounts, GroupPlace, Warp, local_memory};
+use super::super::hierarchy::cluster_caches::ClusterCaches;
 use super::super::hierarchy::deferred::PENDING;
-use super::super::hierarchy::near::Near;
 use super::super::program::End;
 use super::super::residency::Admission;
 use super::super::statistics::{Forms, HostState, InstructionProfile, Stalls};
@@ -132,7 +132,7 @@ impl Form {
 /// An SM of up to 64 × W warps of N lanes.
 pub(super) struct Sm<'a, const N: usize, const W: usize> {
     pub number: usize,
-    near: &'a RefCell<Near>,
+    near: &'a RefCell<ClusterCaches>,
     /// The cycle looked at last, while it is open; else the next one in which a warp may issue.
     pub time: u64,
     phase: Phase,
@@ -188,7 +188,7 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// An SM without work.
-    pub fn new(number: usize, near: &'a RefCell<Near>, common: &Common<'a, N>, resident: u32) -> Self {
+    pub fn new(number: usize, near: &'a RefCell<ClusterCaches>, common: &Common<'a, N>, resident: u32) -> Self {
         let (program, machine) = (common.launch.program, common.machine);
         let clusters = machine.clusters.len();
         let ports = usize::from(FIRST_UNIT) + UNITS * clusters;
@@ -575,7 +575,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 if c.statics.refreshes {
                     warp.lanes.refresh(program);
                 }
-                self.near.borrow_mut().deferred.key = (now, self.number as u32);
+                self.near.borrow_mut().deferred.now = (now, self.number as u32);
                 let d = &c.code[index];
                 (d.run)(&mut warp.lanes, d);
             }

@@ -2,8 +2,8 @@
 
 use super::super::super::exec::uniform::same_operands;
 use super::super::super::exec::{Decoded, Finish, Lanes};
-use super::super::super::hierarchy::deferred::{Arrival, LateLoad, PENDING};
-use super::super::super::hierarchy::{Done, Path};
+use super::super::super::hierarchy::deferred::{Arrival, PENDING, PendingLoad};
+use super::super::super::hierarchy::{AccessCost, Path};
 use super::super::super::trace::Cause;
 use super::super::statics::{INSTRUCTION_BYTES, Position, SCALAR, Static, Way};
 use super::counters::{count_form, count_latency};
@@ -44,7 +44,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         slot.fetched = st.line;
         let offset = c.launch.program.header.text_offset + INSTRUCTION_BYTES * u64::from(slot.pc);
         let near = &mut *self.near.borrow_mut();
-        near.deferred.key = (self.time, self.number as u32);
+        near.deferred.now = (self.time, self.number as u32);
         slot.code_ready = near.fetch(c.memory, self.number, offset, now);
         if slot.code_ready >= PENDING {
             near.wait_for_fetch(token(self.number, s), slot.code_ready);
@@ -172,7 +172,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// A load has its bytes.
-    fn loaded(&mut self, c: &Common<'a, N>, load: &LateLoad) {
+    fn loaded(&mut self, c: &Common<'a, N>, load: &PendingLoad) {
         let place = load.token as u32 as usize;
         let Some(late) = self.late.get_mut(place).and_then(Option::take) else { return };
         self.late_free.push(place);
@@ -183,7 +183,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         count_latency(counters, index, latency);
         if let Some(recorder) = &mut self.recorder {
             recorder.issue(s, index, lanes, unit, now, now + latency, 0);
-            recorder.memory(now, &Done { far: load.far, ..Done::default() });
+            recorder.memory(now, &AccessCost { far: load.far, ..AccessCost::default() });
         }
         let (slot, warp) = (&mut self.slots[s], &mut self.warps[s]);
         if slot.generation != generation || warp.control.done() {
@@ -221,11 +221,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     fn admits(&mut self, c: &Common<'a, N>, s: usize, path: Path) -> bool {
         let d = &c.code[self.slots[s].pc as usize];
         let lanes = &mut self.warps[s].lanes;
-        self.near.borrow_mut().set_probe(true);
+        self.near.borrow_mut().begin_probe();
         (d.run)(lanes, d);
         (lanes.late, lanes.access) = (None, None);
         let near = &mut *self.near.borrow_mut();
-        let lines = near.set_probe(false);
+        let lines = near.end_probe();
         near.can_admit(self.number, path, lines, self.time)
     }
 }
