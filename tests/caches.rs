@@ -5,7 +5,7 @@
 use heddle::isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
 use heddle::sim::hierarchy::policy::{self, L1Policy, L2Policy, LOADS, STORES};
 use heddle::sim::hierarchy::{Access, AccessCost, Hierarchy, Path};
-use heddle::sim::{DeviceMemory, HostWrite, Launch, Options, Statistics, timing};
+use heddle::sim::{DeviceMemory, HostWrite, Launch, Options, Simulation, Statistics};
 use heddle::target::Machine;
 
 /// Two SMs, a data L1 of 16 lines in 2 ways.
@@ -126,7 +126,12 @@ fn global_loads_in_l2() {
             b.load(1, CachePolicy::Cg, at);
             // The host changes memory behind L2's back.
             b.host(at, 9);
-            assert_eq!(b.load(0, row.policy, at), if far == L2Policy::VolatileFetch { 9 } else { 0 }, ".{} system {system}", row.name);
+            assert_eq!(
+                b.load(0, row.policy, at),
+                if far == L2Policy::VolatileFetch { 9 } else { 0 },
+                ".{} system {system}",
+                row.name
+            );
             let first = far != L2Policy::Normal;
             assert_eq!(b.h.l2_state(at), Some((false, first)), ".{} system {system}", row.name);
             // A fetch every time.
@@ -447,9 +452,9 @@ fn run(body: &str, system: bool, groups: u32, options: &Options) -> (Vec<u32>, V
         descriptors: Vec::new(),
         images: Default::default(),
     };
-    let hierarchy = std::cell::RefCell::new(Hierarchy::new(&machine));
+    let mut hierarchy = Hierarchy::new(&machine);
     let options = Options { max_instructions: 1_000_000, ..options.clone() };
-    let statistics = timing::launch(&launch, &memory, &hierarchy, &machine, &options, &|_| {}).unwrap();
+    let statistics = Simulation::new(&launch, &memory, &machine, &options).timing(&mut hierarchy).unwrap();
     let words = |at| memory.read(at, 4096).unwrap().chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     (words(a), words(b), statistics)
 }

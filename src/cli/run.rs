@@ -12,7 +12,7 @@ use heddle::driver::{self, Emit};
 use heddle_object::read;
 use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::quick::Quick;
-use heddle_runtime::run::{Mode, RunError, run_and_print};
+use heddle_runtime::run::{Mode, Observer, RunError, Simulator, run_case};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options};
 use heddle_target::Machine;
@@ -255,19 +255,13 @@ impl Run {
             host_writes: Vec::new(),
             record: self.record(),
         };
-        let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
         // With the statistics on standard output, what the kernels print is a field of them.
         let json_alone = self.json.as_ref().is_some_and(|p| p.as_os_str() == "-");
-        let mut failed = Ok(());
-        let mut printed = Vec::new();
-        let mut print = |text: &[u8]| {
-            printed.extend_from_slice(text);
-            if !json_alone && failed.is_ok() {
-                failed = super::write_output(None, text);
-            }
-        };
-        let outcome = run_and_print(&case, &image, &machine, mode, &options, &mut progress, &mut print);
-        failed?;
+        let mut terminal = Terminal { shows: !json_alone, shown: Ok(()), printed: Vec::new() };
+        let simulator = Simulator { machine: &machine, mode, options: &options };
+        let outcome = run_case(&case, &image, &simulator, &mut terminal);
+        let Terminal { shown, printed, .. } = terminal;
+        shown?;
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(RunError::Input(m)) => return Err(Failure::input(format!("{}: {m}", self.case.display()))),
@@ -331,6 +325,28 @@ impl Run {
             }
         }
         Failure::check(message)
+    }
+}
+
+/// Shows how far launches are, and what they print.
+struct Terminal {
+    /// What is printed goes to standard output.
+    shows: bool,
+    /// Whether that has worked so far.
+    shown: Result<(), Failure>,
+    /// What has been printed.
+    printed: Vec<u8>,
+}
+
+impl Observer for Terminal {
+    fn begins(&mut self, kernel: &str, work_groups: u64) -> Box<dyn Fn(u64) + Sync> {
+        progress_bar(kernel, work_groups)
+    }
+    fn printed(&mut self, text: &[u8]) {
+        self.printed.extend_from_slice(text);
+        if self.shows && self.shown.is_ok() {
+            self.shown = super::write_output(None, text);
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProf
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
 use heddle_target::Machine;
 
-/// Turns block counts into statistics, on warps of `lanes` lanes.
-pub fn count(program: &Program, counts: &BlockCounts, _lanes: u32) -> Statistics {
+/// Turns block counts into statistics.
+pub fn count(program: &Program, counts: &BlockCounts) -> Statistics {
     let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
     s.registers.local.resize(program.clusters, Default::default());
     s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();

@@ -38,8 +38,10 @@ pub mod trace;
 pub mod warp;
 
 use heddle_object::metadata::Redzone;
+use heddle_target::Machine;
 
 pub use fault::{Fault, FaultKind};
+pub use hierarchy::Hierarchy;
 pub use memory::DeviceMemory;
 pub use program::Program;
 pub use statistics::Statistics;
@@ -67,6 +69,44 @@ pub struct Launch<'a> {
     pub descriptors: Vec<Descriptor>,
     /// Image arguments by number: device address and shape.
     pub images: std::collections::BTreeMap<u32, (u64, image::Image)>,
+}
+
+/// A launch with all that it runs on and how: what either mode is given.
+#[derive(Clone, Copy)]
+pub struct Simulation<'a> {
+    /// The launch.
+    pub launch: &'a Launch<'a>,
+    /// Device memory, which the kernel reads and writes.
+    pub memory: &'a DeviceMemory,
+    /// The machine it runs on.
+    pub machine: &'a Machine,
+    /// How to simulate.
+    pub options: &'a Options,
+    /// Is told the number of work-groups that have ended since it was told last, from any of the host's threads.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl<'a> Simulation<'a> {
+    /// A launch whose progress nobody watches.
+    pub fn new(launch: &'a Launch<'a>, memory: &'a DeviceMemory, machine: &'a Machine, options: &'a Options) -> Self {
+        Simulation { launch, memory, machine, options, progress: &|_| {} }
+    }
+
+    /// Runs the launch for its results only, as fast as possible.
+    ///
+    /// # Errors
+    /// The fault of the first faulting work-group (in order of their numbers among those that ran).
+    pub fn functional(self) -> Result<Statistics, Box<Fault>> {
+        functional::launch(self)
+    }
+
+    /// Runs the launch with cycles and energy. The hierarchy keeps what L2 holds from launch to launch.
+    ///
+    /// # Errors
+    /// The first fault in simulated time.
+    pub fn timing(self, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
+        timing::launch(self, hierarchy)
+    }
 }
 
 /// What the address-generation unit knows of a surface during a launch (G7).
