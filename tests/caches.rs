@@ -404,7 +404,7 @@ fn coalescing() {
 /// Work-group memory: cycles by hand for 32 banks of 4 bytes.
 #[test]
 fn bank_conflicts() {
-    use heddle::sim::exec::banks::bank_conflicts;
+    use heddle::sim::banks::bank_conflicts;
     let patterns: [(&str, u32, fn(u64) -> u64, u32); 10] = [
         ("consecutive words", 4, |i| 4 * i, 1),
         ("one address", 4, |_| 8, 1),

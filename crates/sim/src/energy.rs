@@ -13,7 +13,7 @@ use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Spac
 use heddle_target::Machine;
 
 /// Turns block counts into statistics.
-pub fn count(program: &Program, counts: &BlockCounts) -> Statistics {
+pub(crate) fn count(program: &Program, counts: &BlockCounts) -> Statistics {
     let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
     s.registers.local.resize(program.clusters, Default::default());
     s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
@@ -179,7 +179,13 @@ fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine:
 }
 
 /// Energy by component, from a launch's statistics and its cycles.
-pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u64, machine: &Machine) -> BTreeMap<String, f64> {
+pub(crate) fn energy(
+    program: &Program,
+    counts: &BlockCounts,
+    s: &Statistics,
+    cycles: u64,
+    machine: &Machine,
+) -> BTreeMap<String, f64> {
     let e = &machine.energy;
     let mut result: BTreeMap<String, f64> = BTreeMap::new();
     let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;

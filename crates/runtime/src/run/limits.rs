@@ -32,7 +32,7 @@ pub(super) fn choose_local(header: &KernelHeader, global: [u32; 3], machine: &Ma
 /// A sentence that says what is allowed.
 pub(super) fn check_races(launch: &Launch) -> Result<(), String> {
     let items: u64 = launch.local.iter().map(|n| u64::from(*n)).product();
-    let most = heddle_sim::check::races::MAX_ITEMS;
+    let most = heddle_sim::MAX_CHECKED_ITEMS;
     if items > u64::from(most) {
         let kernel = &launch.program.header.name;
         return Err(format!("kernel `{kernel}`: races are checked in work-groups of up to {most} work-items"));

@@ -62,8 +62,6 @@ pub struct Decoded<const N: usize> {
     pub modifiers: u8,
     /// Rounding, condition, atomic operation: what the operation needs.
     pub mode: u8,
-    /// Whether an address has an offset row of its own.
-    pub has_offset: bool,
     /// Offset bytes or immediate field.
     pub imm: i32,
     /// Memory space.
@@ -337,7 +335,6 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 has_dst: inst.dst.is_some(),
                 modifiers: inst.neg | inst.abs << 3,
                 mode,
-                has_offset: inst.is_memory() && inst.srcs[1].is_some(),
                 imm: inst.imm,
                 space: inst.mods.space.unwrap_or(MemorySpace::Global),
                 policy: inst.mods.cache,

@@ -16,8 +16,9 @@ const NORMAL: u64 = 1 << 63;
 /// State of a line beside its bytes and age.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// Valid sectors.
+    /// Sectors that hold the line's bytes, or will, a bit each.
     valid: u64,
+    /// Some bytes are dirty.
     any_dirty: bool,
 }
 
@@ -28,15 +29,15 @@ pub struct LineFrame(usize);
 /// A line that left a cache with bytes to be written back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirtyLine {
-    /// Its number.
+    /// The line's number.
     pub line: LineNumber,
-    /// Its bytes.
+    /// The line's bytes, clean ones included.
     pub data: Vec<u8>,
     /// Dirty bytes, a bit each.
     pub bytes: ByteMask,
 }
 
-/// What had to make room.
+/// The line that had to make room for another one, if any.
 #[derive(Clone, Debug, Default)]
 pub struct Eviction {
     /// A line was evicted; whether it was marked evict-first.
@@ -66,7 +67,7 @@ pub struct Cache {
     data: Vec<u8>,
     /// Uses so far: what ages count.
     order: u64,
-    /// Misses on their way.
+    /// The registers of misses on their way.
     pub mshrs: Mshrs,
     /// How often a line came or went or sectors of one came.
     changes: u64,
@@ -102,7 +103,7 @@ impl Cache {
         set as usize * self.ways
     }
 
-    /// Where a line is.
+    /// The frame of a line, if the cache has it.
     pub fn find(&self, line: LineNumber) -> Option<LineFrame> {
         let first = self.set(line);
         self.tags[first..first + self.ways].iter().position(|t| *t == line).map(|w| LineFrame(first + w))
@@ -126,7 +127,7 @@ impl Cache {
         (LineFrame(victim), Eviction { evict_first: evict, dirty })
     }
 
-    /// Notes a use.
+    /// Notes a use of a line, which decides when it is evicted.
     pub fn touch(&mut self, frame: LineFrame, evict_first: bool) {
         self.order += 1;
         self.ages[frame.0] = self.order | if evict_first { 0 } else { NORMAL };
@@ -178,7 +179,7 @@ impl Cache {
         Some(DirtyLine { line: self.tags[i], data: self.bytes(frame).to_vec(), bytes: std::mem::take(&mut self.dirty[i]) })
     }
 
-    /// Cleans all lines.
+    /// Cleans all lines; returns what was dirty.
     pub fn clean_all(&mut self) -> Vec<DirtyLine> {
         (0..self.tags.len()).filter_map(|i| self.clean(LineFrame(i))).collect()
     }
@@ -188,7 +189,7 @@ impl Cache {
         &self.data[frame.0 * self.line_bytes..(frame.0 + 1) * self.line_bytes]
     }
 
-    /// Valid sectors.
+    /// Valid sectors of a line, a bit each; those on their way are valid.
     pub fn valid(&self, frame: LineFrame) -> u64 {
         self.states[frame.0].valid
     }

@@ -26,9 +26,9 @@ pub type SectorTickets = SmallVec<[(Ticket, u64); 2]>;
 
 /// A request to the shared levels.
 pub enum Request {
-    /// Sectors of a line.
+    /// Read sectors of a line.
     Read {
-        /// Of the answer.
+        /// The ticket of the answer.
         ticket: Ticket,
         /// What is read.
         read: SectorRead<'static>,
@@ -39,15 +39,15 @@ pub enum Request {
         /// Room for the answer.
         data: Box<LineBytes>,
     },
-    /// Bytes of a line.
+    /// Write bytes of a line.
     Write {
-        /// Line.
+        /// The line.
         line: LineNumber,
-        /// Bytes.
+        /// The line's bytes.
         data: Box<LineBytes>,
         /// Which of them are written.
         mask: ByteMask,
-        /// What L2 does.
+        /// What L2 does (K4).
         policy: &'static AccessPolicy,
         /// Cycle of arrival at L2.
         arrives: u64,
@@ -66,7 +66,7 @@ pub struct Reply {
 
 /// An answer: when, and what.
 pub struct Answer {
-    /// Cycle, or [`PENDING`].
+    /// Cycle at which it is there, or [`PENDING`].
     pub ready: u64,
     /// It does not come before this cycle.
     pub not_before: u64,
@@ -77,7 +77,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The line.
+    /// The line's bytes, as far as they are known.
     pub fn line(&self) -> &LineBytes {
         self.data.as_deref().unwrap_or(&[0; LONGEST_LINE])
     }
@@ -104,7 +104,7 @@ pub struct PendingLine {
     pub readers: LaneBytes,
 }
 
-/// A load that waits.
+/// A load that waits for bytes of some of its lines.
 #[derive(Default)]
 pub struct PendingLoad {
     /// Of whom: for whoever started it.
@@ -129,15 +129,15 @@ pub enum Continuation {
     Combine(Ticket, u64, SectorTickets),
     /// It becomes known when a miss of an L1 returns; the SM is its number in its cluster.
     Miss(usize, Path, Ticket),
-    /// A load is done.
+    /// A load has all its bytes when the answers of its lines are there.
     Load(Box<PendingLoad>),
     /// A line of code is there, for whoever waits with this token.
     Fetch(u64, Ticket),
 }
 
-/// What somebody waited for.
+/// What an SM waited for, and has come.
 pub enum Arrival {
-    /// A load.
+    /// The bytes of a load.
     Load(Box<PendingLoad>),
     /// A line of code: token and cycle.
     Fetch(u64, u64),
@@ -194,7 +194,7 @@ impl Deferred {
         ready
     }
 
-    /// Completes a load.
+    /// Completes a load: its late lines are given to their lanes.
     pub fn complete(&mut self, load: &mut PendingLoad, sector_bytes: usize) {
         for line in &mut load.lines {
             for (ticket, sectors) in &line.parts {

@@ -1,15 +1,15 @@
 //! The memory hierarchy of timing mode (K1): caches that hold data (K8), their policies (K3, K4), their control (K5), and what everything costs.
 //!
 //! - [`policy`]: the tables K3 and K4.
-//! - [`line`]: lines, their bytes and sectors.
+//! - `line`: lines, their bytes and sectors.
 //! - `coalescer`: a warp's access becomes one transaction a line.
-//! - [`cache`]: one cache of sectored lines with data.
-//! - [`mshr`]: misses on their way.
+//! - `cache`: one cache of sectored lines with data.
+//! - `mshr`: misses on their way.
 //! - `sm_caches`: the L1 caches of an SM, and its port to the network.
-//! - [`cluster_caches`]: the caches of an SM cluster, that is of the SMs that share an L1.5.
-//! - [`lower_levels`]: L2, DRAM, system memory, which all SMs share.
-//! - [`deferred`]: what waits for them where SMs are simulated side by side.
-//! - [`dram`]: channels, banks, rows.
+//! - `cluster_caches`: the caches of an SM cluster, that is of the SMs that share an L1.5.
+//! - `lower_levels`: L2, DRAM, system memory, which all SMs share.
+//! - `deferred`: what waits for them where SMs are simulated side by side.
+//! - `dram`: channels, banks, rows.
 //!
 //! A warp's access is cut into transactions, one for each line it touches (coalescing); an L1 looks up one a cycle. L1 caches are **not coherent**: a load
 //! that hits sees what the line held when it was fetched, whatever other SMs have stored since. Stores to global memory bypass L1 and discard matching
@@ -18,14 +18,14 @@
 //!
 //! Data moves when an access issues, in simulated order, so runs are deterministic; what an access returns is also when its data is there.
 
-pub mod cache;
-pub mod cluster_caches;
+mod cache;
+pub(crate) mod cluster_caches;
 mod coalescer;
-pub mod deferred;
-pub mod dram;
-pub mod line;
-pub mod lower_levels;
-pub mod mshr;
+pub(crate) mod deferred;
+mod dram;
+mod line;
+pub(crate) mod lower_levels;
+mod mshr;
 pub mod policy;
 mod sm_caches;
 
@@ -39,16 +39,16 @@ use super::statistics::{CacheStatistics, HierarchyStatistics};
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
 use heddle_target::Machine;
 
-/// Through which L1 a load goes.
+/// Which L1 a load looks up, and whether the L1.5 lies behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// Data L1.
+    /// The data L1; behind it is L2.
     Data,
-    /// Uniform L1 and L1.5.
+    /// The uniform L1 (read-only surfaces, textures, `ldu`), then the L1.5.
     Uniform,
-    /// Constant L1 and L1.5.
+    /// The constant L1, then the L1.5.
     Constant,
-    /// Instruction L1 and L1.5.
+    /// The instruction L1, then the L1.5.
     Instruction,
 }
 
@@ -95,7 +95,7 @@ pub struct Access<'a> {
     pub now: u64,
     /// Address space: global, constant or private.
     pub space: MemorySpace,
-    /// Cache policy.
+    /// Cache policy, as the instruction says (K3, K4).
     pub policy: CachePolicy,
     /// Byte address of each lane: in private memory, within the lane's own.
     pub addresses: &'a [u64],
@@ -114,9 +114,9 @@ pub struct AccessCost {
     pub ready: u64,
     /// Cycles for which the load-store unit was busy.
     pub busy: u32,
-    /// Lines sectors_of.
+    /// Lines touched.
     pub lines: u32,
-    /// Sectors sectors_of.
+    /// Sectors touched.
     pub sectors: u32,
     /// Of these, found in L1 (or on their way).
     pub hits: u32,
@@ -126,12 +126,12 @@ pub struct AccessCost {
     pub pending: bool,
 }
 
-/// The whole hierarchy.
+/// The memory hierarchy of a machine: what its caches hold stays from launch to launch.
 pub struct Hierarchy {
     /// The caches of each SM cluster.
-    pub clusters: Vec<RefCell<ClusterCaches>>,
+    pub(crate) clusters: Vec<RefCell<ClusterCaches>>,
     /// What all SMs share; it is not here only while one of `clusters` has it.
-    pub lower: Option<Box<LowerLevels>>,
+    pub(crate) lower: Option<Box<LowerLevels>>,
     /// SMs of a cluster.
     cluster_sms: usize,
     /// Invalidations since the last launch.

@@ -41,11 +41,11 @@ pub struct AccessPolicy {
     pub policy: CachePolicy,
     /// As assembly writes it.
     pub name: &'static str,
-    /// L1.
+    /// What happens in L1.
     pub l1: L1Policy,
-    /// L2, device memory.
+    /// What happens in L2 to lines of device memory.
     pub l2_device: L2Policy,
-    /// L2, system memory; private memory is always in device memory.
+    /// What happens in L2 to lines of system memory; private memory is always in device memory.
     pub l2_system: L2Policy,
 }
 
@@ -60,7 +60,7 @@ const fn row(
     AccessPolicy { private, policy, name, l1, l2_device, l2_system }
 }
 
-/// K3.
+/// K3: what loads do.
 #[rustfmt::skip]
 pub static LOADS: [AccessPolicy; 8] = [
     //  private  policy                name  L1                 L2, device          L2, system
@@ -74,7 +74,7 @@ pub static LOADS: [AccessPolicy; 8] = [
     row(true,  CachePolicy::Cv,      "cv", L1Policy::EvictFirst, L2Policy::EvictFirst,  L2Policy::EvictFirst),
 ];
 
-/// K4.
+/// K4: what stores do.
 #[rustfmt::skip]
 pub static STORES: [AccessPolicy; 8] = [
     row(false, CachePolicy::Default, "wb", L1Policy::NoCache,    L2Policy::Normal,      L2Policy::Normal),

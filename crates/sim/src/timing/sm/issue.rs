@@ -3,6 +3,7 @@
 use super::super::super::exec::AccessRecord;
 use super::super::super::fault::{Fault, FaultKind};
 use super::super::super::program::End;
+use super::super::super::trace::Issued;
 use super::super::statics::{Position, Static};
 use super::scoreboard::Ready;
 use super::{LaunchContext, Sm, enter_block};
@@ -218,7 +219,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if timing.pending {
             recorder.split(index, splits);
         } else {
-            recorder.issue(slot, index, lanes, unit, now, now + timing.latency, splits);
+            recorder.issue(&Issued { slot, index, lanes, unit, now, done: now + timing.latency, splits });
         }
         if done {
             recorder.end(slot, now + 1);

@@ -3,6 +3,7 @@
 use super::super::super::exec::Late;
 use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
 use super::super::super::hierarchy::{AccessCost, Path};
+use super::super::super::trace::Issued;
 use super::super::statics::Way;
 use super::issue::Issue;
 use super::load_queue::{OutstandingLoad, number_of, token};
@@ -43,7 +44,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.counters.profile[index].far += u64::from(load.far);
         self.counters.count_latency(index, latency);
         if let Some(recorder) = &mut self.recorder {
-            recorder.issue(s, index, lanes, unit, issued, issued + latency, 0);
+            recorder.issue(&Issued { slot: s, index, lanes, unit, now: issued, done: issued + latency, splits: 0 });
             recorder.memory(issued, &AccessCost { far: load.far, ..AccessCost::default() });
         }
         let (slot, warp) = self.warps.get_mut(s);
