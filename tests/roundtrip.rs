@@ -139,7 +139,7 @@ fn damaged_objects_are_refused_or_harmless() {
                 images: Default::default(),
             };
             let options = Options { max_instructions: 10_000, threads: 1, ..Default::default() };
-            let _ = sim::functional::launch(&launch, &memory, &machine, &options, &|_| {});
+            let _ = sim::Simulation::new(&launch, &memory, &machine, &options).functional();
             ran += 1;
         }
     }
