@@ -1,5 +1,6 @@
-//! Runs a function at any stage on one warp: virtual or physical registers, phis, the reconvergence stack of `docs/ARCHITECTURE.md`. Knows the
-//! operations that the generator and the allocator use. Undefined registers hold noise that depends on `noise`.
+//! Runs a function at any stage on one warp: virtual or physical registers, phis, the reconvergence stack of
+//! `docs/ARCHITECTURE.md`. Knows the operations that the generator and the allocator use. Undefined registers
+//! hold noise that depends on `noise`.
 
 use rustc_hash::FxHashMap;
 
@@ -145,7 +146,8 @@ impl Warp<'_> {
         *bits = *bits & !(1 << lane) | u64::from(value) << lane;
     }
 
-    /// Executes an instruction; what it releases holds noise from then on, in all lanes, so that a release too early shows.
+    /// Executes an instruction; what it releases holds noise from then on, in all lanes, so that a release
+    /// too early shows.
     fn execute(&mut self, inst: &Inst, mask: u64) {
         if inst.op != Op::Release {
             self.operate(inst, mask);
