@@ -15,6 +15,14 @@ use heddle_object::write::{self, WriteError};
 use heddle_runtime::case::Case;
 use heddle_target::Machine;
 
+/// Name of instruction selection, the stage before those of [`heddle_codegen::STAGES`].
+pub const SELECTION: &str = "select";
+
+/// Stages after which `--stop-after` can stop, in order.
+pub fn stages() -> Vec<&'static str> {
+    [vec![SELECTION], heddle_codegen::pipeline::names()].concat()
+}
+
 /// What to print or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Emit {
@@ -107,12 +115,12 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
                 let place = place.unwrap_or_else(|| " ".into());
                 CompileError::Input(format!("{name}:{place}kernel @{}: {}", f.name, v.message))
             })?;
-            let needed = options.codegen.start_before.as_deref().and_then(heddle_codegen::stage_before);
-            if let Some(needed) = needed.filter(|n| *n > f.stage) {
+            let needed = options.codegen.start_before.as_deref().and_then(heddle_codegen::pipeline::find).map(|s| s.needs);
+            if let Some(needed) = needed.filter(|n| *n > f.form) {
                 let stage = options.codegen.start_before.as_deref().unwrap_or_default();
                 return Err(CompileError::Input(format!(
                     "{name}: kernel @{} is in stage {}; --start-before {stage} needs stage {needed}",
-                    f.name, f.stage
+                    f.name, f.form
                 )));
             }
         }
@@ -149,7 +157,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
     if options.codegen.verify {
         verify(&module, machine)?;
     }
-    if options.codegen.stop_after.as_deref() == Some("select") {
+    if options.codegen.stop_after.as_deref() == Some(SELECTION) {
         result.output = print::print_module(&module).into_bytes();
         return Ok(result);
     }

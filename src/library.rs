@@ -16,7 +16,7 @@ use heddle_frontend::Diagnostics;
 use heddle_object::Image;
 use heddle_object::read::{self, ObjectError};
 use heddle_runtime::case::{Argument, Launch};
-use heddle_runtime::run::{DeviceState, Mode, Request, RunError, load_data};
+use heddle_runtime::run::{DeviceState, Mode, Observer, Request, RunError, Simulator, load_data};
 use heddle_sim::memory::OutOfMemory;
 use heddle_sim::{DeviceMemory, Fault, Options, Statistics};
 use heddle_target::Machine;
@@ -462,12 +462,21 @@ impl Kernel<'_> {
             buffers: &BTreeMap::new(),
             data,
         };
-        let (machine, options) = (&device.machine, &device.options);
-        let mut quiet = |_: &str, _: u64| -> Box<dyn Fn(u64) + Sync> { Box::new(|_| {}) };
-        let printed = &mut device.printed;
-        let mut print = |text: &[u8]| printed.extend_from_slice(text);
-        let launched = device.state.launch(image, &request, machine, device.mode, options, &mut quiet, &mut print)?;
+        let simulator = Simulator { machine: &device.machine, mode: device.mode, options: &device.options };
+        let launched = device.state.launch(image, &request, &simulator, &mut Printed(&mut device.printed))?;
         let statistics = launched.statistics;
         Ok(statistics)
+    }
+}
+
+/// Keeps what kernels print.
+struct Printed<'a>(&'a mut Vec<u8>);
+
+impl Observer for Printed<'_> {
+    fn begins(&mut self, _kernel: &str, _work_groups: u64) -> Box<dyn Fn(u64) + Sync> {
+        Box::new(|_| {})
+    }
+    fn printed(&mut self, text: &[u8]) {
+        self.0.extend_from_slice(text);
     }
 }

@@ -3,9 +3,9 @@
 //! The first tests drive the hierarchy itself and look at its state; the others run assembled programs on the simulator.
 
 use heddle::isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
-use heddle::sim::hierarchy::policy::{self, Far, LOADS, Near, STORES};
-use heddle::sim::hierarchy::{Access, Done, Hierarchy, Path};
-use heddle::sim::{DeviceMemory, HostWrite, Launch, Options, Statistics, timing};
+use heddle::sim::hierarchy::policy::{self, L1Policy, L2Policy, LOADS, STORES};
+use heddle::sim::hierarchy::{Access, AccessCost, Hierarchy, Path};
+use heddle::sim::{DeviceMemory, HostWrite, Launch, Options, Simulation, Statistics};
 use heddle::target::Machine;
 
 /// Two SMs, a data L1 of 16 lines in 2 ways.
@@ -103,13 +103,13 @@ fn global_loads_of_a_line_in_l1() {
             b.store(1, CachePolicy::Default, at, 7);
             let got = b.load(0, row.policy, at);
             // K8: what hits in L1 is old, what does not is new.
-            let stale = row.near != Near::NoCache;
+            let stale = row.l1 != L1Policy::NoCache;
             assert_eq!(got, if stale { 0 } else { 7 }, ".{}", row.name);
             let state = b.l1(at).map(|(_, dirty, first)| (dirty, first));
-            let expected = match row.near {
-                Near::Normal => Some((false, false)),
-                Near::EvictFirst | Near::LastUse => Some((false, true)),
-                Near::NoCache => None,
+            let expected = match row.l1 {
+                L1Policy::Normal => Some((false, false)),
+                L1Policy::EvictFirst | L1Policy::LastUse => Some((false, true)),
+                L1Policy::NoCache => None,
             };
             assert_eq!(state, expected, ".{} in L1", row.name);
         }
@@ -120,19 +120,24 @@ fn global_loads_of_a_line_in_l1() {
 #[test]
 fn global_loads_in_l2() {
     for row in &LOADS[..4] {
-        for (system, far) in [(false, row.device), (true, row.system)] {
+        for (system, far) in [(false, row.l2_device), (true, row.l2_system)] {
             let mut b = Bench::new();
             let at = if system { b.system } else { b.device };
             b.load(1, CachePolicy::Cg, at);
             // The host changes memory behind L2's back.
             b.host(at, 9);
-            assert_eq!(b.load(0, row.policy, at), if far == Far::VolatileFetch { 9 } else { 0 }, ".{} system {system}", row.name);
-            let first = far != Far::Normal;
+            assert_eq!(
+                b.load(0, row.policy, at),
+                if far == L2Policy::VolatileFetch { 9 } else { 0 },
+                ".{} system {system}",
+                row.name
+            );
+            let first = far != L2Policy::Normal;
             assert_eq!(b.h.l2_state(at), Some((false, first)), ".{} system {system}", row.name);
             // A fetch every time.
             b.host(at, 10);
             let got = b.load(0, row.policy, at);
-            assert_eq!(got == 10, far == Far::VolatileFetch, ".{} system {system}", row.name);
+            assert_eq!(got == 10, far == L2Policy::VolatileFetch, ".{} system {system}", row.name);
         }
     }
 }
@@ -152,16 +157,16 @@ fn volatile_fetch_writes_back_first() {
 #[test]
 fn global_stores() {
     for row in &STORES[..4] {
-        for (system, far) in [(false, row.device), (true, row.system)] {
+        for (system, far) in [(false, row.l2_device), (true, row.l2_system)] {
             let mut b = Bench::new();
             let at = if system { b.system } else { b.device };
             b.load(0, CachePolicy::Default, at);
             assert!(b.l1(at).is_some());
             b.store(0, row.policy, at, 3);
             assert_eq!(b.l1(at), None, ".{}: a matching line is discarded", row.name);
-            let through = far == Far::WriteThrough;
+            let through = far == L2Policy::WriteThrough;
             assert_eq!(b.below(at), if through { 3 } else { 0 }, ".{} system {system}", row.name);
-            assert_eq!(b.h.l2_state(at), Some((!through, far != Far::Normal)), ".{} system {system}", row.name);
+            assert_eq!(b.h.l2_state(at), Some((!through, far != L2Policy::Normal)), ".{} system {system}", row.name);
             assert_eq!(b.load(0, CachePolicy::Default, at), 3, "an SM sees its own stores");
             assert_eq!(b.load(1, CachePolicy::Cg, at), 3);
             b.h.finish(&b.memory);
@@ -208,13 +213,13 @@ fn private_loads() {
         b.stores(0, MemorySpace::Private, CachePolicy::Default, &LANES, 5);
         // Half the line only: a last use that does not cover it keeps it.
         assert_eq!(b.loads(0, MemorySpace::Private, row.policy, &LANES[..16]), vec![5; 16]);
-        let first = row.near != Near::Normal;
+        let first = row.l1 != L1Policy::Normal;
         assert_eq!(b.l1(at), Some((0xf, true, first)), ".{}", row.name);
         evict(&mut b, at);
         assert!(b.h.l2_state(at).is_some_and(|(dirty, _)| dirty), "written back to L2");
         assert_eq!(b.loads(0, MemorySpace::Private, row.policy, &LANES[..16]), vec![5; 16], ".{}", row.name);
         assert_eq!(b.l1(at).map(|s| (s.1, s.2)), Some((false, first)), ".{} fetched", row.name);
-        assert_eq!(b.h.l2_state(at).map(|s| s.1), Some(row.device != Far::Normal), ".{} in L2", row.name);
+        assert_eq!(b.h.l2_state(at).map(|s| s.1), Some(row.l2_device != L2Policy::Normal), ".{} in L2", row.name);
     }
 }
 
@@ -242,7 +247,7 @@ fn private_stores() {
         let mut b = Bench::new();
         let at = b.h.private_address(0, 0, 0);
         b.stores(0, MemorySpace::Private, row.policy, &LANES, 5);
-        assert_eq!(b.l1(at), Some((0xf, true, row.near != Near::Normal)), ".{}", row.name);
+        assert_eq!(b.l1(at), Some((0xf, true, row.l1 != L1Policy::Normal)), ".{}", row.name);
         assert_eq!(b.h.l2_state(at), None, ".{}: nothing is written through", row.name);
         evict(&mut b, at);
         assert_eq!(b.loads(0, MemorySpace::Private, CachePolicy::Default, &LANES), vec![5; 32], ".{}", row.name);
@@ -345,7 +350,7 @@ fn read_only_cache_operations() {
         assert_eq!((b.control(cache, Qry1, global, at), b.h.statistics().l15.misses), (1, 1), "{cache}: found in L1.5");
         if path != Path::Instruction {
             let mut out = [[0; 16]];
-            let done: Done =
+            let done: AccessCost =
                 b.access(0, MemorySpace::Global, CachePolicy::Default, &[at], |h, m, a| h.load(m, path, a, &mut out));
             assert_eq!(done.hits, 1);
         }
@@ -399,7 +404,7 @@ fn coalescing() {
 /// Work-group memory: cycles by hand for 32 banks of 4 bytes.
 #[test]
 fn bank_conflicts() {
-    use heddle::sim::exec::banks::bank_conflicts;
+    use heddle::sim::banks::bank_conflicts;
     let patterns: [(&str, u32, fn(u64) -> u64, u32); 10] = [
         ("consecutive words", 4, |i| 4 * i, 1),
         ("one address", 4, |_| 8, 1),
@@ -447,9 +452,9 @@ fn run(body: &str, system: bool, groups: u32, options: &Options) -> (Vec<u32>, V
         descriptors: Vec::new(),
         images: Default::default(),
     };
-    let hierarchy = std::cell::RefCell::new(Hierarchy::new(&machine));
+    let mut hierarchy = Hierarchy::new(&machine);
     let options = Options { max_instructions: 1_000_000, ..options.clone() };
-    let statistics = timing::launch(&launch, &memory, &hierarchy, &machine, &options, &|_| {}).unwrap();
+    let statistics = Simulation::new(&launch, &memory, &machine, &options).timing(&mut hierarchy).unwrap();
     let words = |at| memory.read(at, 4096).unwrap().chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     (words(a), words(b), statistics)
 }

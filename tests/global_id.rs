@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle::object::read;
 use heddle::runtime::case::Case;
-use heddle::runtime::run::{Mode, run_case};
+use heddle::runtime::run::{Mode, Simulator, run_case};
 use heddle::sim::Options;
 use heddle::target::Machine;
 use rand::prelude::*;
@@ -142,7 +142,8 @@ fn random_affine_indices() {
                 rewritten += usize::from(!image.metadata.kernels[0].surfaces.is_empty());
                 // One work-item after the other, so that of several that store to one place the last wins in both.
                 let options = Options { threads: 1, ..Default::default() };
-                let outcome = run_case(&case, &image, &machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {}));
+                let simulator = Simulator { machine: &machine, mode: Mode::Functional, options: &options };
+                let outcome = run_case(&case, &image, &simulator, &mut ());
                 outcome.map(|o| o.buffers["out"].data.clone()).map_err(|e| e.to_string())
             })
             .collect();

@@ -13,7 +13,7 @@ use heddle::frontend::{FrontendOptions, OptLevel};
 use heddle::isel::CacheHints;
 use heddle::object::read;
 use heddle::runtime::case::Case;
-use heddle::runtime::run::{Mode, run_case};
+use heddle::runtime::run::{Mode, Simulator, run_case};
 use heddle::sim::Jit;
 use heddle::sim::Options;
 use heddle::target::{Machine, Unit};
@@ -76,12 +76,13 @@ fn run_checked(
     let object = driver::compile(&source, Emit::Obj, &options, &machine)?.output;
     let image = read::parse(&object)?;
     let options = Options { max_instructions: 100_000_000, threads: 1, ..simulation };
-    let outcome = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
+    let run = |options: &Options| run_case(&case, &image, &Simulator { machine: &machine, mode, options }, &mut ());
+    let outcome = run(&options)?;
     let plain = matches!(overrides, [one] if one.starts_with("warp-size="));
     if mode == Mode::Timing && plain {
         // Side by side on any number of host threads, SMs do the same as in turns: every cycle and count.
         for options in [Options { threads: 2, ..options.clone() }, Options { in_turns: true, ..options.clone() }] {
-            let other = run_case(&case, &image, &machine, mode, &options, &mut |_, _| Box::new(|_| {}))?;
+            let other = run(&options)?;
             if other.launches != outcome.launches || other.mismatches != outcome.mismatches {
                 let how = if options.in_turns { "in turns" } else { "on two threads" };
                 return Err(format!("other statistics {how}: {:?}\nand not {:?}", other.total, outcome.total).into());
@@ -122,7 +123,8 @@ fn shapes(path: &Path) -> Result<(), Failed> {
                     .output;
                 let image = read::parse(&object)?;
                 let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
-                let outcome = run_case(&case, &image, &machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {}))?;
+                let simulator = Simulator { machine: &machine, mode: Mode::Functional, options: &options };
+                let outcome = run_case(&case, &image, &simulator, &mut ())?;
                 if let Some((buffer, message)) = outcome.mismatches.first() {
                     return Err(format!("{shape}: buffer `{buffer}`: {message}").into());
                 }

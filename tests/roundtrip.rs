@@ -92,9 +92,9 @@ fn assembling_what_objdump_prints_gives_the_same_object() {
 fn printed_mir_parses_to_itself_after_every_stage() {
     let machine = Machine::default_machine();
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels/sgemm_tiled/kernel.cl");
-    for stage in std::iter::once(&"select").chain(heddle::codegen::STAGES) {
+    for stage in heddle::driver::stages() {
         let mut options = heddle::driver::CompileOptions::default();
-        options.codegen.stop_after = Some((*stage).into());
+        options.codegen.stop_after = Some(stage.into());
         let text =
             heddle::driver::compile(std::slice::from_ref(&source), heddle::driver::Emit::Mir, &options, &machine).unwrap().output;
         let text = String::from_utf8(text).unwrap();
@@ -139,7 +139,7 @@ fn damaged_objects_are_refused_or_harmless() {
                 images: Default::default(),
             };
             let options = Options { max_instructions: 10_000, threads: 1, ..Default::default() };
-            let _ = sim::functional::launch(&launch, &memory, &machine, &options, &|_| {});
+            let _ = sim::Simulation::new(&launch, &memory, &machine, &options).functional();
             ran += 1;
         }
     }

@@ -13,7 +13,7 @@ use heddle::object::Image;
 use heddle::object::read;
 use heddle::runtime::case::Case;
 use heddle::runtime::quick::Quick;
-use heddle::runtime::run::{Mode, RunError, run_case};
+use heddle::runtime::run::{Mode, RunError, Simulator, run_case};
 use heddle::sim::Jit;
 use heddle::sim::Options;
 use heddle::target::Machine;
@@ -47,7 +47,7 @@ fn run(case: &Case, image: &Image, machine: &Machine, jit: Jit) -> Result<Option
         check_barriers: true,
         ..Default::default()
     };
-    match run_case(case, image, machine, Mode::Functional, &options, &mut |_, _| Box::new(|_| {})) {
+    match run_case(case, image, &Simulator { machine, mode: Mode::Functional, options: &options }, &mut ()) {
         Ok(outcome) => match outcome.mismatches.first() {
             Some((buffer, message)) => Err(format!("buffer `{buffer}`: {message}").into()),
             None => Ok(None),

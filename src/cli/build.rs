@@ -28,9 +28,7 @@ pub struct Build {
     /// What to write.
     #[arg(long, value_enum)]
     emit: Option<Emit>,
-    /// Stop after a stage and write machine IR: select, cleanup, lower, marks, assign, schedule, partition,
-    /// scalar-file, predicates, local-file, main-file, finish, release.
-    #[arg(long, value_name = "STAGE")]
+    #[arg(long, value_name = "STAGE", help = format!("Stop after a stage and write machine IR: {}", driver::stages().join(", ")))]
     stop_after: Option<String>,
     /// Start with a stage (the input is machine IR that has been through the earlier ones).
     #[arg(long, value_name = "STAGE")]
@@ -67,12 +65,9 @@ impl Build {
         let mut options = self.codegen.options(frontend);
         for (stage, stop) in [(&self.stop_after, true), (&self.start_before, false)] {
             let Some(stage) = stage else { continue };
-            let select = if stop { "select, " } else { "" };
-            if !(stop && stage == "select" || heddle_codegen::STAGES.contains(&stage.as_str())) {
-                return Err(Failure::input(format!(
-                    "no stage `{stage}`; the stages are {select}{}",
-                    heddle_codegen::STAGES.join(", ")
-                )));
+            let stages = if stop { driver::stages() } else { heddle_codegen::pipeline::names() };
+            if !stages.contains(&stage.as_str()) {
+                return Err(Failure::input(format!("no stage `{stage}`; the stages are {}", stages.join(", "))));
             }
         }
         if let (Some(stage), Some(input)) = (&self.start_before, line.inputs.iter().find(|i| !driver::is_mir(i))) {
@@ -94,7 +89,8 @@ impl Build {
         options.codegen.stop_after = self.stop_after;
         options.codegen.start_before = self.start_before;
         let emit = self.emit.unwrap_or(if line.assembly { Emit::Asm } else { Emit::Obj });
-        let early = matches!(emit, Emit::Ir | Emit::AnnotatedIr) || options.codegen.stop_after.as_deref() == Some("select");
+        let early =
+            matches!(emit, Emit::Ir | Emit::AnnotatedIr) || options.codegen.stop_after.as_deref() == Some(driver::SELECTION);
         if early && !self.dump.dump.is_empty() {
             return Err(Failure::input(
                 "--dump shows code generation, which --emit ir, --emit annotated-ir and --stop-after select leave out",

@@ -13,7 +13,7 @@ use heddle_object::{Image, read};
 use heddle_report::HostTimes;
 use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::quick::Quick;
-use heddle_runtime::run::{Mode, Outcome as CaseOutcome, RunError, run_and_print};
+use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, RunError, Simulator, run_case};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options};
 use heddle_target::Machine;
@@ -322,17 +322,13 @@ impl Run {
 
     /// Runs the launches; what the kernels print goes to standard output at once.
     fn simulate(&self, case: &Case, image: &Image, machine: &Machine) -> Result<CaseOutcome, Failure> {
-        let mut progress = |kernel: &str, groups: u64| progress_bar(kernel, groups);
-        let mut failed = Ok(());
-        let mut printed = Vec::new();
-        let mut print = |text: &[u8]| {
-            printed.extend_from_slice(text);
-            if !self.json_alone() && failed.is_ok() {
-                failed = super::write_output(None, text);
-            }
-        };
-        let outcome = run_and_print(case, image, machine, self.mode(), &self.simulation(), &mut progress, &mut print);
-        failed?;
+        // With the statistics on standard output, what the kernels print is a field of them.
+        let mut terminal = Terminal { shows: !self.json_alone(), shown: Ok(()), printed: Vec::new() };
+        let options = self.simulation();
+        let simulator = Simulator { machine, mode: self.mode(), options: &options };
+        let outcome = run_case(case, image, &simulator, &mut terminal);
+        let Terminal { shown, printed, .. } = terminal;
+        shown?;
         let name = self.case.display();
         let outcome = outcome.map_err(|e| match e {
             RunError::Input(m) => Failure::input(format!("{name}: {m}")),
@@ -409,6 +405,28 @@ impl Run {
             }
         }
         Failure::check(message)
+    }
+}
+
+/// Shows how far launches are, and what they print.
+struct Terminal {
+    /// What is printed goes to standard output.
+    shows: bool,
+    /// Whether that has worked so far.
+    shown: Result<(), Failure>,
+    /// What has been printed.
+    printed: Vec<u8>,
+}
+
+impl Observer for Terminal {
+    fn begins(&mut self, kernel: &str, work_groups: u64) -> Box<dyn Fn(u64) + Sync> {
+        progress_bar(kernel, work_groups)
+    }
+    fn printed(&mut self, text: &[u8]) {
+        self.printed.extend_from_slice(text);
+        if self.shows && self.shown.is_ok() {
+            self.shown = super::write_output(None, text);
+        }
     }
 }
 

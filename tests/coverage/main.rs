@@ -24,7 +24,7 @@ use heddle::object::Image;
 use heddle::object::read;
 use heddle::runtime::array::{Array, DType};
 use heddle::runtime::case::Case;
-use heddle::runtime::run::{Mode, run_case};
+use heddle::runtime::run::{Mode, Simulator, run_case};
 use heddle::sim::Options;
 use heddle::target::Machine;
 use rayon::prelude::*;
@@ -141,7 +141,8 @@ fn launch(text: &str, image: &Image, files: &[(&str, Array)]) -> BTreeMap<String
     std::fs::write(&path, text).unwrap();
     let case = Case::read(&path).unwrap_or_else(|e| panic!("{e}: {text}"));
     let machine = Machine::default_machine();
-    run_case(&case, image, &machine, Mode::Functional, &Options::default(), &mut |_, _| Box::new(|_| {})).unwrap().buffers
+    let simulator = Simulator { machine: &machine, mode: Mode::Functional, options: &Options::default() };
+    run_case(&case, image, &simulator, &mut ()).unwrap().buffers
 }
 
 const MACROS: &str = "__OPENCL_VERSION__ __OPENCL_C_VERSION__ __ENDIAN_LITTLE__ __IMAGE_SUPPORT__ FP_FAST_FMA FP_FAST_FMAF __opencl_c_3d_image_writes \

@@ -15,7 +15,7 @@ use heddle::driver::{self, CompileOptions, Emit};
 use heddle::object::{Image, read};
 use heddle::runtime::array::{Array, DType};
 use heddle::runtime::case::Case;
-use heddle::runtime::run::{Mode, run_case};
+use heddle::runtime::run::{Mode, Simulator, run_case};
 use heddle::sim::Options;
 use heddle::target::Machine;
 use inputs::Input;
@@ -165,7 +165,8 @@ fn run(function: &Function, ty: Type, samples: &[Sample], image: &Image, folder:
     let path = folder.join("case.json");
     std::fs::write(&path, text).unwrap();
     let case = Case::read(&path).unwrap();
-    let outcome = run_case(&case, image, machine, Mode::Functional, &Options::default(), &mut |_, _| Box::new(|_| {})).unwrap();
+    let simulator = Simulator { machine, mode: Mode::Functional, options: &Options::default() };
+    let outcome = run_case(&case, image, &simulator, &mut ()).unwrap();
     let number = |buffer: &str, i: usize| dtype.value(&outcome.buffers[buffer].data[i * ty.bytes()..]);
     let mut worst = Measured { samples: samples.len(), error: -1.0, ..Default::default() };
     let lenient = function.name.starts_with("half_");

@@ -62,7 +62,7 @@ fn run() -> Result<bool> {
         }
         Task::Demo => {
             setup::run()?;
-            let binary = shell::build()?;
+            let binary = shell::build_first()?;
             let page = shell::root().join("target/demo/report.html");
             std::fs::create_dir_all(page.parent().unwrap_or(&page))?;
             let report = page.display().to_string();

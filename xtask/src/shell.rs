@@ -52,6 +52,13 @@ pub fn build() -> Result<PathBuf> {
     Ok(release().join("heddle"))
 }
 
+/// Builds the `heddle` binary without what a first run does not need (result files in Parquet), and returns its
+/// path.
+pub fn build_first() -> Result<PathBuf> {
+    check(cargo().args(["build", "--release", "--package", "heddle", "--no-default-features"]))?;
+    Ok(release().join("heddle"))
+}
+
 /// Builds everything in release mode, tests too, so that nothing is compiled twice for them;
 /// returns the paths of the `heddle` binary and of the plug-in for LLVM's tools.
 pub fn build_all() -> Result<(PathBuf, PathBuf)> {

@@ -16,10 +16,11 @@ use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use strum::IntoEnumIterator;
 
-use super::RegisterFile;
-use super::ranges::LiveView;
+use super::pipeline::Context;
+use super::ranges::{self, LiveView};
 use super::spill::{INSERTED, Origins};
 use super::webs::{self, Accesses, Costs};
+use super::{CodegenError, RegisterFile};
 use heddle_isa::{Inst, OpClass, Operand, PhysReg, Reg, Space, VReg};
 use heddle_mir::{Bank, Block, Function};
 use heddle_target::Machine;
@@ -65,11 +66,22 @@ fn is_scalar(function: &heddle_mir::Function, dst: Operand) -> bool {
 }
 
 /// Assigns clusters.
-pub fn run(function: &mut Function, machine: &Machine, files: RegisterFile) {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    let machine = context.machine;
+    // Live ranges, not registers, are what clusters share or do not (C3).
+    let view = LiveView::new(function);
+    ranges::split_webs(function, &view, Bank::Vector);
     let candidates = Candidates::new(machine);
-    if files == RegisterFile::Multilevel && machine.clusters.iter().any(|c| c.local_registers > 0) {
-        return Greedy::new(function, machine, &candidates).run(machine);
+    if context.options.regfile == RegisterFile::Multilevel && machine.clusters.iter().any(|c| c.local_registers > 0) {
+        Greedy::new(function, machine, &candidates).run(machine);
+    } else {
+        balance(function, machine, &candidates);
     }
+    Ok(())
+}
+
+/// Gives each instruction the cluster with the least work so far in its block.
+fn balance(function: &mut Function, machine: &Machine, candidates: &Candidates) {
     let mut load = vec![0u64; machine.clusters.len()];
     for position in 0..function.layout.len() {
         let block = function.layout[position];

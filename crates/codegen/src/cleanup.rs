@@ -5,14 +5,17 @@
 
 use cranelift_entity::SecondaryMap;
 
+use super::CodegenError;
+use super::pipeline::Context;
 use heddle_isa::{Inst, Op, Operand, VReg};
 use heddle_mir::{Block, Function, liveness};
 
 /// Runs copy propagation and dead code elimination.
-pub fn run(function: &mut Function) {
+pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
     propagate_copies(function);
     share_subexpressions(function);
     eliminate_dead_code(function);
+    Ok(())
 }
 
 /// What makes two instructions compute the same value.
@@ -199,6 +202,8 @@ fn has_effect(inst: &Inst) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pipeline::Context;
+    use super::super::{CodegenOptions, testing};
     use heddle_mir::{parse, print};
 
     #[test]
@@ -207,7 +212,10 @@ mod tests {
                     mov.b32 %4, %0\nbb1: frequency 1\n phi.b32 %1, [%0, bb0], [%2, bb1]\n phi.b32 %6, [%4, bb0], [%6, bb1]\n \
                     add.b32 %2, %1, 1\n bras %5, bb1\nbb2: frequency 1\n add.b32 %3, %4, 3\n st.local.b32 [u32 %3], %6\n exit\n}\n";
         let mut module = parse::parse_module(text).unwrap();
-        super::run(&mut module.functions[0]);
+        let (options, machine) = (CodegenOptions::default(), testing::machine(32, 16, 7));
+        let function = &mut module.functions[0];
+        let mut context = Context::new(function, &machine, &options);
+        super::run(function, &mut context).unwrap();
         let out = print::print_module(&module);
         assert!(!out.contains("%1") && !out.contains("%2") && !out.contains("%4"), "{out}");
         assert!(out.contains("add.b32 %3, %0, 3"), "{out}");

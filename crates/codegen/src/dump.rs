@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::color::{Graph, Segment};
+use super::pipeline::{Context, STAGES, Stage};
 use super::{CodegenError, FunctionStats, ranges, schedule};
 use heddle_isa::{Inst, Op, VReg, text};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::print::class_name;
-use heddle_mir::{Bank, Function, Stage};
+use heddle_mir::{Bank, Function};
 use heddle_target::Machine;
 
 /// A graph to make.
@@ -31,17 +32,15 @@ pub enum Dump {
 /// Instructions that a block of the control-flow graph shows.
 const SHOWN: usize = 60;
 
-/// Makes the graphs that show the function as it is before a stage.
-pub(super) fn before(function: &Function, machine: &Machine, stage: &str, wanted: &[Dump], stats: &mut FunctionStats) {
-    if wanted.is_empty() || function.stage != Stage::Lowered {
-        return;
-    }
-    if stage == "schedule" && wanted.contains(&Dump::Ddg) {
-        stats.dumps.push((Dump::Ddg, dependences(function, machine)));
-    }
-    if stage == "scalar-file" && wanted.contains(&Dump::Interference) {
-        stats.dumps.push((Dump::Interference, interference(function, machine)));
-    }
+/// Makes the graph that shows the function as it is before a stage, if it is wanted.
+pub(super) fn before(stage: &Stage, function: &Function, context: &mut Context) {
+    let Some(graph) = stage.shows.filter(|d| context.options.dump.contains(d) && function.form == stage.needs) else { return };
+    let text = match graph {
+        Dump::Cfg => control_flow(function),
+        Dump::Ddg => dependences(function, context.machine),
+        Dump::Interference => interference(function, context.machine),
+    };
+    context.stats.dumps.push((graph, text));
 }
 
 /// Makes the graphs of the finished function, and puts all in the order of [`Dump`].
@@ -55,7 +54,7 @@ pub(super) fn at_end(function: &Function, wanted: &[Dump], stats: &mut FunctionS
     stats.dumps.sort_by_key(|(d, _)| *d as u8);
     for dump in wanted {
         if !stats.dumps.iter().any(|(d, _)| d == dump) {
-            let stage = if *dump == Dump::Ddg { "schedule" } else { "scalar-file" };
+            let stage = STAGES.iter().find(|s| s.shows == Some(*dump)).map_or("none", |s| s.name);
             return Err(CodegenError::NoGraph { kernel: function.name.clone(), graph: *dump, stage });
         }
     }

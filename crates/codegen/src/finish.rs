@@ -3,14 +3,25 @@
 //! Copies onto themselves and branches to the next block go away; branches to blocks that only branch on go straight to the end; a scalar branch
 //! around a jump is inverted. Divergent branches keep their sides: which runs first decides what scalar registers must survive (hazard 1).
 
-use super::FunctionStats;
+use super::pipeline::Context;
+use super::{CodegenError, FunctionStats, marks};
 use cranelift_entity::SecondaryMap;
 
 use heddle_isa::{Op, Operand, PhysReg, Reg, Space, Targets};
 use heddle_mir::{Block, Function};
 
+/// Removes what does nothing, counts what is left, and marks what allocation added.
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    tidy(function, &mut context.stats);
+    if !context.options.no_marks {
+        // Spilled scalars and recomputed constants are uniform too.
+        marks::mark(function);
+    }
+    Ok(())
+}
+
 /// Removes what does nothing and counts what is left.
-pub fn run(function: &mut Function, stats: &mut FunctionStats) {
+fn tidy(function: &mut Function, stats: &mut FunctionStats) {
     for block in function.layout.clone() {
         function.blocks[block].insts.retain(|i| !(i.op == Op::Mov && i.dst == i.srcs[0]) && i.op != Op::Nop);
     }

@@ -1,7 +1,7 @@
 //! Machine-layer stages from SSA MIR to allocated code (C2).
 //!
-//! The pipeline is the list [`STAGES`]: clean-up, lowering of phis and tuples, u marks, cluster assignment, allocation of the scalar, predicate and
-//! main files with proof by the checker, final clean-up. Each stage transforms one function; functions are compiled in parallel.
+//! The stages are the rows of [`pipeline::STAGES`], one file each; `docs/STAGES.md` is printed from them. Each transforms one function;
+//! functions are compiled in parallel.
 //!
 //! May touch: [`heddle_isa`], [`heddle_mir`], [`heddle_target`]. Never the simulator or LLVM.
 
@@ -21,10 +21,13 @@ pub mod lower;
 pub mod main_file;
 pub mod main_spill;
 pub mod marks;
+pub mod names;
 pub mod partition;
+pub mod pipeline;
 pub mod predicates;
 pub mod ranges;
 pub mod release;
+pub mod release_check;
 pub mod scalar_file;
 pub mod schedule;
 pub mod spill;
@@ -32,13 +35,13 @@ pub mod spill;
 mod testing;
 pub mod webs;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use self::allocate::Session;
-use heddle_mir::{Function, Module, Stage};
+pub use self::pipeline::STAGES;
+use heddle_mir::Module;
 use heddle_target::Machine;
 
 /// What can go wrong in code generation.
@@ -67,7 +70,7 @@ pub enum CodegenError {
         stage: &'static str,
     },
     /// An option names a stage that does not exist.
-    #[error("there is no stage `{0}`; the stages are {list}", list = STAGES.join(", "))]
+    #[error("there is no stage `{0}`; the stages are {list}", list = pipeline::names().join(", "))]
     UnknownStage(String),
     /// The checker or the verifier found a defect of the compiler.
     #[error("internal error in {stage} of {kernel}: {message}")]
@@ -166,46 +169,19 @@ pub struct CodegenStats {
     pub times: Vec<(&'static str, Duration)>,
 }
 
-/// Names of the stages, in order.
-pub const STAGES: &[&str] = &[
-    "cleanup",
-    "lower",
-    "marks",
-    "assign",
-    "schedule",
-    "partition",
-    "scalar-file",
-    "predicates",
-    "local-file",
-    "main-file",
-    "finish",
-    "release",
-];
-
-/// The form that a stage of this name works on.
-pub fn stage_before(name: &str) -> Option<Stage> {
-    let position = |n: &str| STAGES.iter().position(|s| *s == n);
-    let stage = position(name)?;
-    Some(match name {
-        _ if Some(stage) >= position("finish") => Stage::Allocated,
-        _ if Some(stage) >= position("marks") => Stage::Lowered,
-        _ => Stage::Ssa,
-    })
-}
-
 /// Compiles every function of a module.
 ///
 /// # Errors
 /// The first function's error, in order of the functions.
 pub fn compile(module: &mut Module, machine: &Machine, options: &CodegenOptions) -> Result<CodegenStats, CodegenError> {
     for name in [&options.stop_after, &options.start_before].into_iter().flatten() {
-        if !STAGES.contains(&name.as_str()) {
+        if pipeline::find(name).is_none() {
             return Err(CodegenError::UnknownStage(name.clone()));
         }
     }
     let results: Vec<Result<_, CodegenError>> =
-        module.functions.par_iter_mut().map(|f| compile_function(f, machine, options)).collect();
-    let mut stats = CodegenStats { times: STAGES.iter().map(|s| (*s, Duration::ZERO)).collect(), ..Default::default() };
+        module.functions.par_iter_mut().map(|f| pipeline::compile_function(f, machine, options)).collect();
+    let mut stats = CodegenStats { times: STAGES.iter().map(|s| (s.name, Duration::ZERO)).collect(), ..Default::default() };
     for result in results {
         let (function, times) = result?;
         stats.functions.push(function);
@@ -214,71 +190,4 @@ pub fn compile(module: &mut Module, machine: &Machine, options: &CodegenOptions)
         }
     }
     Ok(stats)
-}
-
-fn compile_function(
-    function: &mut Function,
-    machine: &Machine,
-    options: &CodegenOptions,
-) -> Result<(FunctionStats, Vec<Duration>), CodegenError> {
-    let mut stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
-    let mut times = vec![Duration::ZERO; STAGES.len()];
-    let first = options.start_before.as_ref().and_then(|n| STAGES.iter().position(|s| s == n)).unwrap_or(0);
-    let mut session: Option<Session> = None;
-    for (i, stage) in STAGES.iter().enumerate().skip(first) {
-        dump::before(function, machine, stage, &options.dump, &mut stats);
-        let start = Instant::now();
-        match *stage {
-            "cleanup" if function.stage == Stage::Ssa => cleanup::run(function),
-            "lower" if function.stage == Stage::Ssa => lower::run(function),
-            "marks" if function.stage == Stage::Lowered && !options.no_marks => marks::run(function),
-            "assign" if function.stage == Stage::Lowered => {
-                let view = ranges::LiveView::new(function);
-                ranges::split_webs(function, &view, heddle_mir::Bank::Vector);
-                assign::run(function, machine, options.regfile);
-            }
-            "schedule" if function.stage == Stage::Lowered && !options.no_schedule => schedule::run(function, machine),
-            "partition" | "scalar-file" | "predicates" | "local-file" | "main-file" if function.stage == Stage::Lowered => {
-                let session = session.get_or_insert_with(|| Session::new(function, options.verify));
-                match *stage {
-                    "partition" if options.regfile == RegisterFile::Multilevel => {
-                        partition::run(function, machine, options.ownership, session);
-                    }
-                    "partition" => {}
-                    "local-file" => local_file::run(function, machine, options.ownership, session, &mut stats),
-                    "scalar-file" => scalar_file::run(function, machine, session, &mut stats)?,
-                    "predicates" => predicates::run(function, machine, session, &mut stats)?,
-                    _ => main_file::run(function, machine, options, session, &mut stats)?,
-                }
-            }
-            "finish" if function.stage == Stage::Allocated => {
-                finish::run(function, &mut stats);
-                if !options.no_marks {
-                    // Spilled scalars and recomputed constants are uniform too.
-                    marks::mark(function);
-                }
-            }
-            "release" if function.stage == Stage::Allocated => {
-                release::run(function, machine, options.release);
-                if options.verify {
-                    release::check(function).map_err(|message| CodegenError::Internal {
-                        kernel: function.name.clone(),
-                        stage: (*stage).into(),
-                        message,
-                    })?;
-                }
-            }
-            _ => {}
-        }
-        times[i] = start.elapsed();
-        if options.verify {
-            let check = heddle_mir::verify::verify(function, machine);
-            check.map_err(|message| CodegenError::Internal { kernel: function.name.clone(), stage: (*stage).into(), message })?;
-        }
-        if options.stop_after.as_deref() == Some(stage) {
-            break;
-        }
-    }
-    dump::at_end(function, &options.dump, &mut stats)?;
-    Ok((stats, times))
 }

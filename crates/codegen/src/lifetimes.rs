@@ -5,7 +5,7 @@
 //! warp's time, so sharing it gains nothing. Where the boundary F lies is chosen per kernel: each of a few divisions is coloured and its
 //! releases are placed; the one that lets most warps be resident wins, and only if they are more than without renaming.
 //!
-//! May touch main registers only, before they are physical; the checker and [`super::release::check`] prove the result.
+//! May touch main registers only, before they are physical; the checker and [`super::release_check`] prove the result.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
@@ -67,7 +67,7 @@ pub fn run(
         let mut result = function.clone();
         apply(&mut result, &division);
         let mut trial = result.clone();
-        release::run(&mut trial, machine, options.release);
+        release::place(&mut trial, machine, options.release);
         let (fixed, demand) = (division.first, trial.shared_demand);
         // What the machine can count on must not be much less than without.
         if options.rename == Rename::Auto && 4 * (fixed + demand) > 5 * otherwise {

@@ -9,20 +9,21 @@ use cranelift_entity::SecondaryMap;
 use super::allocate::{Session, to_physical};
 use super::color::{self, FileSpec};
 use super::partition::Ownership;
+use super::pipeline::{Allocation, Context};
 use super::spill::INSERTED;
 use super::webs::{self, Costs};
-use super::{FunctionStats, ranges};
+use super::{CodegenError, ranges};
 use heddle_isa::{Op, Space, VReg};
 use heddle_mir::{Function, liveness};
-use heddle_target::Machine;
 
 /// Allocates the local files of all clusters.
-pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, session: &mut Session, stats: &mut FunctionStats) {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
     if function.local.values().all(Option::is_none) {
-        return;
+        return Ok(());
     }
+    let Allocation { machine, options, stats, session } = context.allocation(function);
     let costs = Costs::new(machine);
-    if ownership == Ownership::Energy {
+    if options.ownership == Ownership::Energy {
         let gains = gains(function, &costs, session);
         let worthless: Vec<VReg> = function.vregs.keys().filter(|r| function.local[*r].is_some() && gains[*r] <= 0.0).collect();
         give_up(function, &worthless, session);
@@ -61,6 +62,7 @@ pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, ses
         }
         session.forget_view();
     }
+    Ok(())
 }
 
 /// Energy that each local register saves against the main file: cheaper accesses, less the copies that go away with it.

@@ -11,10 +11,12 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::CodegenError;
 use super::edges::EdgeCode;
+use super::pipeline::Context;
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use heddle_mir::cfg::Cfg;
-use heddle_mir::{Block, Function, Stage};
+use heddle_mir::{Block, Form, Function};
 
 /// A pending copy of a parallel copy.
 #[derive(Clone, Copy)]
@@ -24,11 +26,12 @@ struct Copy {
     loc: SourceLoc,
 }
 
-/// Lowers a function from [`Stage::Ssa`] to [`Stage::Lowered`].
-pub fn run(function: &mut Function) {
+/// Lowers a function from [`Form::Ssa`] to [`Form::Lowered`].
+pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
     lower_phis(function);
     lower_tuples(function);
-    function.stage = Stage::Lowered;
+    function.form = Form::Lowered;
+    Ok(())
 }
 
 fn lower_phis(function: &mut Function) {

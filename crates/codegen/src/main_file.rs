@@ -6,11 +6,12 @@
 //! 3. Reloads that are the last of their slot get the last-use policy (K7).
 //! 4. The checker proves the result, all three files at once.
 
-use super::allocate::{Session, color_bank};
+use super::allocate::color_bank;
 use super::color::FileSpec;
-use super::{CodegenError, CodegenOptions, FunctionStats, assign, checker, lifetimes, main_spill, ranges, spill};
+use super::pipeline::{Allocation, Context};
+use super::{CodegenError, assign, checker, lifetimes, main_spill, ranges, spill};
 use heddle_mir::cfg::Cfg;
-use heddle_mir::{Bank, Function, Stage};
+use heddle_mir::{Bank, Form, Function};
 use heddle_target::Machine;
 
 /// Fewest registers that a limit for the sake of occupancy leaves a work-item.
@@ -61,13 +62,8 @@ fn best_limit(function: &Function, pressure: &ranges::Pressure, machine: &Machin
 /// # Errors
 /// [`CodegenError::TooFewRegisters`] if a single instruction's operands do not fit; [`CodegenError::Internal`] if the checker finds
 /// a defect.
-pub fn run(
-    function: &mut Function,
-    machine: &Machine,
-    options: &CodegenOptions,
-    session: &mut Session,
-    stats: &mut FunctionStats,
-) -> Result<(), CodegenError> {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    let Allocation { machine, options, stats, session } = context.allocation(function);
     let registers = machine.sm.max_main_registers.min(options.max_main_registers.unwrap_or(u32::MAX));
     let internal = |function: &Function, message: String| CodegenError::Internal {
         kernel: function.name.clone(),
@@ -98,7 +94,7 @@ pub fn run(
         spill::mark_last_reloads(function, &cfg, session.first_slot);
     }
     assign::inserted(function, machine, &session.origins);
-    function.stage = Stage::Allocated;
+    function.form = Form::Allocated;
     let virtual_left = function.layout.iter().flat_map(|b| &function.blocks[*b].insts).any(|i| {
         i.dst.as_virt().is_some()
             || i.srcs.iter().any(|s| s.as_virt().is_some())

@@ -13,13 +13,16 @@
 
 use cranelift_entity::SecondaryMap;
 
+use super::CodegenError;
+use super::pipeline::Context;
 use heddle_isa::{CachePolicy, Guard, Inst, MemorySpace, Op, Operand, Reg, Space, VReg};
-use heddle_mir::{Bank, Function, Stage};
+use heddle_mir::{Bank, Form, Function};
 
 /// Folds copies and marks instructions over virtual registers, before clusters are assigned.
-pub fn run(function: &mut Function) {
+pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
     fold_copies(function);
     mark(function);
+    Ok(())
 }
 
 /// Whether an operand is the same in all lanes.
@@ -54,7 +57,7 @@ pub fn mark(function: &mut Function) {
         }
         function.blocks[block].insts = insts;
     }
-    debug_assert!(function.stage != Stage::Ssa);
+    debug_assert!(function.form != Form::Ssa);
 }
 
 /// `s = op …; …; m = mov s` with no other use of s becomes `m = op.u …`.

@@ -27,9 +27,10 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 
 use super::allocate::Session;
-use super::ranges;
+use super::pipeline::{Allocation, Context};
 use super::spill::INSERTED;
 use super::webs::{self, Accesses, Costs, Home};
+use super::{CodegenError, ranges};
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use heddle_mir::{Bank, Block, Function, RegClass, liveness};
 use heddle_target::Machine;
@@ -68,7 +69,9 @@ struct Plan {
 type Hoisted = FxHashMap<Block, Vec<(VReg, u8)>>;
 
 /// Partitions the vector registers of a function whose instructions have their clusters.
-pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, session: &mut Session) {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    let Allocation { machine, options, session, .. } = context.allocation(function);
+    let ownership = options.ownership;
     coalesce(function, session);
     // One register may have several live ranges, with different owners (C3).
     let view = session.take_view(function);
@@ -102,6 +105,7 @@ pub fn run(function: &mut Function, machine: &Machine, ownership: Ownership, ses
         let main = session.main_of.get(original).copied().flatten();
         session.main_of[new] = main;
     }
+    Ok(())
 }
 
 /// Makes one register of what copies connect, and drops those copies.

@@ -11,6 +11,7 @@
 //! - a register that is live out of a predecessor but not into a block is released at the block's start. If last reads lie in both arms of a branch this is their
 //!   nearest common post-dominator (REN-6), whichever arms ran;
 //! - before an `exit`, what waiting lanes might still need is released on the condition that none wait (`release` with 1): the warp ends.
+//!   Where other lanes go on than those that might have needed it, it is released there.
 //!
 //! Releasing a name that is not mapped does nothing.
 //!
@@ -18,10 +19,13 @@
 //! [`Release::Value`] releases after every value's last read; [`Release::Name`] only where nothing mentions the register any more.
 //!
 //! # Proof
-//! [`check`] follows the warp's linear control flow on its own and proves that every read finds its register mapped and nothing stays mapped at the end.
+//! [`super::release_check`] follows every way of a warp on its own.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
+use super::CodegenError;
+use super::names::Names;
+use super::pipeline::Context;
 use heddle_isa::{Inst, Op, Operand, PhysReg, Space, Type, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::liveness::Liveness;
@@ -36,54 +40,6 @@ pub enum Release {
     Value,
     /// After the last mention of the register's name.
     Name,
-}
-
-/// Sets of main registers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Names([u64; 4]);
-
-impl Names {
-    fn of(reg: PhysReg, words: u8) -> Names {
-        let mut names = Names::default();
-        if reg.space == Space::Main {
-            for i in usize::from(reg.index)..(usize::from(reg.index) + usize::from(words.max(1))).min(256) {
-                names.0[i / 64] |= 1 << (i % 64);
-            }
-        }
-        names
-    }
-    /// All from `first` on.
-    fn from(first: u32) -> Names {
-        let mut names = Names([u64::MAX; 4]);
-        for i in 0..first.min(256) as usize {
-            names.0[i / 64] &= !(1 << (i % 64));
-        }
-        names
-    }
-    fn zip(self, o: Names, f: impl Fn(u64, u64) -> u64) -> Names {
-        Names(std::array::from_fn(|i| f(self.0[i], o.0[i])))
-    }
-    fn and(self, o: Names) -> Names {
-        self.zip(o, |a, b| a & b)
-    }
-    fn or(self, o: Names) -> Names {
-        self.zip(o, |a, b| a | b)
-    }
-    fn without(self, o: Names) -> Names {
-        self.zip(o, |a, b| a & !b)
-    }
-    fn is_empty(self) -> bool {
-        self.0 == [0; 4]
-    }
-    fn count(self) -> u32 {
-        self.0.iter().map(|w| w.count_ones()).sum()
-    }
-    fn has(self, i: u32) -> bool {
-        self.0[i as usize / 64] >> (i % 64) & 1 == 1
-    }
-    fn first(self) -> Option<u32> {
-        (0..256).find(|i| self.has(*i))
-    }
 }
 
 fn reads(inst: &Inst, i: usize) -> Names {
@@ -137,7 +93,7 @@ fn linear(function: &Function, cfg: &Cfg, mode: Release) -> Live {
         list.fold(Names::default(), |mut names, (quad, mask)| {
             for w in (0..4).filter(|w| mask >> w & 1 == 1) {
                 let i = quad.index() * 4 + w;
-                names.0[i / 64] |= 1 << (i % 64);
+                names.insert(i as u8);
             }
             names
         })
@@ -165,6 +121,23 @@ fn held(function: &Function, cfg: &Cfg, live: &Live) -> SecondaryMap<Block, Name
     held
 }
 
+/// What may still be mapped where a warp goes on with other lanes because those that ran have ended: an exit leaves what waiting lanes might
+/// need, and they need not be those that do wait.
+fn left_by_exits(function: &Function, cfg: &Cfg, live: &Live, held: &SecondaryMap<Block, Names>) -> SecondaryMap<Block, Names> {
+    let mut left: SecondaryMap<Block, Names> = SecondaryMap::new();
+    for d in cfg.divergent_branches(function) {
+        for (from, next) in [(d.fall_through, Some(d.taken)), (d.taken, d.reconverge)] {
+            let Some(next) = next else { continue };
+            for b in cfg.region(from, d.reconverge).ones().map(Block::new) {
+                if function.blocks[b].insts.last().is_some_and(|i| i.op == Op::Exit) {
+                    left[next] = left[next].or(live.end[b]).or(held[b]);
+                }
+            }
+        }
+    }
+    left
+}
+
 /// Instructions that release a set; `condition`: only if no lane waits.
 fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
     let mut code = Vec::new();
@@ -189,13 +162,20 @@ fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
 /// their time waiting for each other's registers: measured by `bench rename`.
 const TYPICAL: f64 = 0.9;
 
+/// Places the releases of a function and notes its demand.
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    place(function, context.machine, context.options.release);
+    Ok(())
+}
+
 /// Places the releases of a function whose registers from [`Function::fixed_registers`] on are shared, and notes its demand.
-pub fn run(function: &mut Function, machine: &Machine, mode: Release) {
+pub fn place(function: &mut Function, machine: &Machine, mode: Release) {
     let Some(fixed) = function.fixed_registers else { return };
     let shared = Names::from(fixed);
     let cfg = Cfg::new(function);
     let live = linear(function, &cfg, mode);
     let held = held(function, &cfg, &live);
+    let left = left_by_exits(function, &cfg, &live, &held);
     let mut demand = 0;
     // Time by registers held.
     let mut time = [0.0f64; 257];
@@ -237,7 +217,11 @@ pub fn run(function: &mut Function, machine: &Machine, mode: Release) {
         let arriving = cfg.edges[block].preds.iter().fold(Names::default(), |n, p| n.or(live.end[*p])).and(shared);
         demand = demand.max(arriving.count());
         let like = reversed.last().cloned().unwrap_or_else(|| Inst::new(Op::Nop, Type::None, Operand::None, []));
-        reversed.extend(releases(arriving.without(live.start[block]).without(waiting), false, &like).into_iter().rev());
+        reversed.extend(
+            releases(arriving.or(left[block].and(shared)).without(live.start[block]).without(waiting), false, &like)
+                .into_iter()
+                .rev(),
+        );
         reversed.reverse();
         function.blocks[block].insts = reversed;
     }
@@ -273,121 +257,4 @@ fn issue_times(machine: &Machine, insts: &[Inst]) -> Vec<f64> {
         cycle = at;
     }
     times
-}
-
-/// Which names are mapped: surely, and possibly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mapped {
-    surely: Names,
-    possibly: Names,
-}
-
-/// Proves that every shared register is mapped when it is read, on every way a warp can take, and that none stays mapped at the end (REN-9).
-///
-/// # Errors
-/// The first read that may find its register unmapped, or the first exit that may leave one mapped.
-pub fn check(function: &Function) -> Result<(), String> {
-    let Some(fixed) = function.fixed_registers else { return Ok(()) };
-    let shared = Names::from(fixed);
-    let cfg = Cfg::new(function);
-    // A name that waiting lanes need must not change its register, even if the active lanes are done with it (REN-7).
-    let mut bare = function.clone();
-    bare.blocks.values_mut().for_each(|b| b.insts.retain(|i| i.op != Op::Release));
-    let held = held(&bare, &cfg, &linear(&bare, &cfg, Release::Value));
-    for &block in &function.layout {
-        for inst in &function.blocks[block].insts {
-            let given = (0..inst.srcs.len())
-                .filter(|i| inst.release >> i & 1 == 1 || (inst.op == Op::Release && inst.imm == 0))
-                .fold(Names::default(), |n, i| n.or(reads(inst, i)));
-            if let Some(name) = given.and(shared).and(held[block]).first() {
-                let text = heddle_isa::text::print_inst(inst, &[]);
-                return Err(format!("{block}: m{name} is released while waiting lanes need it (REN-7)\n  in: {text}"));
-            }
-        }
-    }
-    // A warp goes on with the waiting side when the first one reaches the reconvergence block or ends. What the waiting lanes need was mapped at the branch,
-    // and nothing between may have released it (above).
-    let live = linear(&bare, &cfg, Release::Value);
-    let mut onward: SecondaryMap<Block, Vec<(Block, Block)>> = SecondaryMap::new();
-    for d in cfg.divergent_branches(function) {
-        for b in cfg.region(d.fall_through, d.reconverge).ones().map(Block::new) {
-            let succs = &cfg.edges[b].succs;
-            if succs.is_empty() || d.reconverge.is_some_and(|j| succs.contains(&j)) {
-                onward[b].push((d.branch, d.taken));
-            }
-        }
-    }
-    let mut entries: SecondaryMap<Block, Option<Mapped>> = SecondaryMap::new();
-    let mut ends: SecondaryMap<Block, Option<Mapped>> = SecondaryMap::new();
-    entries[function.entry()] = Some(Mapped { surely: Names::default(), possibly: Names::default() });
-    loop {
-        let mut changed = false;
-        for &block in &cfg.rpo {
-            let Some(entry) = entries[block] else { continue };
-            let (end, waiting) = walk(function, block, entry, shared, false)?;
-            changed |= ends[block].replace(end) != Some(end);
-            let mut arrivals: Vec<(Block, Mapped)> = cfg.edges[block].succs.iter().map(|s| (*s, end)).collect();
-            for &(branch, taken) in &onward[block] {
-                let Some(then) = ends[branch] else { continue };
-                let kept = then.surely.and(live.start[taken]);
-                let surely = waiting.surely.or(kept);
-                arrivals.push((taken, Mapped { surely, possibly: waiting.possibly.or(kept) }));
-            }
-            for (target, state) in arrivals {
-                let new = match entries[target] {
-                    None => state,
-                    Some(old) => Mapped { surely: old.surely.and(state.surely), possibly: old.possibly.or(state.possibly) },
-                };
-                if entries[target] != Some(new) {
-                    entries[target] = Some(new);
-                    changed = true;
-                }
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    for &block in &cfg.rpo {
-        if let Some(entry) = entries[block] {
-            walk(function, block, entry, shared, true)?;
-        }
-    }
-    Ok(())
-}
-
-/// States at the end of a block: for lanes that go on, and for those that wait (conditional releases did not happen). With `judge`, the first defect.
-fn walk(function: &Function, block: Block, entry: Mapped, shared: Names, judge: bool) -> Result<(Mapped, Mapped), String> {
-    let (mut now, mut waiting) = (entry, entry);
-    for inst in &function.blocks[block].insts {
-        let complain = |what: &str, names: Names| {
-            let name = names.first().unwrap_or(0);
-            Err(format!("{block}: m{name} {what}\n  in: {}", heddle_isa::text::print_inst(inst, &[])))
-        };
-        let mut give_back = Names::default();
-        for i in 0..inst.srcs.len() {
-            let names = reads(inst, i).and(shared);
-            let missing = names.without(now.surely);
-            if judge && inst.op != Op::Release && !missing.is_empty() {
-                return complain("may be unmapped when it is read (REN-9)", missing);
-            }
-            if inst.release >> i & 1 == 1 || inst.op == Op::Release {
-                give_back = give_back.or(names);
-            }
-        }
-        if judge && inst.op == Op::Exit && !now.surely.is_empty() {
-            return complain("stays mapped at the end (REN-9)", now.surely);
-        }
-        let written = writes(inst).and(shared);
-        for state in [&mut now, &mut waiting] {
-            state.surely = state.surely.or(written);
-            state.possibly = state.possibly.or(written);
-        }
-        let conditional = inst.op == Op::Release && inst.imm != 0;
-        now = Mapped { surely: now.surely.without(give_back), possibly: now.possibly.without(give_back) };
-        if !conditional {
-            waiting = Mapped { surely: waiting.surely.without(give_back), possibly: waiting.possibly.without(give_back) };
-        }
-    }
-    Ok((now, waiting))
 }

@@ -4,22 +4,18 @@
 //! [`heddle_mir::liveness`]. What does not fit is recomputed if it is a constant, else moved to a vector register, never to memory (see
 //! [`super::spill`] for why reading the first active lane is right).
 
-use super::allocate::{Session, color_bank};
+use super::allocate::color_bank;
 use super::color::FileSpec;
-use super::{CodegenError, FunctionStats, ranges};
+use super::pipeline::{Allocation, Context};
+use super::{CodegenError, ranges};
 use heddle_mir::{Bank, Function};
-use heddle_target::Machine;
 
 /// Allocates the scalar file.
 ///
 /// # Errors
 /// [`CodegenError::TooFewRegisters`] if a single instruction's operands do not fit.
-pub fn run(
-    function: &mut Function,
-    machine: &Machine,
-    session: &mut Session,
-    stats: &mut FunctionStats,
-) -> Result<(), CodegenError> {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    let Allocation { machine, stats, session, .. } = context.allocation(function);
     stats.pressure = ranges::pressure(function, session.view(function)).worst;
     color_bank(function, session, Bank::Scalar, &FileSpec::new(machine.sm.scalar_registers), stats)
 }

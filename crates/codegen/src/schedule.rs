@@ -18,6 +18,8 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::CodegenError;
+use super::pipeline::Context;
 use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, SurfacePlace, VReg};
 use heddle_mir::{Bank, Function, liveness};
 use heddle_target::Machine;
@@ -29,7 +31,8 @@ const LONG: u32 = 40;
 const PIECE: usize = 1024;
 
 /// Schedules every block.
-pub fn run(function: &mut Function, machine: &Machine) {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    let machine = context.machine;
     let view = super::ranges::LiveView::new(function);
     let full = machine.sm.main_registers / (machine.sm.max_warps * machine.warp_size).max(1);
     let limit = full.max(24) as i32;
@@ -53,6 +56,7 @@ pub fn run(function: &mut Function, machine: &Machine) {
         scheduled.extend(tail);
         function.blocks[block].insts = scheduled;
     }
+    Ok(())
 }
 
 /// An instruction in the dependence graph.

@@ -1,7 +1,7 @@
 //! Machine IR: functions of basic blocks of [`Inst`]s over virtual registers.
 //!
 //! Before phi lowering a function is in SSA form: each virtual register has one definition, `phi`s stand first in their block.
-//! After it, virtual registers may be written several times. After allocation every operand is physical. [`Function::stage`]
+//! After it, virtual registers may be written several times. After allocation every operand is physical. [`Function::form`]
 //! says which; the verifier checks accordingly.
 //!
 //! May touch: [`heddle_isa`], [`heddle_target`]. Knows nothing of LLVM.
@@ -21,11 +21,11 @@ use heddle_isa::{Inst, VReg};
 use heddle_object::metadata::{KernelArgument, Redzone, Variable};
 use heddle_object::printf::PrintfFormat;
 
-/// How far a function has been lowered.
+/// The form of a function: how far it has been lowered. In the text of MIR it is the word after `stage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, strum::Display, strum::EnumString)]
 #[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub enum Form {
     /// SSA over virtual registers, with pseudo operations.
     Ssa,
     /// Virtual registers without phis and tuples; several definitions each.
@@ -49,7 +49,7 @@ pub struct Function {
     /// Kernel name.
     pub name: String,
     /// How far it has been lowered.
-    pub stage: Stage,
+    pub form: Form,
     /// Blocks.
     pub blocks: PrimaryMap<Block, BlockData>,
     /// Order of the blocks in memory; the first is the entry. Blocks not in the layout are deleted.
@@ -87,7 +87,7 @@ impl Function {
     pub fn new(name: impl Into<String>) -> Self {
         Function {
             name: name.into(),
-            stage: Stage::Ssa,
+            form: Form::Ssa,
             blocks: PrimaryMap::new(),
             layout: Vec::new(),
             vregs: PrimaryMap::new(),

@@ -221,8 +221,8 @@ fn header(words: &[String]) -> Result<Function, String> {
     while i < words.len() {
         match words[i].as_str() {
             "stage" => {
-                let stage = words.get(i + 1).and_then(|s| s.parse().ok());
-                f.stage = stage.ok_or("the stages are ssa, lowered and allocated")?;
+                let form = words.get(i + 1).and_then(|s| s.parse().ok());
+                f.form = form.ok_or("the stages are ssa, lowered and allocated")?;
                 i += 2;
             }
             "local" => {

@@ -67,7 +67,7 @@ pub fn class_name(class: RegClass) -> String {
 
 /// Prints a function.
 pub fn print_function(f: &Function, out: &mut String) {
-    let _ = write!(out, "kernel @{} stage {} local {} private {}", f.name, f.stage, f.local_bytes, f.private_bytes);
+    let _ = write!(out, "kernel @{} stage {} local {} private {}", f.name, f.form, f.local_bytes, f.private_bytes);
     if let Some([x, y, z]) = f.required_work_group {
         let _ = write!(out, " required {x} {y} {z}");
     }

@@ -1,4 +1,4 @@
-//! The verifier: what every MIR function must satisfy at its stage. Runs between all stages when verification is on.
+//! The verifier: what every MIR function must satisfy in its form. Runs between all stages when verification is on.
 //!
 //! Structure (terminators, branch targets, phis), SSA (one definition, which dominates its uses), operands against the instruction
 //! table (roles, classes, spaces, widths, alignment of tuples, the single immediate), modifiers, and the machine's limits.
@@ -7,7 +7,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use fixedbitset::FixedBitSet;
 
 use super::cfg::Cfg;
-use super::{Bank, Block, Function, Stage};
+use super::{Bank, Block, Form, Function};
 use heddle_isa::{Inst, Op, Operand, VReg, rules};
 use heddle_target::{Machine, limits};
 
@@ -72,7 +72,7 @@ pub fn verify_in_place(function: &Function, machine: &Machine) -> Result<(), Vio
             });
         }
     }
-    if function.stage == Stage::Ssa { ssa(function, &cfg) } else { Ok(()) }
+    if function.form == Form::Ssa { ssa(function, &cfg) } else { Ok(()) }
 }
 
 /// A message with its block and the instruction it is about.
@@ -116,25 +116,25 @@ fn list(blocks: &[Block]) -> String {
 }
 
 /// Checks one instruction against the table ([`rules`]) and the machine; with a function, also the classes of virtual registers and
-/// what its stage allows.
+/// what its form allows.
 ///
 /// # Errors
 /// A sentence about the first defect.
 pub fn instruction(inst: &Inst, function: Option<&Function>, machine: &Machine) -> Result<(), String> {
     rules::check(inst, function.map(|f| &f.vregs))?;
     if let Some(f) = function {
-        stage(inst, f)?;
+        allowed(inst, f)?;
     }
-    let placed = function.is_none_or(|f| f.stage == Stage::Allocated);
+    let placed = function.is_none_or(|f| f.form == Form::Allocated);
     limits::check(inst, function.map(|f| &f.vregs), placed, machine)
 }
 
-/// What a function's stage allows.
-fn stage(inst: &Inst, function: &Function) -> Result<(), String> {
+/// What a function's form allows.
+fn allowed(inst: &Inst, function: &Function) -> Result<(), String> {
     let pseudo = inst.info().flags.pseudo;
     let registers = inst.srcs.iter().chain([&inst.dst]).copied().chain(inst.guard.map(|g| Operand::Reg(g.reg)));
-    match function.stage {
-        Stage::Ssa => {
+    match function.form {
+        Form::Ssa => {
             if let Some((reg, word)) = inst.dst.as_virt() {
                 let class = function.vregs[reg];
                 // A condition in S (no words in the role) is a whole 32-bit register.
@@ -144,18 +144,18 @@ fn stage(inst: &Inst, function: &Function) -> Result<(), String> {
                 }
             }
         }
-        Stage::Lowered if pseudo => {
+        Form::Lowered if pseudo => {
             return Err(format!("`{}` after lowering", inst.info().mnemonic));
         }
-        Stage::Allocated if pseudo => return Err(format!("`{}` after allocation", inst.info().mnemonic)),
-        Stage::Lowered => {
+        Form::Allocated if pseudo => return Err(format!("`{}` after allocation", inst.info().mnemonic)),
+        Form::Lowered => {
             for (reg, _) in registers.filter_map(Operand::as_virt) {
                 if let Some(home) = function.local[reg].filter(|c| *c != inst.cluster) {
                     return Err(format!("cluster {} names {reg}, a local register of cluster {home} (C1)", inst.cluster));
                 }
             }
         }
-        Stage::Allocated => {
+        Form::Allocated => {
             if let Some((reg, _)) = registers.filter_map(Operand::as_virt).next() {
                 return Err(format!("virtual register {reg} after allocation"));
             }

@@ -22,7 +22,7 @@ use serde_json::json;
 
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{Mode, Outcome};
-use heddle_sim::statistics::HierarchyStatistics;
+use heddle_sim::statistics::{Forms, HierarchyStatistics, PoolStatistics, Stalls, TimingStatistics};
 use heddle_sim::{Fault, Statistics};
 use heddle_target::Machine;
 
@@ -137,69 +137,10 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
     }
     counts(&mut out, s);
     if let Some(t) = &s.timing {
-        let _ = writeln!(out, "\ntime");
-        let seconds = t.cycles as f64 / (machine.clock_mhz * 1e6);
-        let _ = writeln!(
-            out,
-            "  cycles                {:>16}   {:.3} ms at {} MHz",
-            grouped(t.cycles),
-            seconds * 1e3,
-            machine.clock_mhz
-        );
-        let per_cycle = s.instructions as f64 / t.cycles.max(1) as f64;
-        let _ = writeln!(out, "  instructions a cycle  {per_cycle:>16.3}");
-        let _ = writeln!(
-            out,
-            "  occupancy             {:>15.1}%   at most {} warps an SM, limited by {}",
-            100.0 * t.occupancy,
-            t.resident_warps,
-            t.residency_limit
-        );
-        let f = &t.forms;
-        let share = |n: u64| percent(n as f64, f.total() as f64);
-        let _ = writeln!(out, "  redundant work (one result for all active lanes)   {:>5.1}% of instructions", share(f.oracle()));
-        for (name, n) in [
-            ("scalar instructions", f.scalar),
-            ("u-marked", f.marked),
-            ("scalarised, one lane", f.one_lane),
-            ("scalarised, few lanes", f.few_lanes),
-            ("missed", f.missed),
-        ] {
-            let _ = writeln!(out, "    {name:<22}{:>14} {:>5.1}% {}", grouped(n), share(n), bar(share(n)));
-        }
-        let _ = writeln!(
-            out,
-            "    of which run once    {:>14.1}%   by the compiler alone {:.1}%",
-            percent(f.caught() as f64, f.oracle() as f64),
-            percent(f.caught_by_compiler() as f64, f.oracle() as f64)
-        );
-        if t.pool.size > 0 {
-            let p = &t.pool;
-            let cycles: u64 = p.histogram.iter().sum();
-            let mean: f64 =
-                p.histogram.iter().enumerate().map(|(i, n)| i as f64 * *n as f64).sum::<f64>() * 10.0 / cycles.max(1) as f64;
-            let _ = writeln!(
-                out,
-                "  shared registers      {:>16}   a pool for {} fixed and up to {} shared registers a warp ({} named); at most {} in use, {mean:.0}% on average",
-                p.size, p.fixed, p.demand, p.named, p.peak
-            );
-        }
-        let stalls = &t.stalls;
-        let all = (stalls.dependence + stalls.memory + stalls.unit + stalls.barrier + stalls.rename + stalls.fetch) as f64;
-        let _ = writeln!(out, "  stalled warp cycles");
-        for (name, n) in [
-            ("memory", stalls.memory),
-            ("dependence", stalls.dependence),
-            ("unit taken", stalls.unit),
-            ("barrier", stalls.barrier),
-            ("shared registers", stalls.rename),
-            ("instruction fetch", stalls.fetch),
-        ] {
-            let share = percent(n as f64, all);
-            let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));
-        }
-    }
-    if let Some(t) = &s.timing {
+        time(&mut out, s, t, machine);
+        forms(&mut out, &t.forms);
+        pool(&mut out, &t.pool);
+        stalls(&mut out, &t.stalls);
         hierarchy(&mut out, &t.hierarchy);
     }
     if !s.energy_pj.is_empty() {
@@ -226,6 +167,76 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         let _ = writeln!(out, "FAIL: {} of {} buffers differ", outcome.mismatches.len(), outcome.checked);
     }
     out
+}
+
+/// Cycles and occupancy.
+fn time(out: &mut String, s: &Statistics, t: &TimingStatistics, machine: &Machine) {
+    let _ = writeln!(out, "\ntime");
+    let seconds = t.cycles as f64 / (machine.clock_mhz * 1e6);
+    let _ =
+        writeln!(out, "  cycles                {:>16}   {:.3} ms at {} MHz", grouped(t.cycles), seconds * 1e3, machine.clock_mhz);
+    let per_cycle = s.instructions as f64 / t.cycles.max(1) as f64;
+    let _ = writeln!(out, "  instructions a cycle  {per_cycle:>16.3}");
+    let _ = writeln!(
+        out,
+        "  occupancy             {:>15.1}%   at most {} warps an SM, limited by {}",
+        100.0 * t.occupancy,
+        t.resident_warps,
+        t.residency_limit
+    );
+}
+
+/// On which units instructions ran, and what was redundant.
+fn forms(out: &mut String, f: &Forms) {
+    let share = |n: u64| percent(n as f64, f.total() as f64);
+    let _ = writeln!(out, "  redundant work (one result for all active lanes)   {:>5.1}% of instructions", share(f.oracle()));
+    for (name, n) in [
+        ("scalar instructions", f.scalar),
+        ("u-marked", f.marked),
+        ("scalarised, one lane", f.one_lane),
+        ("scalarised, few lanes", f.few_lanes),
+        ("missed", f.missed),
+    ] {
+        let _ = writeln!(out, "    {name:<22}{:>14} {:>5.1}% {}", grouped(n), share(n), bar(share(n)));
+    }
+    let _ = writeln!(
+        out,
+        "    of which run once    {:>14.1}%   by the compiler alone {:.1}%",
+        percent(f.caught() as f64, f.oracle() as f64),
+        percent(f.caught_by_compiler() as f64, f.oracle() as f64)
+    );
+}
+
+/// Use of the registers that warps share; nothing if they share none.
+fn pool(out: &mut String, p: &PoolStatistics) {
+    if p.size == 0 {
+        return;
+    }
+    let cycles: u64 = p.histogram.iter().sum();
+    let mean: f64 = p.histogram.iter().enumerate().map(|(i, n)| i as f64 * *n as f64).sum::<f64>() * 10.0 / cycles.max(1) as f64;
+    let _ = writeln!(
+        out,
+        "  shared registers      {:>16}   a pool for {} fixed and up to {} shared registers a warp ({} named); at most {} in use, \
+         {mean:.0}% on average",
+        p.size, p.fixed, p.demand, p.named, p.peak
+    );
+}
+
+/// Empty issue slots by cause.
+fn stalls(out: &mut String, s: &Stalls) {
+    let all = (s.dependence + s.memory + s.unit + s.barrier + s.rename + s.fetch) as f64;
+    let _ = writeln!(out, "  stalled warp cycles");
+    for (name, n) in [
+        ("memory", s.memory),
+        ("dependence", s.dependence),
+        ("unit taken", s.unit),
+        ("barrier", s.barrier),
+        ("shared registers", s.rename),
+        ("instruction fetch", s.fetch),
+    ] {
+        let share = percent(n as f64, all);
+        let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));
+    }
 }
 
 /// Caches and memory.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use heddle_isa::{Inst, Operand, PhysReg, Reg, Space};
 use heddle_sim::Program;
 use heddle_sim::program::End;
-use heddle_sim::warp::NOWHERE;
+use heddle_sim::program::NOWHERE;
 
 /// A register and when it holds a value that is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

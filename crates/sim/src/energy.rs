@@ -12,8 +12,8 @@ use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProf
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
 use heddle_target::Machine;
 
-/// Turns block counts into statistics, on warps of `lanes` lanes.
-pub fn count(program: &Program, counts: &BlockCounts, _lanes: u32) -> Statistics {
+/// Turns block counts into statistics.
+pub(crate) fn count(program: &Program, counts: &BlockCounts) -> Statistics {
     let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
     s.registers.local.resize(program.clusters, Default::default());
     s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
@@ -169,7 +169,7 @@ fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine:
                 Path::Constant => m.constant.sector_pj,
                 Path::Instruction => m.instruction.sector_pj,
             };
-            let bypasses = policy::of(&policy::LOADS, space, inst.mods.cache).near == policy::Near::NoCache;
+            let bypasses = policy::of(&policy::LOADS, space, inst.mods.cache).l1 == policy::L1Policy::NoCache;
             let fills = if bypasses { 0.0 } else { missed };
             (sectors + fills) * near + missed * below + far * (m.l2.sector_pj + m.dram.sector_pj)
         }
@@ -179,7 +179,13 @@ fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine:
 }
 
 /// Energy by component, from a launch's statistics and its cycles.
-pub fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, cycles: u64, machine: &Machine) -> BTreeMap<String, f64> {
+pub(crate) fn energy(
+    program: &Program,
+    counts: &BlockCounts,
+    s: &Statistics,
+    cycles: u64,
+    machine: &Machine,
+) -> BTreeMap<String, f64> {
     let e = &machine.energy;
     let mut result: BTreeMap<String, f64> = BTreeMap::new();
     let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;

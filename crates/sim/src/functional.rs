@@ -12,32 +12,22 @@ use super::check::Checker;
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
 use super::fault::{Fault, FaultKind};
 use super::memory::DeviceMemory;
-use super::program::{End, Program};
+use super::program::{BasicBlock, End, Program};
 use super::statistics::Statistics;
 use super::warp::Control;
-use super::{Launch, Options, energy, jit};
+use super::{Descriptor, Launch, Options, Simulation, energy, jit};
 use heddle_isa::Special;
-use heddle_target::Machine;
-
-/// Progress of a launch: work-groups finished.
-pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// Runs a launch.
 ///
 /// # Errors
 /// The fault of the first faulting work-group (in order of their numbers among those that ran).
-pub fn launch(
-    launch: &Launch,
-    memory: &DeviceMemory,
-    machine: &Machine,
-    options: &Options,
-    progress: Progress,
-) -> Result<Statistics, Box<Fault>> {
-    match machine.warp_size {
-        8 => run::<8>(launch, memory, options, progress),
-        16 => run::<16>(launch, memory, options, progress),
-        64 => run::<64>(launch, memory, options, progress),
-        _ => run::<32>(launch, memory, options, progress),
+pub(super) fn launch(run: Simulation) -> Result<Statistics, Box<Fault>> {
+    match run.machine.warp_size {
+        8 => of_warp_size::<8>(run),
+        16 => of_warp_size::<16>(run),
+        64 => of_warp_size::<64>(run),
+        _ => of_warp_size::<32>(run),
     }
 }
 
@@ -297,9 +287,10 @@ pub fn local_memory(bytes: u32) -> Vec<u128> {
     vec![0; (bytes as usize).div_ceil(16)]
 }
 
-/// Warps of one work-group on a host thread.
+/// What a host thread has for itself: the warps of one work-group, and what it counts.
 struct Worker<'a, const N: usize> {
     warps: Vec<Warp<'a, N>>,
+    /// Memory of the work-group.
     local: Vec<u128>,
     counts: BlockCounts,
 }
@@ -311,82 +302,35 @@ impl<const N: usize> Worker<'_, N> {
     }
 }
 
-fn run<const N: usize>(
-    launch: &Launch,
-    memory: &DeviceMemory,
-    options: &Options,
-    progress: Progress,
-) -> Result<Statistics, Box<Fault>> {
-    let program = launch.program;
-    let code = prepare::<N>(program);
-    let groups: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
-    let items: u32 = launch.local.iter().product();
-    let warps = items.div_ceil(N as u32) as usize;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    // Races are reported in the order of work-groups.
-    let wanted = if options.check_races { 1 } else { options.threads };
-    let threads = if wanted == 0 { cores } else { wanted }.min(groups.max(1) as usize);
-    let next = AtomicU64::new(0);
-    let first_fault: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
-    let stop = AtomicU64::new(u64::MAX);
-    // Several groups a step keep the counter cold when groups are short.
-    let step = (groups / (threads as u64 * 64)).clamp(1, 64);
-    // All accesses of surfaces in memory that is not watched stay on their frequent paths.
-    let surfaces = !launch.descriptors.is_empty();
-    let quiet_descriptors: Vec<_> = match Checker::new(launch, memory, options, N as u32).filter(|_| surfaces) {
-        Some(checker) => launch.descriptors.iter().map(|d| checker.quiet_surface(d, memory)).collect(),
-        None => Vec::new(),
-    };
-    let work = || {
-        let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
-        let new_warp = |_| {
-            let mut warp = Warp::new(launch, memory, options);
-            if checker.is_some() {
-                (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
-                warp.lanes.quiet_descriptors = &quiet_descriptors;
-            }
-            warp
-        };
-        let mut worker: Worker<N> = Worker {
-            warps: (0..warps).map(new_warp).collect(),
-            local: local_memory(launch.local_bytes),
-            counts: BlockCounts::new(program),
-        };
-        let tier = jit::Tier::new(program, options, groups, items % N as u32 == 0, threads);
-        loop {
-            let start = next.fetch_add(step, Ordering::Relaxed);
-            if start >= groups {
-                break;
-            }
-            for number in start..(start + step).min(groups) {
-                if number > stop.load(Ordering::Relaxed) {
-                    return worker.finish();
-                }
-                let id = launch.group_id(number);
-                let place = GroupPlace { id, size: launch.group_size(id) };
-                let mut budget = options.max_instructions;
-                let compiled = tier.compiled::<N>(program);
-                let result = run_group(&mut worker, launch, &code, compiled, place, options, &mut budget);
-                tier.executed(options.max_instructions - budget);
-                if let Err(fault) = result {
-                    stop.fetch_min(number, Ordering::Relaxed);
-                    let mut first = first_fault.lock().unwrap_or_else(|e| e.into_inner());
-                    if first.as_ref().is_none_or(|(n, _)| number < *n) {
-                        *first = Some((number, *fault));
-                    }
-                    return worker.finish();
-                }
-            }
-            progress((start + step).min(groups) - start);
-        }
-        worker.finish()
-    };
-    let mut counts = BlockCounts::new(program);
-    if threads <= 1 {
-        counts = work();
+/// What the host threads of a launch share.
+struct WorkGroups<'a, const N: usize> {
+    run: Simulation<'a>,
+    interpreter: Interpreter<'a, N>,
+    /// Work-groups of the launch.
+    total: u64,
+    /// Warps of a work-group.
+    warps: usize,
+    /// Host threads.
+    threads: usize,
+    /// The descriptor table for accesses that checking mode need not watch; empty where there is none.
+    quiet_descriptors: Vec<Descriptor>,
+    /// First work-group that no thread has taken, and how many are taken at once.
+    next: AtomicU64,
+    step: u64,
+    /// Work-groups behind this one need not run, as it ended with a fault.
+    stop: AtomicU64,
+    /// The fault of the first work-group that had one.
+    first_fault: Mutex<Option<(u64, Fault)>>,
+}
+
+fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault>> {
+    let groups = WorkGroups::<N>::new(run);
+    let mut counts = BlockCounts::new(run.launch.program);
+    if groups.threads <= 1 {
+        counts = groups.work();
     } else {
         std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let handles: Vec<_> = (0..groups.threads).map(|_| scope.spawn(|| groups.work())).collect();
             for handle in handles {
                 match handle.join() {
                     Ok(c) => counts.add(&c),
@@ -395,80 +339,163 @@ fn run<const N: usize>(
             }
         });
     }
-    if let Some((_, fault)) = first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
+    let (total, warps) = (groups.total, groups.warps);
+    if let Some((_, fault)) = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
         return Err(Box::new(fault));
     }
-    let mut statistics = energy::count(program, &counts, N as u32);
-    let all: u64 = launch.global.iter().map(|g| u64::from(*g)).product();
-    statistics.work_items = all;
-    statistics.work_groups = groups;
-    statistics.warps = groups * warps as u64;
+    let mut statistics = energy::count(run.launch.program, &counts);
+    statistics.work_items = run.launch.global.iter().map(|g| u64::from(*g)).product();
+    statistics.work_groups = total;
+    statistics.warps = total * warps as u64;
     Ok(statistics)
 }
 
-fn run_group<const N: usize>(
-    worker: &mut Worker<N>,
-    launch: &Launch,
-    code: &[Decoded<N>],
-    compiled: Option<&jit::Compiled>,
-    place: GroupPlace,
-    options: &Options,
-    budget: &mut u64,
-) -> Result<(), Box<Fault>> {
-    let items: u32 = place.size.iter().product();
-    let warps = items.div_ceil(N as u32) as usize;
-    worker.local.fill(0);
-    let local = worker.local.as_mut_ptr().cast::<u8>();
-    for (w, warp) in worker.warps[..warps].iter_mut().enumerate() {
-        warp.start(launch, place, w as u32, local);
+impl<'a, const N: usize> WorkGroups<'a, N> {
+    /// Of a launch none of whose work-groups has begun.
+    fn new(run: Simulation<'a>) -> Self {
+        let Simulation { launch, memory, options, .. } = run;
+        let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        // Races are reported in the order of work-groups.
+        let wanted = if options.check_races { 1 } else { options.threads };
+        let threads = if wanted == 0 { cores } else { wanted }.min(total.max(1) as usize);
+        // All accesses of surfaces in memory that is not watched stay on their frequent paths.
+        let surfaces = !launch.descriptors.is_empty();
+        let quiet_descriptors = match Checker::new(launch, memory, options, N as u32).filter(|_| surfaces) {
+            Some(checker) => launch.descriptors.iter().map(|d| checker.quiet_surface(d, memory)).collect(),
+            None => Vec::new(),
+        };
+        WorkGroups {
+            run,
+            interpreter: Interpreter::new(launch.program, prepare::<N>(launch.program), options.max_instructions),
+            total,
+            warps: launch.local.iter().product::<u32>().div_ceil(N as u32) as usize,
+            threads,
+            quiet_descriptors,
+            next: AtomicU64::new(0),
+            // Several groups a step keep the counter cold when groups are short.
+            step: (total / (threads as u64 * 64)).clamp(1, 64),
+            stop: AtomicU64::new(u64::MAX),
+            first_fault: Mutex::new(None),
+        }
     }
-    let checker = worker.warps[0].lanes.checker;
-    if let Some(checker) = checker {
-        checker.borrow_mut().start_group();
+
+    /// What a host thread does: runs work-groups until there are none. Returns what it counted.
+    fn work(&self) -> BlockCounts {
+        let Simulation { launch, memory, options, progress, .. } = self.run;
+        let program = launch.program;
+        let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
+        let new_warp = |_| {
+            let mut warp = Warp::new(launch, memory, options);
+            if checker.is_some() {
+                (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
+                warp.lanes.quiet_descriptors = &self.quiet_descriptors;
+            }
+            warp
+        };
+        let mut worker: Worker<N> = Worker {
+            warps: (0..self.warps).map(new_warp).collect(),
+            local: local_memory(launch.local_bytes),
+            counts: BlockCounts::new(program),
+        };
+        let whole = launch.local.iter().product::<u32>() % N as u32 == 0;
+        let tier = jit::Tier::new(program, options, self.total, whole, self.threads);
+        loop {
+            let start = self.next.fetch_add(self.step, Ordering::Relaxed);
+            if start >= self.total {
+                return worker.finish();
+            }
+            let end = (start + self.step).min(self.total);
+            for number in start..end {
+                if number > self.stop.load(Ordering::Relaxed) {
+                    return worker.finish();
+                }
+                let id = launch.group_id(number);
+                let place = GroupPlace { id, size: launch.group_size(id) };
+                let mut budget = options.max_instructions;
+                let result = self.run_group(&mut worker, tier.compiled::<N>(program), place, &mut budget);
+                tier.executed(options.max_instructions - budget);
+                if let Err(fault) = result {
+                    self.stop_at(number, *fault);
+                    return worker.finish();
+                }
+            }
+            progress(end - start);
+        }
     }
-    let refreshes =
-        launch.program.rows.specials.iter().any(|(s, _)| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow));
-    loop {
-        let mut waiting = false;
-        let mut ran = false;
-        for warp in &mut worker.warps[..warps] {
-            if warp.control.done() {
-                continue;
-            }
-            ran = true;
-            warp.waiting = false;
-            if let Some(checker) = checker {
-                checker.borrow_mut().run_warp(warp.number);
-            }
-            let limit = options.max_instructions;
-            let from = match compiled {
-                Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, limit),
-                None => Some(0),
-            };
-            if let Some(from) = from {
-                run_warp(warp, launch.program, code, &mut worker.counts, budget, limit, refreshes, from);
-            }
-            if let Some(fault) = warp.fault(launch, place) {
-                let race = matches!(fault.kind, FaultKind::Race(_));
-                let earlier = checker.filter(|_| !race).and_then(|c| c.borrow_mut().take_pending());
-                let earlier = earlier.map(|(kind, w, index, lane)| worker.warps[w].fault_of(launch, place, kind, index, lane));
-                return Err(Box::new(earlier.unwrap_or(fault)));
-            }
-            waiting |= warp.waiting;
+
+    /// A work-group ended with a fault.
+    fn stop_at(&self, number: u64, fault: Fault) {
+        self.stop.fetch_min(number, Ordering::Relaxed);
+        let mut first = self.first_fault.lock().unwrap_or_else(|e| e.into_inner());
+        if first.as_ref().is_none_or(|(n, _)| number < *n) {
+            *first = Some((number, fault));
         }
-        if let Some((kind, w, index, lane)) = checker.and_then(|c| c.borrow_mut().take_pending()) {
-            return Err(Box::new(worker.warps[w].fault_of(launch, place, kind, index, lane)));
+    }
+
+    /// Runs a work-group: its warps take turns at barriers.
+    fn run_group(
+        &self,
+        worker: &mut Worker<N>,
+        compiled: Option<&jit::Compiled>,
+        place: GroupPlace,
+        budget: &mut u64,
+    ) -> Result<(), Box<Fault>> {
+        let launch = self.run.launch;
+        let items: u32 = place.size.iter().product();
+        let warps = items.div_ceil(N as u32) as usize;
+        worker.local.fill(0);
+        let local = worker.local.as_mut_ptr().cast::<u8>();
+        for (w, warp) in worker.warps[..warps].iter_mut().enumerate() {
+            warp.start(launch, place, w as u32, local);
         }
-        if !ran || !waiting {
-            return Ok(());
-        }
-        if options.check_barriers {
-            uneven_barrier(&worker.warps[..warps], launch, place)?;
-        }
+        let checker = worker.warps[0].lanes.checker;
         if let Some(checker) = checker {
-            // Warps at different barriers: what orders memory for all.
-            let flags = |w: &Warp<N>| if w.waiting { launch.program.insts[w.barrier as usize].imm } else { !0 };
-            checker.borrow_mut().barrier(worker.warps[..warps].iter().map(flags).fold(!0, |a, b| a & b));
+            checker.borrow_mut().start_group();
+        }
+        loop {
+            let mut waiting = false;
+            let mut ran = false;
+            for warp in &mut worker.warps[..warps] {
+                if warp.control.done() {
+                    continue;
+                }
+                ran = true;
+                warp.waiting = false;
+                if let Some(checker) = checker {
+                    checker.borrow_mut().run_warp(warp.number);
+                }
+                let limit = self.run.options.max_instructions;
+                let from = match compiled {
+                    Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, limit),
+                    None => Some(0),
+                };
+                if let Some(from) = from {
+                    self.interpreter.run(warp, &mut worker.counts, budget, from);
+                }
+                if let Some(fault) = warp.fault(launch, place) {
+                    let race = matches!(fault.kind, FaultKind::Race(_));
+                    let earlier = checker.filter(|_| !race).and_then(|c| c.borrow_mut().take_pending());
+                    let earlier =
+                        earlier.map(|(kind, w, index, lane)| worker.warps[w].fault_of(launch, place, kind, index, lane));
+                    return Err(Box::new(earlier.unwrap_or(fault)));
+                }
+                waiting |= warp.waiting;
+            }
+            if let Some((kind, w, index, lane)) = checker.and_then(|c| c.borrow_mut().take_pending()) {
+                return Err(Box::new(worker.warps[w].fault_of(launch, place, kind, index, lane)));
+            }
+            if !ran || !waiting {
+                return Ok(());
+            }
+            if self.run.options.check_barriers {
+                uneven_barrier(&worker.warps[..warps], launch, place)?;
+            }
+            if let Some(checker) = checker {
+                // Warps at different barriers: what orders memory for all.
+                let flags = |w: &Warp<N>| if w.waiting { launch.program.insts[w.barrier as usize].imm } else { !0 };
+                checker.borrow_mut().barrier(worker.warps[..warps].iter().map(flags).fold(!0, |a, b| a & b));
+            }
         }
     }
 }
@@ -496,65 +523,79 @@ fn uneven_barrier<const N: usize>(warps: &[Warp<N>], launch: &Launch, place: Gro
     Ok(())
 }
 
-/// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0, the block has been counted.
-#[expect(clippy::too_many_arguments)]
-fn run_warp<const N: usize>(
-    warp: &mut Warp<N>,
-    program: &Program,
-    code: &[Decoded<N>],
-    counts: &mut BlockCounts,
-    budget: &mut u64,
+/// Runs warps, one instruction after the other.
+struct Interpreter<'a, const N: usize> {
+    program: &'a Program,
+    code: Vec<Decoded<N>>,
+    /// Instructions that a work-group may execute: for the message about more.
     limit: u64,
+    /// The program reads special registers that change while a warp runs.
     refreshes: bool,
-    from: u32,
-) {
-    warp.lanes.mask = warp.control.mask;
-    let mut from = from as usize;
-    loop {
-        let pc = warp.control.pc as usize;
-        let block = &program.blocks[pc];
-        if from == 0 {
-            counts.executions[pc] += 1;
-            counts.lanes[pc] += u64::from(warp.lanes.mask.count_ones());
+}
+
+impl<'a, const N: usize> Interpreter<'a, N> {
+    fn new(program: &'a Program, code: Vec<Decoded<N>>, limit: u64) -> Self {
+        let changes = |s: Special| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow);
+        let refreshes = program.rows.specials.iter().any(|(s, _)| changes(*s));
+        Interpreter { program, code, limit, refreshes }
+    }
+
+    /// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0, the block has been counted.
+    fn run(&self, warp: &mut Warp<N>, counts: &mut BlockCounts, budget: &mut u64, from: u32) {
+        warp.lanes.mask = warp.control.mask;
+        let mut from = from as usize;
+        loop {
+            let pc = warp.control.pc as usize;
+            let block = &self.program.blocks[pc];
+            if from == 0 {
+                counts.executions[pc] += 1;
+                counts.lanes[pc] += u64::from(warp.lanes.mask.count_ones());
+            }
+            if self.refreshes {
+                warp.lanes.refresh(self.program);
+            }
+            let first = block.first as usize;
+            self.run_body(warp, block, &self.code[first + std::mem::take(&mut from)..first + block.body as usize]);
+            if warp.lanes.fault.is_some() {
+                return;
+            }
+            let length = u64::from(block.len());
+            warp.lanes.clock += length;
+            if *budget < length {
+                let lane = warp.control.mask.trailing_zeros();
+                let index = block.first + block.body.min(block.len() - 1);
+                warp.lanes.fault = Some((FaultKind::Runaway { limit: self.limit }, index, lane));
+                return;
+            }
+            *budget -= length;
+            if !warp.end_block(block.end, block.first + block.body, &mut counts.splits) {
+                return;
+            }
         }
-        if refreshes {
-            warp.lanes.refresh(program);
-        }
-        let first = block.first as usize;
-        let body = &code[first + std::mem::take(&mut from)..first + block.body as usize];
-        if warp.lanes.checker.is_some() {
+    }
+
+    /// Runs instructions of a block but the one that ends it.
+    #[inline(always)]
+    fn run_body(&self, warp: &mut Warp<N>, block: &BasicBlock, body: &[Decoded<N>]) {
+        if warp.lanes.checker.is_none() {
             for d in body {
-                if !warp.lanes.undefined.is_empty() {
-                    undefined::observe(&mut warp.lanes, d, &program.insts[d.index as usize]);
-                }
                 (d.run)(&mut warp.lanes, d);
             }
+            return;
+        }
+        for d in body {
             if !warp.lanes.undefined.is_empty() {
-                undefined::observe_end(&mut warp.lanes, block.end, block.first + block.body);
+                undefined::observe(&mut warp.lanes, d, &self.program.insts[d.index as usize]);
             }
-        } else {
-            for d in body {
-                (d.run)(&mut warp.lanes, d);
-            }
+            (d.run)(&mut warp.lanes, d);
         }
-        if warp.lanes.fault.is_some() {
-            return;
-        }
-        let length = u64::from(block.len());
-        warp.lanes.clock += length;
-        if *budget < length {
-            let lane = warp.control.mask.trailing_zeros();
-            warp.lanes.fault = Some((FaultKind::Runaway { limit }, block.first + block.body.min(block.len() - 1), lane));
-            return;
-        }
-        *budget -= length;
-        if !warp.end_block(block.end, block.first + block.body, &mut counts.splits) {
-            return;
+        if !warp.lanes.undefined.is_empty() {
+            undefined::observe_end(&mut warp.lanes, block.end, block.first + block.body);
         }
     }
 }
 
-/// Runs a warp in the interpreter, for tests of other ways to run it.
+/// Runs a warp in the interpreter, for tests of other ways to run it. Special registers are refreshed in any case.
 #[cfg(test)]
 pub fn run_interpreted<const N: usize>(
     warp: &mut Warp<N>,
@@ -563,6 +604,6 @@ pub fn run_interpreted<const N: usize>(
     counts: &mut BlockCounts,
     budget: &mut u64,
 ) {
-    let limit = *budget;
-    run_warp(warp, program, code, counts, budget, limit, true, 0);
+    let interpreter = Interpreter { refreshes: true, ..Interpreter::new(program, code.to_vec(), *budget) };
+    interpreter.run(warp, counts, budget, 0);
 }

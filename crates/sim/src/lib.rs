@@ -1,45 +1,89 @@
 //! The simulator: loads decoded object code and runs it, functionally or with timing.
 //!
-//! - [`program`]: decoded, checked code in a form for the interpreter.
-//! - [`exec`]: what instructions do to registers and memory; knows no cycles.
-//! - [`warp`]: EXEC, program counter and reconvergence stack.
-//! - [`memory`]: device memory with its allocations.
-//! - [`jit`]: code translated to the host's instructions (functional mode).
-//! - [`functional`]: work-groups in parallel on all host cores, no timing.
-//! - [`check`]: data races, uninitialised reads, barriers that not all reach (functional mode).
+//! It uses [`heddle_isa`], [`heddle_target`] and [`heddle_object`], and nothing of the compiler. Without the feature `jit`, which translates
+//! kernels to the host's instructions for functional mode, it needs no LLVM.
+//!
+//! What others use:
+//! - [`Program`]: a kernel's code, decoded and checked. [`DeviceMemory`]: its memory. [`Launch`]: its sizes and arguments.
+//! - [`Simulation`]: runs a launch in one of two modes: for its results only, or with cycles and energy through a [`Hierarchy`] of caches.
+//! - [`Statistics`], or the [`Fault`] that ended the launch.
+//! - [`Options`]: checks, limits, host threads; [`trace`]: what timing mode records by time.
+//!
+//! Inside:
+//! - `exec`: what instructions do to registers and memory; knows no cycles. `jit`: the same in the host's instructions.
+//! - `warp`: EXEC, program counter and reconvergence stack.
+//! - `functional`: work-groups in parallel on all host cores, no timing.
+//! - `check`: data races, uninitialised reads, barriers that not all reach (functional mode).
+//! - `timing`: deterministic cycles, stalls, energy; knows no arithmetic. `rename`: shared registers, counted and checked.
 //! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
-//! - [`rename`]: shared registers, counted and checked.
 //! - [`residency`]: how many work-groups an SM holds.
 //! - [`image`]: texel formats, addressing and filtering.
-//! - [`timing`]: deterministic cycles, stalls, energy.
-//! - [`trace`]: what timing mode records by time.
 //!
-//! Shares [`heddle_isa`] and [`heddle_target`] with the compiler, and nothing else.
+//! # Example
+//! A kernel in assembly, in which each work-item stores three times its number, in both modes:
+//! ```
+//! use heddle_sim::{DeviceMemory, Hierarchy, Launch, Options, Program, Simulation};
+//! use heddle_target::Machine;
+//!
+//! // `a` is the argument at byte 8 of the constant bank.
+//! let source = r#".kernel {"name":"triple","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":8}],"local_bytes":0,"private_bytes":0,"main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0,0,0],"scalar_registers":0,"predicate_registers":0,"required_work_group":null,"warp_size":32}
+//!   mul.u32 m0, gid.x, 3
+//!   shl.b32 m1, gid.x, 2
+//!   c3 st.global.b32 [c[0x8] + u32 m1], m0
+//!   exit
+//! "#;
+//! let machine = Machine::default_machine();
+//! let image = heddle_object::asm::assemble(source)?;
+//! let program = Program::from_image(&image, 0, &machine)?;
+//!
+//! for timing in [false, true] {
+//!     let mut memory = DeviceMemory::new(1 << 20);
+//!     let a = memory.allocate("a", 4 * 100)?;
+//!     let mut launch = Launch::new(&program, [100, 1, 1], [50, 1, 1]);
+//!     launch.set_argument(8, &a.to_le_bytes());
+//!     let options = Options::default();
+//!     let simulation = Simulation::new(&launch, &memory, &machine, &options);
+//!     let statistics = match timing {
+//!         false => simulation.functional()?,
+//!         true => simulation.timing(&mut Hierarchy::new(&machine))?,
+//!     };
+//!     assert_eq!((statistics.work_groups, statistics.warps), (2, 4));
+//!     assert_eq!(statistics.timing.is_some_and(|t| t.cycles > 0), timing);
+//!     let bytes = memory.read(a, 4 * 100).unwrap_or_default();
+//!     let words = bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
+//!     assert!(words.eq((0..100).map(|i| 3 * i)));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod check;
+mod check;
 pub mod energy;
-pub mod exec;
+mod exec;
 pub mod fault;
-pub mod functional;
+mod functional;
 pub mod hierarchy;
 pub mod image;
 #[cfg(feature = "jit")]
-pub mod jit;
+mod jit;
 #[cfg(not(feature = "jit"))]
 #[path = "interpreted_only.rs"]
-pub mod jit;
+mod jit;
 pub mod memory;
 pub mod program;
-pub mod rename;
+mod rename;
 pub mod residency;
 pub mod statistics;
-pub mod timing;
+mod timing;
 pub mod trace;
-pub mod warp;
+mod warp;
 
-use heddle_object::metadata::Redzone;
+use heddle_object::metadata::{ARGUMENTS_START, Redzone};
+use heddle_target::Machine;
 
+pub use check::races::MAX_ITEMS as MAX_CHECKED_ITEMS;
+pub use exec::banks;
 pub use fault::{Fault, FaultKind};
+pub use hierarchy::Hierarchy;
 pub use memory::DeviceMemory;
 pub use program::Program;
 pub use statistics::Statistics;
@@ -69,6 +113,44 @@ pub struct Launch<'a> {
     pub images: std::collections::BTreeMap<u32, (u64, image::Image)>,
 }
 
+/// A launch with all that it runs on and how: what either mode is given.
+#[derive(Clone, Copy)]
+pub struct Simulation<'a> {
+    /// The launch.
+    pub launch: &'a Launch<'a>,
+    /// Device memory, which the kernel reads and writes.
+    pub memory: &'a DeviceMemory,
+    /// The machine it runs on.
+    pub machine: &'a Machine,
+    /// How to simulate.
+    pub options: &'a Options,
+    /// Is told the number of work-groups that have ended since it was told last, from any of the host's threads.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl<'a> Simulation<'a> {
+    /// A launch whose progress nobody watches.
+    pub fn new(launch: &'a Launch<'a>, memory: &'a DeviceMemory, machine: &'a Machine, options: &'a Options) -> Self {
+        Simulation { launch, memory, machine, options, progress: &|_| {} }
+    }
+
+    /// Runs the launch for its results only, as fast as possible.
+    ///
+    /// # Errors
+    /// The fault of the first faulting work-group (in order of their numbers among those that ran).
+    pub fn functional(self) -> Result<Statistics, Box<Fault>> {
+        functional::launch(self)
+    }
+
+    /// Runs the launch with cycles and energy. The hierarchy keeps what L2 holds from launch to launch.
+    ///
+    /// # Errors
+    /// The first fault in simulated time.
+    pub fn timing(self, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
+        timing::launch(self, hierarchy)
+    }
+}
+
 /// What the address-generation unit knows of a surface during a launch (G7).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Descriptor {
@@ -86,7 +168,32 @@ pub struct Descriptor {
     pub image: Option<image::Image>,
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
+    /// A launch of a kernel without arguments, from offset 0, in the work-group memory that its code needs.
+    pub fn new(program: &'a Program, global: [u32; 3], local: [u32; 3]) -> Self {
+        let header = &program.header;
+        let end = header.args.iter().map(|a| a.offset + a.size).fold(ARGUMENTS_START, u32::max);
+        Launch {
+            program,
+            global,
+            local,
+            offset: [0; 3],
+            work_dim: 3,
+            constants: vec![0; (end as usize).next_multiple_of(16)],
+            local_bytes: header.local_bytes,
+            redzones: header.redzones.clone(),
+            descriptors: Vec::new(),
+            images: Default::default(),
+        }
+    }
+
+    /// Writes the bytes of an argument to its offset in the constant bank. Bytes behind the bank's end are left out.
+    pub fn set_argument(&mut self, offset: usize, bytes: &[u8]) {
+        for (to, from) in self.constants.iter_mut().skip(offset).zip(bytes) {
+            *to = *from;
+        }
+    }
+
     /// Fills the descriptor table from the header and the arguments (G7).
     pub fn descriptors(&self, memory: &DeviceMemory) -> Vec<Descriptor> {
         use heddle_isa::Special::*;
@@ -186,7 +293,7 @@ pub struct Options {
     pub check_marks: bool,
     /// A read of an unmapped shared register, or one left mapped at a warp's end, is a fault (REN-9). Timing mode only.
     pub check_renames: bool,
-    /// Data races are faults ([`check::races`]). Functional mode only, on one host thread.
+    /// Data races are faults (`check::races`). Functional mode only, on one host thread.
     pub check_races: bool,
     /// Loads from work-group or private memory of which nothing was written are faults. Functional mode only.
     pub check_uninitialised: bool,

@@ -70,7 +70,7 @@ impl Storage {
         let Ok(layout) = Layout::from_size_align(bytes + ALIGN as usize, 16) else {
             std::alloc::handle_alloc_error(Layout::new::<u8>())
         };
-        // SAFETY: the layout is not empty.
+        // SAFETY: the layout is not empty, as `ALIGN` is added to its size.
         let start = unsafe { System.alloc_zeroed(layout) };
         if start.is_null() {
             std::alloc::handle_alloc_error(layout);
@@ -83,7 +83,7 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         if self.bytes > 0 {
-            // SAFETY: allocated with this layout.
+            // SAFETY: `start` was allocated by the same allocator with this layout, and is freed once.
             unsafe { System.dealloc(self.start, self.layout) };
         }
     }
@@ -101,8 +101,10 @@ pub struct DeviceMemory {
     allocations: Vec<Allocation>,
 }
 
-// SAFETY: the pointer is to memory the struct owns; concurrent use is described in the module documentation.
+// SAFETY: the pointer is to memory that the struct owns and frees, which any thread may do.
 unsafe impl Send for DeviceMemory {}
+// SAFETY: nobody gets a reference to the storage. What goes through `&DeviceMemory` are raw accesses inside allocations; what they do when they
+// meet is described in the module's documentation.
 unsafe impl Sync for DeviceMemory {}
 
 /// Memory is exhausted.
@@ -174,7 +176,7 @@ impl DeviceMemory {
         let storage = Storage::new(needed.max(self.storage.bytes * 2).next_multiple_of(4096));
         for a in &self.allocations {
             let offset = (a.address - BASE_ADDRESS) as usize;
-            // SAFETY: inside both, which are apart.
+            // SAFETY: the allocation lies inside the old storage and, as `needed` covers all of them, inside the new one; these do not overlap.
             unsafe {
                 std::ptr::copy_nonoverlapping(self.storage.pointer.add(offset), storage.pointer.add(offset), a.bytes as usize);
             }
@@ -225,7 +227,7 @@ impl DeviceMemory {
         if self.find(address, data.len() as u64).is_none() {
             return data.is_empty();
         }
-        // SAFETY: inside an allocation, and the memory is borrowed exclusively.
+        // SAFETY: `find` says that the bytes lie inside an allocation; the memory is borrowed exclusively, so `data` is not part of it.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
         true
     }
@@ -233,7 +235,7 @@ impl DeviceMemory {
     /// Writes bytes while a launch runs, as a host that shares the memory does. Nothing happens if they do not fit an allocation.
     pub fn write_shared(&self, address: u64, data: &[u8]) {
         if self.find(address, data.len() as u64).is_some() {
-            // SAFETY: inside an allocation; see the module documentation on sharing.
+            // SAFETY: `find` says that the bytes lie inside an allocation, of which nobody holds a reference; see the module's documentation on sharing.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
         }
     }
@@ -242,7 +244,7 @@ impl DeviceMemory {
     pub fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
         self.find(address, bytes as u64)?;
         let mut data = vec![0; bytes];
-        // SAFETY: inside an allocation.
+        // SAFETY: `find` says that the bytes lie inside an allocation, and `data` is a vector of as many.
         unsafe { std::ptr::copy_nonoverlapping(self.host(address), data.as_mut_ptr(), bytes) };
         Some(data)
     }

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::warp::NOWHERE;
+pub use crate::warp::NOWHERE;
 use heddle_isa::rules;
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{AddressMode, Inst, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace, Targets, Type};

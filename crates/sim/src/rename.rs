@@ -14,11 +14,11 @@ use heddle_isa::{Inst, Op, Space};
 /// Shared names an instruction uses, from 0 for register F on.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
-    /// Read.
+    /// Names that it reads.
     pub reads: Vec<u8>,
-    /// Written.
+    /// Names that it writes.
     pub writes: Vec<u8>,
-    /// Released behind the instruction.
+    /// Names that it releases, when it has read them.
     pub releases: Vec<u8>,
     /// Released only if no lane of the warp waits.
     pub conditional: bool,
@@ -70,7 +70,7 @@ impl Table {
         self.0[usize::from(name / 64)] &= !(1 << (name % 64));
         was
     }
-    /// Names mapped.
+    /// How many names are mapped: registers of the pool that the warp holds.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|w| w.count_ones()).sum()
     }

@@ -10,22 +10,22 @@ use super::trace::Recording;
 /// Accesses to a register space, in 32-bit accesses of one lane (scalar: of one register; predicate: of one lane's bit).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accesses {
-    /// Reads.
+    /// Accesses that read.
     pub reads: u64,
-    /// Writes.
+    /// Accesses that write.
     pub writes: u64,
 }
 
 /// Register accesses by space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisterAccesses {
-    /// Main file.
+    /// The main file, of all clusters.
     pub main: Accesses,
-    /// Local files, per cluster.
+    /// The local file of each cluster.
     pub local: Vec<Accesses>,
-    /// Scalar file.
+    /// The scalar file.
     pub scalar: Accesses,
-    /// Predicate file.
+    /// The predicate file.
     pub predicate: Accesses,
 }
 
@@ -96,21 +96,21 @@ pub struct PoolStatistics {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CacheStatistics {
-    /// Read.
+    /// Sectors looked up for reading, those read past the cache included.
     pub reads: u64,
-    /// Of these, not found.
+    /// Of these, not found (and not read past the cache).
     pub misses: u64,
     /// Found, but still on their way.
     pub merged: u64,
     /// Read past the cache by policy (K3).
     pub bypassed: u64,
-    /// Written.
+    /// Sectors written.
     pub writes: u64,
     /// Lines evicted by age.
     pub evicted_normal: u64,
     /// Lines evicted because they were marked evict-first.
     pub evicted_first: u64,
-    /// Written back.
+    /// Dirty sectors written back to the next level.
     pub written_back: u64,
     /// Lines that stores and bypassing loads discarded.
     pub discarded: u64,
@@ -143,17 +143,17 @@ impl CacheStatistics {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HierarchyStatistics {
-    /// Data L1.
+    /// The data L1 caches.
     pub data: CacheStatistics,
-    /// Uniform L1.
+    /// The uniform L1 caches.
     pub uniform: CacheStatistics,
-    /// Constant L1.
+    /// The constant L1 caches.
     pub constant: CacheStatistics,
-    /// Instruction L1, in lines; lines fetched ahead are not counted.
+    /// The instruction L1 caches, in lines; lines fetched ahead are not counted.
     pub instruction: CacheStatistics,
-    /// L1.5.
+    /// The L1.5 caches.
     pub l15: CacheStatistics,
-    /// L2.
+    /// The slices of L2.
     pub l2: CacheStatistics,
     /// Sectors that crossed the network, either way.
     pub network_sectors: u64,
@@ -211,7 +211,7 @@ pub struct HostState {
     pub work_items: u64,
 }
 
-/// Timing of a launch.
+/// Cycles of a launch, and where they went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimingStatistics {
     /// Cycles of the launch.
@@ -229,14 +229,14 @@ pub struct TimingStatistics {
     pub issued: Vec<u64>,
     /// Instructions issued on the scalar unit's slot.
     pub scalar_issued: u64,
-    /// Stalls.
+    /// Cycles in which warps did not issue, by cause.
     pub stalls: Stalls,
     /// The pool of shared registers; all zero without renaming.
     #[serde(default)]
     pub pool: PoolStatistics,
     /// Instructions by how scalar they are.
     pub forms: Forms,
-    /// Caches and memory.
+    /// What caches, network and memory did.
     #[serde(default)]
     pub hierarchy: HierarchyStatistics,
     /// What the simulator itself needed for the state of the resident warps.
@@ -268,9 +268,9 @@ pub struct InstructionProfile {
     pub lanes: u64,
     /// Cycles from a warp's previous issue to this one, summed over the issues: the time its warps spent on it.
     pub cycles: u64,
-    /// Lines accessed.
+    /// Lines that its accesses touched, summed.
     pub lines: u64,
-    /// Sectors accessed.
+    /// Sectors that its accesses touched, summed.
     pub sectors: u64,
     /// Of these, found in L1.
     pub hits: u64,
@@ -302,9 +302,9 @@ impl InstructionProfile {
 /// The *oracle* is everything whose active lanes all have the same operands and that the scalar unit could run: all but `vector`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forms {
-    /// With a destination in S.
+    /// Scalar instructions: with a destination in S.
     pub scalar: u64,
-    /// With the u bit.
+    /// Vector instructions that the compiler marked with the u bit.
     pub marked: u64,
     /// Scalarised at run time: one active lane.
     pub one_lane: u64,
@@ -351,11 +351,11 @@ impl Forms {
 /// Statistics of a launch (or of several added up).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Work-items.
+    /// Work-items of the launch.
     pub work_items: u64,
-    /// Work-groups.
+    /// Work-groups of the launch.
     pub work_groups: u64,
-    /// Warps.
+    /// Warps of the launch.
     pub warps: u64,
     /// Warp instructions executed.
     pub instructions: u64,

@@ -9,164 +9,140 @@
 //! clocks, ties by number, or side by side with the same result; cycles without an issue are skipped.
 //!
 //! - [`rounds`]: SMs side by side on several host threads.
-//! - [`cluster`]: SMs that share an L1.5.
+//! - [`sm_cluster`]: the SMs that share an L1.5, in turns.
 //! - [`sm`]: one SM.
-//! - [`set`]: sets of its warps.
+//! - [`warp_set`]: sets of its warps.
 //! - [`wheel`]: when they may issue.
 //! - [`statics`]: what is known of each instruction before the launch.
 
-mod cluster;
 mod rounds;
-mod set;
 mod sm;
+mod sm_cluster;
 mod statics;
+mod warp_set;
 mod wheel;
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::exec::prepare;
 use super::fault::Fault;
-use super::functional::{BlockCounts, Progress};
 use super::hierarchy::Hierarchy;
-use super::memory::DeviceMemory;
 use super::residency::{Residency, held, residency};
-use super::statistics::{HierarchyStatistics, InstructionProfile, Statistics, TimingStatistics};
+use super::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
 use super::trace::Recording;
-use super::{Launch, Options, energy};
-use cluster::{Cluster, Plan};
+use super::{Simulation, energy};
 use heddle_isa::{Inst, MemorySpace};
-use heddle_target::Machine;
-use sm::Common;
+use sm::{GroupPlan, LaunchContext, Totals};
+use sm_cluster::SmCluster;
 
 /// Runs a launch with timing. The hierarchy keeps what L2 holds from launch to launch.
 ///
 /// # Errors
 /// The first fault in simulated time.
-pub fn launch(
-    launch: &Launch,
-    memory: &DeviceMemory,
-    hierarchy: &RefCell<Hierarchy>,
-    machine: &Machine,
-    options: &Options,
-    progress: Progress,
-) -> Result<Statistics, Box<Fault>> {
-    match machine.warp_size {
-        8 => sized::<8>(launch, memory, hierarchy, machine, options, progress),
-        16 => sized::<16>(launch, memory, hierarchy, machine, options, progress),
-        64 => sized::<64>(launch, memory, hierarchy, machine, options, progress),
-        _ => sized::<32>(launch, memory, hierarchy, machine, options, progress),
+pub(super) fn launch(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
+    match run.machine.warp_size {
+        8 => of_warp_size::<8>(run, hierarchy),
+        16 => of_warp_size::<16>(run, hierarchy),
+        64 => of_warp_size::<64>(run, hierarchy),
+        _ => of_warp_size::<32>(run, hierarchy),
     }
 }
 
-fn sized<const N: usize>(
-    launch: &Launch,
-    memory: &DeviceMemory,
-    hierarchy: &RefCell<Hierarchy>,
-    machine: &Machine,
-    options: &Options,
-    progress: Progress,
-) -> Result<Statistics, Box<Fault>> {
-    if machine.sm.max_warps <= 64 {
-        run::<N, 1>(launch, memory, hierarchy, machine, options, progress)
-    } else {
-        run::<N, 4>(launch, memory, hierarchy, machine, options, progress)
-    }
+/// On SMs of up to 64 × W warps.
+fn of_warp_size<const N: usize>(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
+    if run.machine.sm.max_warps <= 64 { simulate::<N, 1>(run, hierarchy) } else { simulate::<N, 4>(run, hierarchy) }
 }
 
-fn run<const N: usize, const W: usize>(
-    launch: &Launch,
-    memory: &DeviceMemory,
-    hierarchy: &RefCell<Hierarchy>,
-    machine: &Machine,
-    options: &Options,
-    progress: Progress,
-) -> Result<Statistics, Box<Fault>> {
-    let program = launch.program;
-    let header = &program.header;
-    hierarchy.borrow_mut().start();
-    let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
-    let Residency { groups: resident, limit, most, renames } = residency(program, machine, launch.local, launch.local_bytes);
-    let resident = resident.max(1);
-    let warps = launch.local.iter().product::<u32>().div_ceil(N as u32);
-    let common: Common<N> = Common {
-        launch,
-        memory,
-        machine,
-        options,
-        code: prepare::<N>(program),
+fn simulate<const N: usize, const W: usize>(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
+    let Simulation { launch, memory, machine, .. } = run;
+    hierarchy.start();
+    let residency = residency(launch.program, machine, launch.local, launch.local_bytes);
+    let context = LaunchContext::<N>::new(run, &residency);
+    let known = known_before(&context, &residency);
+    let (sms, shared) = (machine.sm.count as usize, machine.memory.l15.sms as usize);
+    let numbers = |i: usize| i * shared..((i + 1) * shared).min(sms);
+    let clusters = hierarchy.clusters.iter().enumerate();
+    let clusters = clusters.map(|(i, caches)| SmCluster::<N, W>::new(caches, numbers(i), &context)).collect();
+    let clusters = rounds::run(clusters, &mut hierarchy.lower, &context)?;
+    let sms: Vec<_> = clusters.into_iter().flat_map(|c| c.sms).collect();
+    let mut totals = Totals::new(launch.program, known);
+    sms.iter().for_each(|sm| totals.add(sm));
+    totals.multiply_out(&context);
+    let recording = Recording::new(sms.into_iter().map(|sm| sm.recorder), totals.cycles);
+    totals.timing.recordings.extend(recording.map(Arc::new));
+    let hierarchy = HierarchyStatistics { latencies: totals.timing.hierarchy.latencies, ..hierarchy.finish(memory) };
+    Ok(statistics(&context, totals, hierarchy))
+}
+
+impl<'a, const N: usize> LaunchContext<'a, N> {
+    /// Of a launch of which an SM holds so much.
+    fn new(run: Simulation<'a>, residency: &Residency) -> Self {
+        let Simulation { launch, machine, options, .. } = run;
+        let (program, header) = (launch.program, &launch.program.header);
+        let Residency { groups, most, renames, .. } = *residency;
+        let warps = launch.local.iter().product::<u32>().div_ceil(N as u32);
         // Without renaming no register is shared.
-        statics: statics::statics(program, machine, if renames { header.fixed_registers } else { u32::MAX }, options.check_marks),
-        threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
-        // Private memory is coalesced word by word.
-        parts: program.insts.iter().map(parts).max().unwrap_or(1),
-        warps: warps as usize,
-        group_demand: header.shared_demand * warps,
-        group_fixed: if renames { header.fixed_registers * warps } else { 0 },
-        pool: if renames { machine.sm.main_registers / machine.warp_size } else { 0 },
-    };
-    let (held, limit) = held(resident, limit, total, machine);
-    let mut counts = BlockCounts::new(program);
-    counts.saved_lanes = vec![0; program.insts.len()];
+        let fixed = if renames { header.fixed_registers } else { u32::MAX };
+        LaunchContext {
+            run,
+            code: prepare::<N>(program),
+            statics: statics::statics(program, machine, fixed, options.check_marks),
+            threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
+            lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),
+            groups: GroupPlan {
+                total: launch.groups().iter().map(|g| u64::from(*g)).product(),
+                resident: groups.max(1),
+                most: renames.then_some(most),
+                warps: warps as usize,
+                demand: header.shared_demand * warps,
+                fixed: if renames { header.fixed_registers * warps } else { 0 },
+                pool: if renames { machine.sm.main_registers / machine.warp_size } else { 0 },
+            },
+        }
+    }
+}
+
+/// What the statistics say that is known before the launch.
+fn known_before<const N: usize>(c: &LaunchContext<'_, N>, residency: &Residency) -> TimingStatistics {
+    let (machine, header) = (c.run.machine, &c.run.launch.program.header);
+    let (held, limit) = held(c.groups.resident, residency.limit, c.groups.total, machine);
     let mut timing = TimingStatistics {
         issued: vec![0; machine.clusters.len()],
-        profile: vec![InstructionProfile::default(); program.insts.len()],
-        resident_warps: held * u64::from(warps),
+        resident_warps: held * c.groups.warps as u64,
         residency_limit: limit,
         named_registers: u64::from(header.main_registers),
         ..Default::default()
     };
-    if renames {
-        timing.pool.size = u64::from(common.pool);
+    if residency.renames {
+        timing.pool.size = u64::from(c.groups.pool);
         timing.pool.fixed = u64::from(header.fixed_registers);
         timing.pool.named = u64::from(header.main_registers);
         timing.pool.demand = u64::from(header.shared_demand);
     }
-    let mut sectors = [None; 8];
-    let mut scalarised = vec![0; program.insts.len()];
-    let (mut cycles, mut busy, mut occupied) = (0, 0, 0);
-    let mut hierarchy = hierarchy.borrow_mut();
-    {
-        let hierarchy = &mut *hierarchy;
-        let plan = Plan { total, resident, most: renames.then_some(most) };
-        let (sms, shared) = (machine.sm.count as usize, machine.memory.l15.sms as usize);
-        let numbers = |i: usize| i * shared..((i + 1) * shared).min(sms);
-        let clusters = hierarchy.near.iter().enumerate();
-        let clusters = clusters.map(|(i, near)| Cluster::<N, W>::new(near, numbers(i), &common, resident)).collect();
-        let clusters = rounds::run(clusters, &mut hierarchy.below, &common, &plan, progress)?;
-        let sms: Vec<_> = clusters.into_iter().flat_map(|c| c.sms).collect();
-        for sm in &sms {
-            sm.counters.add_to(&mut timing, &mut counts, &mut sectors, &mut scalarised);
-            let host = sm.host_state();
-            timing.host.bytes += host.bytes;
-            timing.host.work_items += host.work_items;
-            occupied += sm.counters.occupied;
-            cycles = cycles.max(sm.time);
-            busy += sm.time;
-        }
-        sm::multiply_out(&common, &counts, &scalarised, &mut timing);
-        timing.recordings.extend(Recording::new(sms.into_iter().map(|sm| sm.recorder), cycles).map(Arc::new));
-    }
-    timing.profile.iter_mut().zip(&counts.saved_lanes).for_each(|(p, n)| p.saved_lanes = *n);
-    timing.cycles = cycles;
-    timing.hierarchy = HierarchyStatistics { latencies: timing.hierarchy.latencies, ..hierarchy.finish(memory) };
-    timing.occupancy = occupied as f64 / (busy.max(1) as f64 * f64::from(machine.sm.max_warps));
-    let mut statistics = energy::count(program, &counts, N as u32);
+    timing
+}
+
+/// The statistics of a launch, of what its SMs and the hierarchy counted.
+fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarchy: HierarchyStatistics) -> Statistics {
+    let Simulation { launch, machine, .. } = c.run;
+    let occupancy = totals.occupancy(machine.sm.max_warps);
+    let Totals { blocks, timing, sectors, cycles, .. } = totals;
+    let mut statistics = energy::count(launch.program, &blocks);
     for (space, sectors) in sectors.iter().enumerate() {
         if let (Some(sectors), Some(space)) = (sectors, MemorySpace::from_repr(space as u8)) {
             statistics.memory.entry(space.to_string()).or_default().sectors += sectors;
         }
     }
     statistics.work_items = launch.global.iter().map(|g| u64::from(*g)).product();
-    statistics.work_groups = total;
-    statistics.warps = total * u64::from(warps);
-    statistics.timing = Some(timing);
-    statistics.energy_pj = energy::energy(program, &counts, &statistics, cycles, machine);
-    Ok(statistics)
+    statistics.work_groups = c.groups.total;
+    statistics.warps = c.groups.total * c.groups.warps as u64;
+    statistics.timing = Some(TimingStatistics { cycles, hierarchy, occupancy, ..timing });
+    statistics.energy_pj = energy::energy(launch.program, &blocks, &statistics, cycles, machine);
+    statistics
 }
 
-/// Lines that a lane of an access touches at most.
-fn parts(inst: &Inst) -> usize {
+/// Lines that a lane of an access touches at most: private memory is coalesced word by word.
+fn lines_per_lane(inst: &Inst) -> usize {
     match inst.mods.space {
         Some(MemorySpace::Private) => (inst.ty.bytes() as usize / 4).max(1),
         _ => 1,

@@ -4,7 +4,7 @@
 //! time line has at most [`MOST_BUCKETS`] buckets, which double their width when a launch outlasts them: memory is bounded, and every event is in
 //! exactly one bucket. Nothing here changes what is simulated.
 
-use super::hierarchy::Done;
+use super::hierarchy::AccessCost;
 use heddle_target::Machine;
 
 /// Buckets of a time line at most.
@@ -13,10 +13,10 @@ pub const MOST_BUCKETS: u64 = 400;
 /// Launches of a run that are recorded at most; a run of more has its first ones recorded.
 pub const MOST_LAUNCHES: usize = 64;
 
-/// What to record.
+/// What to record of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The time line.
+    /// Whether to record a time line.
     pub time_line: bool,
     /// Slices (instructions, stalls, lives of warps) of a launch at most, shared out evenly among the SMs; 0: none.
     pub slices: usize,
@@ -76,7 +76,7 @@ pub enum Figure {
     Far,
 }
 
-/// Counts by time.
+/// Counts by time, in buckets of as many cycles each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeLine {
     /// Cycles of a bucket, a power of two.
@@ -97,7 +97,7 @@ impl TimeLine {
         self.clusters + 2 + CAUSES.len() + 4
     }
 
-    /// Buckets.
+    /// How many buckets there are.
     pub fn len(&self) -> usize {
         self.samples.len() / self.columns()
     }
@@ -191,7 +191,7 @@ pub enum SliceKind {
         /// Warp of the work-group.
         number: u32,
     },
-    /// From issue to result.
+    /// An instruction from its issue to its result.
     Instruction {
         /// Instruction of the kernel.
         index: u32,
@@ -200,14 +200,14 @@ pub enum SliceKind {
         /// Cluster; the scalar unit and control follow the clusters.
         unit: u8,
     },
-    /// Did not issue.
+    /// The warp did not issue.
     Stall(Cause),
 }
 
 /// A piece of a warp slot's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// First cycle.
+    /// Its first cycle.
     pub start: u64,
     /// Cycle after the last.
     pub end: u64,
@@ -217,9 +217,28 @@ pub struct Slice {
     pub kind: SliceKind,
 }
 
-/// What one SM records.
+/// An instruction that a warp issues, for [`Recorder::issue`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Issued {
+    /// The warp's slot.
+    pub slot: usize,
+    /// The instruction.
+    pub index: usize,
+    /// Active lanes.
+    pub lanes: u32,
+    /// Cluster; the scalar unit and control follow the clusters.
+    pub unit: usize,
+    /// Cycle of its issue.
+    pub now: u64,
+    /// Cycle at which its result is there.
+    pub done: u64,
+    /// How often it split a warp.
+    pub splits: u64,
+}
+
+/// What one SM records during a launch.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     time_line: TimeLine,
     slices: Vec<Slice>,
     limit: usize,
@@ -280,18 +299,15 @@ impl Recorder {
         }
     }
 
-    /// The warp of a slot issues an instruction on a unit ([`SliceKind::Instruction`]); its result is there at `done`. `splits`: the warp divided here.
-    pub fn issue(&mut self, slot: usize, index: usize, lanes: u32, unit: usize, now: u64, done: u64, splits: u64) {
+    /// A warp issues an instruction.
+    pub fn issue(&mut self, issued: &Issued) {
+        let Issued { slot, index, lanes, unit, now, done, splits } = *issued;
         let first = self.time_line.clusters + 2 + CAUSES.len();
         self.time_line.add(unit, now, 1);
         self.time_line.add(first + Figure::Lanes as usize, now, u64::from(lanes));
         self.splits[index] += splits;
-        self.push(
-            slot,
-            now,
-            done.max(now + 1),
-            SliceKind::Instruction { index: index as u32, lanes: lanes as u8, unit: unit as u8 },
-        );
+        let kind = SliceKind::Instruction { index: index as u32, lanes: lanes as u8, unit: unit as u8 };
+        self.push(slot, now, done.max(now + 1), kind);
     }
 
     /// A warp divided `splits` times at an instruction that is recorded later.
@@ -321,7 +337,7 @@ impl Recorder {
     }
 
     /// An access went through the hierarchy.
-    pub fn memory(&mut self, now: u64, done: &Done) {
+    pub fn memory(&mut self, now: u64, done: &AccessCost) {
         let first = self.time_line.clusters + 2 + CAUSES.len();
         self.time_line.add(first + Figure::Sectors as usize, now, u64::from(done.sectors));
         self.time_line.add(first + Figure::Misses as usize, now, u64::from(done.sectors.saturating_sub(done.hits)));
@@ -350,7 +366,7 @@ pub struct Recording {
 
 impl Recording {
     /// Puts the SMs' recorders together, in order of the SMs' numbers; `None` if there are none.
-    pub fn new(recorders: impl IntoIterator<Item = Option<Box<Recorder>>>, cycles: u64) -> Option<Recording> {
+    pub(crate) fn new(recorders: impl IntoIterator<Item = Option<Box<Recorder>>>, cycles: u64) -> Option<Recording> {
         let mut recorders: Vec<Recorder> = recorders.into_iter().flatten().map(|r| *r).collect();
         let first = recorders.first()?;
         let (clusters, instructions) = (first.time_line.clusters, first.splits.len());

@@ -30,6 +30,7 @@ pub struct Control {
 
 impl Control {
     /// Where the block at which the active lanes wait for others is kept, in bytes from the start: for compiled code.
+    #[cfg(feature = "jit")]
     pub const RECONVERGE: usize = std::mem::offset_of!(Control, reconverge);
 
     /// A warp at block 0 with its lanes active.
@@ -103,7 +104,8 @@ impl Control {
         self.mask = 0;
     }
 
-    /// Depth of the stack.
+    /// Entries that wait.
+    #[cfg(test)]
     pub fn depth(&self) -> usize {
         self.stack.len()
     }

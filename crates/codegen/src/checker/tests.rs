@@ -3,17 +3,14 @@
 use rand::prelude::*;
 use rand_pcg::Pcg32;
 
-use super::super::allocate::Session;
-use super::super::partition::{self, Ownership};
-use super::super::release::{self, Release};
+use super::super::partition::Ownership;
+use super::super::pipeline::{Context, STAGES};
+use super::super::release::Release;
 use super::super::spill::{INSERTED, Origins};
 use super::super::testing::{clustered, generate, interpret, machine};
-use super::super::{
-    CodegenOptions, FunctionStats, RegisterFile, Rename, assign, cleanup, finish, local_file, lower, main_file, marks,
-    predicates, scalar_file, schedule,
-};
+use super::super::{CodegenOptions, FunctionStats, RegisterFile, Rename};
 use heddle_isa::{Op, Operand, PhysReg, Reg};
-use heddle_mir::{Function, print, verify};
+use heddle_mir::{Form, Function, print, verify};
 use heddle_target::Machine;
 
 fn text(f: &Function) -> String {
@@ -33,63 +30,34 @@ struct Case {
     stats: FunctionStats,
 }
 
-/// Compiles a random function; panics with the function's text if anything is wrong with it.
+/// Compiles a random function, which every stage leaves sound and with the same results; panics with the function's text if not.
 fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     let mut f = generate::function(seed, size);
-    let fail = |f: &Function, stage: &str, m: String| -> ! { panic!("seed {seed}, {stage}: {m}\n{}", text(f)) };
-    let check = |f: &Function, stage: &str| verify::verify(f, machine).unwrap_or_else(|m| fail(f, stage, m));
-    check(&f, "generated");
-    let expected = outcomes(&f, 1);
-    let same = |f: &Function, stage: &str| {
-        if outcomes(f, 2) != expected {
-            fail(f, stage, "another result".into());
-        }
+    let options = CodegenOptions {
+        regfile: if seed % 7 == 0 { RegisterFile::Single } else { RegisterFile::Multilevel },
+        ownership: if seed % 3 == 0 { Ownership::Publication } else { Ownership::Energy },
+        rename: if seed % 2 == 0 { Rename::Always } else { Rename::Auto },
+        release: if seed % 4 == 0 { Release::Value } else { Release::Name },
+        verify: true,
+        ..Default::default()
     };
-    cleanup::run(&mut f);
-    check(&f, "cleanup");
-    same(&f, "cleanup");
-    lower::run(&mut f);
-    check(&f, "lower");
-    same(&f, "lower");
-    marks::run(&mut f);
-    check(&f, "marks");
-    same(&f, "marks");
-    let files = if seed % 7 == 0 { RegisterFile::Single } else { RegisterFile::Multilevel };
-    let ownership = if seed % 3 == 0 { Ownership::Publication } else { Ownership::Energy };
-    assign::run(&mut f, machine, files);
-    schedule::run(&mut f, machine);
-    check(&f, "schedule");
-    same(&f, "schedule");
-    let before = f.clone();
-    let options =
-        CodegenOptions { verify: true, rename: if seed % 2 == 0 { Rename::Always } else { Rename::Auto }, ..Default::default() };
-    let mut session = Session::new(&f, true);
-    let mut stats = FunctionStats::default();
-    if files == RegisterFile::Multilevel {
-        partition::run(&mut f, machine, ownership, &mut session);
-        check(&f, "partition");
-        same(&f, "partition");
+    verify::verify(&f, machine).unwrap_or_else(|m| panic!("seed {seed}, generated: {m}\n{}", text(&f)));
+    let expected = outcomes(&f, 1);
+    let mut context = Context::new(&f, machine, &options);
+    let (mut before, mut after) = (f.clone(), None);
+    for stage in STAGES {
+        if context.session().is_none() {
+            before = f.clone();
+        }
+        let result = stage.apply(&mut f, &mut context).and_then(|()| stage.verify(&f, machine));
+        result.unwrap_or_else(|e| panic!("seed {seed}, {}: {e}\n{}\n{}", stage.name, text(&before), text(&f)));
+        assert!(outcomes(&f, 2) == expected, "seed {seed}, {}: another result\n{}", stage.name, text(&f));
+        if f.form == Form::Allocated && after.is_none() {
+            after = Some(f.clone());
+        }
     }
-    let r = scalar_file::run(&mut f, machine, &mut session, &mut stats)
-        .and_then(|()| predicates::run(&mut f, machine, &mut session, &mut stats))
-        .map(|()| local_file::run(&mut f, machine, ownership, &mut session, &mut stats))
-        .and_then(|()| main_file::run(&mut f, machine, &options, &mut session, &mut stats));
-    if let Err(e) = r {
-        fail(&before, "allocation", format!("{e}\n{}", text(&f)));
-    }
-    check(&f, "allocated");
-    same(&f, "allocated");
-    let after = f.clone();
-    finish::run(&mut f, &mut stats);
-    check(&f, "finish");
-    same(&f, "finish");
-    if f.fixed_registers.is_some() {
-        release::run(&mut f, machine, if seed % 4 == 0 { Release::Value } else { Release::Name });
-        check(&f, "release");
-        release::check(&f).unwrap_or_else(|m| fail(&f, "release", m));
-        same(&f, "release");
-    }
-    Case { before, after, origins: session.origins, stats }
+    let origins = context.session().expect("allocation has begun").origins.clone();
+    Case { before, after: after.expect("allocation has ended"), origins, stats: context.stats }
 }
 
 fn random_machine(seed: u64) -> Machine {

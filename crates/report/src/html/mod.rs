@@ -309,9 +309,11 @@ fn graph_block(b: usize, block: &BasicBlock, counted: BlockProfile, splits: Opti
         End::Fall => ("fall", vec![(next, "")], None),
         End::Jump(t) => ("jump", vec![(t, "")], None),
         End::Scalar { target, .. } => ("uniform", vec![(target, "taken"), (next, "else")], None),
-        End::Divergent { target, reconverge, .. } => {
-            ("divergent", vec![(target, "taken"), (next, "else")], Some(reconverge).filter(|r| *r != heddle_sim::warp::NOWHERE))
-        }
+        End::Divergent { target, reconverge, .. } => (
+            "divergent",
+            vec![(target, "taken"), (next, "else")],
+            Some(reconverge).filter(|r| *r != heddle_sim::program::NOWHERE),
+        ),
         End::Exit => ("exit", vec![], None),
         End::Trap => ("trap", vec![], None),
         End::Barrier => ("barrier", vec![(next, "")], None),

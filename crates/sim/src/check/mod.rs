@@ -117,7 +117,8 @@ impl Checker {
         self.races.is_none() || self.written_buffers.as_ref().is_some_and(|w| !w.contains(&allocation.address))
     }
 
-    /// Whether accesses of private memory have to be shown.
+    /// Whether accesses of private memory have to be shown: for compiled code.
+    #[cfg(feature = "jit")]
     pub fn watches_private(&self) -> bool {
         self.written.is_some()
     }

@@ -97,27 +97,27 @@ impl Shadow {
         [chunk.writers[k], chunk.readers[k], chunk.others[k]] = cell;
     }
 
-    /// An access of `words` words a lane, the words of all lanes one behind the other from `word` on; of `lane` items, `mask` are active. True if
-    /// nothing needed a closer look, and the access has been noted; otherwise nothing is changed.
+    /// An access of 2^`SHIFT` words a lane, the words of all lanes one behind the other from `word` on; of N items, those of `mask` are active.
+    /// `first`: the record of item 0. True if nothing needed a closer look, and the access has been noted; otherwise nothing is changed.
     #[inline(always)]
-    fn row(&mut self, word: usize, shift: u32, lanes: usize, mask: u64, first: u64, phase: Phase, store: bool) -> bool {
-        let length = lanes << shift;
+    fn row<const N: usize, const SHIFT: usize>(&mut self, word: usize, mask: u64, first: u64, phase: Phase, store: bool) -> bool {
+        let length = N << SHIFT;
         let (k, end) = (word % CHUNK, word % CHUNK + length);
         if end > CHUNK || word / CHUNK >= self.chunks.len() {
             return false;
         }
         let chunk = self.chunk(word);
         let (w, r, o) = (&mut chunk.writers[k..end], &mut chunk.readers[k..end], &mut chunk.others[k..end]);
-        let new = |j: usize| first + ((j >> shift) as u64 * ONE_ITEM);
-        let active = |j: usize| mask >> (j >> shift) & 1;
+        let new = |j: usize| first + ((j >> SHIFT) as u64 * ONE_ITEM);
+        let active = |j: usize| mask >> (j >> SHIFT) & 1;
         let mut bad = 0u64;
-        for j in 0..length {
-            let (old, new) = (w[j], new(j));
-            let have = (old | r[j]) & BYTES;
+        for (j, ((writer, reader), other)) in w.iter().zip(&*r).zip(&*o).enumerate() {
+            let (old, new) = (*writer, new(j));
+            let have = (old | reader) & BYTES;
             let mut fine = (have == 0) | (have == BYTES) & (old != SPLIT);
             fine &= phase.harmless(old, new);
             if store {
-                fine &= phase.harmless(r[j], new) & phase.harmless(o[j], new);
+                fine &= phase.harmless(*reader, new) & phase.harmless(*other, new);
             }
             bad |= u64::from(!fine) & active(j);
         }
@@ -125,23 +125,54 @@ impl Shadow {
             return false;
         }
         if store {
-            for j in 0..length {
-                w[j] = if active(j) == 1 { new(j) } else { w[j] };
+            for (j, writer) in w.iter_mut().enumerate() {
+                *writer = if active(j) == 1 { new(j) } else { *writer };
             }
             return true;
         }
         // Where a word has been read before, the reader may have to be kept.
         let mut earlier = 0;
-        for j in 0..length {
-            earlier |= (r[j] ^ new(j)) & active(j).wrapping_neg() & u64::from(r[j] != 0).wrapping_neg();
+        for (j, reader) in r.iter().enumerate() {
+            earlier |= (reader ^ new(j)) & active(j).wrapping_neg() & u64::from(*reader != 0).wrapping_neg();
         }
-        for j in 0..length {
+        for (j, (reader, kept)) in r.iter_mut().zip(o).enumerate() {
             if earlier != 0 {
-                o[j] = if active(j) == 1 { other([0, r[j], o[j]], new(j), phase) } else { o[j] };
+                *kept = if active(j) == 1 { other([0, *reader, *kept], new(j), phase) } else { *kept };
             }
-            r[j] = if active(j) == 1 { new(j) } else { r[j] };
+            *reader = if active(j) == 1 { new(j) } else { *reader };
         }
         true
+    }
+
+    /// An access of one lane to `words` words from an offset on, with the record `new`. False if one of them needs a closer look; the others
+    /// have been noted.
+    #[inline(always)]
+    fn lane(&mut self, offset: u64, words: usize, new: u64, phase: Phase, load: bool) -> bool {
+        let first = (offset / 4) as usize;
+        let mut fits = true;
+        for word in first..first + words {
+            let chunk = self.chunk(word);
+            let word = word % CHUNK;
+            let (writer, reader) = (chunk.writers[word], chunk.readers[word]);
+            let have = (writer | reader) & BYTES;
+            let mut fine = (have == 0 || have == new & BYTES) && writer != SPLIT && phase.harmless(writer, new);
+            if load {
+                if fine && reader != new {
+                    if reader != 0 {
+                        chunk.others[word] = other([writer, reader, chunk.others[word]], new, phase);
+                    }
+                    chunk.readers[word] = new;
+                }
+            } else {
+                // Without a reader there is no other one.
+                fine = fine && (reader == 0 || phase.harmless(reader, new) && phase.harmless(chunk.others[word], new));
+                if fine {
+                    chunk.writers[word] = new;
+                }
+            }
+            fits &= fine;
+        }
+        fits
     }
 
     /// The byte cells of a split word.
@@ -295,6 +326,13 @@ impl Races {
         }
     }
 
+    /// The shadow of a memory.
+    #[inline(always)]
+    fn shadow(&mut self, space: MemorySpace) -> &mut Shadow {
+        if space == MemorySpace::Local { &mut self.local } else { &mut self.global }
+    }
+
+    /// Notes an access of a warp. The first race of one of its lanes with an earlier access.
     pub(super) fn access<const N: usize>(
         &mut self,
         warp: usize,
@@ -316,81 +354,26 @@ impl Races {
             self.tick();
             return fault;
         }
-        let local = a.space == MemorySpace::Local;
-        let mut done = 0u64;
-        // Lanes that read one word, as all do of a scalar load, are like the first and the last of them.
-        let mut mask = a.mask;
-        let first = a.mask.trailing_zeros() as usize;
-        if a.kind == Kind::Load {
-            let same = |lane: usize| a.addresses[lane] == a.addresses[first];
-            if a.scalar || lanes(a).all(same) {
-                let last = 63 - a.mask.leading_zeros();
-                mask = 1 << first | 1 << last;
-            }
+        let mask = distinct_lanes(a);
+        if a.bytes >= 4 && !a.scalar && mask == a.mask && self.note_row(a, record(0) | BYTES, phase) {
+            return None;
         }
-        let bytes = if a.bytes < 4 { (1u64 << a.bytes) - 1 } else { BYTES };
-        let words = (a.bytes / 4).max(1) as usize;
-        let shadow = if local { &mut self.local } else { &mut self.global };
-        if a.bytes >= 4 && !a.scalar && mask == a.mask {
-            // Lanes one behind the other.
-            let size = u64::from(a.bytes);
-            let start = a.addresses[first].wrapping_sub(size * first as u64);
-            let mut different = 0;
-            for (lane, at) in a.addresses.iter().enumerate() {
-                let active = (mask >> lane & 1).wrapping_neg();
-                different |= (at ^ start.wrapping_add(size * lane as u64)) & active;
-            }
-            if different == 0 && start >= shadow.base {
-                let word = ((start - shadow.base) / 4) as usize;
-                let new = record(0) | BYTES;
-                let store = a.kind == Kind::Store;
-                let noted = match words {
-                    1 => shadow.row(word, 0, N, mask, new, phase, store),
-                    2 => shadow.row(word, 1, N, mask, new, phase, store),
-                    _ => shadow.row(word, 2, N, mask, new, phase, store),
-                };
-                if noted {
-                    return None;
-                }
-            }
-        }
+        let bytes = bytes_of(a);
+        let words = words_of(a);
+        let shadow = self.shadow(a.space);
+        let mut close = 0u64;
         let mut rest = mask;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             rest &= rest - 1;
             let offset = a.addresses[if a.scalar { 0 } else { lane }] - shadow.base;
             let new = record(lane) | bytes << (offset & 3);
-            let word = (offset / 4) as usize;
-            let mut fits = true;
-            for word in word..word + words {
-                let chunk = shadow.chunk(word);
-                let word = word % CHUNK;
-                let (writer, reader) = (chunk.writers[word], chunk.readers[word]);
-                let have = (writer | reader) & BYTES;
-                let mut fine = (have == 0 || have == new & BYTES) && writer != SPLIT && phase.harmless(writer, new);
-                if a.kind == Kind::Load {
-                    if fine && reader != new {
-                        if reader != 0 {
-                            chunk.others[word] = other([writer, reader, chunk.others[word]], new, phase);
-                        }
-                        chunk.readers[word] = new;
-                    }
-                } else {
-                    // Without a reader there is no other one.
-                    fine = fine && (reader == 0 || phase.harmless(reader, new) && phase.harmless(chunk.others[word], new));
-                    if fine {
-                        chunk.writers[word] = new;
-                    }
-                }
-                fits &= fine;
-            }
-            done |= u64::from(!fits) << lane;
+            close |= u64::from(!shadow.lane(offset, words, new, phase, a.kind == Kind::Load)) << lane;
         }
         // The few that need a closer look. Words of theirs that were fine are so again: their record is their own.
-        let mut rest = done;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
+        while close != 0 {
+            let lane = close.trailing_zeros() as usize;
+            close &= close - 1;
             let at = a.addresses[if a.scalar { 0 } else { lane }];
             for k in 0..words as u64 {
                 let new = record(lane) | bytes << (at & 3);
@@ -405,6 +388,31 @@ impl Races {
         None
     }
 
+    /// The frequent case: an access of whole words whose lanes are one behind the other; `first` is the record of lane 0. Whether that is so and
+    /// nothing needs a closer look; then it has been noted.
+    #[inline(always)]
+    fn note_row<const N: usize>(&mut self, a: &Access<N>, first: u64, phase: Phase) -> bool {
+        let shadow = self.shadow(a.space);
+        let lane = a.mask.trailing_zeros() as usize;
+        let size = u64::from(a.bytes);
+        let start = a.addresses[lane].wrapping_sub(size * lane as u64);
+        let mut different = 0;
+        for (lane, at) in a.addresses.iter().enumerate() {
+            let active = (a.mask >> lane & 1).wrapping_neg();
+            different |= (at ^ start.wrapping_add(size * lane as u64)) & active;
+        }
+        if different != 0 || start < shadow.base {
+            return false;
+        }
+        let word = ((start - shadow.base) / 4) as usize;
+        let store = a.kind == Kind::Store;
+        match words_of(a) {
+            1 => shadow.row::<N, 0>(word, a.mask, first, phase, store),
+            2 => shadow.row::<N, 1>(word, a.mask, first, phase, store),
+            _ => shadow.row::<N, 2>(word, a.mask, first, phase, store),
+        }
+    }
+
     /// An atomic (or volatile) access of a lane.
     #[cold]
     fn atomic<const N: usize>(
@@ -416,9 +424,8 @@ impl Races {
         phase: Phase,
     ) -> Option<(FaultKind, u32)> {
         let at = a.addresses[if a.scalar { 0 } else { lane }];
-        let bytes = if a.bytes < 4 { (1u64 << a.bytes) - 1 } else { BYTES };
-        for k in 0..u64::from((a.bytes / 4).max(1)) {
-            let new = record | bytes << (at & 3);
+        for k in 0..words_of(a) as u64 {
+            let new = record | bytes_of(a) << (at & 3);
             if let Some((old, byte)) = self.close(warp, a, at + 4 * k, new, phase, |_, _| false) {
                 return Some((self.report(a, byte, new, old, phase), lane as u32));
             }
@@ -436,6 +443,7 @@ impl Races {
         phase: Phase,
         benign: impl Fn(u64, u64) -> bool,
     ) -> Option<(u64, u64)> {
+        // Not by `shadow`: the rest of the watch is used beside it.
         let shadow = if a.space == MemorySpace::Local { &mut self.local } else { &mut self.global };
         let start = address & !3;
         let word = ((address - shadow.base) / 4) as usize;
@@ -444,8 +452,8 @@ impl Races {
         if cell[WRITER] != SPLIT && have != 0 && have != new & BYTES {
             shadow.set(word, [SPLIT, 0, 0]);
             let bytes = shadow.bytes(word);
-            for b in 0..4 {
-                bytes[b] = if have >> b & 1 == 1 { cell } else { [0; 3] };
+            for (b, byte) in bytes.iter_mut().enumerate() {
+                *byte = if have >> b & 1 == 1 { cell } else { [0; 3] };
             }
         }
         let (order, groups, accesses, lanes) = (&mut self.order, &self.groups, &self.accesses, self.lanes);
@@ -521,6 +529,27 @@ impl Races {
             other_group_id: other_group,
         }))
     }
+}
+
+/// Words that each lane accesses.
+fn words_of<const N: usize>(a: &Access<N>) -> usize {
+    (a.bytes / 4).max(1) as usize
+}
+
+/// Bytes of a word that each lane accesses, a bit each, if the lane's address is a multiple of 4.
+fn bytes_of<const N: usize>(a: &Access<N>) -> u64 {
+    if a.bytes < 4 { (1u64 << a.bytes) - 1 } else { BYTES }
+}
+
+/// Lanes that need to be looked at: of those that read one word, as all do of a scalar load, the first and the last stand for all.
+fn distinct_lanes<const N: usize>(a: &Access<N>) -> u64 {
+    let first = a.mask.trailing_zeros() as usize;
+    let same = |lane: usize| a.addresses[lane] == a.addresses[first];
+    if a.kind == Kind::Load && (a.scalar || lanes(a).all(same)) {
+        let last = 63 - a.mask.leading_zeros();
+        return 1 << first | 1 << last;
+    }
+    a.mask
 }
 
 /// Active lanes.

@@ -3,8 +3,8 @@
 use super::access::{lanes, updated32, updated64};
 use super::alu::blend;
 use super::{AccessRecord, Decoded, Lanes, Late, atomic_of};
-use crate::hierarchy::near::Near;
-use crate::hierarchy::{Access, Done, Path};
+use crate::hierarchy::cluster_caches::ClusterCaches;
+use crate::hierarchy::{Access, AccessCost, Path};
 use heddle_isa::{AtomicOp, MemorySpace, Type};
 
 /// Runs `work` on the hierarchy with the description of a warp's access; notes what it cost.
@@ -14,7 +14,7 @@ fn through<const N: usize>(
     addresses: &[u64; N],
     mask: u64,
     bytes: u32,
-    work: impl FnOnce(&mut Near, &mut Lanes<N>, &Access) -> Done,
+    work: impl FnOnce(&mut ClusterCaches, &mut Lanes<N>, &Access) -> AccessCost,
 ) {
     let Some(hierarchy) = l.hierarchy else { return };
     let access =
@@ -118,7 +118,7 @@ pub(super) fn control<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresse
 pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64], bytes: usize) -> Vec<[u8; 16]> {
     let mut out = vec![[0u8; 16]; addresses.len()];
     let Some(hierarchy) = l.hierarchy else { return out };
-    let mut total = Done { ready: l.clock, ..Done::default() };
+    let mut total = AccessCost { ready: l.clock, ..AccessCost::default() };
     for (some, out) in addresses.chunks(64).zip(out.chunks_mut(64)) {
         let access = Access {
             sm: l.sm,

@@ -17,8 +17,8 @@ use super::memory::DeviceMemory;
 use super::program::Program;
 use crate::Descriptor;
 use crate::check::Checker;
-use crate::hierarchy::near::Near;
-use crate::hierarchy::{Done, Path};
+use crate::hierarchy::cluster_caches::ClusterCaches;
+use crate::hierarchy::{AccessCost, Path};
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
@@ -62,8 +62,6 @@ pub struct Decoded<const N: usize> {
     pub modifiers: u8,
     /// Rounding, condition, atomic operation: what the operation needs.
     pub mode: u8,
-    /// Whether an address has an offset row of its own.
-    pub has_offset: bool,
     /// Offset bytes or immediate field.
     pub imm: i32,
     /// Memory space.
@@ -86,7 +84,7 @@ pub struct AccessRecord {
     /// Sectors touched, or cycles of bank conflicts (work-group memory).
     pub units: u32,
     /// What the memory hierarchy says of it; `None` for work-group memory and the constant bank.
-    pub done: Option<Done>,
+    pub done: Option<AccessCost>,
 }
 
 /// Writes the bytes that a load has got, 16 for each lane, to its registers.
@@ -134,7 +132,7 @@ pub struct Lanes<'a, const N: usize> {
     /// The first fault, with the instruction and lane.
     pub fault: Option<(FaultKind, u32, u32)>,
     /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
-    pub hierarchy: Option<&'a std::cell::RefCell<Near>>,
+    pub hierarchy: Option<&'a std::cell::RefCell<ClusterCaches>>,
     /// The last load has not been given its bytes: what to do with them.
     pub late: Option<Late<N>>,
     /// SM.
@@ -337,7 +335,6 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 has_dst: inst.dst.is_some(),
                 modifiers: inst.neg | inst.abs << 3,
                 mode,
-                has_offset: inst.is_memory() && inst.srcs[1].is_some(),
                 imm: inst.imm,
                 space: inst.mods.space.unwrap_or(MemorySpace::Global),
                 policy: inst.mods.cache,

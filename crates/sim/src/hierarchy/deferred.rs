@@ -10,49 +10,45 @@ use std::collections::VecDeque;
 use smallvec::SmallVec;
 
 use super::Path;
-use super::below::{Below, LONGEST_LINE, LineBytes};
-use super::cache::{LineNumber, runs};
-use super::policy::Row;
+use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, runs};
+use super::lower_levels::{LineWrite, LowerLevels, SectorRead};
+use super::policy::AccessPolicy;
 use crate::DeviceMemory;
 
 /// Number of an answer that is still to come.
 pub type Ticket = u32;
 /// As a cycle: an answer still to come; its ticket in the low bits.
 pub const PENDING: u64 = 1 << 63;
-/// When a request was made: cycle of the SM's step, and its number. Requests of a step follow each other.
-pub type Key = (u64, u32);
+/// When a request was made: the cycle that the SM was simulating, and the SM's number. Requests of one cycle of an SM follow each other.
+pub type Timestamp = (u64, u32);
 /// Tickets with the sectors of a line that each of them brings.
-pub type Parts = SmallVec<[(Ticket, u64); 2]>;
+pub type SectorTickets = SmallVec<[(Ticket, u64); 2]>;
 
 /// A request to the shared levels.
 pub enum Request {
-    /// Sectors of a line.
+    /// Read sectors of a line.
     Read {
-        /// Of the answer.
+        /// The ticket of the answer.
         ticket: Ticket,
-        /// Line.
-        line: LineNumber,
-        /// Sectors.
-        sectors: u64,
-        /// Policy.
-        row: &'static Row,
+        /// What is read.
+        read: SectorRead<'static>,
         /// Cycle of arrival at L2.
         arrives: u64,
         /// Cycles from there to the requester.
         back: u64,
-        /// For the answer.
+        /// Room for the answer.
         data: Box<LineBytes>,
     },
-    /// Bytes of a line.
+    /// Write bytes of a line.
     Write {
-        /// Line.
+        /// The line.
         line: LineNumber,
-        /// Bytes.
+        /// The line's bytes.
         data: Box<LineBytes>,
-        /// Which.
-        mask: [u64; 4],
-        /// Policy.
-        row: &'static Row,
+        /// Which of them are written.
+        mask: ByteMask,
+        /// What L2 does (K4).
+        policy: &'static AccessPolicy,
         /// Cycle of arrival at L2.
         arrives: u64,
         /// Stores that go to system memory one by one if the policy says so.
@@ -70,7 +66,7 @@ pub struct Reply {
 
 /// An answer: when, and what.
 pub struct Answer {
-    /// Cycle, or [`PENDING`].
+    /// Cycle at which it is there, or [`PENDING`].
     pub ready: u64,
     /// It does not come before this cycle.
     pub not_before: u64,
@@ -81,48 +77,43 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The line.
+    /// The line's bytes, as far as they are known.
     pub fn line(&self) -> &LineBytes {
         self.data.as_deref().unwrap_or(&[0; LONGEST_LINE])
     }
 }
 
-/// A cache of an SM's, or the L1.5 it shares.
+/// The cache that a line comes to.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
-    /// An L1 of the SM of this number among those of the L1.5.
-    First(usize, Path),
-    /// The L1.5.
-    Shared,
+pub enum FillTarget {
+    /// An L1 of the SM of this number in its cluster.
+    L1(usize, Path),
+    /// The cluster's L1.5.
+    L15,
 }
 
 /// A line of a load whose bytes are not all there.
-pub struct LateLine {
+pub struct PendingLine {
     /// What was there at the time of the load.
     pub data: Box<LineBytes>,
     /// Bytes of it that nothing replaces.
-    pub keep: [u64; 4],
+    pub keep: ByteMask,
     /// What is to come.
-    pub parts: Parts,
-    /// Lanes that read of it.
-    pub lanes: u64,
-    /// Their bytes in it.
-    pub places: [u8; 64],
-    /// First byte of theirs that it gives.
-    pub to: usize,
+    pub parts: SectorTickets,
+    /// Which of its bytes go to which lanes.
+    pub readers: LaneBytes,
 }
 
-/// A load that waits.
-pub struct LateLoad {
+/// A load that waits for bytes of some of its lines.
+#[derive(Default)]
+pub struct PendingLoad {
     /// Of whom: for whoever started it.
     pub token: u64,
-    /// Bytes a lane and line.
-    pub bytes: usize,
     /// Lines to come.
-    pub lines: Vec<LateLine>,
+    pub lines: Vec<PendingLine>,
     /// Answers that the load itself asked for.
     pub asked: SmallVec<[Ticket; 4]>,
-    /// When the data is there, as far as is known.
+    /// Cycle at which the data is there, as far as is known.
     pub ready: u64,
     /// The lanes' bytes, as far as they are known.
     pub out: Vec<[u8; 16]>,
@@ -130,24 +121,24 @@ pub struct LateLoad {
     pub far: u32,
 }
 
-/// Something put off.
-pub enum Entry {
+/// What is done over when answers have come.
+pub enum Continuation {
     /// Sectors of a line come to a cache.
-    Fill(Place, LineNumber, u64, Ticket),
+    Fill(FillTarget, LineNumber, u64, Ticket),
     /// An answer made of others: not before a cycle, and of what is known already.
-    Combine(Ticket, u64, Parts),
-    /// A miss is known to return.
+    Combine(Ticket, u64, SectorTickets),
+    /// It becomes known when a miss of an L1 returns; the SM is its number in its cluster.
     Miss(usize, Path, Ticket),
-    /// A load is done.
-    Load(Box<LateLoad>),
+    /// A load has all its bytes when the answers of its lines are there.
+    Load(Box<PendingLoad>),
     /// A line of code is there, for whoever waits with this token.
     Fetch(u64, Ticket),
 }
 
-/// What somebody waited for.
+/// What an SM waited for, and has come.
 pub enum Arrival {
-    /// A load.
-    Load(Box<LateLoad>),
+    /// The bytes of a load.
+    Load(Box<PendingLoad>),
     /// A line of code: token and cycle.
     Fetch(u64, u64),
 }
@@ -155,12 +146,12 @@ pub enum Arrival {
 /// Requests, answers and what is put off, of the SMs of one L1.5.
 #[derive(Default)]
 pub struct Deferred {
-    /// The step that is being simulated.
-    pub key: Key,
+    /// The cycle of an SM that is being simulated.
+    pub now: Timestamp,
     /// Requests that nobody has taken to be served.
-    pub requests: VecDeque<(Key, Request)>,
+    pub requests: VecDeque<(Timestamp, Request)>,
     /// What is put off, numbered in order.
-    log: VecDeque<(u64, Entry)>,
+    log: VecDeque<(u64, Continuation)>,
     /// Number of the next one.
     next: u64,
     answers: VecDeque<Answer>,
@@ -171,14 +162,14 @@ pub struct Deferred {
 }
 
 impl Deferred {
-    /// A ticket for an answer, of which some bytes may be known, and which does not come before a cycle.
-    pub fn ticket(&mut self, data: Option<Box<LineBytes>>, not_before: u64) -> Ticket {
+    /// A new ticket for an answer, of which some bytes may be known, and which does not come before a cycle.
+    pub fn new_ticket(&mut self, data: Option<Box<LineBytes>>, not_before: u64) -> Ticket {
         self.answers.push_back(Answer { ready: PENDING, not_before, far: 0, data });
         self.first.wrapping_add(self.answers.len() as u32 - 1)
     }
 
     /// Puts something off.
-    pub fn later(&mut self, entry: Entry) {
+    pub fn defer(&mut self, entry: Continuation) {
         self.log.push_back((self.next, entry));
         self.next += 1;
     }
@@ -189,29 +180,29 @@ impl Deferred {
     }
 
     /// Makes an answer of others; returns when it is there.
-    pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &Parts, sector_bytes: usize) -> u64 {
+    pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &SectorTickets, sector_bytes: usize) -> u64 {
         let mut ready = base;
         let mut data = self.answer(ticket).data.take().unwrap_or_else(|| Box::new([0; LONGEST_LINE]));
         for (part, sectors) in parts {
             let a = self.answer(*part);
             debug_assert!(a.ready < PENDING);
             ready = ready.max(a.ready);
-            copy_sectors(&mut data, a.line(), *sectors, &[0; 4], sector_bytes);
+            copy_sectors(&mut data, a.line(), *sectors, &ByteMask::default(), sector_bytes);
         }
         let answer = self.answer(ticket);
         (answer.data, answer.ready) = (Some(data), ready);
         ready
     }
 
-    /// Completes a load.
-    pub fn complete(&mut self, load: &mut LateLoad, sector_bytes: usize) {
+    /// Completes a load: its late lines are given to their lanes.
+    pub fn complete(&mut self, load: &mut PendingLoad, sector_bytes: usize) {
         for line in &mut load.lines {
             for (ticket, sectors) in &line.parts {
                 let a = self.answer(*ticket);
                 load.ready = load.ready.max(a.ready);
                 copy_sectors(&mut line.data, a.line(), *sectors, &line.keep, sector_bytes);
             }
-            super::deal(&line.data, &line.places, line.lanes, load.bytes, line.to, &mut load.out[..]);
+            line.readers.scatter(&line.data, &mut load.out[..]);
         }
         for ticket in &load.asked {
             load.far += self.answer(*ticket).far;
@@ -220,23 +211,27 @@ impl Deferred {
 
     /// Takes the log, of which what can be done is done in order and the rest is put back. An entry changes only what waits for its own tickets,
     /// so that it need not wait for those before it.
-    pub fn take_log(&mut self) -> VecDeque<(u64, Entry)> {
+    pub fn take_log(&mut self) -> VecDeque<(u64, Continuation)> {
         std::mem::take(&mut self.log)
     }
 
     /// Puts off again what a log that was taken still holds.
-    pub fn put_back(&mut self, log: VecDeque<(u64, Entry)>) {
+    pub fn put_back(&mut self, log: VecDeque<(u64, Continuation)>) {
         debug_assert!(self.log.is_empty());
         self.log = log;
     }
 
     /// Whether all answers that an entry needs are there.
-    pub fn is_known(&self, entry: &Entry) -> bool {
+    pub fn is_known(&self, entry: &Continuation) -> bool {
         let known = |ticket: &Ticket| self.answers[ticket.wrapping_sub(self.first) as usize].ready < PENDING;
         match entry {
-            Entry::Fill(_, _, _, ticket) | Entry::Miss(_, _, ticket) | Entry::Fetch(_, ticket) => known(ticket),
-            Entry::Combine(_, _, parts) => parts.iter().all(|p| known(&p.0)),
-            Entry::Load(load) => load.asked.iter().chain(load.lines.iter().flat_map(|l| l.parts.iter().map(|p| &p.0))).all(known),
+            Continuation::Fill(_, _, _, ticket) | Continuation::Miss(_, _, ticket) | Continuation::Fetch(_, ticket) => {
+                known(ticket)
+            }
+            Continuation::Combine(_, _, parts) => parts.iter().all(|p| known(&p.0)),
+            Continuation::Load(load) => {
+                load.asked.iter().chain(load.lines.iter().flat_map(|l| l.parts.iter().map(|p| &p.0))).all(known)
+            }
         }
     }
 
@@ -254,24 +249,24 @@ impl Deferred {
         }
     }
 
-    /// Takes note of a reply; what waits for it is told later.
-    pub fn note(&mut self, reply: Reply) {
+    /// Keeps a reply. What waits for it goes on in [`ClusterCaches::resume_deferred`](super::cluster_caches::ClusterCaches::resume_deferred).
+    pub fn record_reply(&mut self, reply: Reply) {
         let answer = self.answer(reply.ticket);
         (answer.ready, answer.far, answer.data) = (reply.ready, reply.far, Some(reply.data));
     }
 }
 
 impl Request {
-    /// Serves the request.
-    pub fn serve(self, below: &mut Below, memory: &DeviceMemory) -> Option<Reply> {
+    /// Serves the request; a read has a reply.
+    pub fn serve(self, lower: &mut LowerLevels, memory: &DeviceMemory) -> Option<Reply> {
         match self {
-            Request::Read { ticket, line, sectors, row, arrives, back, mut data } => {
-                below.far_sectors = 0;
-                let ready = below.read(memory, line, sectors, row, arrives, &mut data) + back;
-                Some(Reply { ticket, ready, far: below.far_sectors, data })
+            Request::Read { ticket, read, arrives, back, mut data } => {
+                lower.far_sectors = 0;
+                let ready = lower.read(memory, read, arrives, &mut data) + back;
+                Some(Reply { ticket, ready, far: lower.far_sectors, data })
             }
-            Request::Write { line, data, mask, row, arrives, transactions } => {
-                below.write(memory, line, &data[..], &mask, row, arrives, transactions);
+            Request::Write { line, data, mask, policy, arrives, transactions } => {
+                lower.write(memory, &LineWrite { line, data: &data[..], mask: &mask, policy, transactions }, arrives);
                 None
             }
         }
@@ -279,10 +274,10 @@ impl Request {
 }
 
 /// Copies sectors of a line, except for the bytes of `keep`.
-fn copy_sectors(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &[u64; 4], sector_bytes: usize) {
+fn copy_sectors(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &ByteMask, sector_bytes: usize) {
     for run in runs(sectors) {
         let range = run.start * sector_bytes..run.end * sector_bytes;
-        if *keep == [0; 4] {
+        if *keep == ByteMask::default() {
             to[range.clone()].copy_from_slice(&from[range]);
         } else {
             for b in range.filter(|b| keep[b / 64] >> (b % 64) & 1 == 0) {

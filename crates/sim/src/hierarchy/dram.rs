@@ -6,6 +6,7 @@
 /// Rows of a bank that requests may be waiting for at once.
 const WINDOW: usize = 4;
 
+/// A bank of a channel.
 #[derive(Clone, Default)]
 struct Bank {
     /// Rows with the cycle until which they are served; the first is the open one.
@@ -14,19 +15,21 @@ struct Bank {
     free: u64,
 }
 
+/// A channel: a bus that serves one request after the other, and banks.
 #[derive(Clone)]
 struct Channel {
+    /// Cycle from which the bus is free.
     free: u64,
     banks: Vec<Bank>,
 }
 
-/// Device memory's channels.
+/// Device memory's channels. Times are cycles of the SMs' clock.
 pub struct Dram {
     description: heddle_target::Dram,
     channels: Vec<Channel>,
-    /// Requests that found their row open, and those that did not.
+    /// Requests that found their row open.
     pub row_hits: u64,
-    /// See `row_hits`.
+    /// Requests that did not.
     pub row_misses: u64,
 }
 
@@ -34,7 +37,7 @@ pub struct Dram {
 const INTERLEAVE: u64 = 256;
 
 impl Dram {
-    /// All rows closed.
+    /// Memory as described, with all rows closed.
     pub fn new(description: &heddle_target::Dram) -> Dram {
         let bank = vec![Bank::default(); description.banks as usize];
         Dram {
@@ -46,7 +49,7 @@ impl Dram {
     }
 
     /// Starts again at cycle 0.
-    pub fn settle(&mut self) {
+    pub fn restart_clock(&mut self) {
         for channel in &mut self.channels {
             channel.free = 0;
             for bank in &mut channel.banks {

@@ -1,47 +1,77 @@
 //! The memory hierarchy of timing mode (K1): caches that hold data (K8), their policies (K3, K4), their control (K5), and what everything costs.
 //!
 //! - [`policy`]: the tables K3 and K4.
-//! - [`cache`]: one cache of sectored lines with data.
-//! - [`near`]: the L1 caches of the SMs of an L1.5, and that.
-//! - [`below`]: L2, DRAM, system memory, which all share.
-//! - [`deferred`]: what waits for them where SMs are simulated side by side.
-//! - [`dram`]: channels, banks, rows.
+//! - `line`: lines, their bytes and sectors.
+//! - `coalescer`: a warp's access becomes one transaction a line.
+//! - `cache`: one cache of sectored lines with data.
+//! - `mshr`: misses on their way.
+//! - `sm_caches`: the L1 caches of an SM, and its port to the network.
+//! - `cluster_caches`: the caches of an SM cluster, that is of the SMs that share an L1.5.
+//! - `lower_levels`: L2, DRAM, system memory, which all SMs share.
+//! - `deferred`: what waits for them where SMs are simulated side by side.
+//! - `dram`: channels, banks, rows.
 //!
-//! A warp's access is cut into requests, one for each line it touches (coalescing); an L1 looks up one line a cycle. L1 caches are **not coherent**: a load
+//! A warp's access is cut into transactions, one for each line it touches (coalescing); an L1 looks up one a cycle. L1 caches are **not coherent**: a load
 //! that hits sees what the line held when it was fetched, whatever other SMs have stored since. Stores to global memory bypass L1 and discard matching
 //! lines on their own SM's way (data and uniform L1, L1.5), so a work-group sees its own stores; L2 is the point of coherence. Private memory is written back;
 //! its lanes' words lie side by side, so that a warp's access to one variable is one line. Instructions are cached as tags: code does not change.
 //!
 //! Data moves when an access issues, in simulated order, so runs are deterministic; what an access returns is also when its data is there.
 
-pub mod below;
-pub mod cache;
-pub mod deferred;
-pub mod dram;
-pub mod near;
+mod cache;
+pub(crate) mod cluster_caches;
+mod coalescer;
+pub(crate) mod deferred;
+mod dram;
+mod line;
+pub(crate) mod lower_levels;
+mod mshr;
 pub mod policy;
+mod sm_caches;
 
 use std::cell::RefCell;
 
-use below::{Below, LineBytes};
-use near::Near;
+use cluster_caches::ClusterCaches;
+use lower_levels::LowerLevels;
 
 use super::DeviceMemory;
-use super::statistics::HierarchyStatistics;
+use super::statistics::{CacheStatistics, HierarchyStatistics};
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
 use heddle_target::Machine;
 
-/// Through which L1 a load goes.
+/// Which L1 a load looks up, and whether the L1.5 lies behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// Data L1.
+    /// The data L1; behind it is L2.
     Data,
-    /// Uniform L1 and L1.5.
+    /// The uniform L1 (read-only surfaces, textures, `ldu`), then the L1.5.
     Uniform,
-    /// Constant L1 and L1.5.
+    /// The constant L1, then the L1.5.
     Constant,
-    /// Instruction L1 and L1.5.
+    /// The instruction L1, then the L1.5.
     Instruction,
+}
+
+impl Path {
+    /// The description of the path's L1.
+    fn description(self, memory: &heddle_target::Memory) -> &heddle_target::Cache {
+        match self {
+            Path::Data => &memory.data,
+            Path::Uniform => &memory.uniform,
+            Path::Constant => &memory.constant,
+            Path::Instruction => &memory.instruction,
+        }
+    }
+
+    /// What is counted of the path's L1.
+    fn counts(self, statistics: &mut HierarchyStatistics) -> &mut CacheStatistics {
+        match self {
+            Path::Data => &mut statistics.data,
+            Path::Uniform => &mut statistics.uniform,
+            Path::Constant => &mut statistics.constant,
+            Path::Instruction => &mut statistics.instruction,
+        }
+    }
 }
 
 impl From<CacheName> for Path {
@@ -56,30 +86,30 @@ impl From<CacheName> for Path {
     }
 }
 
-/// A warp's access.
+/// A warp's access to memory that is cached.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
-    /// SM.
+    /// Machine-wide number of the warp's SM.
     pub sm: usize,
     /// Cycle of issue.
     pub now: u64,
     /// Address space: global, constant or private.
     pub space: MemorySpace,
-    /// Cache policy.
+    /// Cache policy, as the instruction says (K3, K4).
     pub policy: CachePolicy,
     /// Byte address of each lane: in private memory, within the lane's own.
     pub addresses: &'a [u64],
-    /// Lanes.
+    /// Active lanes, a bit each.
     pub mask: u64,
-    /// Bytes a lane.
+    /// Bytes that each lane accesses, 1 to 16.
     pub bytes: u32,
-    /// First address of the warp's private memory, counted in bytes from [`PRIVATE_BASE`].
+    /// First address of the warp's private memory, counted in bytes from [`PRIVATE_BASE`](lower_levels::PRIVATE_BASE).
     pub private: u64,
 }
 
-/// What an access cost.
+/// What an access cost, in cycles and in what it touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct AccessCost {
     /// Cycle at which all data is there.
     pub ready: u64,
     /// Cycles for which the load-store unit was busy.
@@ -96,16 +126,14 @@ pub struct Done {
     pub pending: bool,
 }
 
-/// Each lane's byte in its line. Lines have at most 256 bytes.
-type Places = [u8; 64];
-
-/// The whole hierarchy.
+/// The memory hierarchy of a machine: what its caches hold stays from launch to launch.
 pub struct Hierarchy {
-    /// The SMs with what is near them, by L1.5.
-    pub near: Vec<RefCell<Near>>,
-    /// What all share; it is not here only while one of `near` has it.
-    pub below: Option<Box<Below>>,
-    sms: usize,
+    /// The caches of each SM cluster.
+    pub(crate) clusters: Vec<RefCell<ClusterCaches>>,
+    /// What all SMs share; it is not here only while one of `clusters` has it.
+    pub(crate) lower: Option<Box<LowerLevels>>,
+    /// SMs of a cluster.
+    cluster_sms: usize,
     /// Invalidations since the last launch.
     invalidations: u64,
 }
@@ -116,9 +144,9 @@ impl Hierarchy {
         let sms = machine.memory.l15.sms as usize;
         let firsts = (0..machine.sm.count as usize).step_by(sms);
         Hierarchy {
-            near: firsts.map(|first| RefCell::new(Near::new(machine, first))).collect(),
-            below: Some(Box::new(Below::new(&machine.memory))),
-            sms,
+            clusters: firsts.map(|first| RefCell::new(ClusterCaches::new(machine, first))).collect(),
+            lower: Some(Box::new(LowerLevels::new(&machine.memory))),
+            cluster_sms: sms,
             invalidations: 0,
         }
     }
@@ -126,57 +154,57 @@ impl Hierarchy {
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn start(&mut self) {
         let invalidations = std::mem::take(&mut self.invalidations);
-        if let Some(below) = &mut self.below {
-            below.settle();
-            below.statistics = HierarchyStatistics { invalidations, ..Default::default() };
+        if let Some(lower) = &mut self.lower {
+            lower.restart_clock();
+            lower.statistics = HierarchyStatistics { invalidations, ..Default::default() };
         }
-        self.near.iter_mut().for_each(|n| n.get_mut().start());
+        self.clusters.iter_mut().for_each(|n| n.get_mut().start());
     }
 
     /// A launch ends: dirty lines of L2 go to memory, private memory is gone. Returns what was counted.
     pub fn finish(&mut self, memory: &DeviceMemory) -> HierarchyStatistics {
-        self.near.iter_mut().for_each(|n| n.get_mut().finish());
-        if let Some(below) = &mut self.below {
-            below.finish(memory);
+        self.clusters.iter_mut().for_each(|n| n.get_mut().finish());
+        if let Some(lower) = &mut self.lower {
+            lower.finish(memory);
         }
         self.statistics()
     }
 
     /// The driver's invalidation between dependent launches (K6).
     pub fn invalidate(&mut self) {
-        self.near.iter_mut().for_each(|n| n.get_mut().invalidate());
+        self.clusters.iter_mut().for_each(|n| n.get_mut().invalidate());
         self.invalidations += 1;
     }
 
     /// The host has written memory between launches: L2 forgets the lines.
     pub fn host_wrote(&mut self, address: u64, bytes: u64) {
-        let Some(below) = self.below.as_mut().filter(|_| bytes > 0) else { return };
-        let line_bytes = below.line_bytes();
-        (address / line_bytes..=(address + bytes - 1) / line_bytes).for_each(|line| below.discard_l2(line));
+        let Some(lower) = self.lower.as_mut().filter(|_| bytes > 0) else { return };
+        let line_bytes = lower.line_bytes();
+        (address / line_bytes..=(address + bytes - 1) / line_bytes).for_each(|line| lower.discard_l2(line));
     }
 
     /// Lets an SM's accesses be answered at once.
-    fn with<R>(&mut self, sm: usize, work: impl FnOnce(&mut Near) -> R) -> R {
-        let near = self.near[sm / self.sms].get_mut();
-        near.below = self.below.take();
-        let result = work(near);
-        self.below = near.below.take();
+    fn with_lower<R>(&mut self, sm: usize, work: impl FnOnce(&mut ClusterCaches) -> R) -> R {
+        let caches = self.clusters[sm / self.cluster_sms].get_mut();
+        caches.lower = self.lower.take();
+        let result = work(caches);
+        self.lower = caches.lower.take();
         result
     }
 
     /// A load: fills `out` for the lanes of the mask.
-    pub fn load(&mut self, memory: &DeviceMemory, path: Path, a: &Access, out: &mut [[u8; 16]]) -> Done {
-        self.with(a.sm, |n| n.load(memory, path, a, out))
+    pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access, out: &mut [[u8; 16]]) -> AccessCost {
+        self.with_lower(access.sm, |c| c.load(memory, path, access, out))
     }
 
     /// A store of `data`, 16 bytes a lane.
-    pub fn store(&mut self, memory: &DeviceMemory, a: &Access, data: &[[u8; 16]]) -> Done {
-        self.with(a.sm, |n| n.store(memory, a, data))
+    pub fn store(&mut self, memory: &DeviceMemory, access: &Access, data: &[[u8; 16]]) -> AccessCost {
+        self.with_lower(access.sm, |c| c.store(memory, access, data))
     }
 
     /// Atomics, at L2: `update` turns the 8 bytes at a lane's address into new ones.
-    pub fn atomic(&mut self, memory: &DeviceMemory, a: &Access, update: &mut dyn FnMut(usize, u64) -> u64) -> Done {
-        self.with(a.sm, |n| n.atomic(memory, a, update))
+    pub fn atomic(&mut self, memory: &DeviceMemory, access: &Access, update: &mut dyn FnMut(usize, u64) -> u64) -> AccessCost {
+        self.with_lower(access.sm, |c| c.atomic(memory, access, update))
     }
 
     /// Cache control (K5). Returns the cost; `status` gets bit 0 (valid) and bit 1 (dirty) of each lane's sector for `qry1`.
@@ -185,52 +213,31 @@ impl Hierarchy {
         memory: &DeviceMemory,
         cache: CacheName,
         op: CacheOperation,
-        a: &Access,
+        access: &Access,
         status: &mut [u32],
-    ) -> Done {
-        self.with(a.sm, |n| n.control(memory, cache, op, a, status))
+    ) -> AccessCost {
+        self.with_lower(access.sm, |c| c.control(memory, cache, op, access, status))
     }
 
     /// State of a line in an SM's data L1: valid sectors, dirty, first to be evicted. For tests and tools.
     pub fn l1_state(&self, sm: usize, address: u64) -> Option<(u64, bool, bool)> {
-        self.near[sm / self.sms].borrow().l1_state(sm, address)
+        self.clusters[sm / self.cluster_sms].borrow().l1_state(sm, address)
     }
 
     /// State of a line in L2: dirty, first to be evicted.
     pub fn l2_state(&self, address: u64) -> Option<(bool, bool)> {
-        self.below.as_ref()?.l2_state(address)
+        self.lower.as_ref()?.l2_state(address)
     }
 
     /// Address under which [`Self::l1_state`] knows a byte of a lane's private memory.
     pub fn private_address(&self, base: u64, lane: u64, offset: u64) -> u64 {
-        self.near[0].borrow().private_address(base, lane, offset)
+        self.clusters[0].borrow().private_address(base, lane, offset)
     }
 
     /// What has been counted since the launch began.
     pub fn statistics(&self) -> HierarchyStatistics {
-        let mut all = self.below.as_ref().map_or_else(Default::default, |b| b.statistics.clone());
-        self.near.iter().for_each(|n| all.add(&n.borrow().statistics));
+        let mut all = self.lower.as_ref().map_or_else(Default::default, |b| b.statistics.clone());
+        self.clusters.iter().for_each(|n| all.add(&n.borrow().statistics));
         all
-    }
-}
-
-/// Gives each lane its bytes of a line, from byte `to` of the lane's on.
-fn deal(line: &LineBytes, places: &Places, mut lanes: u64, bytes: usize, to: usize, out: &mut [[u8; 16]]) {
-    macro_rules! each {
-        ($n:expr) => {
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                let at = usize::from(places[lane]);
-                out[lane][to..to + $n].copy_from_slice(&line[at..at + $n]);
-            }
-        };
-    }
-    // Copies of a length known to the compiler are single moves.
-    match bytes {
-        4 => each!(4),
-        8 => each!(8),
-        16 => each!(16),
-        n => each!(n),
     }
 }

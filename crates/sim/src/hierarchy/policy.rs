@@ -7,7 +7,7 @@ use heddle_isa::{CachePolicy, MemorySpace};
 /// What an access does in L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Near {
+pub enum L1Policy {
     /// The line is kept, evicted by age.
     Normal,
     /// The line is kept, and is the first to be evicted.
@@ -21,7 +21,7 @@ pub enum Near {
 /// What an access does in L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Far {
+pub enum L2Policy {
     /// The line is kept, evicted by age.
     Normal,
     /// The line is kept, and is the first to be evicted.
@@ -34,54 +34,61 @@ pub enum Far {
 
 /// A row: scope and policy, what happens in L1, in L2 for lines of device memory, in L2 for lines of system memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct AccessPolicy {
     /// Memory of the work-item instead of global memory.
     pub private: bool,
     /// The policy as encoded; one encoding serves `.cs` and `.lu`.
     pub policy: CachePolicy,
     /// As assembly writes it.
     pub name: &'static str,
-    /// L1.
-    pub near: Near,
-    /// L2, device memory.
-    pub device: Far,
-    /// L2, system memory; private memory is always in device memory.
-    pub system: Far,
+    /// What happens in L1.
+    pub l1: L1Policy,
+    /// What happens in L2 to lines of device memory.
+    pub l2_device: L2Policy,
+    /// What happens in L2 to lines of system memory; private memory is always in device memory.
+    pub l2_system: L2Policy,
 }
 
-const fn row(private: bool, policy: CachePolicy, name: &'static str, near: Near, device: Far, system: Far) -> Row {
-    Row { private, policy, name, near, device, system }
+const fn row(
+    private: bool,
+    policy: CachePolicy,
+    name: &'static str,
+    l1: L1Policy,
+    l2_device: L2Policy,
+    l2_system: L2Policy,
+) -> AccessPolicy {
+    AccessPolicy { private, policy, name, l1, l2_device, l2_system }
 }
 
-/// K3.
+/// K3: what loads do.
 #[rustfmt::skip]
-pub static LOADS: [Row; 8] = [
-    //  private  policy                name  L1                 L2, device        L2, system
-    row(false, CachePolicy::Default, "ca", Near::Normal,     Far::Normal,      Far::Normal),
-    row(false, CachePolicy::Cg,      "cg", Near::NoCache,    Far::Normal,      Far::Normal),
-    row(false, CachePolicy::Cs,      "cs", Near::EvictFirst, Far::EvictFirst,  Far::EvictFirst),
-    row(false, CachePolicy::Cv,      "cv", Near::NoCache,    Far::EvictFirst,  Far::VolatileFetch),
-    row(true,  CachePolicy::Default, "ca", Near::Normal,     Far::Normal,      Far::Normal),
-    row(true,  CachePolicy::Cg,      "cg", Near::EvictFirst, Far::Normal,      Far::Normal),
-    row(true,  CachePolicy::Cs,      "lu", Near::LastUse,    Far::EvictFirst,  Far::EvictFirst),
-    row(true,  CachePolicy::Cv,      "cv", Near::EvictFirst, Far::EvictFirst,  Far::EvictFirst),
+pub static LOADS: [AccessPolicy; 8] = [
+    //  private  policy                name  L1                 L2, device          L2, system
+    row(false, CachePolicy::Default, "ca", L1Policy::Normal,     L2Policy::Normal,      L2Policy::Normal),
+    row(false, CachePolicy::Cg,      "cg", L1Policy::NoCache,    L2Policy::Normal,      L2Policy::Normal),
+    row(false, CachePolicy::Cs,      "cs", L1Policy::EvictFirst, L2Policy::EvictFirst,  L2Policy::EvictFirst),
+    row(false, CachePolicy::Cv,      "cv", L1Policy::NoCache,    L2Policy::EvictFirst,  L2Policy::VolatileFetch),
+    row(true,  CachePolicy::Default, "ca", L1Policy::Normal,     L2Policy::Normal,      L2Policy::Normal),
+    row(true,  CachePolicy::Cg,      "cg", L1Policy::EvictFirst, L2Policy::Normal,      L2Policy::Normal),
+    row(true,  CachePolicy::Cs,      "lu", L1Policy::LastUse,    L2Policy::EvictFirst,  L2Policy::EvictFirst),
+    row(true,  CachePolicy::Cv,      "cv", L1Policy::EvictFirst, L2Policy::EvictFirst,  L2Policy::EvictFirst),
 ];
 
-/// K4.
+/// K4: what stores do.
 #[rustfmt::skip]
-pub static STORES: [Row; 8] = [
-    row(false, CachePolicy::Default, "wb", Near::NoCache,    Far::Normal,      Far::Normal),
-    row(false, CachePolicy::Cg,      "cg", Near::NoCache,    Far::Normal,      Far::Normal),
-    row(false, CachePolicy::Cs,      "cs", Near::NoCache,    Far::EvictFirst,  Far::EvictFirst),
-    row(false, CachePolicy::Wt,      "wt", Near::NoCache,    Far::EvictFirst,  Far::WriteThrough),
-    row(true,  CachePolicy::Default, "wb", Near::Normal,     Far::Normal,      Far::Normal),
-    row(true,  CachePolicy::Cg,      "cg", Near::EvictFirst, Far::Normal,      Far::Normal),
-    row(true,  CachePolicy::Cs,      "cs", Near::EvictFirst, Far::EvictFirst,  Far::EvictFirst),
-    row(true,  CachePolicy::Wt,      "wt", Near::EvictFirst, Far::EvictFirst,  Far::EvictFirst),
+pub static STORES: [AccessPolicy; 8] = [
+    row(false, CachePolicy::Default, "wb", L1Policy::NoCache,    L2Policy::Normal,      L2Policy::Normal),
+    row(false, CachePolicy::Cg,      "cg", L1Policy::NoCache,    L2Policy::Normal,      L2Policy::Normal),
+    row(false, CachePolicy::Cs,      "cs", L1Policy::NoCache,    L2Policy::EvictFirst,  L2Policy::EvictFirst),
+    row(false, CachePolicy::Wt,      "wt", L1Policy::NoCache,    L2Policy::EvictFirst,  L2Policy::WriteThrough),
+    row(true,  CachePolicy::Default, "wb", L1Policy::Normal,     L2Policy::Normal,      L2Policy::Normal),
+    row(true,  CachePolicy::Cg,      "cg", L1Policy::EvictFirst, L2Policy::Normal,      L2Policy::Normal),
+    row(true,  CachePolicy::Cs,      "cs", L1Policy::EvictFirst, L2Policy::EvictFirst,  L2Policy::EvictFirst),
+    row(true,  CachePolicy::Wt,      "wt", L1Policy::EvictFirst, L2Policy::EvictFirst,  L2Policy::EvictFirst),
 ];
 
 /// The row of an access; the first of its space for a policy that the rules of the instruction set let through for neither.
-pub fn of(table: &'static [Row; 8], space: MemorySpace, policy: CachePolicy) -> &'static Row {
+pub fn of(table: &'static [AccessPolicy; 8], space: MemorySpace, policy: CachePolicy) -> &'static AccessPolicy {
     let rows = if space == MemorySpace::Private { &table[4..] } else { &table[..4] };
     rows.iter().find(|r| r.policy == policy).unwrap_or(&rows[0])
 }
@@ -105,9 +112,9 @@ mod tests {
                 for cell in part.trim_start_matches("Global: ").split(" · ") {
                     let row = rows.next().unwrap();
                     let shown = if private {
-                        format!("{} {}/{}", row.name, row.near, row.device)
+                        format!("{} {}/{}", row.name, row.l1, row.l2_device)
                     } else {
-                        format!("{} {}/{}/{}", row.name, row.near, row.device, row.system)
+                        format!("{} {}/{}/{}", row.name, row.l1, row.l2_device, row.l2_system)
                     };
                     println!("{:<10} {shown:<44} {cell}", if private { "private" } else { "global" });
                     assert_eq!((shown.as_str(), row.private), (cell.trim(), private));

@@ -2,10 +2,10 @@
 //!
 //! The unit is a *cluster* of SMs that share an L1.5. In a *round* each cluster is simulated on its own up to the same cycle; what it asks of the levels that
 //! all share is only noted. Requests are served in the order of (cycle, SM), as if the SMs had been simulated in turns, as soon as no cluster can make an
-//! earlier one, and the clusters hear the answers before a later round. This is conservative parallel simulation with lookahead (Chandy and
+//! earlier one, and the clusters receive the answers before a later round. This is conservative parallel simulation with lookahead (Chandy and
 //! Misra, 1979), the lookahead being the way to L2 and back.
 //!
-//! A round is half of the lookahead, so a cluster that begins a round needs the answers to requests of all rounds but the last one, and hears these and no
+//! A round is half of the lookahead, so a cluster that begins a round needs the answers to requests of all rounds but the last one, and receives these and no
 //! others: what it knows does not depend on how fast the others are. So nobody waits for all to end a round: while one thread serves the
 //! requests of a round or still simulates a cluster in it, others are in the next.
 //!
@@ -22,18 +22,19 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::super::HostWrite;
 use super::super::fault::Fault;
-use super::super::hierarchy::below::Below;
-use super::super::hierarchy::deferred::{Key, Reply, Request};
-use super::cluster::{Cluster, NEVER, Plan, Stop};
-use super::sm::Common;
+use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
+use super::super::hierarchy::lower_levels::LowerLevels;
+use super::sm::LaunchContext;
+use super::sm_cluster::{Limits, NEVER, SmCluster, Stop};
 
 /// What one thread at a time has.
 struct Exclusive<T>(Mutex<T>);
 
-// SAFETY: a cluster's SMs hold pointers into their own work-groups' memory, and references to the `RefCell` of what is near them. Both are used
-// only through the cluster, by the thread that holds the lock. The rest of what is shared has no pointers but to what nobody else uses meanwhile.
+// SAFETY: what is locked up here are clusters and what the threads share of them. A cluster's SMs hold pointers into their own work-groups' memory, and
+// references to the `RefCell` of the cluster's caches; both are used only through the cluster, so only by the thread that holds the lock. The levels
+// that all share and the host's writes are used only by the thread that holds the lock on the shared state.
 unsafe impl<T> Sync for Exclusive<T> {}
-// SAFETY: as above.
+// SAFETY: as above: what is behind the pointers and references goes to another thread only with the lock.
 unsafe impl<T> Send for Exclusive<T> {}
 
 impl<T> Exclusive<T> {
@@ -65,39 +66,39 @@ fn wait(mut ready: impl FnMut() -> bool) {
     }
 }
 
-/// How far a cluster is.
-struct Position {
+/// How far a cluster has been simulated, and what it exchanges with the levels that all share.
+struct ClusterProgress {
     /// The round that it is in, or that is its next one.
     round: u64,
     /// Nothing happens in it before this.
-    bound: Key,
+    bound: Timestamp,
     /// It needs the others to come as far.
     stopped: bool,
     /// A thread simulates it.
     busy: bool,
     /// Its requests that have not been served, and the replies that it has not been given.
-    requests: VecDeque<(Key, Request)>,
-    replies: Vec<(Key, Reply)>,
+    requests: VecDeque<(Timestamp, Request)>,
+    replies: Vec<(Timestamp, Reply)>,
 }
 
 /// What the threads share, and one at a time works on.
-struct Central<'a, 'b> {
-    below: &'b mut Option<Box<Below>>,
-    positions: Vec<Position>,
+struct SharedState<'a, 'b> {
+    lower: &'b mut Option<Box<LowerLevels>>,
+    positions: Vec<ClusterProgress>,
     host: Peekable<std::slice::Iter<'a, HostWrite>>,
     next_group: u64,
     /// When the last work-group was given out.
-    exhausted: Key,
+    exhausted: Timestamp,
     /// All requests up to here have been served.
-    served: Key,
+    served: Timestamp,
     /// How the launch ended.
     result: Option<Result<(), Box<Fault>>>,
 }
 
 /// What a thread is to do next.
-enum Next {
-    /// Simulate a cluster: hear the replies up to a key, then go on.
-    Run { cluster: usize, replies: Vec<(Key, Reply)>, heard: Option<Key>, groups_left: bool },
+enum Task {
+    /// Simulate a cluster: receive the replies up to a time, then go on.
+    Run { cluster: usize, replies: Vec<(Timestamp, Reply)>, heard: Option<Timestamp>, groups_left: bool },
     /// Wait for the others.
     Wait,
     /// The launch has ended.
@@ -106,10 +107,8 @@ enum Next {
 
 /// A launch on several threads.
 struct Rounds<'s, 'a, const N: usize, const W: usize> {
-    clusters: &'s [Exclusive<Cluster<'a, N, W>>],
-    common: &'s Common<'a, N>,
-    plan: &'s Plan,
-    progress: &'s (dyn Fn(u64) + Sync),
+    clusters: &'s [Exclusive<SmCluster<'a, N, W>>],
+    context: &'s LaunchContext<'a, N>,
     /// Cycles of a round.
     length: u64,
     threads: usize,
@@ -118,9 +117,9 @@ struct Rounds<'s, 'a, const N: usize, const W: usize> {
 }
 
 /// Lets the other threads end when one cannot go on.
-struct Ends<'c, 'a, 'b>(&'c Exclusive<Central<'a, 'b>>, &'c AtomicU64);
+struct EndOnPanic<'c, 'a, 'b>(&'c Exclusive<SharedState<'a, 'b>>, &'c AtomicU64);
 
-impl Drop for Ends<'_, '_, '_> {
+impl Drop for EndOnPanic<'_, '_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.lock().result.get_or_insert(Ok(()));
@@ -134,25 +133,23 @@ impl Drop for Ends<'_, '_, '_> {
 /// # Errors
 /// The first fault in simulated time.
 pub(super) fn run<'a, const N: usize, const W: usize>(
-    mut clusters: Vec<Cluster<'a, N, W>>,
-    below: &mut Option<Box<Below>>,
-    c: &Common<'a, N>,
-    plan: &Plan,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Cluster<'a, N, W>>, Box<Fault>> {
+    mut clusters: Vec<SmCluster<'a, N, W>>,
+    lower: &mut Option<Box<LowerLevels>>,
+    c: &LaunchContext<'a, N>,
+) -> Result<Vec<SmCluster<'a, N, W>>, Box<Fault>> {
     // From a request to its answer, less what the lines of one access take to be looked up.
-    let m = &c.machine.memory;
+    let m = &c.run.machine.memory;
     let way = 2 * u64::from(m.network.latency) + u64::from(m.l2.latency);
-    let length = way.saturating_sub((N * c.parts) as u64) / 2;
-    let next_group = first_groups(&mut clusters, below, c, plan);
-    let host = c.options.host_writes.iter().peekable();
+    let length = way.saturating_sub((N * c.lines_per_lane) as u64) / 2;
+    let next_group = first_groups(&mut clusters, lower, c);
+    let host = c.run.options.host_writes.iter().peekable();
     // Where nothing can be known ahead, all is done in turns.
-    if c.options.in_turns || length == 0 {
-        in_turns(&mut clusters, below, c, plan, progress, next_group, host)?;
+    if c.run.options.in_turns || length == 0 {
+        in_turns(&mut clusters, lower, c, next_group, host)?;
         return Ok(clusters);
     }
     let clusters: Vec<_> = clusters.into_iter().map(|c| Exclusive(Mutex::new(c))).collect();
-    let position = |cluster: &Exclusive<Cluster<N, W>>| Position {
+    let position = |cluster: &Exclusive<SmCluster<N, W>>| ClusterProgress {
         round: 0,
         bound: cluster.lock().bound(0),
         stopped: false,
@@ -160,19 +157,19 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         requests: VecDeque::new(),
         replies: Vec::new(),
     };
-    let central = Exclusive(Mutex::new(Central {
-        below,
+    let central = Exclusive(Mutex::new(SharedState {
+        lower,
         positions: clusters.iter().map(position).collect(),
         host,
         next_group,
-        exhausted: if next_group < plan.total { NEVER } else { (0, 0) },
+        exhausted: if next_group < c.groups.total { NEVER } else { (0, 0) },
         served: (0, 0),
         result: None,
     }));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = if c.options.threads == 0 { cores } else { c.options.threads };
+    let wanted = if c.run.options.threads == 0 { cores } else { c.run.options.threads };
     let threads = wanted.clamp(1, clusters.len().max(1));
-    let rounds = Rounds { clusters: &clusters, common: c, plan, progress, length, threads, version: AtomicU64::new(0) };
+    let rounds = Rounds { clusters: &clusters, context: c, length, threads, version: AtomicU64::new(0) };
     std::thread::scope(|scope| {
         for thread in 1..threads {
             let (rounds, central) = (&rounds, &central);
@@ -187,17 +184,16 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
 
 /// Groups are dealt out in order, one an SM at a time, as hardware dispatchers do. Returns the next one's number.
 fn first_groups<'a, const N: usize, const W: usize>(
-    clusters: &mut [Cluster<'a, N, W>],
-    below: &mut Option<Box<Below>>,
-    c: &Common<'a, N>,
-    plan: &Plan,
+    clusters: &mut [SmCluster<'a, N, W>],
+    lower: &mut Option<Box<LowerLevels>>,
+    c: &LaunchContext<'a, N>,
 ) -> u64 {
     let mut next = 0;
-    for _ in 0..plan.resident {
+    for _ in 0..c.groups.resident {
         for cluster in &mut *clusters {
-            cluster.with_below(below, |cluster| {
+            cluster.with_lower(lower, |cluster| {
                 for sm in &mut cluster.sms {
-                    if next < plan.total {
+                    if next < c.groups.total {
                         sm.dispatch(c, next);
                         next += 1;
                     }
@@ -212,19 +208,17 @@ fn first_groups<'a, const N: usize, const W: usize>(
 }
 
 /// The host's writes up to a cycle.
-fn write<const N: usize>(host: &mut Peekable<std::slice::Iter<HostWrite>>, c: &Common<'_, N>, until: u64) {
+fn apply_host_writes<const N: usize>(host: &mut Peekable<std::slice::Iter<HostWrite>>, c: &LaunchContext<'_, N>, until: u64) {
     while let Some(write) = host.next_if(|w| w.cycle <= until) {
-        c.memory.write_shared(write.address, &write.data);
+        c.run.memory.write_shared(write.address, &write.data);
     }
 }
 
-/// Simulates SMs in turns, cycle by cycle, with the levels below answering at once.
+/// Simulates SMs in turns, cycle by cycle, with the levels lower answering at once.
 fn in_turns<'a, const N: usize, const W: usize>(
-    clusters: &mut [Cluster<'a, N, W>],
-    below: &mut Option<Box<Below>>,
-    c: &Common<'a, N>,
-    plan: &Plan,
-    progress: &(dyn Fn(u64) + Sync),
+    clusters: &mut [SmCluster<'a, N, W>],
+    lower: &mut Option<Box<LowerLevels>>,
+    c: &LaunchContext<'a, N>,
     mut next_group: u64,
     mut host: Peekable<std::slice::Iter<HostWrite>>,
 ) -> Result<(), Box<Fault>> {
@@ -234,25 +228,27 @@ fn in_turns<'a, const N: usize, const W: usize>(
         let cluster = &mut clusters[first];
         match cluster.stop.take() {
             Some((_, Stop::Fault(fault))) => return Err(fault),
-            Some((_, Stop::Groups(i))) => cluster.with_below(below, |k| k.dispatch(c, plan, i, &mut next_group)),
-            Some((_, Stop::Direct(_) | Stop::Open(_))) => {}
+            Some((_, Stop::WantsGroup(i))) => cluster.with_lower(lower, |k| k.dispatch(c, i, &mut next_group)),
+            Some((_, Stop::NeedsLowerLevels(_) | Stop::OpenCycle(_))) => {}
             None => {
-                write(&mut host, c, now.0);
+                apply_host_writes(&mut host, c, now.0);
                 let Some(i) = (0..cluster.sms.len()).find(|i| !cluster.done[*i] && cluster.key(*i) == now) else { break };
-                cluster.with_below(below, |k| k.cycle(c, plan, i, true, u64::MAX, next_group < plan.total));
+                cluster.with_lower(lower, |k| {
+                    k.cycle(c, i, true, Limits { until: u64::MAX, groups_left: next_group < c.groups.total })
+                });
             }
         }
-        progress_of(cluster, progress);
+        report_ended(cluster, c);
     }
-    write(&mut host, c, clusters.iter().map(|k| k.last).max().unwrap_or(0));
+    apply_host_writes(&mut host, c, clusters.iter().map(|k| k.last).max().unwrap_or(0));
     Ok(())
 }
 
-/// Tells of a cluster's work-groups that have ended.
-fn progress_of<const N: usize, const W: usize>(cluster: &mut Cluster<'_, N, W>, progress: &(dyn Fn(u64) + Sync)) {
+/// Reports a cluster's work-groups that have ended as the launch's progress.
+fn report_ended<'a, const N: usize, const W: usize>(cluster: &mut SmCluster<'a, N, W>, c: &LaunchContext<'a, N>) {
     let ended = std::mem::take(&mut cluster.ended);
     if ended > 0 {
-        progress(ended);
+        (c.run.progress)(ended);
     }
 }
 
@@ -263,29 +259,29 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// The last key before a round, if anything is before it.
-    fn before(&self, round: u64) -> Option<Key> {
+    fn before(&self, round: u64) -> Option<Timestamp> {
         Some((self.begin(round).checked_sub(1)?, u32::MAX))
     }
 
     /// What a thread does.
-    fn work(&self, central: &Exclusive<Central<'a, '_>>, thread: usize) {
-        let _ends = Ends(central, &self.version);
+    fn work(&self, central: &Exclusive<SharedState<'a, '_>>, thread: usize) {
+        let _ends = EndOnPanic(central, &self.version);
         loop {
             let mut shared = central.lock();
             let next = self.next(&mut shared, thread);
             let version = self.version.load(Ordering::Relaxed);
-            let round = if let Next::Run { cluster, .. } = next { shared.positions[cluster].round } else { 0 };
+            let round = if let Task::Run { cluster, .. } = next { shared.positions[cluster].round } else { 0 };
             drop(shared);
             match next {
-                Next::End => return,
-                Next::Wait => wait(|| self.version.load(Ordering::Acquire) != version),
-                Next::Run { cluster: k, replies, heard, groups_left } => {
+                Task::End => return,
+                Task::Wait => wait(|| self.version.load(Ordering::Acquire) != version),
+                Task::Run { cluster: k, replies, heard, groups_left } => {
                     let mut cluster = self.clusters[k].lock();
-                    cluster.hear(self.common, replies, heard);
+                    cluster.receive_replies(self.context, replies, heard);
                     let until = self.begin(round + 1);
-                    cluster.run(self.common, self.plan, until, groups_left);
-                    let mut requests = std::mem::take(&mut cluster.near.borrow_mut().deferred.requests);
-                    progress_of(&mut cluster, self.progress);
+                    cluster.run(self.context, Limits { until, groups_left });
+                    let mut requests = std::mem::take(&mut cluster.caches.borrow_mut().deferred.requests);
+                    report_ended(&mut cluster, self.context);
                     let (bound, stopped) = (cluster.bound(until), cluster.stop.is_some());
                     drop(cluster);
                     let mut shared = central.lock();
@@ -305,10 +301,10 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// Does what only one thread at a time may do, until there is a cluster to be simulated.
-    fn next(&self, shared: &mut Central<'a, '_>, thread: usize) -> Next {
+    fn next(&self, shared: &mut SharedState<'a, '_>, thread: usize) -> Task {
         loop {
             if shared.result.is_some() {
-                return Next::End;
+                return Task::End;
             }
             let bounds = shared.positions.iter().map(|p| p.bound).enumerate();
             let (first, now) = bounds.min_by_key(|b| b.1).unwrap_or((0, NEVER));
@@ -317,10 +313,10 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 let mut last = 0;
                 for (cluster, position) in self.clusters.iter().zip(&mut shared.positions) {
                     let mut cluster = cluster.lock();
-                    cluster.hear(self.common, std::mem::take(&mut position.replies), Some(now));
+                    cluster.receive_replies(self.context, std::mem::take(&mut position.replies), Some(now));
                     last = last.max(cluster.last);
                 }
-                write(&mut shared.host, self.common, last);
+                apply_host_writes(&mut shared.host, self.context, last);
                 shared.result = Some(Ok(()));
                 self.changed();
                 continue;
@@ -337,7 +333,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 return next;
             }
             if now <= shared.served {
-                return Next::Wait;
+                return Task::Wait;
             }
             self.serve(shared, now);
             self.changed();
@@ -345,9 +341,10 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// A cluster that can go on: one of the thread's own, whose state is then in its core's caches, or else the one that is furthest behind.
-    fn choose(&self, shared: &mut Central<'a, '_>, thread: usize) -> Option<Next> {
+    fn choose(&self, shared: &mut SharedState<'a, '_>, thread: usize) -> Option<Task> {
         let served = shared.served;
-        let ready = |p: &Position| !p.busy && !p.stopped && p.bound != NEVER && served >= (self.begin(p.round.max(1) - 1), 0);
+        let ready =
+            |p: &ClusterProgress| !p.busy && !p.stopped && p.bound != NEVER && served >= (self.begin(p.round.max(1) - 1), 0);
         let owner = |k: usize| k * self.threads / self.clusters.len();
         let all = shared.positions.iter().enumerate().filter(|(_, p)| ready(p));
         let (k, _) = all.min_by_key(|(k, p)| (owner(*k) != thread, p.round))?;
@@ -356,48 +353,49 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         let last = position.round.max(1) - 1;
         // Whether or not the last one has been given out since.
         let groups_left = shared.exhausted >= (self.begin(last), 0);
-        Some(Next::Run { cluster: k, replies: std::mem::take(&mut position.replies), heard: self.before(last), groups_left })
+        Some(Task::Run { cluster: k, replies: std::mem::take(&mut position.replies), heard: self.before(last), groups_left })
     }
 
     /// Serves the requests of all clusters up to `until` in the order of simulated time.
-    fn serve(&self, shared: &mut Central<'a, '_>, until: Key) {
+    fn serve(&self, shared: &mut SharedState<'a, '_>, until: Timestamp) {
         shared.served = shared.served.max(until);
-        let Some(below) = shared.below.as_mut() else { return };
+        let Some(lower) = shared.lower.as_mut() else { return };
         loop {
             let heads = shared.positions.iter_mut().map(|p| (p.requests.front().map_or(NEVER, |r| r.0), p));
             let Some((key, position)) = heads.min_by_key(|h| h.0).filter(|h| h.0 <= until && h.0 != NEVER) else { return };
-            write(&mut shared.host, self.common, key.0);
+            apply_host_writes(&mut shared.host, self.context, key.0);
             // Those of one cycle follow each other.
             while position.requests.front().is_some_and(|r| r.0 == key) {
                 let Some((_, request)) = position.requests.pop_front() else { break };
-                position.replies.extend(request.serve(below, self.common.memory).map(|reply| (key, reply)));
+                position.replies.extend(request.serve(lower, self.context.run.memory).map(|reply| (key, reply)));
             }
         }
     }
 
     /// Lets a cluster go on that stopped, when all others have come as far.
-    fn resume(&self, shared: &mut Central<'a, '_>, k: usize, now: Key) -> Result<(), Box<Fault>> {
+    fn resume(&self, shared: &mut SharedState<'a, '_>, k: usize, now: Timestamp) -> Result<(), Box<Fault>> {
         let cluster = &mut *self.clusters[k].lock();
         let position = &mut shared.positions[k];
-        cluster.hear(self.common, std::mem::take(&mut position.replies), Some(now));
-        let groups_left = shared.next_group < self.plan.total;
+        cluster.receive_replies(self.context, std::mem::take(&mut position.replies), Some(now));
+        let groups_left = shared.next_group < self.context.groups.total;
         let until = self.begin(position.round + 1);
+        let limits = Limits { until, groups_left };
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
-            Some((_, Stop::Open(i))) => cluster.after_cycle(self.common, self.plan, i, until, groups_left),
-            Some((_, Stop::Direct(i))) => {
-                write(&mut shared.host, self.common, now.0);
-                cluster.with_below(shared.below, |k| k.cycle(self.common, self.plan, i, true, until, groups_left));
+            Some((_, Stop::OpenCycle(i))) => cluster.after_cycle(self.context, i, limits),
+            Some((_, Stop::NeedsLowerLevels(i))) => {
+                apply_host_writes(&mut shared.host, self.context, now.0);
+                cluster.with_lower(shared.lower, |k| k.cycle(self.context, i, true, limits));
             }
-            Some((_, Stop::Groups(i))) => {
-                cluster.with_below(shared.below, |k| k.dispatch(self.common, self.plan, i, &mut shared.next_group));
-                if groups_left && shared.next_group == self.plan.total {
+            Some((_, Stop::WantsGroup(i))) => {
+                cluster.with_lower(shared.lower, |k| k.dispatch(self.context, i, &mut shared.next_group));
+                if groups_left && shared.next_group == self.context.groups.total {
                     shared.exhausted = now;
                 }
             }
         }
-        progress_of(cluster, self.progress);
+        report_ended(cluster, self.context);
         (position.bound, position.stopped) = (cluster.bound(until), cluster.stop.is_some());
         Ok(())
     }

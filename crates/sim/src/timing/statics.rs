@@ -39,22 +39,26 @@ pub(super) enum Way {
     Direct,
 }
 
-/// What the timing model needs to know of an instruction, worked out once.
+/// What the timing model needs to know of an instruction, worked out once. Times are cycles.
 pub(super) struct Static {
     /// Scoreboard rows in [`Statics::rows`]: first, those it waits for (read or written), and behind these the written ones.
     first: u32,
     waits: u16,
     writes: u16,
-    /// Line of code.
+    /// Line of code that it is in.
     pub line: u32,
+    /// The cluster that runs it, unless the scalar unit or the front end does.
     pub cluster: u8,
     /// Port unless the scalar unit runs it.
     pub port: u8,
     pub position: Position,
+    /// The compiler has it run on the scalar unit.
     pub scalar: bool,
+    /// The front end runs it.
     pub control: bool,
     /// The scalar unit could run it if all active lanes had the same operands.
     pub eligible: bool,
+    /// Its result comes from memory.
     pub from_memory: bool,
     /// How it uses the memory hierarchy.
     pub way: Way,
@@ -62,9 +66,11 @@ pub(super) struct Static {
     pub renames: bool,
     /// Acts on nothing but its warp's registers, and does not fail: it may be executed before it issues.
     pub ahead: bool,
+    /// From its issue to its result, without what the hierarchy adds.
     pub latency: u32,
+    /// For how long it takes its unit.
     pub interval: u32,
-    /// Cycles to the result on the scalar unit.
+    /// From its issue to its result on the scalar unit.
     pub scalar_latency: u32,
     /// Lane operands that the run-time scalarizer compares, in words a lane.
     pub compared: u32,
@@ -111,70 +117,31 @@ fn unit_index(unit: Unit) -> u8 {
     }
 }
 
-/// Scoreboard rows of the predicates come after all register rows, behind which constants and the like, for which nobody waits, have their rows.
-/// Main registers from `fixed` on are shared. `check_marks`: marks of instructions are checked when they issue.
+/// What the timing model knows of a program's instructions. Main registers from `fixed` on are shared. `check_marks`: marks of instructions are
+/// checked when they issue.
 pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_marks: bool) -> Statics {
-    let predicates = program.rows.constants;
-    let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
-        Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate => out.push(predicates + u16::from(p.index)),
-        Operand::Reg(_) if row < predicates => out.extend((0..u16::from(words.max(1))).map(|w| row + w)),
-        _ => {}
-    };
-    let mut positions = vec![Position::Inside; program.insts.len()];
-    for block in &program.blocks {
-        let end = (block.first + block.body) as usize;
-        if block.end != End::Fall {
-            positions[end] = Position::Ends;
-        } else if block.body > 0 {
-            positions[end - 1] = Position::Falls;
-        }
-    }
     let changing = [Special::ExecLow, Special::ExecHigh, Special::ClockLow];
     let mut all = Statics {
         insts: Vec::new(),
         rows: Vec::new(),
-        scoreboard: usize::from(predicates) + PREDICATES,
+        scoreboard: usize::from(program.rows.constants) + PREDICATES,
         shared: program.insts.iter().map(|i| Uses::new(i, fixed)).collect(),
         refreshes: program.rows.specials.iter().any(|(s, _)| changing.contains(s)),
     };
+    let positions = positions(program);
     for (i, inst) in program.insts.iter().enumerate() {
-        let rows = program.operands[i];
-        let first = all.rows.len();
-        for (k, s) in inst.srcs.iter().enumerate() {
-            row(*s, rows[k + 1], inst.src_words(k), &mut all.rows);
-        }
-        if let Some(g) = inst.guard {
-            row(Operand::Reg(g.reg), 0, 0, &mut all.rows);
-        }
-        row(inst.dst, rows[0], inst.dst_words(), &mut all.rows);
-        // Each row once. Which comes first decides what a warp is said to wait for.
-        let mut last = first;
-        for k in first..all.rows.len() {
-            if !all.rows[first..last].contains(&all.rows[k]) {
-                all.rows[last] = all.rows[k];
-                last += 1;
-            }
-        }
-        all.rows.truncate(last);
-        row(inst.dst, rows[0], inst.dst_words(), &mut all.rows);
+        let (first, waits, writes) = all.add_rows(program, inst, i);
         let class = inst.class();
-        let control = class == heddle_isa::OpClass::Control;
         let scalar = inst.runs_on_scalar_unit();
-        let t = machine.timing.get(&class).copied();
-        let (unit, mut latency, interval) = t.map_or((Unit::Alu, 1, 1), |t| (t.unit, t.latency, t.interval));
-        let mut scalar_latency = t.map_or(1, |t| if t.scalar_latency == 0 { t.latency } else { t.scalar_latency });
-        scalar_latency += memory_latency(inst, machine);
-        latency += memory_latency(inst, machine);
-        if scalar {
-            latency = scalar_latency;
-        }
+        let control = class == OpClass::Control;
+        let (unit, interval, latency, scalar_latency) = cost(inst, machine);
         let lane_words = |i: usize, s: &Operand| if s.is_uniform_physical() { 0 } else { u32::from(inst.src_words(i).max(1)) };
         let uses = &all.shared[i];
         let offset = program.header.text_offset + INSTRUCTION_BYTES * i as u64;
         all.insts.push(Static {
-            first: first as u32,
-            waits: (last - first) as u16,
-            writes: (all.rows.len() - last) as u16,
+            first,
+            waits,
+            writes,
             line: (offset / u64::from(machine.memory.line_bytes)) as u32,
             cluster: inst.cluster,
             port: match (scalar, control) {
@@ -190,7 +157,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
             way: way(inst),
             renames: !(uses.reads.is_empty() && uses.writes.is_empty() && uses.releases.is_empty()),
             ahead: !all.refreshes && !check_marks && positions[i] != Position::Ends && acts_on_registers(class),
-            latency,
+            latency: if scalar { scalar_latency } else { latency },
             interval,
             scalar_latency,
             compared: inst.srcs.iter().enumerate().map(|(i, s)| lane_words(i, s)).sum(),
@@ -199,11 +166,70 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
     all
 }
 
+impl Statics {
+    /// Adds the scoreboard rows of an instruction: of what it reads and writes, for which it waits, then again of what it writes. Returns where they
+    /// begin and the number of either. Those of the predicates come after all register rows, behind which constants and the like, for which nobody waits,
+    /// have their rows.
+    fn add_rows(&mut self, program: &Program, inst: &Inst, index: usize) -> (u32, u16, u16) {
+        let predicates = program.rows.constants;
+        let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
+            Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate => out.push(predicates + u16::from(p.index)),
+            Operand::Reg(_) if row < predicates => out.extend((0..u16::from(words.max(1))).map(|w| row + w)),
+            _ => {}
+        };
+        let rows = program.operands[index];
+        let all = &mut self.rows;
+        let first = all.len();
+        for (k, s) in inst.srcs.iter().enumerate() {
+            row(*s, rows[k + 1], inst.src_words(k), all);
+        }
+        if let Some(g) = inst.guard {
+            row(Operand::Reg(g.reg), 0, 0, all);
+        }
+        row(inst.dst, rows[0], inst.dst_words(), all);
+        // Each row once. Which comes first decides what a warp is said to wait for.
+        let mut last = first;
+        for k in first..all.len() {
+            if !all[first..last].contains(&all[k]) {
+                all[last] = all[k];
+                last += 1;
+            }
+        }
+        all.truncate(last);
+        row(inst.dst, rows[0], inst.dst_words(), all);
+        (first as u32, (last - first) as u16, (all.len() - last) as u16)
+    }
+}
+
+/// Where each instruction stands in its block.
+fn positions(program: &Program) -> Vec<Position> {
+    let mut positions = vec![Position::Inside; program.insts.len()];
+    for block in &program.blocks {
+        let end = (block.first + block.body) as usize;
+        if block.end != End::Fall {
+            positions[end] = Position::Ends;
+        } else if block.body > 0 {
+            positions[end - 1] = Position::Falls;
+        }
+    }
+    positions
+}
+
+/// What an instruction costs: its unit, for how many cycles it takes that, and cycles to its result, there and on the scalar unit.
+fn cost(inst: &Inst, machine: &Machine) -> (Unit, u32, u32, u32) {
+    let memory = memory_latency(inst, machine);
+    let Some(t) = machine.timing.get(&inst.class()) else { return (Unit::Alu, 1, 1 + memory, 1 + memory) };
+    let scalar = if t.scalar_latency == 0 { t.latency } else { t.scalar_latency };
+    (t.unit, t.interval, t.latency + memory, scalar + memory)
+}
+
+/// Whether an instruction acts on nothing but its warp's registers, and does not fail.
 fn acts_on_registers(class: OpClass) -> bool {
     use OpClass as C;
     !matches!(class, C::LoadGlobal | C::LoadLocal | C::LoadPrivate | C::LoadArgument | C::Store | C::Atomic | C::MemoryControl)
 }
 
+/// How an instruction uses the memory hierarchy.
 fn way(inst: &Inst) -> Way {
     let cached = !matches!(inst.mods.space, Some(MemorySpace::Local | MemorySpace::Argument));
     match inst.op {
@@ -214,6 +240,7 @@ fn way(inst: &Inst) -> Way {
     }
 }
 
+/// Cycles that an instruction's memory adds to its latency, where they are flat.
 fn memory_latency(inst: &Inst, machine: &Machine) -> u32 {
     if !matches!(inst.op, Op::Load | Op::LoadUniform | Op::Atomic) {
         return 0;

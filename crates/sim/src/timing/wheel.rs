@@ -2,7 +2,7 @@
 //!
 //! Each of the next [`NEAR`] cycles has its set of warps; those that wait for longer are few and are kept with their cycles.
 
-use super::set::Set;
+use super::warp_set::WarpSet;
 
 /// Cycles that the wheel holds.
 const NEAR: u64 = 64;
@@ -12,10 +12,10 @@ pub(super) struct Wheel<const W: usize> {
     /// Cycles before this one have been taken.
     from: u64,
     /// The warps of each cycle from `from` on, by the cycle modulo [`NEAR`], and which of the sets are not empty.
-    near: [Set<W>; NEAR as usize],
+    near: [WarpSet<W>; NEAR as usize],
     occupied: u64,
     /// Warps of later cycles, the least of these, and the cycle of each.
-    far: Set<W>,
+    far: WarpSet<W>,
     least_far: u64,
     times: Vec<u64>,
 }
@@ -25,9 +25,9 @@ impl<const W: usize> Wheel<W> {
     pub fn new() -> Self {
         Wheel {
             from: 0,
-            near: [Set::EMPTY; NEAR as usize],
+            near: [WarpSet::EMPTY; NEAR as usize],
             occupied: 0,
-            far: Set::EMPTY,
+            far: WarpSet::EMPTY,
             least_far: u64::MAX,
             times: vec![u64::MAX; 64 * W],
         }
@@ -64,8 +64,8 @@ impl<const W: usize> Wheel<W> {
 
     /// Takes the warps out that wait for cycles up to `now`.
     #[inline(always)]
-    pub fn take(&mut self, now: u64) -> Set<W> {
-        let mut awake = Set::EMPTY;
+    pub fn take(&mut self, now: u64) -> WarpSet<W> {
+        let mut awake = WarpSet::EMPTY;
         let span = (now + 1).saturating_sub(self.from);
         let mut due = self.occupied.rotate_right((self.from % NEAR) as u32);
         if span < NEAR {
@@ -74,7 +74,7 @@ impl<const W: usize> Wheel<W> {
         while due != 0 {
             let i = (self.from + u64::from(due.trailing_zeros())) % NEAR;
             due &= due - 1;
-            awake = awake | std::mem::replace(&mut self.near[i as usize], Set::EMPTY);
+            awake = awake | std::mem::replace(&mut self.near[i as usize], WarpSet::EMPTY);
             self.occupied &= !(1 << i);
         }
         self.from = self.from.max(now + 1);
@@ -84,8 +84,8 @@ impl<const W: usize> Wheel<W> {
         awake
     }
 
-    fn take_far(&mut self, now: u64) -> Set<W> {
-        let mut awake = Set::EMPTY;
+    fn take_far(&mut self, now: u64) -> WarpSet<W> {
+        let mut awake = WarpSet::EMPTY;
         self.least_far = u64::MAX;
         for rank in self.far.iter() {
             if self.times[rank] <= now {
@@ -120,7 +120,7 @@ mod tests {
         for (rank, time) in [(0, 0), (1, 63), (2, 64), (3, 5), (4, 1000), (5, u64::MAX), (6, 5)] {
             w.add(rank, time);
         }
-        let ranks = |s: Set<1>| s.iter().collect::<Vec<_>>();
+        let ranks = |s: WarpSet<1>| s.iter().collect::<Vec<_>>();
         assert_eq!(w.least(), 0);
         assert_eq!(ranks(w.take(0)), [0]);
         assert_eq!(w.least(), 5);

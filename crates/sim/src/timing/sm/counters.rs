@@ -1,122 +1,201 @@
-//! What an SM counts.
+//! What an SM counts, and what follows from it for the launch.
 
 use super::super::super::functional::BlockCounts;
+use super::super::super::hierarchy::AccessCost;
+use super::super::super::program::Program;
 use super::super::super::statistics::{Forms, InstructionProfile, Stalls, TimingStatistics};
-use super::{Common, Form};
+use super::front_end::Form;
+use super::{LaunchContext, Sm};
+use heddle_isa::MemorySpace;
 
 /// What an SM counts.
 pub(in super::super) struct Counters {
+    /// Executions of blocks.
     pub blocks: BlockCounts,
+    /// By instruction: what its accesses touched and how long they took.
     pub profile: Vec<InstructionProfile>,
     /// Cycles from a warp's previous issue to that of each instruction, summed over the issues.
     pub cycles: Vec<u64>,
+    /// Empty issue slots by cause.
     pub stalls: Stalls,
-    pub forms: Forms,
+    /// Issues by form, as far as blocks' executions do not tell.
+    forms: Forms,
     /// Times each instruction was scalarised at run time.
-    pub scalarised: Vec<u64>,
+    scalarised: Vec<u64>,
     /// Sectors by memory space.
-    pub sectors: [Option<u64>; 8],
-    /// Loads by latency.
-    pub latencies: [u64; 16],
+    sectors: [Option<u64>; 8],
+    /// Loads by the logarithm of their latency in cycles.
+    latencies: [u64; 16],
     /// Most warps resident.
-    pub resident_warps: u64,
+    resident_warps: u64,
     /// Most registers of the pool in use.
-    pub peak: u64,
-    /// Cycles by share of the registers in use.
-    pub histogram: [u64; 11],
+    peak: u64,
+    /// Cycles by share of the registers in use, in tenths.
+    histogram: [u64; 11],
     /// Resident warps, summed over cycles.
     pub occupied: u64,
 }
 
 impl Counters {
-    /// Adds what the SM counted to the launch's.
-    pub fn add_to(
-        &self,
-        timing: &mut TimingStatistics,
-        blocks: &mut BlockCounts,
-        sectors: &mut [Option<u64>; 8],
-        scalarised: &mut [u64],
-    ) {
+    /// Zeros.
+    pub fn new(program: &Program) -> Counters {
+        let n = program.insts.len();
+        let mut blocks = BlockCounts::new(program);
+        blocks.saved_lanes = vec![0; n];
+        Counters {
+            blocks,
+            profile: vec![InstructionProfile::default(); n],
+            cycles: vec![0; n],
+            stalls: Stalls::default(),
+            forms: Forms::default(),
+            scalarised: vec![0; n],
+            sectors: [None; 8],
+            latencies: [0; 16],
+            resident_warps: 0,
+            peak: 0,
+            histogram: [0; 11],
+            occupied: 0,
+        }
+    }
+
+    /// Counts a load that the hierarchy delayed, by the cycles from its issue to its result.
+    pub(super) fn count_latency(&mut self, index: usize, latency: u64) {
+        self.profile[index].latency += latency;
+        let bin = (u64::BITS - 1 - latency.max(1).leading_zeros()).min(15);
+        self.latencies[bin as usize] += 1;
+    }
+
+    /// Counts an access of an instruction that went through the hierarchy.
+    pub(super) fn count_access(&mut self, index: usize, space: MemorySpace, sectors: u32, cost: &AccessCost) {
+        *self.sectors[space as usize & 7].get_or_insert(0) += u64::from(sectors);
+        let profile = &mut self.profile[index];
+        profile.sectors += u64::from(cost.sectors);
+        profile.lines += u64::from(cost.lines);
+        profile.hits += u64::from(cost.hits);
+        profile.far += u64::from(cost.far);
+    }
+
+    /// Counts some cycles in which `warps` warps are resident and `used` of the pool's registers are in use.
+    pub(super) fn observe_pool(&mut self, warps: u64, used: u32, pool: u32, cycles: u64) {
+        let used = u64::from(used);
+        self.resident_warps = self.resident_warps.max(warps);
+        self.peak = self.peak.max(used);
+        self.histogram[(used * 10 / u64::from(pool)) as usize] += cycles;
+    }
+
+    /// Counts an instruction, of which so many lanes are active, by its form (issue statistics) where that is not known before the launch, and what
+    /// the run-time scalarizer did for it. The other figures are multiplied out from executions of blocks ([`Totals::multiply_out`]).
+    #[inline(always)]
+    pub(super) fn count_form<const N: usize>(&mut self, c: &LaunchContext<'_, N>, index: usize, form: Form, active: u32) {
+        match form {
+            Form::Static | Form::Vector => {}
+            Form::Missed => self.forms.missed += 1,
+            Form::OneLane => self.forms.one_lane += 1,
+            Form::FewLanes => self.forms.few_lanes += 1,
+        }
+        if form.is_scalarised() {
+            self.scalarised[index] += 1;
+            self.blocks.saved_lanes[index] += u64::from(active - 1);
+        }
+        // EXEC, not the guard, is what the comparators see.
+        let st = &c.statics.insts[index];
+        if active > 1 && active <= c.threshold && active < N as u32 && st.eligible {
+            self.blocks.compared += u64::from(active * st.compared);
+        }
+    }
+}
+
+/// What all SMs of a launch counted.
+pub(in super::super) struct Totals {
+    /// Executions of blocks.
+    pub blocks: BlockCounts,
+    /// Figures of timing mode.
+    pub timing: TimingStatistics,
+    /// Sectors by memory space.
+    pub sectors: [Option<u64>; 8],
+    /// Cycles until the last SM was done.
+    pub cycles: u64,
+    /// Times each instruction was scalarised at run time.
+    scalarised: Vec<u64>,
+    /// Cycles of the SMs, summed.
+    sm_cycles: u64,
+    /// Resident warps, summed over these.
+    occupied: u64,
+}
+
+impl Totals {
+    /// Of no SM yet; `timing` holds what is known of the launch.
+    pub fn new(program: &Program, timing: TimingStatistics) -> Totals {
+        let n = program.insts.len();
+        let mut blocks = BlockCounts::new(program);
+        blocks.saved_lanes = vec![0; n];
+        let timing = TimingStatistics { profile: vec![InstructionProfile::default(); n], ..timing };
+        Totals { blocks, timing, sectors: [None; 8], cycles: 0, scalarised: vec![0; n], sm_cycles: 0, occupied: 0 }
+    }
+
+    /// Adds an SM that is done.
+    pub fn add<const N: usize, const W: usize>(&mut self, sm: &Sm<'_, N, W>) {
         let pairs = |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        pairs(&mut blocks.executions, &self.blocks.executions);
-        pairs(&mut blocks.lanes, &self.blocks.lanes);
-        blocks.splits += self.blocks.splits;
-        pairs(&mut blocks.saved_lanes, &self.blocks.saved_lanes);
-        blocks.compared += self.blocks.compared;
-        timing.profile.iter_mut().zip(&self.profile).for_each(|(a, b)| a.add(b));
-        timing.profile.iter_mut().zip(&self.cycles).for_each(|(a, b)| a.cycles += b);
-        timing.stalls.add(&self.stalls);
-        timing.forms.add(&self.forms);
-        pairs(scalarised, &self.scalarised);
-        pairs(&mut timing.hierarchy.latencies, &self.latencies);
-        timing.resident_warps = timing.resident_warps.max(self.resident_warps);
-        timing.pool.peak = timing.pool.peak.max(self.peak);
-        pairs(&mut timing.pool.histogram, &self.histogram);
-        for (to, from) in sectors.iter_mut().zip(self.sectors) {
+        let Totals { blocks, timing, .. } = self;
+        let counted = &sm.counters;
+        pairs(&mut blocks.executions, &counted.blocks.executions);
+        pairs(&mut blocks.lanes, &counted.blocks.lanes);
+        blocks.splits += counted.blocks.splits;
+        pairs(&mut blocks.saved_lanes, &counted.blocks.saved_lanes);
+        blocks.compared += counted.blocks.compared;
+        timing.profile.iter_mut().zip(&counted.profile).for_each(|(a, b)| a.add(b));
+        timing.profile.iter_mut().zip(&counted.cycles).for_each(|(a, b)| a.cycles += b);
+        timing.stalls.add(&counted.stalls);
+        timing.forms.add(&counted.forms);
+        pairs(&mut self.scalarised, &counted.scalarised);
+        pairs(&mut timing.hierarchy.latencies, &counted.latencies);
+        timing.resident_warps = timing.resident_warps.max(counted.resident_warps);
+        timing.pool.peak = timing.pool.peak.max(counted.peak);
+        pairs(&mut timing.pool.histogram, &counted.histogram);
+        for (to, from) in self.sectors.iter_mut().zip(counted.sectors) {
             if let Some(from) = from {
                 *to.get_or_insert(0) += from;
             }
         }
+        let host = sm.host_state();
+        timing.host.bytes += host.bytes;
+        timing.host.work_items += host.work_items;
+        self.occupied += counted.occupied;
+        self.cycles = self.cycles.max(sm.time);
+        self.sm_cycles += sm.time;
     }
-}
 
-/// Counts a load that the hierarchy delayed.
-pub(super) fn count_latency(counters: &mut Counters, index: usize, latency: u64) {
-    counters.profile[index].latency += latency;
-    let bin = (u64::BITS - 1 - latency.max(1).leading_zeros()).min(15);
-    counters.latencies[bin as usize] += 1;
-}
-
-/// Counts an instruction, of which so many lanes are active, by its form (issue statistics) where that is not known before the launch, and what the
-/// run-time scalarizer did for it. The other figures are multiplied out from executions of blocks ([`multiply_out`]).
-#[inline(always)]
-pub(super) fn count_form<const N: usize>(counters: &mut Counters, c: &Common<'_, N>, index: usize, form: Form, active: u32) {
-    let forms = &mut counters.forms;
-    match form {
-        Form::Static | Form::Vector => {}
-        Form::Missed => forms.missed += 1,
-        Form::OneLane => forms.one_lane += 1,
-        Form::FewLanes => forms.few_lanes += 1,
-    }
-    if form.is_scalarised() {
-        counters.scalarised[index] += 1;
-        counters.blocks.saved_lanes[index] += u64::from(active - 1);
-    }
-    // EXEC, not the guard, is what the comparators see.
-    let st = &c.statics.insts[index];
-    if active > 1 && active <= c.threshold && active < N as u32 && st.eligible {
-        counters.blocks.compared += u64::from(active * st.compared);
-    }
-}
-
-/// What follows from how often each block was executed, of all SMs together: issues by instruction, form and unit.
-pub(in super::super) fn multiply_out<const N: usize>(
-    c: &Common<'_, N>,
-    blocks: &BlockCounts,
-    scalarised: &[u64],
-    timing: &mut TimingStatistics,
-) {
-    let mut other = 0;
-    for (b, block) in c.launch.program.blocks.iter().enumerate() {
-        let (issues, lanes) = (blocks.executions[b], blocks.lanes[b]);
-        for index in (block.first..block.first + block.len()).map(|i| i as usize) {
-            (timing.profile[index].issues, timing.profile[index].lanes) = (issues, lanes);
-            let st = &c.statics.insts[index];
-            match (st.scalar, st.control) {
-                (true, _) => timing.scalar_issued += issues,
-                (_, true) => {}
-                _ => {
-                    timing.scalar_issued += scalarised[index];
-                    timing.issued[usize::from(st.cluster)] += issues - scalarised[index];
-                    other += issues;
+    /// What follows from how often each block was executed, of all SMs together: issues by instruction, form and unit.
+    pub fn multiply_out<const N: usize>(&mut self, c: &LaunchContext<'_, N>) {
+        let Totals { blocks, timing, scalarised, .. } = self;
+        let mut other = 0;
+        for (b, block) in c.run.launch.program.blocks.iter().enumerate() {
+            let (issues, lanes) = (blocks.executions[b], blocks.lanes[b]);
+            for index in (block.first..block.first + block.len()).map(|i| i as usize) {
+                (timing.profile[index].issues, timing.profile[index].lanes) = (issues, lanes);
+                let st = &c.statics.insts[index];
+                match (st.scalar, st.control) {
+                    (true, _) => timing.scalar_issued += issues,
+                    (_, true) => {}
+                    _ => {
+                        timing.scalar_issued += scalarised[index];
+                        timing.issued[usize::from(st.cluster)] += issues - scalarised[index];
+                        other += issues;
+                    }
+                }
+                if !st.control && st.scalar {
+                    let forms = &mut timing.forms;
+                    *(if c.code[index].scalar { &mut forms.scalar } else { &mut forms.marked }) += issues;
                 }
             }
-            if !st.control && st.scalar {
-                let forms = &mut timing.forms;
-                *(if c.code[index].scalar { &mut forms.scalar } else { &mut forms.marked }) += issues;
-            }
         }
+        let forms = &mut timing.forms;
+        forms.vector = other - forms.one_lane - forms.few_lanes - forms.missed;
+        timing.profile.iter_mut().zip(&blocks.saved_lanes).for_each(|(p, n)| p.saved_lanes = *n);
     }
-    let forms = &mut timing.forms;
-    forms.vector = other - forms.one_lane - forms.few_lanes - forms.missed;
+
+    /// Share of the warps that SMs can hold that were resident, over all cycles.
+    pub fn occupancy(&self, max_warps: u32) -> f64 {
+        self.occupied as f64 / (self.sm_cycles.max(1) as f64 * f64::from(max_warps))
+    }
 }

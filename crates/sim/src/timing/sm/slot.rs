@@ -5,7 +5,7 @@ use super::super::super::rename::Table;
 /// No line of code.
 const NO_LINE: u32 = u32::MAX;
 
-/// Where a resident warp stands. What it computes with is in its `Warp`, when its registers are ready in the scoreboard.
+/// Where a resident warp stands. What it computes with is in its `Warp`, when its registers are ready in the scoreboard. Times are cycles.
 pub(super) struct Slot {
     /// Next instruction.
     pub pc: u32,
@@ -16,13 +16,17 @@ pub(super) struct Slot {
     pub fetched: u32,
     /// Which instructions from `first` on run on the scalar unit although the compiler did not say so, a bit each.
     pub scalarised: u64,
+    /// Number of the warp's work-group in the SM.
     pub group: usize,
+    /// The warp's rank by age.
     pub rank: usize,
-    /// From when on the next instruction could issue, and when its line of code is there.
+    /// From when on the next instruction could issue if its code and operands were there.
     pub begin: u64,
+    /// When the next instruction's line of code is there, which may be pending.
     pub code_ready: u64,
-    /// Earliest issue of the next instruction by its operands, and by a barrier.
+    /// Earliest issue of the next instruction by its code and operands, and by a barrier.
     pub next: u64,
+    /// When the warp left a barrier behind its last instruction; 0 if there was none.
     pub released: u64,
     /// When the warp issued last.
     pub issued_at: u64,
@@ -35,7 +39,7 @@ pub(super) struct Slot {
     /// Loads of the warp that wait for their bytes.
     pub loads: u32,
     /// At a barrier.
-    pub waiting: bool,
+    pub at_barrier: bool,
 }
 
 impl Slot {
@@ -65,7 +69,7 @@ impl Default for Slot {
             table: Table::default(),
             generation: 0,
             loads: 0,
-            waiting: false,
+            at_barrier: false,
         }
     }
 }

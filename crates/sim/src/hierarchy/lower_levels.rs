@@ -1,13 +1,14 @@
-//! What all SMs share (K1): L2 slices, DRAM, system memory.
+//! The lower levels of the hierarchy, which all SMs share (K1): L2 slices, DRAM, system memory.
 //!
 //! Every slice and channel serves in the order in which requests are made; a request waits for those made before it, not for those that are made
 //! later and arrive earlier. Bytes move when the request is made; its time of arrival is what the requester waits for.
 
 use rustc_hash::FxHashMap;
 
-use super::cache::{Cache, Dirty, LineNumber, Place, runs};
+use super::cache::{Cache, DirtyLine, Eviction, LineFrame};
 use super::dram::Dram;
-use super::policy::{Far, Row};
+use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, bytes_of, runs, sectors_of};
+use super::policy::{AccessPolicy, L2Policy};
 use crate::DeviceMemory;
 use crate::statistics::{CacheStatistics, HierarchyStatistics};
 use heddle_target::Memory;
@@ -17,10 +18,38 @@ pub const PRIVATE_BASE: u64 = 1 << 60;
 /// First address of code.
 pub const CODE_BASE: u64 = 1 << 59;
 
-/// Bytes of the longest line (the machine description's limit).
-pub const LONGEST_LINE: usize = 256;
-/// A line's bytes.
-pub type LineBytes = [u8; LONGEST_LINE];
+/// Sectors to be read from L2.
+#[derive(Clone, Copy, Debug)]
+pub struct SectorRead<'p> {
+    /// Their line.
+    pub line: LineNumber,
+    /// The sectors, a bit each.
+    pub sectors: u64,
+    /// What L2 does.
+    pub policy: &'p AccessPolicy,
+}
+
+/// Bytes to be written to L2.
+#[derive(Clone, Copy, Debug)]
+pub struct LineWrite<'a> {
+    /// Their line.
+    pub line: LineNumber,
+    /// The line's bytes.
+    pub data: &'a [u8],
+    /// Which of them are written.
+    pub mask: &'a ByteMask,
+    /// What L2 does.
+    pub policy: &'static AccessPolicy,
+    /// Stores that go to system memory one by one if the policy says so.
+    pub transactions: u32,
+}
+
+impl<'a> LineWrite<'a> {
+    /// The write-back of a line that left a cache.
+    pub fn of_dirty(dirty: &'a DirtyLine, policy: &'static AccessPolicy) -> LineWrite<'a> {
+        LineWrite { line: dirty.line, data: &dirty.data, mask: &dirty.bytes, policy, transactions: 1 }
+    }
+}
 
 /// Where a line's bytes are when no cache has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,68 +61,60 @@ enum Home {
     Nowhere,
 }
 
+/// A slice of L2: it serves one sector after the other.
 struct Slice {
     cache: Cache,
+    /// Cycle from which it can serve the next sector.
     free: u64,
 }
 
-/// The lower levels.
-pub struct Below {
+impl Slice {
+    /// Takes the slice for `cycles`, from cycle `arrives` on at the earliest. Returns the first of them.
+    fn reserve(&mut self, arrives: u64, cycles: u64) -> u64 {
+        let start = self.free.max(arrives);
+        self.free = start + cycles;
+        start
+    }
+}
+
+/// The levels that all SMs share: L2, device memory, and system memory behind the host's link.
+pub struct LowerLevels {
     description: Memory,
     slices: Vec<Slice>,
     dram: Dram,
-    link: u64,
+    /// Cycle from which the link to system memory is free.
+    link_free: u64,
     /// Private memory that has left the caches.
     private: FxHashMap<LineNumber, Box<LineBytes>>,
-    /// Counts.
+    /// What L2, device and system memory count.
     pub statistics: HierarchyStatistics,
     /// Sectors that missed L2 since this was set to 0.
     pub far_sectors: u32,
 }
 
-/// Counts an eviction.
-pub fn count_eviction(s: &mut CacheStatistics, evict_first: Option<bool>, dirty: Option<&Dirty>, sector_bytes: usize) {
-    match evict_first {
-        Some(true) => s.evicted_first += 1,
-        Some(false) => s.evicted_normal += 1,
+/// Counts what had to make room for a line.
+pub fn count_eviction(counts: &mut CacheStatistics, eviction: &Eviction, sector_bytes: usize) {
+    match eviction.evict_first {
+        Some(true) => counts.evicted_first += 1,
+        Some(false) => counts.evicted_normal += 1,
         None => {}
     }
-    if let Some(d) = dirty {
-        s.written_back += u64::from(touched(&d.bytes, sector_bytes).count_ones());
+    if let Some(d) = &eviction.dirty {
+        counts.written_back += u64::from(sectors_of(&d.bytes, sector_bytes).count_ones());
     }
 }
 
-/// Sectors that a mask of bytes touches.
-pub fn touched(mask: &[u64; 4], sector_bytes: usize) -> u64 {
-    let mut sectors = 0;
-    for (w, m) in mask.iter().enumerate() {
-        let mut m = *m;
-        while m != 0 {
-            let b = w * 64 + m.trailing_zeros() as usize;
-            let s = b / sector_bytes;
-            sectors |= 1 << s;
-            // On to the next sector.
-            let next = (s + 1) * sector_bytes;
-            if next >= (w + 1) * 64 {
-                break;
-            }
-            m &= u64::MAX << (next - w * 64);
-        }
-    }
-    sectors
-}
-
-impl Below {
+impl LowerLevels {
     /// Empty caches.
-    pub fn new(description: &Memory) -> Below {
+    pub fn new(description: &Memory) -> LowerLevels {
         let m = description;
         let (line, sector) = (m.line_bytes, m.sector_bytes);
         let slice = || Slice { cache: Cache::new(m.l2.bytes / m.l2.slices, m.l2.ways, line, sector, 1), free: 0 };
-        Below {
+        LowerLevels {
             description: m.clone(),
             slices: (0..m.l2.slices).map(|_| slice()).collect(),
             dram: Dram::new(&m.dram),
-            link: 0,
+            link_free: 0,
             private: FxHashMap::default(),
             statistics: HierarchyStatistics::default(),
             far_sectors: 0,
@@ -101,13 +122,13 @@ impl Below {
     }
 
     /// A launch begins at cycle 0.
-    pub fn settle(&mut self) {
+    pub fn restart_clock(&mut self) {
         for s in &mut self.slices {
-            s.cache.settle();
+            s.cache.restart_clock();
             s.free = 0;
         }
-        self.dram.settle();
-        self.link = 0;
+        self.dram.restart_clock();
+        self.link_free = 0;
     }
 
     fn sector_bytes(&self) -> usize {
@@ -139,140 +160,126 @@ impl Below {
         ((line ^ (line >> 5) ^ (line >> 11)) % n) as usize
     }
 
-    /// Reads sectors from L2, requested by what arrives at a cycle. Returns when the slice has them all.
-    pub fn read(
-        &mut self,
-        memory: &DeviceMemory,
-        line: LineNumber,
-        sectors: u64,
-        row: &Row,
-        arrives: u64,
-        out: &mut LineBytes,
-    ) -> u64 {
-        let (place, done) = self.access(memory, line, sectors, row, arrives, u64::from(sectors.count_ones()));
-        let slice = self.slice(line);
-        let bytes = self.slices[slice].cache.bytes(place);
+    /// What L2 does with a line by its policy, which depends on the memory that the line is of.
+    fn policy_at(home: Home, policy: &AccessPolicy) -> L2Policy {
+        if home == Home::System { policy.l2_system } else { policy.l2_device }
+    }
+
+    /// Reads sectors from L2, where the request arrives at a cycle. Returns the cycle at which the slice has them all.
+    pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64, out: &mut LineBytes) -> u64 {
+        let (frame, done) = self.access(memory, read, arrives, u64::from(read.sectors.count_ones()));
+        let slice = self.slice(read.line);
+        let bytes = self.slices[slice].cache.bytes(frame);
         out[..bytes.len()].copy_from_slice(bytes);
         done
     }
 
     /// Brings sectors of a line into L2, keeping its slice busy for `slots` sectors' time. Returns where it is and when they are there.
-    fn access(
-        &mut self,
-        memory: &DeviceMemory,
-        line: LineNumber,
-        sectors: u64,
-        row: &Row,
-        arrives: u64,
-        slots: u64,
-    ) -> (Place, u64) {
+    fn access(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64, slots: u64) -> (LineFrame, u64) {
+        let SectorRead { line, sectors, policy } = read;
         let home = self.home(memory, line);
-        let far = if home == Home::System { row.system } else { row.device };
+        let policy = Self::policy_at(home, policy);
         let l2 = self.description.l2;
         let slice = self.slice(line);
-        let start = self.slices[slice].free.max(arrives);
-        self.slices[slice].free = start + u64::from(l2.interval) * slots;
+        let start = self.slices[slice].reserve(arrives, u64::from(l2.interval) * slots);
         let found = start + u64::from(l2.latency);
-        if far == Far::VolatileFetch {
+        if policy == L2Policy::VolatileFetch {
             // Stores that wait in the line are not lost.
-            let place = self.slices[slice].cache.find(line);
-            if let Some(dirty) = place.and_then(|p| self.slices[slice].cache.take(p)) {
-                self.statistics.l2.written_back += u64::from(touched(&dirty.bytes, self.sector_bytes()).count_ones());
+            let frame = self.slices[slice].cache.find(line);
+            if let Some(dirty) = frame.and_then(|f| self.slices[slice].cache.take(f)) {
+                self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
                 self.write_memory(memory, &dirty, start);
             }
         }
-        let place = self.allocate(memory, slice, line, far != Far::Normal, start);
-        let missing = sectors & !self.slices[slice].cache.valid(place);
+        let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
+        let missing = sectors & !self.slices[slice].cache.valid(frame);
         self.statistics.l2.reads += u64::from(sectors.count_ones());
         self.statistics.l2.misses += u64::from(missing.count_ones());
         if missing != 0 {
             let mut bytes = [0; LONGEST_LINE];
             let arrives = self.fetch(memory, home, line, missing, found, &mut bytes);
-            self.slices[slice].cache.fill(place, missing, &bytes, arrives);
+            self.slices[slice].cache.fill(frame, missing, &bytes, arrives);
         }
-        let ready = self.slices[slice].cache.ready(place, sectors);
-        (place, ready.max(found))
+        let ready = self.slices[slice].cache.ready(frame, sectors);
+        (frame, ready.max(found))
     }
 
-    fn allocate(&mut self, memory: &DeviceMemory, slice: usize, line: LineNumber, evict_first: bool, now: u64) -> Place {
-        let (place, eviction) = self.slices[slice].cache.allocate(line, evict_first);
+    /// Finds a line in its slice or makes room for it at a cycle.
+    fn allocate(&mut self, memory: &DeviceMemory, line: LineNumber, evict_first: bool, now: u64) -> LineFrame {
+        let slice = self.slice(line);
+        let (frame, eviction) = self.slices[slice].cache.allocate(line, evict_first);
         let sector = self.sector_bytes();
-        count_eviction(&mut self.statistics.l2, eviction.evict_first, eviction.dirty.as_ref(), sector);
+        count_eviction(&mut self.statistics.l2, &eviction, sector);
         if let Some(dirty) = eviction.dirty {
             self.write_memory(memory, &dirty, now);
         }
-        place
+        frame
     }
 
-    /// Writes bytes of a line to L2, where they arrive at a cycle. `transactions`: stores that go to system memory one by one if the policy says so.
-    #[allow(clippy::too_many_arguments)]
-    pub fn write(
-        &mut self,
-        memory: &DeviceMemory,
-        line: LineNumber,
-        data: &[u8],
-        mask: &[u64; 4],
-        row: &Row,
-        arrives: u64,
-        transactions: u32,
-    ) {
-        let count = u64::from(touched(mask, self.sector_bytes()).count_ones());
+    /// Writes bytes of a line to L2, where they arrive at a cycle.
+    pub fn write(&mut self, memory: &DeviceMemory, write: &LineWrite, arrives: u64) {
+        let LineWrite { line, data, mask, policy, transactions } = *write;
+        let count = u64::from(sectors_of(mask, self.sector_bytes()).count_ones());
         self.statistics.l2.writes += count;
         let slice = self.slice(line);
-        let start = self.slices[slice].free.max(arrives);
-        self.slices[slice].free = start + u64::from(self.description.l2.interval) * count;
+        let start = self.slices[slice].reserve(arrives, u64::from(self.description.l2.interval) * count);
         let home = self.home(memory, line);
-        let far = if home == Home::System { row.system } else { row.device };
-        if far == Far::WriteThrough {
-            if let Some(place) = self.slices[slice].cache.find(line) {
-                self.slices[slice].cache.write(place, data, mask, false);
-                self.slices[slice].cache.touch(place, true);
+        let policy = Self::policy_at(home, policy);
+        if policy == L2Policy::WriteThrough {
+            let cache = &mut self.slices[slice].cache;
+            if let Some(frame) = cache.find(line) {
+                cache.write(frame, data, mask, false);
+                cache.touch(frame, true);
             }
             self.store_bytes(memory, home, line, data, mask);
-            let each = u64::from(self.description.system.interval);
-            self.link = self.link.max(start) + each * u64::from(transactions);
+            self.use_link(start, transactions);
             self.statistics.system_written_bytes += u64::from(transactions) * u64::from(self.description.sector_bytes);
             return;
         }
-        let place = self.allocate(memory, slice, line, far != Far::Normal, start);
-        self.slices[slice].cache.write(place, data, mask, true);
+        let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
+        self.slices[slice].cache.write(frame, data, mask, true);
     }
 
-    /// Performs atomics on a line in L2: `update` gets the bytes (of the sectors asked for) and returns which it changed. Returns when it is done.
-    #[allow(clippy::too_many_arguments)]
+    /// Performs the atomics of some lanes on a line in L2: `update` gets the bytes (of the sectors asked for) and returns which it
+    /// changed. Returns the cycle at which they are done.
     pub fn atomic(
         &mut self,
         memory: &DeviceMemory,
-        line: LineNumber,
-        sectors: u64,
-        row: &Row,
+        read: SectorRead,
         arrives: u64,
         lanes: u32,
-        update: &mut dyn FnMut(&mut LineBytes) -> [u64; 4],
+        update: &mut dyn FnMut(&mut LineBytes) -> ByteMask,
     ) -> u64 {
-        let (place, done) = self.access(memory, line, sectors, row, arrives, 1);
+        let line = read.line;
+        let (frame, done) = self.access(memory, read, arrives, 1);
         let slice = self.slice(line);
         let mut bytes = [0; LONGEST_LINE];
-        let cached = self.slices[slice].cache.bytes(place);
+        let cached = self.slices[slice].cache.bytes(frame);
         bytes[..cached.len()].copy_from_slice(cached);
         let mask = update(&mut bytes);
         let each = u64::from(self.description.l2.atomic_interval);
         self.slices[slice].free += each * u64::from(lanes);
         let home = self.home(memory, line);
         let through = home == Home::System;
-        self.slices[slice].cache.write(place, &bytes, &mask, !through);
+        self.slices[slice].cache.write(frame, &bytes, &mask, !through);
         if through {
             self.store_bytes(memory, home, line, &bytes, &mask);
-            self.link = self.link.max(done) + u64::from(self.description.system.interval);
+            self.use_link(done, 1);
             self.statistics.system_written_bytes += u64::from(self.description.sector_bytes);
         }
-        self.statistics.l2.writes += u64::from(sectors.count_ones());
+        self.statistics.l2.writes += u64::from(read.sectors.count_ones());
         done + each * u64::from(lanes)
     }
 
+    /// Takes the link to system memory for some sectors, from a cycle on at the earliest. Returns the cycle behind the last.
+    fn use_link(&mut self, now: u64, sectors: u32) -> u64 {
+        self.link_free = self.link_free.max(now) + u64::from(self.description.system.interval) * u64::from(sectors);
+        self.link_free
+    }
+
     /// Brings a line into L2 for later (K5).
-    pub fn prefetch(&mut self, memory: &DeviceMemory, line: LineNumber, sectors: u64, row: &Row, arrives: u64) {
-        self.access(memory, line, sectors, row, arrives, 1);
+    pub fn prefetch(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64) {
+        self.access(memory, read, arrives, 1);
     }
 
     /// Whether a line has a home to be fetched from: a prefetch of anything else does nothing (K5).
@@ -291,7 +298,8 @@ impl Below {
                 let start = memory.host(self.address(line));
                 for run in runs(sectors) {
                     let to = &mut out[run.start * size..run.end * size];
-                    // SAFETY: allocations are aligned to at least the longest line and followed by a gap of as much.
+                    // SAFETY: `home` found the line's first byte in an allocation; allocations are aligned to the longest line and followed by
+                    // a gap of as much, so the whole line is memory that the device owns, and `to` is the caller's.
                     unsafe { std::ptr::copy_nonoverlapping(start.add(run.start * size), to.as_mut_ptr(), to.len()) };
                 }
             }
@@ -302,41 +310,36 @@ impl Below {
             Home::Nowhere => out.fill(0),
         }
         if home == Home::System {
-            let d = self.description.system;
-            self.link = self.link.max(now) + u64::from(d.interval) * u64::from(count);
             self.statistics.system_read_bytes += bytes;
-            return self.link + u64::from(d.latency);
+            return self.use_link(now, count) + u64::from(self.description.system.latency);
         }
         self.statistics.dram_read_bytes += bytes;
         self.dram.access(self.address(line) & (CODE_BASE - 1), count, now)
     }
 
-    fn store_bytes(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, data: &[u8], mask: &[u64; 4]) {
+    /// Writes bytes of a line to the memory that it is of.
+    fn store_bytes(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, data: &[u8], mask: &ByteMask) {
         let address = self.address(line);
         let target: *mut u8 = match home {
             Home::Device | Home::System => memory.host(address),
             Home::Private => self.private.entry(line).or_insert_with(|| Box::new([0; LONGEST_LINE])).as_mut_ptr(),
             Home::Nowhere => return,
         };
-        for (w, m) in mask.iter().enumerate() {
-            let mut m = *m;
-            while m != 0 {
-                let b = w * 64 + m.trailing_zeros() as usize;
-                // SAFETY: dirty bytes come from checked stores, inside an allocation (or a private line's box).
-                unsafe { target.add(b).write(data[b]) };
-                m &= m - 1;
-            }
+        for b in bytes_of(mask) {
+            // SAFETY: dirty bytes come from checked stores, inside an allocation, or of a private line, whose box has room for the
+            // longest line; `b` is less than its length.
+            unsafe { target.add(b).write(data[b]) };
         }
     }
 
     /// Writes a line's dirty bytes to memory.
-    fn write_memory(&mut self, memory: &DeviceMemory, dirty: &Dirty, now: u64) {
+    fn write_memory(&mut self, memory: &DeviceMemory, dirty: &DirtyLine, now: u64) {
         let home = self.home(memory, dirty.line);
         self.store_bytes(memory, home, dirty.line, &dirty.data, &dirty.bytes);
-        let count = touched(&dirty.bytes, self.sector_bytes()).count_ones();
+        let count = sectors_of(&dirty.bytes, self.sector_bytes()).count_ones();
         let bytes = u64::from(count) * u64::from(self.description.sector_bytes);
         if home == Home::System {
-            self.link = self.link.max(now) + u64::from(self.description.system.interval) * u64::from(count);
+            self.use_link(now, count);
             self.statistics.system_written_bytes += bytes;
         } else {
             self.dram.access(self.address(dirty.line) & (CODE_BASE - 1), count, now);
@@ -363,7 +366,7 @@ impl Below {
                 if dirty.line >= first_private {
                     self.slices[i].cache.discard(dirty.line);
                 } else {
-                    self.statistics.l2.written_back += u64::from(touched(&dirty.bytes, self.sector_bytes()).count_ones());
+                    self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
                     self.write_memory(memory, &dirty, 0);
                 }
             }

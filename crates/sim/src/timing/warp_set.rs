@@ -4,15 +4,15 @@ use std::ops::{BitAnd, BitOr, Sub};
 
 /// A set of up to 64 × W warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Set<const W: usize>([u64; W]);
+pub(super) struct WarpSet<const W: usize>([u64; W]);
 
-impl<const W: usize> Set<W> {
+impl<const W: usize> WarpSet<W> {
     /// No warp.
-    pub const EMPTY: Set<W> = Set([0; W]);
+    pub const EMPTY: WarpSet<W> = WarpSet([0; W]);
 
     #[inline(always)]
     fn map2(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        Set(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+        WarpSet(std::array::from_fn(|i| f(self.0[i], other.0[i])))
     }
     /// Adds a warp.
     #[inline(always)]
@@ -54,7 +54,7 @@ impl<const W: usize> Set<W> {
     /// Those younger than `i`.
     #[inline(always)]
     pub fn above(self, i: usize) -> Self {
-        Set(std::array::from_fn(|w| match w.cmp(&(i / 64)) {
+        WarpSet(std::array::from_fn(|w| match w.cmp(&(i / 64)) {
             std::cmp::Ordering::Less => 0,
             std::cmp::Ordering::Equal => self.0[w] & (u64::MAX << 1 << (i % 64)),
             std::cmp::Ordering::Greater => self.0[w],
@@ -70,7 +70,7 @@ impl<const W: usize> Set<W> {
     }
     /// The set after new numbers have been given to its members: `old[new]`, in ascending order. Who gets none leaves it.
     pub fn renumbered(self, old: &[usize]) -> Self {
-        let mut moved = Set::EMPTY;
+        let mut moved = WarpSet::EMPTY;
         if !self.is_empty() {
             old.iter().enumerate().for_each(|(new, old)| moved.set(new, self.contains(*old)));
         }
@@ -78,21 +78,21 @@ impl<const W: usize> Set<W> {
     }
 }
 
-impl<const W: usize> BitAnd for Set<W> {
+impl<const W: usize> BitAnd for WarpSet<W> {
     type Output = Self;
     #[inline(always)]
     fn bitand(self, other: Self) -> Self {
         self.map2(other, |a, b| a & b)
     }
 }
-impl<const W: usize> BitOr for Set<W> {
+impl<const W: usize> BitOr for WarpSet<W> {
     type Output = Self;
     #[inline(always)]
     fn bitor(self, other: Self) -> Self {
         self.map2(other, |a, b| a | b)
     }
 }
-impl<const W: usize> Sub for Set<W> {
+impl<const W: usize> Sub for WarpSet<W> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -106,14 +106,14 @@ mod tests {
 
     #[test]
     fn sets_over_several_words() {
-        let mut s = Set::<4>::EMPTY;
+        let mut s = WarpSet::<4>::EMPTY;
         for i in [3, 63, 64, 200] {
             s.insert(i);
         }
         assert_eq!(s.iter().collect::<Vec<_>>(), [3, 63, 64, 200]);
         assert_eq!(s.above(63).iter().collect::<Vec<_>>(), [64, 200]);
         assert_eq!(s.above(3).first(), Some(63));
-        let mut other = Set::EMPTY;
+        let mut other = WarpSet::EMPTY;
         other.insert(64);
         assert_eq!((s - other).count(), 3);
         assert_eq!((s & other).first(), Some(64));

@@ -1,0 +1,314 @@
+//! The stages of code generation as values.
+//!
+//! [`STAGES`] is the whole pipeline in order. `--stop-after`, `--start-before`, their help and error messages, the times of `--stats`, the
+//! graphs of `--dump`, the tests and `docs/STAGES.md` are all read from it. A new stage is a file with a function `run`, a row here, and
+//! a lit test that names it.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use super::allocate::Session;
+use super::dump::{self, Dump};
+use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
+use super::{
+    assign, cleanup, finish, local_file, lower, main_file, marks, partition, predicates, release, release_check, scalar_file,
+    schedule,
+};
+use heddle_mir::{Form, Function};
+use heddle_target::Machine;
+
+/// A stage: what it is called, between which forms of a function it stands, and what it does.
+pub struct Stage {
+    /// Name on the command line. The file is called the same, with `_` for `-`.
+    pub name: &'static str,
+    /// What it does, for `docs/STAGES.md`.
+    pub does: &'static str,
+    /// Form of the functions it takes. A function that is past that form passes by.
+    pub needs: Form,
+    /// Form of the functions it makes.
+    pub gives: Form,
+    /// When it is left out, if options can leave it out.
+    pub unless: Option<Unless>,
+    /// The graph of `--dump` that shows the function as it is before this stage.
+    pub shows: Option<Dump>,
+    /// Transforms a function.
+    pub run: fn(&mut Function, &mut Context) -> Result<(), CodegenError>,
+}
+
+/// When a stage is left out.
+pub struct Unless {
+    /// On the command line.
+    pub option: &'static str,
+    /// In the options.
+    pub holds: fn(&CodegenOptions) -> bool,
+}
+
+/// What the stages know while they work on one function.
+pub struct Context<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Options.
+    pub options: &'a CodegenOptions,
+    /// What was done so far.
+    pub stats: FunctionStats,
+    session: Option<Session>,
+}
+
+/// What the stages of register allocation know: the [`Context`] with the session that they share.
+pub struct Allocation<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Options.
+    pub options: &'a CodegenOptions,
+    /// What was done so far.
+    pub stats: &'a mut FunctionStats,
+    /// What allocation keeps from one register file to the next.
+    pub session: &'a mut Session,
+}
+
+impl<'a> Context<'a> {
+    /// For a function before its first stage.
+    pub fn new(function: &Function, machine: &'a Machine, options: &'a CodegenOptions) -> Self {
+        let stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
+        Context { machine, options, stats, session: None }
+    }
+
+    /// For a stage of allocation. The first to ask starts the session: the function as it is then is the one that the checker compares with.
+    pub fn allocation(&mut self, function: &Function) -> Allocation<'_> {
+        let session = self.session.get_or_insert_with(|| Session::new(function, self.options.verify));
+        Allocation { machine: self.machine, options: self.options, stats: &mut self.stats, session }
+    }
+
+    /// The session of allocation, once it has begun.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+}
+
+/// The pipeline.
+pub const STAGES: &[Stage] = &[
+    Stage {
+        name: "cleanup",
+        does: "copy propagation, common subexpressions within a block, dead code",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: cleanup::run,
+    },
+    Stage {
+        name: "lower",
+        does: "phis become parallel copies on the edges, tuples copies of their words",
+        needs: Form::Ssa,
+        gives: Form::Lowered,
+        unless: None,
+        shows: None,
+        run: lower::run,
+    },
+    Stage {
+        name: "marks",
+        does: "u marks on vector instructions that the scalar unit executes once for all lanes (S5)",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: Some(Unless { option: "--no-scalarize", holds: |o| o.no_marks }),
+        shows: None,
+        run: marks::run,
+    },
+    Stage {
+        name: "assign",
+        does: "a cluster for every vector instruction (C2)",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: None,
+        shows: None,
+        run: assign::run,
+    },
+    Stage {
+        name: "schedule",
+        does: "list scheduling within blocks: loads early, their users late (C2)",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: Some(Unless { option: "--no-schedule", holds: |o| o.no_schedule }),
+        shows: Some(Dump::Ddg),
+        run: schedule::run,
+    },
+    Stage {
+        name: "partition",
+        does: "an owner for every live range, and the copies between register files that follow (C3–C12)",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: Some(Unless { option: "--regfile=single", holds: |o| o.regfile == RegisterFile::Single }),
+        shows: None,
+        run: partition::run,
+    },
+    Stage {
+        name: "scalar-file",
+        does: "scalar registers, whose live ranges are linear; what overflows goes to vector registers",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: None,
+        shows: Some(Dump::Interference),
+        run: scalar_file::run,
+    },
+    Stage {
+        name: "predicates",
+        does: "predicate registers; what overflows goes to vector registers",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: None,
+        shows: None,
+        run: predicates::run,
+    },
+    Stage {
+        name: "local-file",
+        does: "registers of the clusters' local files; what overflows goes to the main file (C2)",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: None,
+        shows: None,
+        run: local_file::run,
+    },
+    Stage {
+        name: "main-file",
+        does: "registers of the main file, fixed and shared (REN-1, REN-4), with spills; the checker proves all files at once",
+        needs: Form::Lowered,
+        gives: Form::Allocated,
+        unless: None,
+        shows: None,
+        run: main_file::run,
+    },
+    Stage {
+        name: "finish",
+        does: "copies onto themselves, jumps to jumps and to the next block go away",
+        needs: Form::Allocated,
+        gives: Form::Allocated,
+        unless: None,
+        shows: None,
+        run: finish::run,
+    },
+    Stage {
+        name: "release",
+        does: "marks and instructions that give shared registers back (REN-5, REN-6, REN-7)",
+        needs: Form::Allocated,
+        gives: Form::Allocated,
+        unless: None,
+        shows: None,
+        run: release::run,
+    },
+    Stage {
+        name: "release-check",
+        does: "proof that no shared register is read unmapped, given back too early or kept at the end (REN-9)",
+        needs: Form::Allocated,
+        gives: Form::Allocated,
+        unless: Some(Unless { option: "without --verify", holds: |o| !o.verify }),
+        shows: None,
+        run: release_check::run,
+    },
+];
+
+impl Stage {
+    /// Its source file, from the root of the repository.
+    pub fn file(&self) -> String {
+        format!("crates/codegen/src/{}.rs", self.name.replace('-', "_"))
+    }
+
+    /// Whether it has something to do.
+    fn applies(&self, function: &Function, options: &CodegenOptions) -> bool {
+        function.form == self.needs && !self.unless.as_ref().is_some_and(|u| (u.holds)(options))
+    }
+
+    /// Runs the stage on a function, unless it passes by.
+    ///
+    /// # Errors
+    /// The stage's own.
+    pub fn apply(&self, function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+        if self.applies(function, context.options) {
+            (self.run)(function, context)?;
+            debug_assert!(function.form == self.gives, "{} does not give what it says", self.name);
+        }
+        Ok(())
+    }
+
+    /// Checks what the stage made against the rules of its form.
+    ///
+    /// # Errors
+    /// [`CodegenError::Internal`] with the first defect.
+    pub fn verify(&self, function: &Function, machine: &Machine) -> Result<(), CodegenError> {
+        heddle_mir::verify::verify(function, machine).map_err(|message| self.defect(function, message))
+    }
+
+    /// A defect of the compiler that shows after this stage.
+    fn defect(&self, function: &Function, message: String) -> CodegenError {
+        CodegenError::Internal { kernel: function.name.clone(), stage: self.name.into(), message }
+    }
+}
+
+/// The stage of a name.
+pub fn find(name: &str) -> Option<&'static Stage> {
+    STAGES.iter().find(|s| s.name == name)
+}
+
+/// The stages' names, in order.
+pub fn names() -> Vec<&'static str> {
+    STAGES.iter().map(|s| s.name).collect()
+}
+
+/// Runs the stages that the options leave one function, and says how long each took.
+pub(super) fn compile_function(
+    function: &mut Function,
+    machine: &Machine,
+    options: &CodegenOptions,
+) -> Result<(FunctionStats, Vec<Duration>), CodegenError> {
+    let mut context = Context::new(function, machine, options);
+    let mut times = vec![Duration::ZERO; STAGES.len()];
+    let first = options.start_before.as_ref().and_then(|n| STAGES.iter().position(|s| s.name == n)).unwrap_or(0);
+    for (stage, time) in STAGES.iter().zip(&mut times).skip(first) {
+        dump::before(stage, function, &mut context);
+        let start = Instant::now();
+        stage.apply(function, &mut context)?;
+        *time = start.elapsed();
+        if options.verify {
+            stage.verify(function, machine)?;
+        }
+        if options.stop_after.as_deref() == Some(stage.name) {
+            break;
+        }
+    }
+    let mut stats = context.stats;
+    dump::at_end(function, &options.dump, &mut stats)?;
+    Ok((stats, times))
+}
+
+/// The pipeline as a document.
+pub fn reference() -> String {
+    let mut out = String::from(
+        "\
+# Stages of code generation
+
+*Generated from the array `STAGES` of `crates/codegen/src/pipeline.rs`; do not edit.*
+
+Instruction selection (`select`) makes functions in SSA form; each stage takes and gives one of three forms:
+
+- **ssa**: virtual registers with one definition each, phis and tuples;
+- **lowered**: virtual registers with several definitions, no pseudo operations;
+- **allocated**: physical registers only.
+
+`heddle build --stop-after=STAGE` writes the functions as machine IR after a stage, `--start-before=STAGE` reads them again. A function that
+is past the form a stage needs passes it by. With `--verify` each result is checked against the rules of its form.
+
+| stage | what it does | needs | gives | left out | file |
+|---|---|---|---|---|---|
+",
+    );
+    for s in STAGES {
+        let unless = s.unless.as_ref().map_or(String::new(), |u| match u.option.strip_prefix("without ") {
+            Some(option) => format!("without `{option}`"),
+            None => format!("`{}`", u.option),
+        });
+        let _ = writeln!(out, "| `{}` | {} | {} | {} | {unless} | `{}` |", s.name, s.does, s.needs, s.gives, s.file());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,555 @@
+//! The caches of an SM cluster: the L1 caches of some SMs, their ports to the network, and the L1.5 that the SMs share.
+//!
+//! What lies further down is shared by all SMs. With [`ClusterCaches::lower`] in place, its answers come at once. Without, a request only
+//! gets a ticket, and what the answer is needed for is put off (see [`deferred`](super::deferred)); atomics and cache control cannot be.
+
+mod control;
+mod fetch;
+
+use smallvec::SmallVec;
+
+use super::cache::{Cache, Eviction, LineFrame};
+use super::coalescer::{Coalescer, Transaction};
+use super::deferred::{
+    Arrival, Continuation, Deferred, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
+};
+use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, add_bytes, are_distinct, sectors_of};
+use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, SectorRead, count_eviction};
+use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
+use super::sm_caches::SmCaches;
+use super::{Access, AccessCost, Path};
+use crate::DeviceMemory;
+use crate::statistics::HierarchyStatistics;
+use heddle_isa::{CachePolicy, MemorySpace};
+use heddle_target::Machine;
+
+/// The SM that makes a request, and when.
+#[derive(Clone, Copy, Debug)]
+struct Requester {
+    /// Number of the SM in its cluster.
+    sm: usize,
+    /// Cycle of the request.
+    now: u64,
+}
+
+/// One transaction of a load, for [`ClusterCaches::read_line`].
+struct LineLoad {
+    path: Path,
+    from: Requester,
+    transaction: Transaction,
+    policy: &'static AccessPolicy,
+    /// The lanes read every byte of the line, and none twice.
+    covers_line: bool,
+}
+
+/// What [`ClusterCaches::read_line`] found.
+#[derive(Default)]
+struct LineReply {
+    /// Cycle at which the sectors are there, as far as is known.
+    ready: u64,
+    /// Cycles for which the load-store unit waits for a miss-status holding register.
+    busy: u32,
+    /// Sectors found in L1, or on their way.
+    hits: u32,
+    /// Sectors that are still to come.
+    waits_for: SectorTickets,
+    /// Bytes of these that stay as they are.
+    keep: ByteMask,
+}
+
+/// The access that is being performed.
+#[derive(Default)]
+struct CurrentAccess {
+    /// Cycles that its last request waited at the SM's port.
+    port_wait: u64,
+    /// Tickets that it got.
+    tickets: SmallVec<[Ticket; 4]>,
+    /// The load itself, if it waits for answers.
+    load: Option<Box<PendingLoad>>,
+}
+
+/// The caches of an SM cluster.
+pub struct ClusterCaches {
+    /// Number of the cluster's first SM.
+    first_sm: usize,
+    sms: Vec<SmCaches>,
+    l15: Cache,
+    /// The levels below, where they answer at once.
+    pub lower: Option<Box<LowerLevels>>,
+    /// Requests to them otherwise, and what waits for the answers.
+    pub deferred: Deferred,
+    access: CurrentAccess,
+    /// While [`Self::probe`] counts the lines of loads: how many there have been.
+    probed: Option<usize>,
+    coalescer: Coalescer,
+    memory: heddle_target::Memory,
+    /// What L1 and L1.5 caches and the network count.
+    pub statistics: HierarchyStatistics,
+}
+
+impl ClusterCaches {
+    /// Empty caches of the SMs from `first_sm` on that share an L1.5.
+    pub fn new(machine: &Machine, first_sm: usize) -> ClusterCaches {
+        let m = &machine.memory;
+        let end = (first_sm + m.l15.sms as usize).min(machine.sm.count as usize);
+        ClusterCaches {
+            first_sm,
+            sms: (first_sm..end).map(|_| SmCaches::new(m)).collect(),
+            l15: Cache::new(m.l15.bytes, m.l15.ways, m.line_bytes, m.sector_bytes, 1),
+            lower: None,
+            deferred: Deferred::default(),
+            access: CurrentAccess::default(),
+            probed: None,
+            coalescer: Coalescer::new(machine),
+            memory: m.clone(),
+            statistics: HierarchyStatistics::default(),
+        }
+    }
+
+    /// A launch begins at cycle 0: nothing is on its way.
+    pub fn start(&mut self) {
+        self.statistics = HierarchyStatistics::default();
+        self.deferred = Deferred::default();
+        self.l15.restart_clock();
+        self.sms.iter_mut().for_each(SmCaches::restart_clock);
+    }
+
+    /// A launch ends: private memory is gone.
+    pub fn finish(&mut self) {
+        let first_private = PRIVATE_BASE / self.line_bytes();
+        for sm in &mut self.sms {
+            for dirty in sm.data.clean_all() {
+                debug_assert!(dirty.line >= first_private, "only private lines are dirty in L1");
+                sm.data.discard(dirty.line);
+            }
+        }
+    }
+
+    /// The driver's invalidation between dependent launches (K6).
+    pub fn invalidate(&mut self) {
+        for sm in &mut self.sms {
+            sm.data.take_all();
+            sm.uniform.take_all();
+            sm.constant.take_all();
+        }
+        self.l15.take_all();
+    }
+
+    fn line_bytes(&self) -> u64 {
+        self.coalescer.geometry.line_bytes
+    }
+
+    fn sector_bytes(&self) -> usize {
+        self.coalescer.geometry.sector_bytes as usize
+    }
+
+    /// An SM of the cluster, by its machine-wide number.
+    fn sm(&mut self, number: usize) -> &mut SmCaches {
+        &mut self.sms[number - self.first_sm]
+    }
+
+    /// An access begins.
+    fn begin_access(&mut self) {
+        self.access.port_wait = 0;
+        self.access.tickets.clear();
+        if let Some(lower) = &mut self.lower {
+            lower.far_sectors = 0;
+        }
+    }
+
+    /// The next transaction of an access is looked up: one a cycle.
+    fn next_transaction(&self, access: &Access, transaction: &Transaction, cost: &mut AccessCost) -> Requester {
+        let from = Requester { sm: access.sm - self.first_sm, now: access.now + u64::from(cost.lines) };
+        cost.lines += 1;
+        cost.sectors += transaction.sectors.count_ones();
+        from
+    }
+
+    /// The end of an access: what the load-store unit waits for. Requests that wait at the port longer than its queue holds stop the unit.
+    fn end_access(&mut self, cost: &mut AccessCost) {
+        let backlog = self.access.port_wait.saturating_sub(u64::from(self.memory.network.queue));
+        cost.busy = cost.busy.max(cost.lines).max(1) + backlog as u32;
+        cost.far = self.lower.as_ref().map_or(0, |b| b.far_sectors);
+    }
+
+    /// A request enters the network and takes its SM's port for some cycles. Returns the cycle of its arrival at L2.
+    fn inject(&mut self, from: Requester, cycles: u64) -> u64 {
+        let enters = self.sms[from.sm].port.inject(from.now, cycles);
+        self.access.port_wait = enters - from.now;
+        enters + u64::from(self.memory.network.latency)
+    }
+
+    /// Requests sectors of L2. Returns the cycle at which they are here, which may be pending.
+    fn read_lower(&mut self, memory: &DeviceMemory, from: Requester, read: SectorRead<'static>, out: &mut LineBytes) -> u64 {
+        let count = u64::from(read.sectors.count_ones());
+        let network = self.memory.network;
+        let interval = u64::from(network.interval);
+        let arrives = self.inject(from, interval);
+        let reply = self.sms[from.sm].port.reserve_reply(from.now, interval * count);
+        let back = reply - from.now + interval * count + u64::from(network.latency);
+        self.statistics.network_sectors += count;
+        self.statistics.l2_to_l1_bytes += count * self.coalescer.geometry.sector_bytes;
+        match &mut self.lower {
+            Some(lower) => lower.read(memory, read, arrives, out) + back,
+            None => {
+                let not_before = arrives + u64::from(self.memory.l2.latency) + back;
+                let ticket = self.deferred.new_ticket(None, not_before);
+                self.access.tickets.push(ticket);
+                let data = Box::new([0; LONGEST_LINE]);
+                let request = Request::Read { ticket, read, arrives, back, data };
+                self.deferred.requests.push_back((self.deferred.now, request));
+                PENDING | u64::from(ticket)
+            }
+        }
+    }
+
+    /// Sends bytes of a line to L2: an SM's store, or what its L1 evicted.
+    fn write_lower(&mut self, memory: &DeviceMemory, from: Requester, write: &LineWrite) {
+        let count = u64::from(sectors_of(write.mask, self.sector_bytes()).count_ones());
+        let arrives = self.inject(from, u64::from(self.memory.network.interval) * count);
+        self.statistics.network_sectors += count;
+        self.statistics.l1_to_l2_bytes += count * self.coalescer.geometry.sector_bytes;
+        match &mut self.lower {
+            Some(lower) => lower.write(memory, write, arrives),
+            None => {
+                let LineWrite { line, data, mask, policy, transactions } = *write;
+                let mut copy = Box::new([0; LONGEST_LINE]);
+                copy[..data.len()].copy_from_slice(data);
+                let request = Request::Write { line, data: copy, mask: *mask, policy, arrives, transactions };
+                self.deferred.requests.push_back((self.deferred.now, request));
+            }
+        }
+    }
+
+    /// A cache of the cluster.
+    fn cache(&mut self, target: FillTarget) -> &mut Cache {
+        match target {
+            FillTarget::L1(sm, path) => self.sms[sm].of(path),
+            FillTarget::L15 => &mut self.l15,
+        }
+    }
+
+    /// Fills sectors of a line, which `read` asked for and which arrive at a cycle, now or later.
+    fn fill(&mut self, target: FillTarget, frame: LineFrame, read: SectorRead, from: &LineBytes, arrives: u64) {
+        if arrives < PENDING {
+            self.cache(target).fill(frame, read.sectors, from, arrives);
+        } else {
+            let ticket = arrives as Ticket;
+            self.cache(target).fill_later(frame, read.sectors, ticket);
+            self.deferred.defer(Continuation::Fill(target, read.line, read.sectors, ticket));
+        }
+    }
+
+    /// A miss of an SM's L1 takes one of its registers until it returns, which may be pending.
+    fn hold_mshr(&mut self, sm: usize, path: Path, returns: u64) {
+        if returns < PENDING {
+            self.sms[sm].of(path).mshrs.add(returns);
+        } else {
+            let not_before = self.deferred.answer(returns as Ticket).not_before;
+            self.sms[sm].of(path).mshrs.add_unknown(not_before);
+            self.deferred.defer(Continuation::Miss(sm, path, returns as Ticket));
+        }
+    }
+
+    /// Reads sectors through the L1.5. Returns the cycle at which they arrive, which may be pending.
+    fn read_l15(&mut self, memory: &DeviceMemory, from: Requester, read: SectorRead<'static>, out: &mut LineBytes) -> u64 {
+        let SectorRead { line, sectors, .. } = read;
+        let at = from.now + u64::from(self.memory.l15.latency);
+        let (frame, eviction) = self.l15.allocate(line, false);
+        let sector_bytes = self.sector_bytes();
+        count_eviction(&mut self.statistics.l15, &eviction, sector_bytes);
+        let missing = sectors & !self.l15.valid(frame);
+        self.statistics.l15.reads += u64::from(sectors.count_ones());
+        self.statistics.l15.misses += u64::from(missing.count_ones());
+        if missing != 0 {
+            let read = SectorRead { sectors: missing, ..read };
+            let arrives = self.read_lower(memory, Requester { now: at, ..from }, read, out);
+            self.fill(FillTarget::L15, frame, read, out, arrives);
+        }
+        let n = self.line_bytes() as usize;
+        out[..n].copy_from_slice(self.l15.bytes(frame));
+        let ready = self.l15.ready(frame, sectors);
+        if ready < PENDING {
+            return ready.max(at);
+        }
+        let parts = self.l15.pending(frame, sectors);
+        let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
+        let base = self.l15.ready(frame, known).max(at);
+        let not_before = parts.iter().map(|p| self.deferred.answer(p.0).not_before).fold(base, u64::max);
+        let ticket = self.deferred.new_ticket(Some(Box::new(*out)), not_before);
+        self.deferred.defer(Continuation::Combine(ticket, base, parts));
+        PENDING | u64::from(ticket)
+    }
+
+    /// A load: fills `out` for the lanes of the mask. If [`AccessCost::pending`], the rest comes with [`Self::resume_deferred`].
+    pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access, out: &mut [[u8; 16]]) -> AccessCost {
+        let policy = policy::of(&LOADS, access.space, access.policy);
+        let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
+        self.begin_access();
+        let (parts, bytes) = Coalescer::parts(access);
+        let mut offsets = [0; 64];
+        let mut pending: Option<Box<PendingLoad>> = None;
+        let mut data = [0; LONGEST_LINE];
+        for part in 0..parts {
+            let transactions = self.coalescer.coalesce(access, part, &mut offsets);
+            if let Some(lines) = &mut self.probed {
+                *lines += transactions.len();
+                self.coalescer.recycle(transactions);
+                cost.pending = true;
+                continue;
+            }
+            for t in &transactions {
+                let from = self.next_transaction(access, t, &mut cost);
+                let covers_line = policy.l1 == L1Policy::LastUse
+                    && u64::from(t.lanes.count_ones()) * bytes as u64 == self.line_bytes()
+                    && are_distinct(&offsets, t.lanes, bytes);
+                let load = LineLoad { path, from, transaction: *t, policy, covers_line };
+                let reply = self.read_line(memory, &load, &mut data);
+                cost.ready = cost.ready.max(reply.ready);
+                cost.busy = cost.busy.max(reply.busy);
+                cost.hits += reply.hits;
+                let readers = LaneBytes { lanes: t.lanes, offsets, bytes, to: 4 * part as usize };
+                if reply.waits_for.is_empty() {
+                    readers.scatter(&data, out);
+                    continue;
+                }
+                let line = PendingLine { data: Box::new(data), keep: reply.keep, parts: reply.waits_for, readers };
+                pending.get_or_insert_default().lines.push(line);
+            }
+            self.coalescer.recycle(transactions);
+        }
+        if let Some(load) = &mut pending {
+            load.out = out.to_vec();
+            load.ready = cost.ready;
+            load.asked = std::mem::take(&mut self.access.tickets);
+            cost.pending = true;
+        }
+        self.access.load = pending;
+        self.end_access(&mut cost);
+        cost
+    }
+
+    /// The last load waits; [`Self::resume_deferred`] will tell with this token.
+    pub fn wait_for_load(&mut self, token: u64) {
+        if let Some(mut load) = self.access.load.take() {
+            load.token = token;
+            self.deferred.defer(Continuation::Load(load));
+        }
+    }
+
+    /// Whether it is known when `count` more misses of an SM's L1, found from cycle `now` on, can leave.
+    pub fn can_admit(&mut self, sm: usize, path: Path, count: usize, now: u64) -> bool {
+        let earliest = now + 2 * u64::from(self.memory.network.latency) + u64::from(self.memory.l2.latency);
+        self.sm(sm).of(path).mshrs.can_admit(count, earliest)
+    }
+
+    /// Loads are only cut into transactions from now on, which are counted.
+    pub fn begin_probe(&mut self) {
+        self.probed = Some(0);
+    }
+
+    /// Loads are performed again. Returns how many transactions were counted.
+    pub fn end_probe(&mut self) -> usize {
+        self.probed.take().unwrap_or(0)
+    }
+
+    /// Goes on with what was put off and whose answers have been recorded. `arrived` hears what SMs wait for.
+    pub fn resume_deferred(&mut self, arrived: &mut dyn FnMut(Arrival)) {
+        let sector = self.sector_bytes();
+        let mut log = self.deferred.take_log();
+        let before = log.len();
+        for _ in 0..before {
+            let Some((number, continuation)) = log.pop_front() else { break };
+            if !self.deferred.is_known(&continuation) {
+                log.push_back((number, continuation));
+                continue;
+            }
+            match continuation {
+                Continuation::Fill(target, line, sectors, ticket) => {
+                    let ClusterCaches { deferred, sms, l15, .. } = self;
+                    let cache = match target {
+                        FillTarget::L1(sm, path) => sms[sm].of(path),
+                        FillTarget::L15 => l15,
+                    };
+                    let answer = deferred.answer(ticket);
+                    cache.arrive(line, sectors, ticket, answer.line(), answer.ready);
+                }
+                Continuation::Combine(ticket, base, parts) => {
+                    self.deferred.combine(ticket, base, &parts, sector);
+                }
+                Continuation::Miss(sm, path, ticket) => {
+                    let returns = self.deferred.answer(ticket).ready;
+                    self.sms[sm].of(path).mshrs.resolve(returns);
+                }
+                Continuation::Load(mut load) => {
+                    self.deferred.complete(&mut load, sector);
+                    arrived(Arrival::Load(load));
+                }
+                Continuation::Fetch(token, ticket) => arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready)),
+            }
+        }
+        let any = log.len() < before;
+        self.deferred.put_back(log);
+        if any {
+            self.deferred.forget();
+        }
+    }
+
+    /// Reads a line's sectors through an L1. Sectors that are still to come are in the reply, and their bytes in `out` mean nothing yet.
+    fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes) -> LineReply {
+        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line } = *load;
+        let cache = self.sms[from.sm].of(path);
+        let (description, counts) = (path.description(&self.memory), path.counts(&mut self.statistics));
+        counts.reads += u64::from(sectors.count_ones());
+        let looked_up = from.now + u64::from(description.latency);
+        let found = cache.find(line);
+        let last_use = policy.l1 == L1Policy::LastUse && covers_line;
+        if policy.l1 == L1Policy::NoCache || last_use && found.is_none() {
+            return self.read_past_l1(memory, load, looked_up, out);
+        }
+        let evict_first = policy.l1 != L1Policy::Normal;
+        let (frame, eviction) = match found {
+            Some(frame) => {
+                cache.touch(frame, evict_first);
+                (frame, Eviction::default())
+            }
+            None => cache.allocate(line, evict_first),
+        };
+        count_eviction(counts, &eviction, self.coalescer.geometry.sector_bytes as usize);
+        let missing = sectors & !cache.valid(frame);
+        counts.misses += u64::from(missing.count_ones());
+        let present = sectors & !missing;
+        let there = cache.ready(frame, present);
+        // What is pending arrives later than it could be looked up.
+        if there > looked_up {
+            counts.merged += u64::from(present.count_ones());
+        }
+        let mut reply = LineReply { hits: present.count_ones(), ..LineReply::default() };
+        if let Some(dirty) = eviction.dirty {
+            let policy = policy::of(&STORES, MemorySpace::Private, CachePolicy::Default);
+            self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, policy));
+        }
+        let mut pending = there >= PENDING;
+        if missing != 0 {
+            let leaves = self.sms[from.sm].of(path).mshrs.admit(looked_up);
+            reply.busy = (leaves - looked_up) as u32;
+            let leaving = Requester { now: leaves, ..from };
+            let read = SectorRead { line, sectors: missing, policy };
+            // What is to be evicted first does not take room in the L1.5, nor the time to look there.
+            let arrives = if path == Path::Data || evict_first {
+                self.read_lower(memory, leaving, read, out)
+            } else {
+                self.read_l15(memory, leaving, read, out)
+            };
+            self.hold_mshr(from.sm, path, arrives);
+            self.fill(FillTarget::L1(from.sm, path), frame, read, out, arrives);
+            pending |= arrives >= PENDING;
+        }
+        let cache = self.sms[from.sm].of(path);
+        let bytes = cache.bytes(frame);
+        out[..bytes.len()].copy_from_slice(bytes);
+        let mut known = sectors;
+        if pending {
+            reply.waits_for = cache.pending(frame, sectors);
+            reply.keep = cache.dirty_bytes(frame);
+            known &= !reply.waits_for.iter().fold(0, |all, p| all | p.1);
+        }
+        reply.ready = cache.ready(frame, known).max(looked_up);
+        if last_use {
+            // K3 [2]: what the line held is used up; its write-back is cancelled.
+            cache.take(frame);
+            self.statistics.data.last_uses += 1;
+        }
+        reply
+    }
+
+    /// Reads a line's sectors from L2, leaving none of it in the L1, where it has been looked up at a cycle.
+    fn read_past_l1(&mut self, memory: &DeviceMemory, load: &LineLoad, looked_up: u64, out: &mut LineBytes) -> LineReply {
+        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, .. } = *load;
+        let cache = self.sms[from.sm].of(path);
+        let counts = path.counts(&mut self.statistics);
+        counts.discarded += u64::from(cache.discard(line));
+        counts.bypassed += u64::from(sectors.count_ones());
+        let leaves = cache.mshrs.admit(looked_up);
+        let mut reply = LineReply { busy: (leaves - looked_up) as u32, ..LineReply::default() };
+        let arrives = self.read_lower(memory, Requester { now: leaves, ..from }, SectorRead { line, sectors, policy }, out);
+        self.hold_mshr(from.sm, path, arrives);
+        if arrives < PENDING {
+            reply.ready = arrives;
+        } else {
+            reply.waits_for.push((arrives as Ticket, sectors));
+            reply.ready = looked_up;
+        }
+        reply
+    }
+
+    /// A store of `data`, 16 bytes a lane.
+    pub fn store(&mut self, memory: &DeviceMemory, access: &Access, data: &[[u8; 16]]) -> AccessCost {
+        let policy = policy::of(&STORES, access.space, access.policy);
+        let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
+        self.begin_access();
+        let (parts, bytes) = Coalescer::parts(access);
+        let mut offsets = [0; 64];
+        for part in 0..parts {
+            let transactions = self.coalescer.coalesce(access, part, &mut offsets);
+            for t in &transactions {
+                let from = self.next_transaction(access, t, &mut cost);
+                let (mut line, mut mask) = ([0; LONGEST_LINE], ByteMask::default());
+                let mut lanes = t.lanes;
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    let at = usize::from(offsets[lane]);
+                    let first = 4 * part as usize;
+                    line[at..at + bytes].copy_from_slice(&data[lane][first..first + bytes]);
+                    add_bytes(&mut mask, at, bytes);
+                }
+                let transactions = t.lanes.count_ones();
+                let write = LineWrite { line: t.line, data: &line, mask: &mask, policy, transactions };
+                if access.space == MemorySpace::Private {
+                    self.store_private(memory, from, &write);
+                } else {
+                    self.discard(from.sm, t.line);
+                    self.write_lower(memory, from, &write);
+                }
+            }
+            self.coalescer.recycle(transactions);
+        }
+        self.end_access(&mut cost);
+        cost
+    }
+
+    /// A store to private memory stays in the data L1 until it is evicted.
+    fn store_private(&mut self, memory: &DeviceMemory, from: Requester, write: &LineWrite) {
+        let sector = self.sector_bytes();
+        let cache = &mut self.sms[from.sm].data;
+        let counts = &mut self.statistics.data;
+        let (frame, eviction) = cache.allocate(write.line, write.policy.l1 != L1Policy::Normal);
+        count_eviction(counts, &eviction, sector);
+        counts.writes += u64::from(sectors_of(write.mask, sector).count_ones());
+        cache.write(frame, write.data, write.mask, true);
+        if let Some(dirty) = eviction.dirty {
+            self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, write.policy));
+        }
+    }
+
+    /// K4 [1]: a global store leaves no copy on its SM's way to L2.
+    fn discard(&mut self, sm: usize, line: LineNumber) {
+        let caches = &mut self.sms[sm];
+        let found = u64::from(caches.data.discard(line)) + u64::from(caches.uniform.discard(line));
+        self.l15.discard(line);
+        self.statistics.data.discarded += found;
+    }
+
+    /// State of a line in an SM's data L1: valid sectors, dirty, first to be evicted.
+    pub fn l1_state(&self, sm: usize, address: u64) -> Option<(u64, bool, bool)> {
+        let cache = &self.sms[sm - self.first_sm].data;
+        let frame = cache.find(address / self.line_bytes())?;
+        Some((cache.valid(frame), cache.is_dirty(frame), cache.is_evict_first(frame)))
+    }
+
+    /// Address under which [`Self::l1_state`] knows a byte of a lane's private memory.
+    pub fn private_address(&self, base: u64, lane: u64, offset: u64) -> u64 {
+        self.coalescer.private_address(base, lane, offset)
+    }
+}

@@ -1,0 +1,72 @@
+//! Instruction fetch, through the instruction L1 and the L1.5. Code does not change, so that only tags and times matter.
+
+use super::super::Path;
+use super::super::cache::Eviction;
+use super::super::deferred::{Continuation, FillTarget, PENDING, Ticket};
+use super::super::line::LONGEST_LINE;
+use super::super::lower_levels::{SectorRead, count_eviction};
+use super::super::policy::{self, LOADS};
+use super::super::sm_caches::RecentFetch;
+use super::{ClusterCaches, Requester};
+use crate::DeviceMemory;
+use heddle_isa::{CachePolicy, MemorySpace};
+
+/// Lines of code that are fetched before they are needed.
+const FETCH_AHEAD: u64 = 2;
+
+impl ClusterCaches {
+    /// Fetches the line of code that holds byte `offset` for an SM; returns the cycle at which it is there, which may be pending. The next
+    /// lines are fetched ahead.
+    pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, offset: u64, now: u64) -> u64 {
+        let geometry = self.coalescer.geometry;
+        let line = geometry.code_line(offset);
+        let index = sm - self.first_sm;
+        let caches = &mut self.sms[index];
+        let before = caches.instruction.changes();
+        if let Some(known) = caches.fetched.get(line, before) {
+            caches.instruction.touch(known.frame, false);
+            self.statistics.instruction.reads += 1;
+            return now.max(known.ready);
+        }
+        let policy = policy::of(&LOADS, MemorySpace::Global, CachePolicy::Default);
+        let sectors = geometry.all_sectors();
+        let mut needed = None;
+        let mut ready = now;
+        for ahead in 0..=FETCH_AHEAD {
+            let cache = &mut self.sms[index].instruction;
+            let (frame, eviction) = match cache.find(line + ahead) {
+                Some(frame) => (frame, Eviction::default()),
+                None => cache.allocate(line + ahead, false),
+            };
+            if ahead == 0 {
+                cache.touch(frame, false);
+                self.statistics.instruction.reads += 1;
+            }
+            if cache.valid(frame) == 0 {
+                let counts = &mut self.statistics.instruction;
+                count_eviction(counts, &eviction, geometry.sector_bytes as usize);
+                counts.misses += u64::from(ahead == 0);
+                let mut data = [0; LONGEST_LINE];
+                let from = Requester { sm: index, now: now + u64::from(self.memory.instruction.latency) };
+                let read = SectorRead { line: line + ahead, sectors, policy };
+                let arrives = self.read_l15(memory, from, read, &mut data);
+                self.fill(FillTarget::L1(index, Path::Instruction), frame, read, &data, arrives);
+            }
+            if ahead == 0 {
+                needed = Some(frame);
+                ready = ready.max(self.sms[index].instruction.ready(frame, sectors));
+            }
+        }
+        let caches = &mut self.sms[index];
+        if let (Some(frame), true) = (needed, caches.instruction.changes() == before && ready < PENDING) {
+            let there = caches.instruction.ready(frame, sectors);
+            caches.fetched.put(RecentFetch { line, changes: before, frame, ready: there });
+        }
+        ready
+    }
+
+    /// A warp waits for a line of code; [`Self::resume_deferred`] will tell with this token.
+    pub fn wait_for_fetch(&mut self, token: u64, ready: u64) {
+        self.deferred.defer(Continuation::Fetch(token, ready as Ticket));
+    }
+}

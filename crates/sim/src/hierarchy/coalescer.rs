@@ -1,0 +1,185 @@
+//! Coalescing: a warp's access becomes one transaction for each line that its lanes touch.
+
+use super::Access;
+use super::line::{LaneOffsets, LineNumber};
+use super::lower_levels::{CODE_BASE, PRIVATE_BASE};
+use heddle_isa::MemorySpace;
+use heddle_target::Machine;
+
+/// One line of a warp's access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Transaction {
+    /// The line.
+    pub line: LineNumber,
+    /// Its sectors that lanes touch, a bit each.
+    pub sectors: u64,
+    /// The lanes that touch it, a bit each.
+    pub lanes: u64,
+}
+
+/// Sizes of lines and sectors, which are powers of two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LineGeometry {
+    /// Bytes of a line.
+    pub line_bytes: u64,
+    /// Bytes of a sector.
+    pub sector_bytes: u64,
+    line_shift: u32,
+    sector_shift: u32,
+}
+
+impl LineGeometry {
+    fn new(memory: &heddle_target::Memory) -> LineGeometry {
+        LineGeometry {
+            line_bytes: u64::from(memory.line_bytes),
+            sector_bytes: u64::from(memory.sector_bytes),
+            line_shift: memory.line_bytes.trailing_zeros(),
+            sector_shift: memory.sector_bytes.trailing_zeros(),
+        }
+    }
+
+    /// The line of a byte of code.
+    pub fn code_line(&self, offset: u64) -> LineNumber {
+        (CODE_BASE + offset) >> self.line_shift
+    }
+
+    /// All sectors of a line, a bit each.
+    pub fn all_sectors(&self) -> u64 {
+        (1 << (self.line_bytes / self.sector_bytes)) - 1
+    }
+}
+
+/// Cuts accesses into transactions.
+pub(super) struct Coalescer {
+    /// Sizes of lines and sectors.
+    pub geometry: LineGeometry,
+    /// Lanes of a warp.
+    lanes: u64,
+    /// The list of an access that is over, to be filled again.
+    spare: Vec<Transaction>,
+}
+
+impl Coalescer {
+    /// For a machine's lines and warps.
+    pub fn new(machine: &Machine) -> Coalescer {
+        Coalescer { geometry: LineGeometry::new(&machine.memory), lanes: u64::from(machine.warp_size), spare: Vec::new() }
+    }
+
+    /// Parts of an access that are coalesced one after the other, and bytes of each: private memory is laid out word by word.
+    pub fn parts(access: &Access) -> (u64, usize) {
+        match access.space == MemorySpace::Private && access.bytes > 4 {
+            true => (u64::from(access.bytes / 4), 4),
+            false => (1, access.bytes as usize),
+        }
+    }
+
+    /// Device address of byte `offset` of a lane's private memory: words of all lanes side by side. `base`: the warp's first byte.
+    pub fn private_address(&self, base: u64, lane: u64, offset: u64) -> u64 {
+        PRIVATE_BASE + base + (offset / 4 * self.lanes + lane) * 4 + offset % 4
+    }
+
+    /// The transactions of an access, in order of the lanes that touch their lines first; `offsets` gets each lane's byte in its line.
+    /// `part`: which of [`Self::parts`]. The list is to be given back to [`Self::recycle`].
+    pub fn coalesce(&mut self, access: &Access, part: u64, offsets: &mut LaneOffsets) -> Vec<Transaction> {
+        let mut transactions = std::mem::take(&mut self.spare);
+        transactions.clear();
+        let private = access.space == MemorySpace::Private;
+        let only = if private { None } else { self.one_line(access, offsets) };
+        if let Some(only) = only {
+            transactions.push(only);
+            return transactions;
+        }
+        let LineGeometry { line_bytes, line_shift, sector_shift, .. } = self.geometry;
+        let inside = line_bytes - 1;
+        let mut mask = access.mask;
+        while mask != 0 {
+            let lane = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            let address = if private {
+                self.private_address(access.private, lane as u64, access.addresses[lane] + 4 * part)
+            } else {
+                access.addresses[lane]
+            };
+            let (line, offset) = (address >> line_shift, address & inside);
+            offsets[lane] = offset as u8;
+            let sector = 1 << (offset >> sector_shift);
+            let found = match transactions.last() {
+                Some(t) if t.line == line => transactions.last_mut(),
+                _ => transactions.iter_mut().find(|t| t.line == line),
+            };
+            match found {
+                Some(t) => {
+                    t.sectors |= sector;
+                    t.lanes |= 1 << lane;
+                }
+                None => transactions.push(Transaction { line, sectors: sector, lanes: 1 << lane }),
+            }
+        }
+        transactions
+    }
+
+    /// Takes a list back whose access is over.
+    pub fn recycle(&mut self, transactions: Vec<Transaction>) {
+        self.spare = transactions;
+    }
+
+    /// The frequent case: all lanes in one line.
+    fn one_line(&self, access: &Access, offsets: &mut LaneOffsets) -> Option<Transaction> {
+        let LineGeometry { line_bytes, line_shift, sector_shift, .. } = self.geometry;
+        let inside = line_bytes - 1;
+        let first = access.addresses[access.mask.trailing_zeros() as usize % access.addresses.len()];
+        let (mut different, mut sectors) = (0, 0);
+        for (lane, (address, offset)) in access.addresses.iter().zip(offsets.iter_mut()).enumerate() {
+            let active = (access.mask >> lane & 1).wrapping_neg();
+            different |= (address ^ first) & !inside & active;
+            sectors |= (1 << ((address & inside) >> sector_shift)) & active;
+            *offset = (address & inside) as u8;
+        }
+        (different == 0 && access.mask != 0).then(|| Transaction { line: first >> line_shift, sectors, lanes: access.mask })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_isa::CachePolicy;
+
+    fn coalesce(space: MemorySpace, addresses: &[u64], bytes: u32, part: u64) -> (Vec<Transaction>, LaneOffsets) {
+        let mut coalescer = Coalescer::new(&Machine::default_machine());
+        let mask = (1 << addresses.len()) - 1;
+        let access = Access { sm: 0, now: 0, space, policy: CachePolicy::Default, addresses, mask, bytes, private: 0 };
+        let mut offsets = [0; 64];
+        (coalescer.coalesce(&access, part, &mut offsets), offsets)
+    }
+
+    #[test]
+    fn lanes_of_a_line_share_a_transaction() {
+        let line = u64::from(Machine::default_machine().memory.line_bytes);
+        let sector = u64::from(Machine::default_machine().memory.sector_bytes);
+        let base = 16 * line;
+        let (one, offsets) = coalesce(MemorySpace::Global, &[base, base + 4, base + sector], 4, 0);
+        assert_eq!(one, [Transaction { line: 16, sectors: 0b11, lanes: 0b111 }]);
+        assert_eq!(offsets[..3], [0, 4, sector as u8]);
+        // Lines come in the order of the lanes that touch them first.
+        let (two, _) = coalesce(MemorySpace::Global, &[base + line, base, base + line + sector], 4, 0);
+        assert_eq!(
+            two,
+            [Transaction { line: 17, sectors: 0b11, lanes: 0b101 }, Transaction { line: 16, sectors: 0b1, lanes: 0b010 }]
+        );
+    }
+
+    #[test]
+    fn words_of_private_memory_lie_side_by_side() {
+        let machine = Machine::default_machine();
+        let line = u64::from(machine.memory.line_bytes);
+        // Every lane's bytes 8 to 15, in two parts of a word each.
+        let addresses = vec![8; 4];
+        for part in 0..2 {
+            let (all, offsets) = coalesce(MemorySpace::Private, &addresses, 8, part);
+            let at = PRIVATE_BASE + (2 + part) * u64::from(machine.warp_size) * 4;
+            assert_eq!(all.len(), 1);
+            assert_eq!(all[0].line, at / line);
+            assert_eq!(offsets[..4], [0, 4, 8, 12].map(|b| (at % line) as u8 + b));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The front end: the fetch of each warp's next instruction, when its operands are there, and its execution ahead of issue.
+
+use super::super::super::exec::uniform::same_operands;
+use super::super::super::exec::{Decoded, Lanes};
+use super::super::super::hierarchy::deferred::PENDING;
+use super::super::statics::{INSTRUCTION_BYTES, Position, SCALAR, Static, Way};
+use super::load_queue::token;
+use super::scoreboard::OperandsReady;
+use super::{LaunchContext, Sm};
+
+/// On which unit an instruction runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Form {
+    /// Decided by the compiler (or control).
+    #[default]
+    Static,
+    /// Run-time scalarizer: one active lane.
+    OneLane,
+    /// Run-time scalarizer: few active lanes with the same operands.
+    FewLanes,
+    /// All active lanes have the same operands, but nothing makes use of it.
+    Missed,
+    /// One result a lane.
+    Vector,
+}
+
+impl Form {
+    /// Whether the run-time scalarizer sends it to the scalar unit.
+    pub fn is_scalarised(self) -> bool {
+        matches!(self, Form::OneLane | Form::FewLanes)
+    }
+}
+
+impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
+    /// Fetches a warp's next instruction, which may issue from `now` on.
+    #[inline]
+    pub(super) fn prepare_next(&mut self, c: &LaunchContext<'a, N>, s: usize, now: u64) {
+        let slot = &mut self.warps.slots[s];
+        let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
+        (slot.begin, slot.code_ready, slot.released) = (now, now, 0);
+        if st.line != slot.fetched {
+            self.fetch(c, s, st, now);
+        }
+        self.resolve(c, s);
+    }
+
+    /// Fetches the line of a warp's next instruction.
+    fn fetch(&mut self, c: &LaunchContext<'a, N>, s: usize, st: &Static, now: u64) {
+        let slot = &mut self.warps.slots[s];
+        slot.fetched = st.line;
+        let offset = c.run.launch.program.header.text_offset + INSTRUCTION_BYTES * u64::from(slot.pc);
+        let caches = &mut *self.caches.borrow_mut();
+        caches.deferred.now = (self.time, self.number as u32);
+        slot.code_ready = caches.fetch(c.run.memory, self.number, offset, now);
+        if slot.code_ready >= PENDING {
+            caches.wait_for_fetch(token(self.number, s), slot.code_ready);
+        }
+    }
+
+    /// When the operands of a warp's next instruction are ready, and which port it takes. The warp is parked if nobody knows.
+    pub(super) fn resolve(&mut self, c: &LaunchContext<'a, N>, s: usize) {
+        let slot = &mut self.warps.slots[s];
+        let rank = slot.rank;
+        let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
+        let code_ready = slot.code_ready;
+        let operands = self.scoreboard.operands_ready(s, c.statics.waits(st), code_ready);
+        let Some(OperandsReady { cycle, from_memory }) = operands else {
+            if !self.states.parked.contains(rank) {
+                self.states.parked.insert(rank);
+                self.park(s);
+            }
+            return;
+        };
+        if slot.pc >= slot.ahead {
+            self.execute_ahead(c, s);
+        }
+        let slot = &mut self.warps.slots[s];
+        let port = if slot.is_scalarised() { SCALAR } else { st.port };
+        self.states.loading.set(rank, from_memory);
+        self.states.fetching.set(rank, cycle == code_ready && cycle > slot.begin);
+        slot.next = cycle.max(slot.released);
+        let next = slot.next;
+        self.ports.assign(rank, port);
+        self.states.asks_memory.set(rank, st.way != Way::Free);
+        let at_barrier = slot.at_barrier;
+        if self.states.parked.contains(rank) {
+            self.states.parked.remove(rank);
+            if !at_barrier {
+                self.attribute_parked(s);
+            }
+        }
+        self.wheel.add(rank, if at_barrier { u64::MAX } else { next });
+    }
+
+    /// Decides on which units a warp's next instructions run, and executes them as far as they act on nothing but registers that are known: in order, and
+    /// long before they issue, which makes no difference to anyone but the host. The first one's operands are known.
+    fn execute_ahead(&mut self, c: &LaunchContext<'a, N>, s: usize) {
+        let (slot, warp) = self.warps.get_mut(s);
+        let lanes = &mut warp.lanes;
+        let active = lanes.mask.count_ones();
+        (slot.first, slot.scalarised) = (slot.pc, 0);
+        let mut index = slot.pc as usize;
+        for bit in 0..u64::BITS {
+            let (st, d) = (&c.statics.insts[index], &c.code[index]);
+            if bit > 0 && (!st.ahead || slot.loads > 0 && self.scoreboard.any_unknown(s, c.statics.waits(st))) {
+                break;
+            }
+            let form = form(c, lanes, d, st);
+            self.counters.count_form(c, index, form, active);
+            slot.scalarised |= u64::from(form.is_scalarised()) << bit;
+            if !st.ahead {
+                // It acts when it issues.
+                break;
+            }
+            (d.run)(lanes, d);
+            index += 1;
+            if st.position != Position::Inside {
+                break;
+            }
+        }
+        slot.ahead = index as u32;
+    }
+}
+
+/// On which unit a warp's instruction runs, and why. Registers hold their values already: execution is in order.
+#[inline(always)]
+fn form<const N: usize>(c: &LaunchContext<'_, N>, lanes: &Lanes<'_, N>, d: &Decoded<N>, s: &Static) -> Form {
+    if s.scalar || s.control {
+        return Form::Static;
+    }
+    let mask = lanes.active(d);
+    if !s.eligible || mask == 0 {
+        return Form::Vector;
+    }
+    let active = mask.count_ones();
+    if active == 1 && c.threshold >= 1 {
+        return Form::OneLane;
+    }
+    if !same_operands(lanes, d, mask) {
+        Form::Vector
+    } else if active <= c.threshold && active < N as u32 {
+        Form::FewLanes
+    } else {
+        Form::Missed
+    }
+}

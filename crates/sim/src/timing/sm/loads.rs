@@ -1,0 +1,93 @@
+//! Loads whose bytes come late: what happens when they are there, and which loads may not begin before.
+
+use super::super::super::exec::Late;
+use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
+use super::super::super::hierarchy::{AccessCost, Path};
+use super::super::super::trace::Issued;
+use super::super::statics::Way;
+use super::issue::Issue;
+use super::load_queue::{OutstandingLoad, number_of, token};
+use super::scoreboard::Ready;
+use super::{LaunchContext, Sm};
+
+impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
+    /// A load that has issued waits for its bytes, beside which it takes `latency` cycles.
+    pub(super) fn await_load(&mut self, issue: &Issue, late: Late<N>, latency: u64) {
+        let Issue { slot: s, index, now, lanes, unit, .. } = *issue;
+        let slot = &mut self.warps.slots[s];
+        slot.loads += 1;
+        let Late { finish, mask } = late;
+        let generation = slot.generation;
+        let load = OutstandingLoad { slot: s, generation, index, issued: now, latency, finish, mask, lanes, unit };
+        let number = self.loads.add(load);
+        self.caches.borrow_mut().wait_for_load(token(self.number, number));
+    }
+
+    /// Wakes the warp that waits for a line of code or for a load's bytes.
+    pub fn wake(&mut self, c: &LaunchContext<'a, N>, arrival: Arrival) {
+        match arrival {
+            Arrival::Fetch(token, ready) => {
+                let s = number_of(token);
+                let slot = &mut self.warps.slots[s];
+                slot.code_ready = ready.max(slot.begin);
+                self.resolve(c, s);
+            }
+            Arrival::Load(load) => self.complete_load(c, &load),
+        }
+    }
+
+    /// A load has its bytes.
+    fn complete_load(&mut self, c: &LaunchContext<'a, N>, load: &PendingLoad) {
+        let Some(waiting) = self.loads.take(number_of(load.token)) else { return };
+        let OutstandingLoad { slot: s, generation, index, issued, mut latency, finish, mask, lanes, unit } = waiting;
+        latency += load.ready.saturating_sub(issued);
+        self.counters.profile[index].far += u64::from(load.far);
+        self.counters.count_latency(index, latency);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.issue(&Issued { slot: s, index, lanes, unit, now: issued, done: issued + latency, splits: 0 });
+            recorder.memory(issued, &AccessCost { far: load.far, ..AccessCost::default() });
+        }
+        let (slot, warp) = self.warps.get_mut(s);
+        if slot.generation != generation || warp.control.done() {
+            return;
+        }
+        slot.loads -= 1;
+        let rank = slot.rank;
+        finish(&mut warp.lanes, &c.code[index], &load.out[..], mask);
+        let st = &c.statics.insts[index];
+        self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.from_memory));
+        if self.states.parked.contains(rank) {
+            self.resolve(c, s);
+        }
+    }
+
+    /// Whether a warp's next instruction needs the levels below to answer at once.
+    pub(super) fn needs_lower_levels(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> bool {
+        let s = self.warps.slot_of(rank);
+        let index = self.warps.slots[s].pc as usize;
+        match c.statics.insts[index].way {
+            Way::Free => false,
+            Way::Direct => true,
+            Way::Load => {
+                let d = &c.code[index];
+                let lanes = if d.scalar { 1 } else { self.warps.warps[s].lanes.active(d).count_ones() };
+                let most = lanes as usize * c.lines_per_lane;
+                !self.caches.borrow_mut().can_admit(self.number, d.path, most, self.time) && !self.is_admitted(c, s, d.path)
+            }
+        }
+    }
+
+    /// Whether it is known when all misses of a warp's next instruction, a load, can leave, by the lines that it really touches.
+    #[cold]
+    fn is_admitted(&mut self, c: &LaunchContext<'a, N>, s: usize, path: Path) -> bool {
+        let (slot, warp) = self.warps.get_mut(s);
+        let d = &c.code[slot.pc as usize];
+        let lanes = &mut warp.lanes;
+        self.caches.borrow_mut().begin_probe();
+        (d.run)(lanes, d);
+        (lanes.late, lanes.access) = (None, None);
+        let caches = &mut *self.caches.borrow_mut();
+        let lines = caches.end_probe();
+        caches.can_admit(self.number, path, lines, self.time)
+    }
+}

@@ -1,0 +1,121 @@
+//! The scoreboard: from which cycle each register of each resident warp can be read (Thornton's CDC 6600, as GPUs have it in each SM).
+
+use super::super::super::hierarchy::deferred::PENDING;
+
+/// When a register can be read, or that nobody knows yet; and whether memory is what it waits for.
+///
+/// Twice the cycle, plus 1 if the value comes from memory; [`PENDING`] while the levels that all SMs share have not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ready(u64);
+
+impl Ready {
+    /// Nobody knows when.
+    pub const UNKNOWN: Ready = Ready(PENDING);
+
+    /// From a cycle on.
+    #[inline(always)]
+    pub fn at(cycle: u64, from_memory: bool) -> Ready {
+        Ready(cycle << 1 | u64::from(from_memory))
+    }
+}
+
+/// When all operands of an instruction are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OperandsReady {
+    /// The cycle.
+    pub cycle: u64,
+    /// The last one to come is from memory.
+    pub from_memory: bool,
+}
+
+/// The scoreboards of an SM's warps. A warp's rows are those of its registers, then its predicates.
+pub(super) struct Scoreboard {
+    /// Rows of a warp.
+    rows: usize,
+    /// By warp slot and row.
+    ready: Vec<Ready>,
+}
+
+impl Scoreboard {
+    /// Of no warps yet, each of which will have some rows.
+    pub fn new(rows: usize) -> Scoreboard {
+        Scoreboard { rows, ready: Vec::new() }
+    }
+
+    /// Makes room for the warps of `slots` slots.
+    pub fn resize(&mut self, slots: usize) {
+        self.ready.resize(slots * self.rows, Ready(0));
+    }
+
+    /// Another warp takes a slot: all its registers can be read.
+    pub fn clear(&mut self, slot: usize) {
+        self.ready[slot * self.rows..(slot + 1) * self.rows].fill(Ready(0));
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(&self.ready[..])
+    }
+
+    /// Sets when some rows of a warp can be read.
+    #[inline(always)]
+    pub fn set(&mut self, slot: usize, rows: &[u16], ready: Ready) {
+        let warp = &mut self.ready[slot * self.rows..(slot + 1) * self.rows];
+        for row in rows {
+            warp[usize::from(*row)] = ready;
+        }
+    }
+
+    /// Whether it is not known when one of some rows can be read.
+    #[inline(always)]
+    pub fn any_unknown(&self, slot: usize, rows: &[u16]) -> bool {
+        let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];
+        rows.iter().any(|row| warp[usize::from(*row)].0 >= PENDING)
+    }
+
+    /// When some rows can be read, by an instruction whose code is there at a cycle (or pending); `None` if nobody knows. Of what comes in
+    /// the same cycle, the code and then the first row count as what the warp waits for.
+    #[inline(always)]
+    pub fn operands_ready(&self, slot: usize, rows: &[u16], code_ready: u64) -> Option<OperandsReady> {
+        let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];
+        // Times are compared without their lowest bit, and what is pending is later than all.
+        let (mut latest, mut any) = (code_ready << 1, code_ready);
+        for row in rows {
+            let ready = warp[usize::from(*row)].0;
+            any |= ready;
+            latest = if ready >> 1 > latest >> 1 { ready } else { latest };
+        }
+        (any < PENDING).then_some(OperandsReady { cycle: latest >> 1, from_memory: latest & 1 == 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_operand_decides() {
+        let mut s = Scoreboard::new(4);
+        s.resize(2);
+        s.set(1, &[0], Ready::at(20, false));
+        s.set(1, &[2, 3], Ready::at(30, true));
+        let ready = |rows: &[u16], code| s.operands_ready(1, rows, code).map(|r| (r.cycle, r.from_memory));
+        assert_eq!(ready(&[0, 1], 5), Some((20, false)));
+        assert_eq!(ready(&[0, 2], 5), Some((30, true)));
+        // The code is as late: that is what the warp waits for.
+        assert_eq!(ready(&[0, 2], 30), Some((30, false)));
+        assert_eq!(s.operands_ready(0, &[0, 2], 5), Some(OperandsReady { cycle: 5, from_memory: false }), "another warp's");
+    }
+
+    #[test]
+    fn nobody_knows_when() {
+        let mut s = Scoreboard::new(2);
+        s.resize(1);
+        s.set(0, &[1], Ready::UNKNOWN);
+        assert!(s.any_unknown(0, &[0, 1]) && !s.any_unknown(0, &[0]));
+        assert_eq!(s.operands_ready(0, &[0, 1], 7), None);
+        assert_eq!(s.operands_ready(0, &[0], PENDING), None);
+        s.clear(0);
+        assert_eq!(s.operands_ready(0, &[0, 1], 7), Some(OperandsReady { cycle: 7, from_memory: false }));
+    }
+}

@@ -1,0 +1,74 @@
+//! The slots of an SM, each with its warp's registers, and the warps' order of age.
+
+use super::super::super::functional::Warp;
+use super::slot::Slot;
+
+/// The warps of an SM. A *slot* is where a warp's state is as long as it is resident; its *rank* is its place in the order of age.
+pub(super) struct WarpSlots<'a, const N: usize> {
+    /// By slot: where the warp stands.
+    pub slots: Vec<Slot>,
+    /// By slot: the warp's registers and control state.
+    pub warps: Vec<Warp<'a, N>>,
+    /// By rank: the slot.
+    pub slot_of: Vec<u16>,
+}
+
+impl<'a, const N: usize> WarpSlots<'a, N> {
+    /// No warps.
+    pub fn new() -> Self {
+        WarpSlots { slots: Vec::new(), warps: Vec::new(), slot_of: Vec::new() }
+    }
+
+    /// Slots.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slot of a rank.
+    #[inline(always)]
+    pub fn slot_of(&self, rank: usize) -> usize {
+        usize::from(self.slot_of[rank])
+    }
+
+    /// A slot with where its warp stands and its registers.
+    #[inline(always)]
+    pub fn get_mut(&mut self, slot: usize) -> (&mut Slot, &mut Warp<'a, N>) {
+        (&mut self.slots[slot], &mut self.warps[slot])
+    }
+
+    /// Adds a slot; returns its number.
+    pub fn push(&mut self, warp: Warp<'a, N>) -> usize {
+        self.warps.push(warp);
+        self.slots.push(Slot::default());
+        self.slots.len() - 1
+    }
+
+    /// Slots whose warps have ended.
+    pub fn free(&self) -> Vec<usize> {
+        (0..self.slots.len()).filter(|s| self.warps[*s].control.done()).collect()
+    }
+
+    /// Gives the youngest rank to the warp of a slot.
+    pub fn add_rank(&mut self, slot: usize) -> usize {
+        self.slot_of.push(slot as u16);
+        self.slot_of.len() - 1
+    }
+
+    /// Gives the warps new ranks: `old[new]`, in ascending order; the others are gone.
+    pub fn renumber(&mut self, old: &[usize]) {
+        for (new, old) in old.iter().enumerate() {
+            self.slot_of[new] = self.slot_of[*old];
+            self.slots[usize::from(self.slot_of[new])].rank = new;
+        }
+        self.slot_of.truncate(old.len());
+    }
+
+    /// Bytes of host memory.
+    pub fn host_bytes(&self) -> usize {
+        let warp = |w: &Warp<'a, N>| {
+            let own = size_of::<Slot>() + size_of::<Warp<'a, N>>();
+            own + size_of_val(&w.lanes.rows[..]) + size_of_val(&w.lanes.private[..])
+        };
+        self.warps.iter().map(warp).sum::<usize>() + size_of_val(&self.slot_of[..])
+    }
+}

@@ -1,0 +1,113 @@
+//! What the resident warps of an SM wait for, as sets of ranks.
+
+use super::super::super::trace::Cause;
+use super::super::warp_set::WarpSet;
+
+/// What warps wait for. Sets may name ranks that no live warp has; who uses them restricts them to those of `live`.
+#[derive(Clone, Copy)]
+pub(super) struct WarpStates<const W: usize> {
+    /// Not ended.
+    pub live: WarpSet<W>,
+    /// At a barrier.
+    pub at_barrier: WarpSet<W>,
+    /// The next instruction may issue by its operands and code.
+    pub ready: WarpSet<W>,
+    /// Otherwise, it waits for its fetch.
+    pub fetching: WarpSet<W>,
+    /// Otherwise, it waits for memory.
+    pub loading: WarpSet<W>,
+    /// The next instruction waits for shared registers (REN-3).
+    pub starved: WarpSet<W>,
+    /// Nobody knows when the next instruction may issue.
+    pub parked: WarpSet<W>,
+    /// Issued in the cycle in which it was parked.
+    pub parked_after_issue: WarpSet<W>,
+    /// The next instruction asks the memory hierarchy for an answer.
+    pub asks_memory: WarpSet<W>,
+}
+
+impl<const W: usize> WarpStates<W> {
+    /// No warps.
+    pub const EMPTY: WarpStates<W> = WarpStates {
+        live: WarpSet::EMPTY,
+        at_barrier: WarpSet::EMPTY,
+        ready: WarpSet::EMPTY,
+        fetching: WarpSet::EMPTY,
+        loading: WarpSet::EMPTY,
+        starved: WarpSet::EMPTY,
+        parked: WarpSet::EMPTY,
+        parked_after_issue: WarpSet::EMPTY,
+        asks_memory: WarpSet::EMPTY,
+    };
+
+    /// Whether a warp that is not at a barrier is parked.
+    pub fn any_parked(&self) -> bool {
+        !(self.parked - self.at_barrier).is_empty()
+    }
+
+    /// What each live warp waits for that does not issue: each has one cause, but parked ones have none until they are not.
+    pub fn by_cause(&self) -> [(Cause, WarpSet<W>); 6] {
+        let barrier = self.live & self.at_barrier;
+        let stopped = (self.live & self.ready) - self.at_barrier;
+        let pending = self.live - self.at_barrier - self.ready - self.parked;
+        let operands = pending - self.fetching;
+        [
+            (Cause::Barrier, barrier),
+            (Cause::Rename, stopped & self.starved),
+            (Cause::Unit, stopped - self.starved),
+            (Cause::Fetch, pending & self.fetching),
+            (Cause::Memory, operands & self.loading),
+            (Cause::Dependence, operands - self.loading),
+        ]
+    }
+
+    /// What a parked warp waits for.
+    pub fn parked_cause(&self, rank: usize) -> Cause {
+        if self.fetching.contains(rank) {
+            Cause::Fetch
+        } else if self.loading.contains(rank) {
+            Cause::Memory
+        } else {
+            Cause::Dependence
+        }
+    }
+
+    /// Gives the live warps new ranks: `old[new]`, in ascending order; the others are gone.
+    pub fn renumber(&mut self, old: &[usize]) {
+        let WarpStates { live, at_barrier, ready, fetching, loading, starved, parked, parked_after_issue, asks_memory } = self;
+        for set in [live, at_barrier, ready, fetching, loading, starved, parked, parked_after_issue, asks_memory] {
+            *set = set.renumbered(old);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_warp_has_one_cause() {
+        let mut s = WarpStates::<1>::EMPTY;
+        (0..8).for_each(|rank| s.live.insert(rank));
+        s.at_barrier.insert(0);
+        s.ready.insert(0);
+        for rank in [1, 2] {
+            s.ready.insert(rank);
+        }
+        s.starved.insert(1);
+        for rank in [3, 4] {
+            s.fetching.insert(rank);
+        }
+        for rank in [4, 5] {
+            s.loading.insert(rank);
+        }
+        s.parked.insert(6);
+        let causes = s.by_cause();
+        let of = |cause| causes.iter().find(|c| c.0 == cause).unwrap().1.iter().collect::<Vec<_>>();
+        assert_eq!((of(Cause::Barrier), of(Cause::Rename), of(Cause::Unit)), (vec![0], vec![1], vec![2]));
+        assert_eq!((of(Cause::Fetch), of(Cause::Memory), of(Cause::Dependence)), (vec![3, 4], vec![5], vec![7]));
+        assert!(s.any_parked() && s.parked_cause(6) == Cause::Dependence);
+        s.renumber(&[2, 5]);
+        assert_eq!((s.live.count(), s.ready.first(), s.loading.first(), s.any_parked()), (2, Some(0), Some(1), false));
+    }
+}

@@ -1,0 +1,171 @@
+//! An SM cluster: the SMs that share an L1.5, simulated in turns up to where they need others.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use super::super::fault::Fault;
+use super::super::hierarchy::cluster_caches::ClusterCaches;
+use super::super::hierarchy::deferred::{Reply, Timestamp};
+use super::super::hierarchy::lower_levels::LowerLevels;
+use super::sm::{CycleOutcome, LaunchContext, Sm, sm_of};
+
+/// After everything.
+pub(super) const NEVER: Timestamp = (u64::MAX, u32::MAX);
+
+/// Why a cluster stopped before the end of a round. The SM is its number in the cluster.
+pub(super) enum Stop {
+    /// Work-groups may be given to an SM.
+    WantsGroup(usize),
+    /// An SM's cycle needs the lower levels of the hierarchy to answer at once.
+    NeedsLowerLevels(usize),
+    /// What follows an SM's cycle depends on when it ends.
+    OpenCycle(usize),
+    /// An instruction failed.
+    Fault(Box<Fault>),
+}
+
+/// What a cluster knows of the others while it is simulated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Cycle up to which it needs none of them.
+    pub until: u64,
+    /// There are work-groups to be given out.
+    pub groups_left: bool,
+}
+
+/// The SMs that share an L1.5.
+pub(super) struct SmCluster<'a, const N: usize, const W: usize> {
+    /// The SMs, in the order of their numbers.
+    pub sms: Vec<Sm<'a, N, W>>,
+    /// Their caches.
+    pub caches: &'a RefCell<ClusterCaches>,
+    /// Which SMs have no work left.
+    pub done: Vec<bool>,
+    /// Why it does not go on, and since when.
+    pub stop: Option<(Timestamp, Stop)>,
+    /// Replies that it has not received, with when the requests were made.
+    replies: VecDeque<(Timestamp, Reply)>,
+    /// Work-groups ended since it was last asked.
+    pub ended: u64,
+    /// The last cycle in which an SM did something.
+    pub last: u64,
+}
+
+impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
+    /// Idle SMs with the caches of their cluster.
+    pub fn new(caches: &'a RefCell<ClusterCaches>, numbers: std::ops::Range<usize>, c: &LaunchContext<'a, N>) -> Self {
+        let sms: Vec<Sm<N, W>> = numbers.map(|n| Sm::new(n, caches, c)).collect();
+        SmCluster { caches, done: vec![false; sms.len()], sms, stop: None, replies: VecDeque::new(), ended: 0, last: 0 }
+    }
+
+    /// The next cycle of an SM, as requests made in it are ordered.
+    pub fn key(&self, sm: usize) -> Timestamp {
+        (self.sms[sm].time, self.sms[sm].number as u32)
+    }
+
+    /// Nothing happens in the cluster before this; all that is known is that SMs whose cycle is open do not go on before `until`.
+    pub fn bound(&self, until: u64) -> Timestamp {
+        if let Some((key, _)) = &self.stop {
+            return *key;
+        }
+        let of = |i: usize| if self.sms[i].is_open() { (until, 0) } else { self.key(i) };
+        (0..self.sms.len()).filter(|i| !self.done[*i]).map(of).min().unwrap_or(NEVER)
+    }
+
+    /// Simulates the cluster's SMs in turns up to a cycle, or until one must stop.
+    pub fn run(&mut self, c: &LaunchContext<'a, N>, limits: Limits) {
+        for i in 0..self.sms.len() {
+            if self.stop.is_none() && !self.done[i] && self.sms[i].is_open() {
+                self.after_cycle(c, i, limits);
+            }
+        }
+        while self.stop.is_none() {
+            // Of those of the earliest cycle the first: they stand in the order of their numbers.
+            let (mut next, mut earliest) = (None, limits.until);
+            for (i, sm) in self.sms.iter().enumerate() {
+                if sm.time < earliest && !self.done[i] && !sm.is_open() {
+                    (next, earliest) = (Some(i), sm.time);
+                }
+            }
+            let Some(i) = next else { return };
+            self.cycle(c, i, false, limits);
+        }
+    }
+
+    /// One cycle of an SM. `direct`: the lower levels answer at once.
+    pub fn cycle(&mut self, c: &LaunchContext<'a, N>, i: usize, direct: bool, limits: Limits) {
+        let key = self.key(i);
+        self.last = self.last.max(key.0);
+        match self.sms[i].cycle(c, direct) {
+            // Where no work-group has ended and their number is fixed, there is nothing to decide.
+            Ok(CycleOutcome::Complete(0)) if c.groups.most.is_none() => {
+                self.sms[i].end_cycle(c, limits.until);
+            }
+            Ok(CycleOutcome::Complete(ended)) => {
+                self.ended += u64::from(ended);
+                self.after_cycle(c, i, limits);
+            }
+            Ok(CycleOutcome::NeedsLowerLevels) => self.stop = Some((key, Stop::NeedsLowerLevels(i))),
+            Err(fault) => self.stop = Some((key, Stop::Fault(fault))),
+        }
+    }
+
+    /// The end of a cycle, if it is known, and what follows.
+    pub fn after_cycle(&mut self, c: &LaunchContext<'a, N>, i: usize, limits: Limits) {
+        let key = self.key(i);
+        let sm = &mut self.sms[i];
+        if !sm.end_cycle(c, limits.until) {
+            // Another work-group may follow at once.
+            if limits.groups_left && (c.groups.most.is_some() || sm.wants_group()) {
+                self.stop = Some((key, Stop::OpenCycle(i)));
+            }
+            return;
+        }
+        if let Some(most) = c.groups.most {
+            let room = c.groups.fixed + 2 * c.groups.demand;
+            let free = sm.registers.free;
+            sm.registers.admission.adapt(sm.time, free, room, most);
+        }
+        if limits.groups_left && sm.wants_group() {
+            self.stop = Some((key, Stop::WantsGroup(i)));
+        } else {
+            self.done[i] = sm.resident_groups() == 0;
+        }
+    }
+
+    /// Takes replies, and goes on with what waits for the answers to requests up to `until`, all of which have been given to it.
+    pub fn receive_replies(&mut self, c: &LaunchContext<'a, N>, replies: Vec<(Timestamp, Reply)>, until: Option<Timestamp>) {
+        self.replies.extend(replies);
+        let Some(until) = until else { return };
+        let SmCluster { caches, sms, .. } = self;
+        let first = sms.first().map_or(0, |s| s.number);
+        let mut arrivals = Vec::new();
+        {
+            let caches = &mut *caches.borrow_mut();
+            let known = self.replies.iter().take_while(|r| r.0 <= until).count();
+            self.replies.drain(..known).for_each(|(_, reply)| caches.deferred.record_reply(reply));
+            caches.resume_deferred(&mut |a| arrivals.push(a));
+        }
+        for arrival in arrivals {
+            sms[sm_of(&arrival) - first].wake(c, arrival);
+        }
+    }
+
+    /// Lets the lower levels of the hierarchy answer at once.
+    pub fn with_lower<R>(&mut self, lower: &mut Option<Box<LowerLevels>>, work: impl FnOnce(&mut Self) -> R) -> R {
+        self.caches.borrow_mut().lower = lower.take();
+        let result = work(self);
+        *lower = self.caches.borrow_mut().lower.take();
+        result
+    }
+
+    /// Makes work-groups from `next` on resident in an SM, as many as it takes, where the lower levels answer at once.
+    pub fn dispatch(&mut self, c: &LaunchContext<'a, N>, i: usize, next: &mut u64) {
+        let sm = &mut self.sms[i];
+        while *next < c.groups.total && sm.wants_group() {
+            sm.dispatch(c, *next);
+            *next += 1;
+        }
+        self.done[i] = sm.resident_groups() == 0;
+    }
+}
