@@ -31,11 +31,12 @@ const LLVM: [&str; 6] = ["heddle-sim", "heddle-llvm-passes", "heddle-plugin", "h
 const MODULES: [&str; 5] = ["driver", "options", "library", "explore", "cli"];
 
 /// Imports by which modules of a package would be a circle, and why they stay: package, module, what it imports, reason.
-const UPWARD: [(&str, &str, &str, &str); 9] = [
+const UPWARD: [(&str, &str, &str, &str); 10] = [
     ("heddle-isa", "table", "inst", "an instruction finds the row of its operation"),
     ("heddle-target", "describe", "machine", "a row names a rule across fields, which takes the whole machine"),
     ("heddle-target", "validate", "machine", "rules across fields read the machine whose rows name them"),
     ("heddle-object", "image", "read", "an image that does not fit its metadata is an error of reading"),
+    ("heddle-codegen", "dump", "pipeline", "the rows of the stages say before which one a graph is made"),
     ("heddle-llvm-passes", "error", "ir", "an error of a pass has a place in the source"),
     ("heddle-sim", "program", "jit", "a program keeps its translation beside its code"),
     ("heddle-sim", "check", "exec", "checks see lanes and copies of values as execution does"),

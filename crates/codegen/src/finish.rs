@@ -3,7 +3,7 @@
 //! Copies onto themselves and branches to the next block go away; branches to blocks that only branch on go straight to the end; a scalar branch
 //! around a jump is inverted. Divergent branches keep their sides: which runs first decides what scalar registers must survive (hazard 1).
 
-use super::pipeline::Context;
+use super::context::Context;
 use super::{CodegenError, FunctionStats, marks};
 use cranelift_entity::SecondaryMap;
 

@@ -27,7 +27,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 
 use super::allocate::Session;
-use super::pipeline::{Allocation, Context};
+use super::context::{Allocation, Context};
 use super::spill::INSERTED;
 use super::webs::{self, Accesses, Costs, Home};
 use super::{CodegenError, ranges};
