@@ -20,7 +20,7 @@ use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use strum::IntoEnumIterator;
 
-use super::pipeline::Context;
+use super::context::Context;
 use super::ranges::{self, LiveView};
 use super::spill::{INSERTED, Origins};
 use super::webs::{self, Accesses, Costs};

@@ -9,7 +9,7 @@
 use cranelift_entity::SecondaryMap;
 
 use super::CodegenError;
-use super::pipeline::Context;
+use super::context::Context;
 use heddle_isa::{Inst, Op, Operand, VReg};
 use heddle_mir::{Block, Function, liveness};
 
@@ -207,7 +207,7 @@ fn has_effect(inst: &Inst) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipeline::Context;
+    use super::super::context::Context;
     use super::super::{CodegenOptions, testing};
     use heddle_mir::{parse, print};
 

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::color::{Graph, Segment};
-use super::pipeline::{Context, STAGES, Stage};
+use super::context::Context;
+use super::pipeline::{STAGES, Stage};
 use super::{CodegenError, FunctionStats, ranges, schedule};
 use heddle_isa::{Inst, Op, VReg, text};
 use heddle_mir::cfg::Cfg;

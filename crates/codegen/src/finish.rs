@@ -6,7 +6,7 @@
 //!
 //! May touch: allocated code, without moving any value to another register.
 
-use super::pipeline::Context;
+use super::context::Context;
 use super::{CodegenError, FunctionStats, marks};
 use cranelift_entity::SecondaryMap;
 

@@ -10,6 +10,7 @@ pub mod assign;
 pub mod checker;
 pub mod cleanup;
 pub mod color;
+pub mod context;
 pub mod dump;
 pub mod edges;
 pub mod emit;

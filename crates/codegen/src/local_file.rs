@@ -13,8 +13,8 @@ use cranelift_entity::SecondaryMap;
 
 use super::allocate::{Session, to_physical};
 use super::color::{self, FileSpec};
+use super::context::{Allocation, Context};
 use super::partition::Ownership;
-use super::pipeline::{Allocation, Context};
 use super::spill::{self, INSERTED};
 use super::webs::{self, Costs};
 use super::{CodegenError, ranges};

@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::CodegenError;
+use super::context::Context;
 use super::edges::EdgeCode;
-use super::pipeline::Context;
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::{Block, Form, Function};

@@ -22,7 +22,7 @@
 
 use super::allocate::color_bank;
 use super::color::FileSpec;
-use super::pipeline::{Allocation, Context};
+use super::context::{Allocation, Context};
 use super::{CodegenError, assign, checker, lifetimes, main_spill, ranges, spill};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::{Bank, Form, Function};

@@ -19,7 +19,7 @@
 use cranelift_entity::SecondaryMap;
 
 use super::CodegenError;
-use super::pipeline::Context;
+use super::context::Context;
 use heddle_isa::{CachePolicy, Guard, Inst, MemorySpace, Op, Operand, Reg, Space, VReg};
 use heddle_mir::{Bank, Form, Function};
 

@@ -32,7 +32,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 
 use super::allocate::Session;
-use super::pipeline::{Allocation, Context};
+use super::context::{Allocation, Context};
 use super::spill::{self, INSERTED};
 use super::webs::{self, Accesses, Costs, Home};
 use super::{CodegenError, ranges};

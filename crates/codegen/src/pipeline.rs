@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use super::allocate::Session;
+use super::context::Context;
 use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
@@ -41,49 +41,6 @@ pub struct Unless {
     pub option: &'static str,
     /// In the options.
     pub holds: fn(&CodegenOptions) -> bool,
-}
-
-/// What the stages know while they work on one function.
-pub struct Context<'a> {
-    /// The machine.
-    pub machine: &'a Machine,
-    /// Options.
-    pub options: &'a CodegenOptions,
-    /// What was done so far.
-    pub stats: FunctionStats,
-    session: Option<Session>,
-}
-
-/// What the stages of register allocation know: the [`Context`] with the session that they share.
-pub struct Allocation<'a> {
-    /// The machine.
-    pub machine: &'a Machine,
-    /// Options.
-    pub options: &'a CodegenOptions,
-    /// What was done so far.
-    pub stats: &'a mut FunctionStats,
-    /// What allocation keeps from one register file to the next.
-    pub session: &'a mut Session,
-}
-
-impl<'a> Context<'a> {
-    /// For a function before its first stage.
-    pub fn new(function: &Function, machine: &'a Machine, options: &'a CodegenOptions) -> Self {
-        let stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
-        Context { machine, options, stats, session: None }
-    }
-
-    /// For a stage of allocation. The first to ask starts the session: the function as it is then is the one
-    /// that the checker compares with.
-    pub fn allocation(&mut self, function: &Function) -> Allocation<'_> {
-        let session = self.session.get_or_insert_with(|| Session::new(function, self.options.verify));
-        Allocation { machine: self.machine, options: self.options, stats: &mut self.stats, session }
-    }
-
-    /// The session of allocation, once it has begun.
-    pub fn session(&self) -> Option<&Session> {
-        self.session.as_ref()
-    }
 }
 
 /// The pipeline.

@@ -29,8 +29,8 @@
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 use super::CodegenError;
+use super::context::Context;
 use super::names::Names;
-use super::pipeline::Context;
 use heddle_isa::{Inst, Op, Operand, PhysReg, Space, Type, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::liveness::Liveness;

@@ -27,8 +27,8 @@ mod warp;
 use self::uses::Uses;
 use self::warp::{Context, Warp};
 use super::CodegenError;
+use super::context;
 use super::names::Names;
-use super::pipeline;
 use heddle_isa::{Inst, Op, text};
 use heddle_mir::{Block, Function};
 
@@ -36,7 +36,7 @@ use heddle_mir::{Block, Function};
 ///
 /// # Errors
 /// [`CodegenError::Internal`] with the first defect.
-pub fn run(function: &mut Function, _: &mut pipeline::Context) -> Result<(), CodegenError> {
+pub fn run(function: &mut Function, _: &mut context::Context) -> Result<(), CodegenError> {
     check(function).map_err(|message| CodegenError::Internal {
         kernel: function.name.clone(),
         stage: "release-check".into(),

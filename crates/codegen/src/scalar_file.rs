@@ -9,7 +9,7 @@
 
 use super::allocate::color_bank;
 use super::color::FileSpec;
-use super::pipeline::{Allocation, Context};
+use super::context::{Allocation, Context};
 use super::{CodegenError, ranges};
 use heddle_mir::{Bank, Function};
 

@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::CodegenError;
-use super::pipeline::Context;
+use super::context::Context;
 use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, SurfacePlace, VReg};
 use heddle_mir::{Bank, Function, liveness};
 use heddle_target::Machine;

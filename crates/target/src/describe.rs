@@ -18,7 +18,22 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use crate::Machine;
-use crate::validate::Violation;
+
+/// A value that makes no machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Dotted path of the field.
+    pub field: String,
+    /// Its value, as text.
+    pub value: String,
+    /// What it must satisfy.
+    pub rule: String,
+}
+
+/// Checks one value.
+pub(crate) fn check(ok: bool, field: &str, value: &dyn Display, rule: &str) -> Result<(), Violation> {
+    if ok { Ok(()) } else { Err(Violation { field: field.into(), value: value.to_string(), rule: rule.into() }) }
+}
 
 /// A field of a description.
 #[derive(Debug)]
@@ -241,7 +256,7 @@ impl Allowed {
 
     /// Refuses a value unless it holds.
     fn require(self, ok: bool, path: &str, value: &dyn Display) -> Result<(), Violation> {
-        crate::validate::check(ok, path, value, &self.sentence())
+        check(ok, path, value, &self.sentence())
     }
 
     fn holds_integer(self, value: u64) -> bool {
@@ -452,7 +467,7 @@ macro_rules! tables {
             fn kind() -> String {
                 "table".into()
             }
-            fn check(&self, path: &str, _: $crate::describe::Allowed) -> Result<(), $crate::validate::Violation> {
+            fn check(&self, path: &str, _: $crate::describe::Allowed) -> Result<(), $crate::describe::Violation> {
                 $({
                     const RULE: $crate::describe::Rule = $rule;
                     let path = $crate::describe::below(path, &$crate::describe::file_name(stringify!($field)));

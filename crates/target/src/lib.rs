@@ -13,7 +13,7 @@ mod machine;
 mod memory;
 mod validate;
 
+pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
 pub use machine::{Cluster, Distances, Energy, Machine, Sm, Timing, Unit};
 pub use memory::{Cache, Dram, Memory, Network, SecondLevel, SharedCache, SystemMemory};
-pub use validate::Violation;

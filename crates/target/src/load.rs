@@ -7,7 +7,8 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::Machine;
-use super::validate::{Violation, validate};
+use crate::describe::Violation;
+use crate::validate::validate;
 
 /// The default machine's description.
 pub const DEFAULT: &str = include_str!("../../../heddle.toml");

@@ -166,7 +166,7 @@ impl Described for Unit {
     fn kind() -> String {
         Unit::iter().map(|u| u.to_string()).collect::<Vec<_>>().join(", ")
     }
-    fn check(&self, _: &str, _: Allowed) -> Result<(), validate::Violation> {
+    fn check(&self, _: &str, _: Allowed) -> Result<(), Violation> {
         Ok(())
     }
     fn forget(&mut self, whole: bool) {

@@ -7,24 +7,8 @@
 use strum::IntoEnumIterator;
 
 use super::Machine;
-use crate::describe::{Allowed, Described, Field};
+use crate::describe::{Allowed, Described, Field, Violation, check};
 use heddle_isa::OpClass;
-
-/// A value that makes no machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Dotted path of the field.
-    pub field: String,
-    /// Its value, as text.
-    pub value: String,
-    /// What it must satisfy.
-    pub rule: String,
-}
-
-/// Checks one value.
-pub(crate) fn check(ok: bool, field: &str, value: &dyn std::fmt::Display, rule: &str) -> Result<(), Violation> {
-    if ok { Ok(()) } else { Err(Violation { field: field.into(), value: value.to_string(), rule: rule.into() }) }
-}
 
 /// Checks a whole machine: each value by itself, then values against each other, in the order of the rows.
 ///

@@ -4,8 +4,9 @@
 use rand::prelude::*;
 use rand_pcg::Pcg32;
 
+use super::super::context::Context;
 use super::super::partition::Ownership;
-use super::super::pipeline::{Context, STAGES};
+use super::super::pipeline::STAGES;
 use super::super::release::Release;
 use super::super::spill::{INSERTED, Origins};
 use super::super::testing::{clustered, generate, interpret, machine};

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use rand::prelude::*;
 use rand_pcg::Pcg32;
 
-use super::super::pipeline::{Context, STAGES};
+use super::super::context::Context;
+use super::super::pipeline::STAGES;
 use super::super::release::Release;
 use super::super::testing::{generate, machine};
 use super::super::{CodegenOptions, Rename};

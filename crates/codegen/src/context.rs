@@ -1,0 +1,48 @@
+//! What the stages of code generation share while they work on one function.
+
+use super::allocate::Session;
+use super::{CodegenOptions, FunctionStats};
+use heddle_mir::Function;
+use heddle_target::Machine;
+
+/// What the stages know while they work on one function.
+pub struct Context<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Options.
+    pub options: &'a CodegenOptions,
+    /// What was done so far.
+    pub stats: FunctionStats,
+    session: Option<Session>,
+}
+
+/// What the stages of register allocation know: the [`Context`] with the session that they share.
+pub struct Allocation<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Options.
+    pub options: &'a CodegenOptions,
+    /// What was done so far.
+    pub stats: &'a mut FunctionStats,
+    /// What allocation keeps from one register file to the next.
+    pub session: &'a mut Session,
+}
+
+impl<'a> Context<'a> {
+    /// For a function before its first stage.
+    pub fn new(function: &Function, machine: &'a Machine, options: &'a CodegenOptions) -> Self {
+        let stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
+        Context { machine, options, stats, session: None }
+    }
+
+    /// For a stage of allocation. The first to ask starts the session: the function as it is then is the one that the checker compares with.
+    pub fn allocation(&mut self, function: &Function) -> Allocation<'_> {
+        let session = self.session.get_or_insert_with(|| Session::new(function, self.options.verify));
+        Allocation { machine: self.machine, options: self.options, stats: &mut self.stats, session }
+    }
+
+    /// The session of allocation, once it has begun.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+}
