@@ -73,6 +73,12 @@ pub struct Flags {
     pub imm: bool,
     /// Reads other lanes' values (never moved into or out of divergent control flow).
     pub convergent: bool,
+    /// Targets of a branch: one, or two where it may name its reconvergence point.
+    pub targets: u8,
+    /// Takes no guard.
+    pub unguarded: bool,
+    /// Needs a guard.
+    pub guard_required: bool,
 }
 
 const F: Flags = Flags {
@@ -90,6 +96,9 @@ const F: Flags = Flags {
     from: false,
     imm: false,
     convergent: false,
+    targets: 0,
+    unguarded: false,
+    guard_required: false,
 };
 /// Plain arithmetic that the scalar unit also has.
 const SC: Flags = Flags { scalar: true, ..F };
@@ -379,24 +388,24 @@ table! {
         "Orders the work-item's earlier memory accesses before its later ones. imm bit 0: local, bit 1: global memory.";
     // Control.
     Barrier "bar" [None] () <- ()
-        Flags { side_effect: true, imm: true, convergent: true, ..F }, Fixed(C::Control), Control,
+        Flags { side_effect: true, imm: true, convergent: true, unguarded: true, ..F }, Fixed(C::Control), Control,
         "Waits until every work-item of the work-group that has not exited is here; orders memory. imm as fence.";
     Bra "bra" [None] () <- ()
-        CONTROL, Fixed(C::Control), Control,
+        Flags { targets: 1, unguarded: true, ..CONTROL }, Fixed(C::Control), Control,
         "Goes to the target with all active lanes.";
     BraScalar "bras" [None] () <- (ScalarCondition)
-        Flags { imm: true, ..CONTROL }, Fixed(C::Control), Control,
+        Flags { imm: true, targets: 1, unguarded: true, ..CONTROL }, Fixed(C::Control), Control,
         "Goes to the target if the scalar condition is non-zero (imm 0) or zero (imm 1), else falls through. \
          Touches no reconvergence state.";
     BraDivergent "brad" [None] () <- ()
-        CONTROL, Fixed(C::Control), Control,
+        Flags { targets: 2, guard_required: true, ..CONTROL }, Fixed(C::Control), Control,
         "Lanes whose guard holds go to the target, the others fall through, first; all meet at the reconvergence \
          point. The guard is required.";
     Exit "exit" [None] () <- ()
-        CONTROL, Fixed(C::Control), Control,
+        Flags { unguarded: true, ..CONTROL }, Fixed(C::Control), Control,
         "Ends the active lanes' work-items: they leave every mask of the reconvergence stack.";
     Trap "trap" [None] () <- ()
-        CONTROL, Fixed(C::Control), Control,
+        Flags { unguarded: true, ..CONTROL }, Fixed(C::Control), Control,
         "Reached only by undefined behaviour: a fault.";
     Nop "nop" [None] () <- ()
         F, Fixed(C::Control), Control,
@@ -463,12 +472,12 @@ impl Inst {
 
     /// Whether the instruction is a memory operation with an address operand.
     pub fn is_memory(&self) -> bool {
-        matches!(self.op, Op::Load | Op::LoadUniform | Op::Store | Op::Atomic) || self.is_cache_control()
+        self.info().srcs.first() == Some(&Role::Base)
     }
 
     /// Whether the instruction is `cctl` or `cctll`.
     pub fn is_cache_control(&self) -> bool {
-        matches!(self.op, Op::CacheControl | Op::CacheControlLocal)
+        matches!(self.info().meaning, Meaning::Memory(MemoryAction::CacheControl))
     }
 
     /// Whether the instruction has a destination: as its row says, but of `cctl` only `qry1`.

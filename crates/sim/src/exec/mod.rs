@@ -8,6 +8,8 @@ pub mod access;
 mod alu;
 pub mod banks;
 mod cached;
+#[cfg(test)]
+mod tests;
 mod texture;
 pub mod undefined;
 pub mod uniform;
