@@ -146,8 +146,8 @@ pub fn encode(inst: &Inst) -> Result<u128, EncodeError> {
     Ok(word)
 }
 
-const fn is_branch(op: Op) -> bool {
-    matches!(op, Op::Bra | Op::BraScalar | Op::BraDivergent)
+fn is_branch(op: Op) -> bool {
+    op.info().flags.targets > 0
 }
 
 /// Space and index bits; the value of an immediate operand goes into the shared field.

@@ -10,7 +10,7 @@ use super::banks::bank_conflicts;
 use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached};
 use crate::check;
 use crate::fault::FaultKind;
-use heddle_isa::semantics as sem;
+use heddle_isa::meaning::updated;
 use heddle_isa::{AddressMode, AtomicOp, CachePolicy, Inst, MemorySpace, SurfacePlace, Type};
 
 const LOAD: &str = "load";
@@ -570,89 +570,6 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
     }
 }
 
-/// What an atomic leaves in memory.
-pub(super) fn updated32(op: AtomicOp, ty: Type, old: u32, data: u32, replacement: u32) -> u32 {
-    let f = |g: fn(f32, f32) -> f32| g(f32::from_bits(old), f32::from_bits(data)).to_bits();
-    match (op, ty) {
-        (AtomicOp::Add, Type::F32) => f(|a, b| a + b),
-        (AtomicOp::Sub, Type::F32) => f(|a, b| a - b),
-        (AtomicOp::Min, Type::F32) => f(sem::min_f32),
-        (AtomicOp::Max, Type::F32) => f(sem::max_f32),
-        (AtomicOp::Add, _) => old.wrapping_add(data),
-        (AtomicOp::Sub, _) => old.wrapping_sub(data),
-        (AtomicOp::Xchg, _) => data,
-        (AtomicOp::And, _) => old & data,
-        (AtomicOp::Or, _) => old | data,
-        (AtomicOp::Xor, _) => old ^ data,
-        (AtomicOp::Min, Type::S32) => (old as i32).min(data as i32) as u32,
-        (AtomicOp::Max, Type::S32) => (old as i32).max(data as i32) as u32,
-        (AtomicOp::Min, _) => old.min(data),
-        (AtomicOp::Max, _) => old.max(data),
-        (AtomicOp::Inc, _) => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
-        }
-        (AtomicOp::Dec, _) => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
-        (AtomicOp::CmpXchg, _) => {
-            if old == data {
-                replacement
-            } else {
-                old
-            }
-        }
-    }
-}
-
-pub(super) fn updated64(op: AtomicOp, ty: Type, old: u64, data: u64, replacement: u64) -> u64 {
-    let f = |g: fn(f64, f64) -> f64| g(f64::from_bits(old), f64::from_bits(data)).to_bits();
-    match (op, ty) {
-        (AtomicOp::Add, Type::F64) => f(|a, b| a + b),
-        (AtomicOp::Sub, Type::F64) => f(|a, b| a - b),
-        (AtomicOp::Min, Type::F64) => f(sem::min_f64),
-        (AtomicOp::Max, Type::F64) => f(sem::max_f64),
-        (AtomicOp::Add, _) => old.wrapping_add(data),
-        (AtomicOp::Sub, _) => old.wrapping_sub(data),
-        (AtomicOp::Xchg, _) => data,
-        (AtomicOp::And, _) => old & data,
-        (AtomicOp::Or, _) => old | data,
-        (AtomicOp::Xor, _) => old ^ data,
-        (AtomicOp::Min, Type::S64) => (old as i64).min(data as i64) as u64,
-        (AtomicOp::Max, Type::S64) => (old as i64).max(data as i64) as u64,
-        (AtomicOp::Min, _) => old.min(data),
-        (AtomicOp::Max, _) => old.max(data),
-        (AtomicOp::Inc, _) => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
-        }
-        (AtomicOp::Dec, _) => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
-        (AtomicOp::CmpXchg, _) => {
-            if old == data {
-                replacement
-            } else {
-                old
-            }
-        }
-    }
-}
-
 /// An atomic: lane after lane, each a compare-and-swap loop on the host's memory, so that work-groups on other threads are respected.
 fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let ty = Type::from_repr(TYPE).unwrap_or(Type::B32);
@@ -667,19 +584,18 @@ fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &
         let word = |l: &Lanes<N>, k: u16| l.row(d.src[2] + k)[i];
         let pair = |l: &Lanes<N>, k: u16| u64::from(word(l, k)) | u64::from(word(l, k + 1)) << 32;
         let compares = op == AtomicOp::CmpXchg;
-        // SAFETY: checked, aligned, and memory is shared through atomics (see `sim::memory`).
         let old = if wide {
+            // SAFETY: checked, aligned, and memory is shared through atomics (see `sim::memory`).
             let cell = unsafe { AtomicU64::from_ptr(r.pointer(i).cast()) };
             let (data, replacement) = (pair(l, 0), if compares { pair(l, 2) } else { 0 });
-            cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(updated64(op, ty, old, data, replacement)))
+            cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| updated(op, ty, old, data, replacement))
                 .unwrap_or_else(|old| old)
         } else {
+            // SAFETY: as above.
             let cell = unsafe { AtomicU32::from_ptr(r.pointer(i).cast()) };
-            let (data, replacement) = (word(l, 0), if compares { word(l, 1) } else { 0 });
-            let old = cell
-                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(updated32(op, ty, old, data, replacement)))
-                .unwrap_or_else(|old| old);
-            u64::from(old)
+            let (data, replacement) = (u64::from(word(l, 0)), if compares { u64::from(word(l, 1)) } else { 0 });
+            let new = |old: u32| updated(op, ty, u64::from(old), data, replacement).map(|new| new as u32);
+            u64::from(cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old))
         };
         if d.has_dst {
             l.row_mut(d.dst)[i] = old as u32;
@@ -721,16 +637,17 @@ macro_rules! by_mode {
     };
 }
 
-pub(super) fn select_load<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_load<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    Some(match inst.ty {
         Type::S8 => by_mode!(inst, load, 1, true),
         Type::U8 => by_mode!(inst, load, 1, false),
         Type::S16 => by_mode!(inst, load, 2, true),
         Type::U16 => by_mode!(inst, load, 2, false),
+        Type::B32 => by_mode!(inst, load, 4, false),
         Type::B64 => by_mode!(inst, load, 8, false),
         Type::B128 => by_mode!(inst, load, 16, false),
-        _ => by_mode!(inst, load, 4, false),
-    }
+        _ => return None,
+    })
 }
 
 pub(super) fn select_control<const N: usize>(inst: &Inst) -> Execute<N> {
@@ -741,25 +658,29 @@ pub(super) fn select_control<const N: usize>(inst: &Inst) -> Execute<N> {
     }
 }
 
-pub(super) fn select_store<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_store<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    Some(match inst.ty {
         Type::U8 => by_mode!(inst, store, 1),
         Type::U16 => by_mode!(inst, store, 2),
+        Type::B32 => by_mode!(inst, store, 4),
         Type::B64 => by_mode!(inst, store, 8),
         Type::B128 => by_mode!(inst, store, 16),
-        _ => by_mode!(inst, store, 4),
-    }
+        _ => return None,
+    })
 }
 
-pub(super) fn select_atomic<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_atomic<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    // Of the operation's types.
+    updated(inst.mods.atomic, inst.ty, 0, 0, 0)?;
+    Some(match inst.ty {
         Type::S32 => by_mode!(inst, atomic, Type::S32 as u8),
         Type::U32 => by_mode!(inst, atomic, Type::U32 as u8),
         Type::S64 => by_mode!(inst, atomic, Type::S64 as u8),
         Type::U64 => by_mode!(inst, atomic, Type::U64 as u8),
+        Type::B32 => by_mode!(inst, atomic, Type::B32 as u8),
         Type::B64 => by_mode!(inst, atomic, Type::B64 as u8),
         Type::F32 => by_mode!(inst, atomic, Type::F32 as u8),
         Type::F64 => by_mode!(inst, atomic, Type::F64 as u8),
-        _ => by_mode!(inst, atomic, Type::B32 as u8),
-    }
+        _ => return None,
+    })
 }

@@ -8,6 +8,8 @@ pub mod access;
 mod alu;
 pub mod banks;
 mod cached;
+#[cfg(test)]
+mod tests;
 mod texture;
 pub mod undefined;
 pub mod uniform;
@@ -22,7 +24,7 @@ use crate::hierarchy::{AccessCost, Path};
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
-    SurfacePlace, Type,
+    SurfacePlace,
 };
 
 /// A register of all lanes.
@@ -227,54 +229,6 @@ impl<const N: usize> Lanes<'_, N> {
     }
 }
 
-/// A value of a lane: one or two rows.
-pub trait Lane: Copy + Default {
-    /// Rows.
-    const ROWS: u16;
-    /// Reads a lane of up to two rows.
-    fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self;
-    /// Low and high row.
-    fn split(self) -> (u32, u32);
-}
-
-macro_rules! lane32 {
-    ($t:ty, $from:expr, $to:expr) => {
-        impl Lane for $t {
-            const ROWS: u16 = 1;
-            #[inline(always)]
-            fn get<const N: usize>(low: &[u32; N], _high: &[u32; N], lane: usize) -> Self {
-                $from(low[lane])
-            }
-            #[inline(always)]
-            fn split(self) -> (u32, u32) {
-                ($to(self), 0)
-            }
-        }
-    };
-}
-macro_rules! lane64 {
-    ($t:ty, $from:expr, $to:expr) => {
-        impl Lane for $t {
-            const ROWS: u16 = 2;
-            #[inline(always)]
-            fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self {
-                $from(u64::from(low[lane]) | u64::from(high[lane]) << 32)
-            }
-            #[inline(always)]
-            fn split(self) -> (u32, u32) {
-                let v: u64 = $to(self);
-                (v as u32, (v >> 32) as u32)
-            }
-        }
-    };
-}
-lane32!(u32, |v| v, |v| v);
-lane32!(i32, |v| v as i32, |v| v as u32);
-lane32!(f32, f32::from_bits, f32::to_bits);
-lane64!(u64, |v| v, |v| v);
-lane64!(i64, |v| v as i64, |v| v as u64);
-lane64!(f64, f64::from_bits, f64::to_bits);
-
 /// Through which L1 an instruction of a program reads: read-only surfaces, textures and `ldu` through the uniform one.
 pub fn path_of(program: &Program, inst: &heddle_isa::Inst) -> Path {
     let surfaces = &program.header.surfaces;
@@ -287,6 +241,16 @@ pub fn path_of(program: &Program, inst: &heddle_isa::Inst) -> Path {
         Some(MemorySpace::Constant) => Path::Constant,
         _ => Path::Data,
     }
+}
+
+/// Whether the interpreter has the instruction: its type and modifiers have a meaning.
+pub fn is_executable(inst: &heddle_isa::Inst) -> bool {
+    alu::select::<32>(inst).is_some()
+}
+
+/// Stands where an instruction without a meaning would.
+fn undefined_operation<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    l.set_fault(FaultKind::Trap, d, l.mask.trailing_zeros());
 }
 
 /// Prepares a kernel's instructions for N lanes.
@@ -318,7 +282,8 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 Op::Atomic => inst.mods.atomic as u8,
                 _ => inst.mods.rounding as u8,
             };
-            let inner = alu::select::<N>(inst);
+            // `Program::load` refuses what has no meaning.
+            let inner = alu::select::<N>(inst).unwrap_or(undefined_operation);
             let path = path_of(program, inst);
             let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
             Decoded {
@@ -349,9 +314,4 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
 /// The atomic operation of a decoded mode.
 fn atomic_of(mode: u8) -> AtomicOp {
     AtomicOp::from_repr(mode).unwrap_or_default()
-}
-
-/// Whether a type is signed, for choosing operations.
-fn is_signed(ty: Type) -> bool {
-    matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
 }

@@ -18,6 +18,8 @@ mod access;
 mod arith;
 mod build;
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 mod translate;
 
