@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::color::{Affinity, Graph};
 use heddle_isa::{Inst, Op, Operand, Reg, VReg};
 use heddle_mir::cfg::Cfg;
-use heddle_mir::liveness::{self, Liveness};
+use heddle_mir::liveness::{self, Liveness, bits};
 use heddle_mir::{Bank, Block, Function};
 
 /// Control flow and liveness of a function at one moment.
@@ -346,11 +346,6 @@ fn copy_of(inst: &Inst, mine: impl Fn(VReg) -> bool) -> Option<(VReg, VReg, i8)>
     }
     let ((dst, to), (src, from)) = (inst.dst.as_virt()?, inst.srcs.first()?.as_virt()?);
     (dst != src && mine(dst) && mine(src)).then_some((dst, src, from as i8 - to as i8))
-}
-
-/// The bits set in a mask.
-pub fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..8).filter(move |i| mask >> i & 1 == 1)
 }
 
 /// Calls `f` on every virtual register an instruction names, sources and guard before the destination.

@@ -222,7 +222,7 @@ fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &m
     for (i, inst) in insts.iter().enumerate() {
         let i = i as u32;
         liveness::for_each_use(inst, |r, mask| {
-            for w in super::ranges::bits(mask).map(|w| w as u8) {
+            for w in liveness::bits(mask).map(|w| w as u8) {
                 if let Some(&d) = last_write.get(&(r, w)) {
                     edge(d, i, latency(machine, &insts[d as usize]));
                 }
@@ -253,7 +253,7 @@ fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &m
         }
         if let Some((r, mask)) = liveness::def(inst) {
             *version.entry(r).or_default() += 1;
-            for w in super::ranges::bits(mask).map(|w| w as u8) {
+            for w in liveness::bits(mask).map(|w| w as u8) {
                 // A guarded write keeps the old value of other lanes, which makes it a reader too.
                 if let Some(d) = last_write.insert((r, w), i) {
                     edge(d, i, if inst.guard.is_some() { latency(machine, &insts[d as usize]) } else { 1 });

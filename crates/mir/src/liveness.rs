@@ -231,6 +231,6 @@ impl Liveness {
 }
 
 /// The bits set in a mask.
-fn bits(mask: u8) -> impl Iterator<Item = usize> {
+pub fn bits(mask: u8) -> impl Iterator<Item = usize> {
     (0..8).filter(move |i| mask >> i & 1 == 1)
 }
