@@ -1,5 +1,6 @@
-//! The order of crates and modules, as far as the compiler cannot enforce it: packages depend only on those above them, LLVM is seen by
-//! few, and modules of a package do not import each other in a circle. A failure names the file and line of the import.
+//! The order of crates and modules, as far as the compiler cannot enforce it: packages depend only on those
+//! above them, LLVM is seen by few, and modules of a package do not import each other in a circle. A failure
+//! names the file and line of the import.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,10 +28,12 @@ const PACKAGES: [(&str, &str); 15] = [
 /// Packages that see LLVM. The simulator does so only for the translation to host code, which is optional.
 const LLVM: [&str; 6] = ["heddle-sim", "heddle-llvm-passes", "heddle-plugin", "heddle-frontend", "heddle-isel", "heddle"];
 
-/// The modules of the package `heddle` in order: each imports only those before it. `cli` belongs to the program.
+/// The modules of the package `heddle` in order: each imports only those before it. `cli` belongs to the
+/// program.
 const MODULES: [&str; 5] = ["driver", "options", "library", "explore", "cli"];
 
-/// Imports by which modules of a package would be a circle, and why they stay: package, module, what it imports, reason.
+/// Imports by which modules of a package would be a circle, and why they stay: package, module, what it
+/// imports, reason.
 const UPWARD: [(&str, &str, &str, &str); 10] = [
     ("heddle-isa", "table", "inst", "an instruction finds the row of its operation"),
     ("heddle-target", "describe", "machine", "a row names a rule across fields, which takes the whole machine"),
@@ -199,7 +202,8 @@ fn reexports(module: &Module) -> BTreeMap<String, Vec<String>> {
     paths.filter(|p| p.len() > 1).map(|p| (p[p.len() - 1].clone(), p)).collect()
 }
 
-/// All imports between modules of a package. `this`: what the package's own paths begin with, `crate` and its name.
+/// All imports between modules of a package. `this`: what the package's own paths begin with, `crate` and its
+/// name.
 fn imports(modules: &[Module], this: &[&str]) -> Vec<Import> {
     let known: BTreeSet<&[String]> = modules.iter().map(|m| m.path.as_slice()).collect();
     let mut names: BTreeMap<&[String], BTreeMap<String, Vec<String>>> = BTreeMap::new();

@@ -248,7 +248,8 @@ bb0: frequency 1
     }
 }
 
-/// A kernel over hand-made allocated code with four fixed registers and four shared names, of which a warp needs two at once; work-groups of two warps.
+/// A kernel over hand-made allocated code with four fixed registers and four shared names, of which a warp
+/// needs two at once; work-groups of two warps.
 const SHARED: &str = r#"kernel @k stage allocated local 256 private 0 fixed 4 demand 0 {
   arg global "a" "int*" offset 8 size 8 align 8
 bb0: frequency 1
@@ -265,7 +266,8 @@ bb0: frequency 1
 }
 "#;
 
-/// Assembles [`SHARED`] after a change to its text, and runs it with `registers` main registers of a warp in the one SM.
+/// Assembles [`SHARED`] after a change to its text, and runs it with `registers` main registers of a warp in
+/// the one SM.
 fn run_shared(change: impl Fn(String) -> String, registers: u32) -> assert_cmd::assert::Assert {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -294,7 +296,8 @@ fn run_shared(change: impl Fn(String) -> String, registers: u32) -> assert_cmd::
     result
 }
 
-/// REN-2, REN-3, REN-8: with the pool at its minimum the barrier kernel runs, and stalls; with one register fewer the launch is refused with the numbers.
+/// REN-2, REN-3, REN-8: with the pool at its minimum the barrier kernel runs, and stalls; with one register
+/// fewer the launch is refused with the numbers.
 #[test]
 fn the_smallest_pool_works_and_a_smaller_one_is_refused() {
     // Two warps need 4 fixed registers each and 2 shared ones at once, although they name 8.
@@ -398,7 +401,8 @@ fn old_kernels_take_whole_work_groups_only() {
     run("100", "64", &["--option=-cl-std=CL2.0"]).success();
 }
 
-/// What limits occupancy: the launch, where it has too few work-groups; of several launches that of the one with the most warps.
+/// What limits occupancy: the launch, where it has too few work-groups; of several launches that of the one
+/// with the most warps.
 #[test]
 fn small_launches_limit_themselves() {
     let folder = tempfile::tempdir().unwrap();
@@ -508,7 +512,8 @@ fn values(folder: &Path, words: &[&str]) -> Vec<i64> {
     array.data.chunks_exact(4).map(|b| i64::from(i32::from_le_bytes(b.try_into().unwrap()))).collect()
 }
 
-/// `heddle run` takes clang's options as `heddle build` does, before and behind the input, after those of a case.
+/// `heddle run` takes clang's options as `heddle build` does, before and behind the input, after those of a
+/// case.
 #[test]
 fn run_takes_clangs_options() {
     let folder = tempfile::tempdir().unwrap();
@@ -535,7 +540,8 @@ fn run_takes_clangs_options() {
     assert_eq!(values(path, &["case/case.json", "-Imine", header]), [21, 21]);
 }
 
-/// Heddle's own options of `build` are read the same before and behind the source; the last of two counts, as in clang.
+/// Heddle's own options of `build` are read the same before and behind the source; the last of two counts, as
+/// in clang.
 #[test]
 fn builds_options_may_stand_anywhere() {
     let folder = tempfile::tempdir().unwrap();

@@ -76,7 +76,8 @@ impl Build {
                 _ => "OpenCL C",
             };
             return Err(Failure::input(format!(
-                "--start-before {stage}: the input must be machine IR (.mir) that has been through the earlier stages; {} is {kind}",
+                "--start-before {stage}: the input must be machine IR (.mir) that has been through the earlier stages; \
+                 {} is {kind}",
                 input.display()
             )));
         }

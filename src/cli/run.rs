@@ -92,7 +92,8 @@ pub struct Run {
     /// active lanes), renames (shared registers are mapped when read, and released), all (also --check alone:
     /// what the mode can). races, uninitialised, barriers and all choose --mode functional, renames is for
     /// timing mode. Bounds and alignment are always checked.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1)]
+    #[arg(default_missing_value = "all", require_equals = true)]
     check: Vec<Check>,
     /// Print the source with what each line cost: warp time, sectors, hits, latency (timing mode).
     #[arg(long)]

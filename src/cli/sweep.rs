@@ -59,8 +59,8 @@ pub struct Sweep {
     /// Folder of journal and results; default: the sweep's name with .sweep, in the current folder.
     #[arg(long, short, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Formats of the result file, comma-separated; default: all that this build has (`parquet` needs the feature of that name, which plain
-    /// cargo builds have and `cargo xtask demo` leaves out).
+    /// Formats of the result file, comma-separated; default: all that this build has (`parquet` needs the
+    /// feature of that name, which plain cargo builds have and `cargo xtask demo` leaves out).
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
     format: Vec<Format>,
     /// Points at the same time; 0: as many as there are cores.

@@ -1,13 +1,13 @@
-//! Words of the command line that are clang's, told from Heddle's own by the definitions of the subcommands: `heddle build` and
-//! `heddle run` take both kinds in any order.
+//! Words of the command line that are clang's, told from Heddle's own by the definitions of the subcommands:
+//! `heddle build` and `heddle run` take both kinds in any order.
 
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command};
 use heddle_frontend::args::{is_compilation_option, takes_value};
 
-/// The words in the order in which clap can read them: of `build` Heddle's own options first, then clang's behind `--`; of `run`
-/// each of clang's as the value of an `--option`.
+/// The words in the order in which clap can read them: of `build` Heddle's own options first, then clang's
+/// behind `--`; of `run` each of clang's as the value of an `--option`.
 pub fn sorted(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let text = |i: usize| words.get(i).and_then(|w| w.to_str()).unwrap_or_default();
     let subcommand = command.find_subcommand(text(1)).cloned().map(|mut c| {
@@ -36,7 +36,8 @@ fn own(command: &Command, word: &OsStr) -> Option<bool> {
     Some(value && !word.contains('='))
 }
 
-/// The words in groups of an option and its value, each with whether the option is a subcommand's own; all from `--` on are one group.
+/// The words in groups of an option and its value, each with whether the option is a subcommand's own; all
+/// from `--` on are one group.
 fn groups<'w>(command: &Command, mut words: &'w [OsString]) -> Vec<(bool, &'w [OsString])> {
     let mut groups = Vec::new();
     while let Some(word) = words.first() {

@@ -304,7 +304,8 @@ mod tests {
     fn bytes_are_compared_with_all_on() {
         let case = serde_json::from_str(
             r#"{"source": "k.cl", "launches": [{"kernel": "k", "global": [1]}],
-                "buffers": {"a": {"zeros": [1]}, "b": {"zeros": [1], "expect": "b.npy", "rtol": 0.1}, "c": {"zeros": [1], "expect": "c.npy"}}}"#,
+                "buffers": {"a": {"zeros": [1]}, "b": {"zeros": [1], "expect": "b.npy", "rtol": 0.1},
+                         "c": {"zeros": [1], "expect": "c.npy"}}}"#,
         )
         .unwrap();
         let hash = crate::explore::identity::Hasher::default().finish();

@@ -392,10 +392,16 @@ mod tests {
     use serde_json::json;
 
     fn run(name: &str, launches: &[(&str, u64, f64)]) -> Run {
-        let one = |cycles: u64, energy: f64| json!({"instructions": 10, "timing": {"cycles": cycles, "stalls": {"memory": 0}}, "energy_pj": {"static": energy}});
+        let one = |cycles: u64, energy: f64| {
+            let timing = json!({"cycles": cycles, "stalls": {"memory": 0}});
+            json!({"instructions": 10, "timing": timing, "energy_pj": {"static": energy}})
+        };
         let total: (u64, f64) = launches.iter().fold((0, 0.0), |t, l| (t.0 + l.1, t.1 + l.2));
         let launches: Vec<Value> = launches.iter().map(|(k, c, e)| json!({"kernel": k, "statistics": one(*c, *e)})).collect();
-        let value = json!({"machine": name, "warp_size": 32, "mode": "timing", "mismatches": [], "total": one(total.0, total.1), "launches": launches});
+        let total = one(total.0, total.1);
+        let value = json!({
+            "machine": name, "warp_size": 32, "mode": "timing", "mismatches": [], "total": total, "launches": launches
+        });
         statistics(name.into(), &value).unwrap()
     }
 
@@ -440,7 +446,8 @@ mod tests {
     fn rows_of_a_sweep_are_parts_named_by_their_settings() {
         let line = |cycles: u64, status: &str| {
             format!(
-                "{{\"point\": 1, \"id\": \"x\", \"case\": \"k\", \"warp-size\": {cycles}, \"status\": \"{status}\", \"error\": null, \"cycles\": {cycles}, \"energy_pj\": null}}\n"
+                "{{\"point\": 1, \"id\": \"x\", \"case\": \"k\", \"warp-size\": {cycles}, \
+                 \"status\": \"{status}\", \"error\": null, \"cycles\": {cycles}, \"energy_pj\": null}}\n"
             )
         };
         let r = rows("r".into(), &(line(16, "passed") + &line(32, "fault"))).unwrap();

@@ -78,8 +78,10 @@ pub fn script(plan: &Plan, engine: Engine, script: &Script) -> Result<String, Ex
             let output = folder.replace('\\', "\\\\").replace('%', "%%");
             let _ = write!(
                 out,
-                "# Submit it with `sbatch`; other limits, partitions and accounts go on sbatch's command line. A task that was lost can be queued again\n\
-                 # (`scontrol requeue`, or `sbatch --array=NUMBER` with this script): it goes on where it was. When all have ended:\n\
+                "# Submit it with `sbatch`; other limits, partitions and accounts go on sbatch's command line. A task that \
+                 was lost can be queued again\n\
+                 # (`scontrol requeue`, or `sbatch --array=NUMBER` with this script): it goes on where it was. When all \
+                 have ended:\n\
                  #   {collect}\n\
                  #SBATCH --job-name=heddle-{job}\n\
                  #SBATCH --array=1-{tasks}\n\
@@ -93,7 +95,8 @@ pub fn script(plan: &Plan, engine: Engine, script: &Script) -> Result<String, Ex
                  first=$((points * (task - 1) / tasks + 1)) last=$((points * task / tasks))\n\
                  # Status 1 says that points failed; what they said is in the journal.\n\
                  status=0\n\
-                 {run} --points \"$first-$last\" --journal {}/\"part-$task.jsonl\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" || status=$?\n\
+                 {run} --points \"$first-$last\" --journal {}/\"part-$task.jsonl\" \
+                 --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" || status=$?\n\
                  [ \"$status\" -le 1 ]\n",
                 quoted(&folder)
             );
@@ -113,8 +116,10 @@ pub fn script(plan: &Plan, engine: Engine, script: &Script) -> Result<String, Ex
             let inner = format!("{run} --points {{}} --journal {}/part-{{}}.jsonl --threads 1 || [ $? -eq 1 ]", quoted(&folder));
             let _ = write!(
                 out,
-                "# Runs on this machine, or over ssh on those given: `bash SCRIPT --sshlogin 8/fast,4/slow,:` (4/ is a number of jobs, : this machine). All words\n\
-                 # go to GNU parallel. Started again, each task goes on where it was; one that is done says so and ends. When all have ended:\n\
+                "# Runs on this machine, or over ssh on those given: `bash SCRIPT --sshlogin 8/fast,4/slow,:` (4/ is a \
+                 number of jobs, : this machine). All words\n\
+                 # go to GNU parallel. Started again, each task goes on where it was; one that is done says so and ends. \
+                 When all have ended:\n\
                  #   {collect}\n\
                  set -eu\n\
                  mkdir -p {folder}\n\

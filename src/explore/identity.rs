@@ -170,7 +170,8 @@ mod tests {
         write("more/inner/b.h", "#define N 1\n");
         write(
             "case.json",
-            r#"{"source": "kernel.cl", "options": ["-I", "more"], "buffers": {"p": {"zeros": [1], "dtype": "int32", "save": "out.npy"}},
+            r#"{"source": "kernel.cl", "options": ["-I", "more"],
+                "buffers": {"p": {"zeros": [1], "dtype": "int32", "save": "out.npy"}},
                "launches": [{"kernel": "k", "global": [1], "args": [{"buffer": "p"}]}]}"#,
         );
         let load = || load_case(&folder.path().join("case.json"), "k".into()).unwrap();

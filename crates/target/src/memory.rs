@@ -52,7 +52,8 @@ tables! {
     /// A first-level cache.
     Cache: Copy {
         /// Size.
-        bytes: u32 => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes").simulator_only();
+        bytes: u32
+            => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes").simulator_only();
         /// Lines of a set.
         ways: u32 => integers(1, 1024).of("lines").simulator_only();
         /// Cycles of a hit, and to find a miss.
@@ -81,7 +82,9 @@ tables! {
     SecondLevel: Copy {
         /// Size of all slices.
         bytes: u32
-            => across(validate::cache_sizes, "a multiple of ways x line-bytes x slices, at most 1 GiB").of("bytes").simulator_only();
+            => across(validate::cache_sizes, "a multiple of ways x line-bytes x slices, at most 1 GiB")
+                .of("bytes")
+                .simulator_only();
         /// Lines of a set.
         ways: u32 => integers(1, 1024).of("lines").simulator_only();
         /// Slices, each with its own port.

@@ -33,7 +33,9 @@ pub fn page(a: &Ablation, machine: &str) -> String {
         n => (format!("✕ {n} runs with other results"), "bad"),
     };
     let about = format!(
-        "Machine {machine}. Each technique off in turn, all off, all on; ratios are to all techniques on. The bytes of all buffers are compared with those of all on; floating-point results may differ within the tolerance of their expectation."
+        "Machine {machine}. Each technique off in turn, all off, all on; ratios are to all techniques on. \
+         The bytes of all buffers are compared with those of all on; floating-point results may differ within \
+         the tolerance of their expectation."
     );
     whole(&json!({
         "title": "Techniques off in turn", "about": [about], "verdict": verdict, "notes": failures, "wrong": !failures.is_empty(),

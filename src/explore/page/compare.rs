@@ -61,8 +61,10 @@ pub fn page(c: &Comparison) -> String {
         }
     }
     let about = [format!("A: {}", c.files[0]), format!("B: {}", c.files[1]), "Ratios are B to A.".into()];
-    let data = json!({ "title": "Comparison of two runs", "about": about, "notes": notes, "wrong": wrong, "choice": "part", "choices": choices });
-    whole(&data)
+    whole(&json!({
+        "title": "Comparison of two runs", "about": about, "notes": notes, "wrong": wrong,
+        "choice": "part", "choices": choices
+    }))
 }
 
 /// What is shown of counters; of all parts together, if `whole` is there.
@@ -77,7 +79,9 @@ fn blocks(rows: &[Row], means: bool, whole: Option<&Comparison>) -> Vec<Value> {
         .collect();
     // Each has its own direction, so none is coloured.
     let note = if means && rows.iter().all(|r| r.a.is_none()) { "B to A, geometric means of the parts." } else { "B to A." };
-    result.push(json!({ "kind": "ratios", "id": "headlines", "title": "What changed", "note": note, "good": 0, "rows": bars, "wide": true }));
+    result.push(json!({
+        "kind": "ratios", "id": "headlines", "title": "What changed", "note": note, "good": 0, "rows": bars, "wide": true
+    }));
     for (id, title, prefix, counter) in [
         ("energy", "Dynamic energy by component", "energy_pj.", "energy_pj"),
         ("stalls", "Cycles in which warps wait, by cause", "timing.stalls.", "warp cycles"),
@@ -89,7 +93,9 @@ fn blocks(rows: &[Row], means: bool, whole: Option<&Comparison>) -> Vec<Value> {
                 Some(r) => format!("Both runs on one scale, without static energy, of which B has {} times that of A.", ratio(r)),
                 None => "Both runs on one scale; summed over resident warps.".into(),
             };
-            json!({ "kind": "stack", "id": id, "title": title, "note": note, "counter": counter, "series": series, "rows": lines })
+            json!({
+                "kind": "stack", "id": id, "title": title, "note": note, "counter": counter, "series": series, "rows": lines
+            })
         }));
     }
     if let Some(c) = whole.filter(|c| c.parts.len() > 1) {

@@ -79,7 +79,8 @@ fn blocks(plan: &Plan, front: &Front) -> Vec<Value> {
         result.push(json!({ "kind": "plane", "id": "plane", "title": "Configurations", "note": note, "points": points }));
     }
     let of: Vec<Value> = (0..plan.objectives.len()).map(|o| effects(plan, front, o).into()).collect();
-    let note = "Pairs of configurations that differ in this setting only, to the first value of the axis: geometric mean of the ratios as a bar, the least and the most as a line. To the left of 1 is less.";
+    let note = "Pairs of configurations that differ in this setting only, to the first value of the axis: \
+                geometric mean of the ratios as a bar, the least and the most as a line. To the left of 1 is less.";
     result.push(json!({ "kind": "effects", "id": "effects", "title": "What each setting does", "note": note, "of": of }));
     result.push(table(plan, best));
     result
@@ -157,7 +158,8 @@ fn table(plan: &Plan, mut best: Vec<&Candidate>) -> Value {
     let goals: Vec<String> =
         plan.objectives.iter().map(|o| format!("{} {}", if o.maximise { "maximise" } else { "minimise" }, o.name)).collect();
     let note = format!(
-        "No configuration is at least as good in all and better in one of: {}. Several values in a cell: all combinations are as good.",
+        "No configuration is at least as good in all and better in one of: {}. Several values in a \
+         cell: all combinations are as good.",
         goals.join(", ")
     );
     let title = if plan.objectives.len() == 1 { "The best" } else { "Pareto-optimal configurations" };
