@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use heddle_llvm_passes::uniformity::Facts;
+use heddle_llvm_passes::Facts;
 use inkwell::context::Context;
 
 use heddle_codegen::{CodegenError, CodegenOptions, CodegenStats};
@@ -126,15 +126,14 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
             return Ok(result);
         }
         if emit == Emit::AnnotatedIr {
-            let mut passes = vec!["uniformity"];
-            if options.select.global_id {
-                passes.push("global-id");
+            let wanted = |name: &str| match name {
+                "global-id" => options.select.global_id,
+                "cache-hints" => options.select.cache_hints == heddle_isel::CacheHints::Analysis,
+                _ => true,
+            };
+            for pass in heddle_llvm_passes::pipeline::annotating().filter(|p| wanted(p.name)) {
+                pass.run(&ir, facts, &mut std::io::sink()).map_err(|e| CompileError::Input(e.to_string()))?;
             }
-            if options.select.cache_hints == heddle_isel::CacheHints::Analysis {
-                passes.push("cache-hints");
-            }
-            heddle_llvm_passes::pipeline::run_text_pipeline(&ir, &passes.join(","), facts, &mut std::io::sink())
-                .map_err(|e| CompileError::Input(e.to_string()))?;
             result.output = ir.print_to_string().to_bytes().to_vec();
             return Ok(result);
         }

@@ -1,6 +1,7 @@
 //! Compiles the registration of the passes, which is C++ (`src/registration.cpp`), against the LLVM that `llvm-sys` found.
 //!
-//! clang++ of that LLVM does it: it comes with the clang that Heddle needs anyway, and Debian's package brings the headers of libstdc++. `CXX` names another compiler.
+//! clang++ of that LLVM does it: it comes with the clang that Heddle needs anyway, and Debian's package brings the headers of
+//! libstdc++. `CXX` names another compiler.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,16 +15,16 @@ fn main() {
     let config = PathBuf::from(config);
     let mut build = cc::Build::new();
     build.cpp(true).file("src/registration.cpp").warnings(true);
-    let own = Path::new(ask(&config, "--bindir").trim()).join("clang++");
+    let own = Path::new(llvm_config(&config, "--bindir").trim()).join("clang++");
     if env::var_os("CXX").is_none() && own.is_file() {
         build.compiler(own);
     }
     // LLVM's headers are not ours to warn about.
-    build.flag("-isystem").flag(ask(&config, "--includedir").trim());
-    for flag in ask(&config, "--cxxflags").split_whitespace().filter(|f| !f.starts_with("-I")) {
+    build.flag("-isystem").flag(llvm_config(&config, "--includedir").trim());
+    for flag in llvm_config(&config, "--cxxflags").split_whitespace().filter(|f| !f.starts_with("-I")) {
         build.flag(flag);
     }
-    if ask(&config, "--has-rtti").trim() == "NO" {
+    if llvm_config(&config, "--has-rtti").trim() == "NO" {
         build.flag("-fno-rtti");
     }
     if let Err(e) = build.try_compile("heddle_registration") {
@@ -32,7 +33,7 @@ fn main() {
 }
 
 /// What llvm-config answers.
-fn ask(config: &Path, what: &str) -> String {
+fn llvm_config(config: &Path, what: &str) -> String {
     match Command::new(config).arg(what).output() {
         Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).into_owned(),
         other => fail(&format!("{} {what}: {other:?}", config.display())),

@@ -4,6 +4,7 @@
 //! `get_global_id` and `get_global_size`, so that the passes see them. Names are the Itanium-mangled ones clang emits.
 
 use crate::ir::Value;
+use crate::printf;
 
 /// A work-item query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,7 +86,7 @@ const TABLE: &[(&str, Builtin)] = &[
     ("__heddle_warp_size", Builtin::Query(Query::WarpSize)),
     ("__heddle_shuffle", Builtin::Shuffle),
     ("__heddle_ballot", Builtin::Ballot),
-    (crate::printf::ROOM, Builtin::PrintfRoom),
+    (printf::ROOM, Builtin::PrintfRoom),
     ("_Z7barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj12memory_scope", Builtin::Barrier),
@@ -99,9 +100,15 @@ pub fn by_name(name: &str) -> Option<Builtin> {
     TABLE.iter().find(|(n, _)| *n == name).map(|(_, b)| *b)
 }
 
-/// Whether a function answers the same for all work-items and touches no memory: the `get_image_…` queries, and the making of constant samplers.
+/// Whether a function answers the same for all work-items and touches no memory: the `get_image_…` queries, and the making of
+/// constant samplers.
 pub fn is_image_query(name: &str) -> bool {
     name == "__translate_sampler_initializer" || name.starts_with("_Z") && name.contains("get_image_")
+}
+
+/// Whether a function reads or writes texels of an image.
+pub fn is_image_access(name: &str) -> bool {
+    name.starts_with("_Z") && (name.contains("read_image") || name.contains("write_image"))
 }
 
 /// The built-in a call instruction calls.

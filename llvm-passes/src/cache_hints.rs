@@ -1,39 +1,46 @@
 //! Cache hints (K7): which policy every load and store of global and constant memory in a kernel should have.
 //!
-//! # Machine
-//! The data L1 of a multiprocessor is not coherent, and stores pass it by; the uniform L1 is read-only; all meet in the L2. `.ca`/`.wb` caches as usual, `.cs` lets
-//! the line be the first to go, `.cg` does not use the L1, `.cv`/`.wt` goes to memory every time, `ldu` reads through the uniform L1.
+//! # Problem
+//! The data L1 of a multiprocessor is not coherent, and stores pass it by; the uniform L1 is read-only; all meet in the L2.
+//! `.ca`/`.wb` caches as usual, `.cs` lets the line be the first to go, `.cg` does not use the L1, `.cv`/`.wt` goes to memory every
+//! time, `ldu` reads through the uniform L1. An access should have the policy that is correct and keeps what is needed again.
 //!
-//! # Rules, the first that applies
+//! # Algorithm
+//! The first rule that applies:
 //! 1. Volatile and atomic accesses: `.cv`, `.wt`.
 //! 2. `!nontemporal`: `.cs`.
-//! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics, fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read
-//!    what another work-group wrote, and its own work-group's stores discard the line.
+//! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics, fences, volatile flags with barriers):
+//!    `.cg`. Without, no race-free kernel can read what another work-group wrote, and its own work-group's stores discard the line.
 //! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`.
-//! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]); consecutive lanes touch consecutive elements, every id the
-//!    kernel uses has a stride of its own, every loop around advances it to new lines, and no other access of the surface comes by.
+//! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]); consecutive lanes touch consecutive
+//!    elements, every id the kernel uses has a stride of its own, every loop around advances it to new lines, and no other access of
+//!    the surface comes by.
 //! 6. Stores that are streams, to what the kernel does not read (but for the element it is about to write): `.cs`.
 //! 7. Everything else keeps the default, with the reason.
 //!
-//! Rules 1, 3 and 4 are about correctness and rest on proofs; the others are about speed and may guess: names of arguments stand for different buffers there, and
-//! a pitch known only at launch is taken to be longer than a row.
-//!
 //! Loads that advance by at least a line in every iteration are candidates for prefetches; this pass inserts none.
+//!
+//! # Limits
+//! Rules 1, 3 and 4 are about correctness and rest on proofs; the others are about speed and may guess: names of arguments stand for
+//! different buffers there, and a pitch known only at launch is taken to be longer than a row.
 //!
 //! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
 
 use std::io::Write;
 
-use inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
 use inkwell::llvm_sys::LLVMOpcode::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtins::{self, Builtin, Query};
-use crate::cfg::Index;
+use crate::error::PassError;
+use crate::facts::Facts;
 use crate::global_id::{self, Offsets, Poly, Refusal, Symbol};
+use crate::ir::address_space::{CONSTANT, GENERIC, GLOBAL};
+use crate::ir::cfg::Index;
+use crate::ir::function::{has_attribute, required_work_group_size};
+use crate::ir::metadata::{self, Writer};
 use crate::ir::{self, BlockRef, Value};
+use crate::memory::{may_write_global, reads_constant, underlying};
 use crate::printf;
 use crate::uniformity::{self, Uniformity};
 
@@ -185,7 +192,7 @@ impl<'a> Kernel<'a> {
             accesses: Vec::new(),
             surfaces: FxHashMap::default(),
             used: [false; 3],
-            required: uniformity::required_work_group_size(function),
+            required: required_work_group_size(function),
             writes_global: false,
             writing: FxHashSet::default(),
             written: FxHashSet::default(),
@@ -198,7 +205,7 @@ impl<'a> Kernel<'a> {
         let mut offsets = Offsets::new(function, uniformity);
         for block in ir::blocks(function) {
             for inst in block.instructions() {
-                kernel.meet(inst, &mut offsets);
+                kernel.add(inst, &mut offsets);
             }
         }
         kernel.communicates |= kernel.synchronises && kernel.signals;
@@ -215,7 +222,7 @@ impl<'a> Kernel<'a> {
                 // An address that is not affine still belongs to its argument.
                 (Err(_), kind) => match argument_of(function, a.pointer) {
                     Some(argument) => kernel.surfaces.entry(argument).or_default().push(i),
-                    None => kernel.reads_unknown |= kind != Kind::Store && a.pointer.address_space() == 1,
+                    None => kernel.reads_unknown |= kind != Kind::Store && a.pointer.address_space() == GLOBAL,
                 },
             }
         }
@@ -223,11 +230,11 @@ impl<'a> Kernel<'a> {
     }
 
     /// Takes note of an instruction.
-    fn meet(&mut self, inst: Value, offsets: &mut Offsets) {
+    fn add(&mut self, inst: Value, offsets: &mut Offsets) {
         let cfg = self.uniformity.cfg();
         let Some(&block) = cfg.index.get(&inst.parent()) else { return };
         let after_write = self.writing.contains(&block);
-        if uniformity::may_write_global(inst) {
+        if may_write_global(inst) {
             self.writes_global = true;
             self.writing.insert(block);
             let pointer = match inst.opcode() {
@@ -236,8 +243,8 @@ impl<'a> Kernel<'a> {
                 _ => None,
             };
             let apart = |p| {
-                let root = uniformity::underlying(p);
-                root.is_argument() && uniformity::has_attribute(root, "noalias")
+                let root = underlying(p);
+                root.is_argument() && has_attribute(root, "noalias")
             };
             self.writes_apart &= pointer.is_some_and(apart);
         }
@@ -249,31 +256,31 @@ impl<'a> Kernel<'a> {
                 self.communicates = true;
                 return;
             }
-            LLVMCall => return self.call(inst),
+            LLVMCall => return self.add_call(inst),
             _ => return,
         };
         if kind == Kind::Atomic && printf::is_buffer(pointer) {
             // No work-group hears of another one by it.
             return;
         }
-        if !matches!(pointer.address_space(), 1 | 4) {
+        if !matches!(pointer.address_space(), GLOBAL | CONSTANT) {
             // A generic pointer may be global; a private one is no atomic's.
-            self.communicates |= kind == Kind::Atomic && pointer.address_space() == 0;
+            self.communicates |= kind == Kind::Atomic && pointer.address_space() == GENERIC;
             return;
         }
-        self.communicates |= kind == Kind::Atomic || is_atomic(inst);
-        self.signals |= kind != Kind::Atomic && is_volatile(inst);
+        self.communicates |= kind == Kind::Atomic || inst.is_atomic_access();
+        self.signals |= kind != Kind::Atomic && inst.is_volatile();
         let loops = cfg.loops.iter().filter(|l| l.members.contains(block)).map(|l| cfg.blocks[l.header]).collect();
         let place = match offsets.of(pointer) {
             Ok((argument, offset)) => self.walk(offset, block).map(|w| (argument, w)),
-            Err(_) if uniformity::underlying(pointer).is_global_variable() => Err("no argument's memory"),
+            Err(_) if underlying(pointer).is_global_variable() => Err("no argument's memory"),
             Err(Refusal::UnknownSurface) => Err("the pointer's surface is not known"),
             Err(_) => Err("address is not affine"),
         };
         self.accesses.push(Access { inst, kind, pointer, place, sizes: offsets.sizes(value), loops, after_write });
     }
 
-    fn call(&mut self, inst: Value) {
+    fn add_call(&mut self, inst: Value) {
         let constant = |i: u32| inst.operand(i).as_constant_int();
         match builtins::of_call(inst) {
             Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::GroupId)) => match constant(0) {
@@ -288,7 +295,7 @@ impl<'a> Kernel<'a> {
             }
             Some(_) => {}
             None => {
-                let name = inst.called_function().map(|f| f.name()).unwrap_or_default();
+                let name = inst.called_name();
                 let image = builtins::is_image_query(&name) || name.contains("read_image") || name.contains("write_image");
                 // Explicit accesses and prefetches (heddle.h) say themselves what they need.
                 let explicit = name.starts_with("__heddle_");
@@ -332,13 +339,13 @@ impl<'a> Kernel<'a> {
     }
 
     fn decide(&self, a: &Access) -> (Hint, &'static str) {
-        if is_volatile(a.inst) {
+        if a.inst.is_volatile() {
             return (Hint::Volatile, "volatile");
         }
-        if is_atomic(a.inst) {
+        if a.inst.is_atomic_access() {
             return (Hint::Volatile, "atomic");
         }
-        if uniformity::has_metadata(a.inst, "nontemporal") {
+        if metadata::is_attached(a.inst, "nontemporal") {
             return (Hint::Stream, "non-temporal");
         }
         if a.kind == Kind::Load {
@@ -362,7 +369,7 @@ impl<'a> Kernel<'a> {
 
     /// Whether provably nothing writes what a load may read while the kernel runs, in kernels without races.
     fn is_constant(&self, a: &Access) -> bool {
-        if uniformity::reads_constant(a.inst, self.writes_global) {
+        if reads_constant(a.inst, self.writes_global) {
             return true;
         }
         // Without communication a work-item sees only its own writes.
@@ -372,8 +379,8 @@ impl<'a> Kernel<'a> {
         let before_writes =
             !a.after_write && self.uniformity.cfg().index.get(&a.inst.parent()).is_some_and(|b| !self.written.contains(b));
         // Or those go through pointers to other objects.
-        let root = uniformity::underlying(a.pointer);
-        before_writes || self.writes_apart && root.is_argument() && !uniformity::has_attribute(root, "noalias")
+        let root = underlying(a.pointer);
+        before_writes || self.writes_apart && root.is_argument() && !has_attribute(root, "noalias")
     }
 
     /// Why a line is needed again, or `None` for a stream.
@@ -393,10 +400,10 @@ impl<'a> Kernel<'a> {
         let stride = x.as_constant().map(|c| (c as i32).unsigned_abs());
         let whole = stride.is_some_and(|s| s != 0 && (u64::from(s) == a.sizes.0 || u64::from(s) == a.sizes.1));
         for step in &steps {
-            if [y, z].iter().any(|s| multiple(step, s)) || whole && near(step) && multiple(step, x) {
+            if [y, z].iter().any(|s| is_multiple(step, s)) || whole && is_within_line(step) && is_multiple(step, x) {
                 return Some("reused by neighbouring work-items");
             }
-            if near(step) {
+            if is_within_line(step) {
                 return Some("reused by the next iterations");
             }
         }
@@ -410,7 +417,7 @@ impl<'a> Kernel<'a> {
         }
         for d in (0..3).filter(|d| self.used[*d]) {
             let own = &walk.strides[d];
-            if own.0.is_empty() || d > 0 && (near(own) || walk.strides[..d].contains(own)) {
+            if own.0.is_empty() || d > 0 && (is_within_line(own) || walk.strides[..d].contains(own)) {
                 return Some("reused by neighbouring work-items");
             }
             if !self.by_group(walk, d as u8) {
@@ -474,15 +481,15 @@ impl<'a> Kernel<'a> {
             }
             // Another part of what an unrolled iteration touches.
             let unrolled = |s: &Poly| s.as_constant().is_some_and(|s| (s as i32).unsigned_abs() > bytes);
-            if bytes >= LINE && !multiple(distance, y) && !multiple(distance, z) && steps.iter().any(unrolled) {
+            if bytes >= LINE && !is_multiple(distance, y) && !is_multiple(distance, z) && steps.iter().any(unrolled) {
                 return None;
             }
             return Some("reused by neighbouring work-items");
         }
-        if [x, y, z].iter().any(|s| multiple(distance, s)) {
+        if [x, y, z].iter().any(|s| is_multiple(distance, s)) {
             return Some("reused by neighbouring work-items");
         }
-        steps.iter().any(|s| multiple(distance, s)).then_some("reused by the next iterations")
+        steps.iter().any(|s| is_multiple(distance, s)).then_some("reused by the next iterations")
     }
 
     fn prefetch(&self, a: &Access) -> Option<Prefetch> {
@@ -495,7 +502,7 @@ impl<'a> Kernel<'a> {
         let distance = walk.step(header);
         // A step known only at launch is taken to be longer than a line.
         let of_launch = distance.0.keys().flatten().all(|s| s.is_of_launch());
-        let far = !distance.0.is_empty() && !near(&distance);
+        let far = !distance.0.is_empty() && !is_within_line(&distance);
         (every && of_launch && far).then_some(Prefetch { distance, iterations_ahead: ITERATIONS_AHEAD })
     }
 }
@@ -523,30 +530,21 @@ impl Walk {
 }
 
 /// A distance surely shorter than a line.
-fn near(p: &Poly) -> bool {
+fn is_within_line(p: &Poly) -> bool {
     p.as_constant().is_some_and(|c| (c as i32).unsigned_abs() < LINE)
 }
 
 /// Whether `p` is an integer multiple of `q`, neither being 0.
-fn multiple(p: &Poly, q: &Poly) -> bool {
+fn is_multiple(p: &Poly, q: &Poly) -> bool {
     let Some((monomial, &c)) = q.0.iter().next() else { return false };
     let (have, unit) = (p.0.get(monomial).copied().unwrap_or(0) as i32, c as i32);
     let Some(n) = have.checked_rem(unit).filter(|r| *r == 0).and_then(|_| have.checked_div(unit)) else { return false };
     n != 0 && q.scaled(n as u32) == *p
 }
 
-fn is_volatile(access: Value) -> bool {
-    // SAFETY: flag of a live load or store.
-    unsafe { LLVMGetVolatile(access.0) != 0 }
-}
-
-fn is_atomic(i: Value) -> bool {
-    // SAFETY: ordering of a live load or store; others are no question.
-    matches!(i.opcode(), LLVMLoad | LLVMStore) && unsafe { LLVMGetOrdering(i.0) } != LLVMAtomicOrderingNotAtomic
-}
-
+/// The number of the argument that a pointer is computed from.
 fn argument_of(function: Value, pointer: Value) -> Option<u32> {
-    let root = uniformity::underlying(pointer);
+    let root = underlying(pointer);
     ir::params(function).iter().position(|p| *p == root).map(|p| p as u32)
 }
 
@@ -554,31 +552,26 @@ fn argument_of(function: Value, pointer: Value) -> Option<u32> {
 ///
 /// # Errors
 /// Those of the output.
-pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> std::io::Result<()> {
-    let kernel = Kernel::new(function, uniformity);
-    let params = ir::params(function);
-    writeln!(out, "cache hints of {}:", function.name())?;
+pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
+    let uniformity = uniformity::analyze(kernel, facts);
+    let params = ir::params(kernel);
+    writeln!(out, "cache hints of {}:", kernel.name())?;
+    let kernel = Kernel::new(kernel, &uniformity);
     for a in kernel.accesses.iter().filter(|a| a.kind != Kind::Atomic) {
-        let (inst, load, decision) = (a.inst, a.kind == Kind::Load, kernel.decision(a));
-        let root = uniformity::underlying(a.pointer);
+        let (load, decision) = (a.kind == Kind::Load, kernel.decision(a));
+        let root = underlying(a.pointer);
         let surface = match &a.place {
             Ok((argument, _)) => format!("%{}", params[*argument as usize].label()),
             Err(_) if root.is_argument() => format!("%{}", root.label()),
             Err(_) if root.is_global_variable() => format!("@{}", root.name()),
             Err(_) => "unknown".to_string(),
         };
-        write!(
-            out,
-            "  {surface}: {} {}, {}",
-            if load { "load" } else { "store" },
-            decision.hint.spelling(load),
-            decision.reason
-        )?;
+        let kind = if load { "load" } else { "store" };
+        write!(out, "  {surface}: {kind} {}, {}", decision.hint.spelling(load), decision.reason)?;
         if let Some(p) = &decision.prefetch {
             write!(out, ", prefetch {} bytes ahead", p.bytes_ahead())?;
         }
-        // SAFETY: debug location of a live instruction.
-        match unsafe { if LLVMInstructionGetDebugLoc(inst.0).is_null() { 0 } else { LLVMGetDebugLocLine(inst.0) } } {
+        match a.inst.source_position().line {
             0 => writeln!(out)?,
             line => writeln!(out, ", line {line}")?,
         }
@@ -587,17 +580,11 @@ pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> s
 }
 
 /// Attaches the decision to every load and store of global and constant memory, as `!heddle.cache !{!"cs", !"touched once"}`.
-pub fn annotate(function: Value, uniformity: &Uniformity) {
-    let hints = analyze(function, uniformity);
-    // SAFETY: the function is live, and metadata is all that changes.
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
-        let kind = LLVMGetMDKindIDInContext(context, METADATA.as_ptr().cast(), METADATA.len() as u32);
-        for (inst, decision) in &hints.0 {
-            let text = |s: &str| LLVMMDStringInContext2(context, s.as_ptr().cast(), s.len());
-            let mut operands = [text(decision.hint.spelling(inst.opcode() == LLVMLoad)), text(decision.reason)];
-            let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
-            LLVMSetMetadata(inst.0, kind, LLVMMetadataAsValue(context, node));
-        }
+pub fn annotate(kernel: Value, facts: Facts) {
+    let hints = analyze(kernel, &uniformity::analyze(kernel, facts));
+    let writer = Writer::of_function(kernel);
+    for (inst, decision) in &hints.0 {
+        let spelling = decision.hint.spelling(inst.opcode() == LLVMLoad);
+        writer.attach(*inst, METADATA, writer.strings(&[spelling, decision.reason]));
     }
 }

@@ -1,18 +1,27 @@
-//! Global-ID addresses: which accesses have addresses that are affine in the work-item's global ids (G5–G8).
+//! Global-ID addresses: which accesses have addresses that are affine in the work-item's global ids (G5-G8).
 //!
-//! # Method
-//! The byte offset of an access from its surface's start is computed as a polynomial over symbols: global ids, what is known at launch (arguments, sizes,
-//! offsets), work-group ids, and values that are the same in all work-items at the access (loop counters, loaded scalars). Spelling does not matter: shifts,
-//! disjoint ors, factored products, mixtures of widths and truncations all become the same polynomial. If every monomial has at most one global id and each
-//! id's factor is known at launch, the access is `surface + (gid + distance) · strides + uniform`.
+//! # Problem
+//! The address-generation unit makes addresses of the form `surface + (gid + distance) * strides + uniform`. Which accesses of a
+//! kernel have such addresses must not depend on how the source spells them.
 //!
-//! # Why it is exact (G8)
-//! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base + 32-bit offset addresses already do: an object starts at its
-//! root and has at most 4 GiB, so the low 32 bits of the offset decide every access inside it. Truncation commutes with addition, subtraction and multiplication, so the low word of a
-//! 64-bit index is the polynomial whatever overflowed on the way, and sign or zero extension from 32 bits or more changes nothing in it. Where that argument ends
-//! – extensions from fewer than 32 bits, right shifts of what may have lost bits – the access is refused.
+//! # Algorithm
+//! The byte offset of an access from its surface's start is computed as a polynomial over symbols: global ids, what is known at
+//! launch (arguments, sizes, offsets), work-group ids, and values that are the same in all work-items at the access (loop counters,
+//! loaded scalars). Spelling does not matter: shifts, disjoint ors, factored products, mixtures of widths and truncations all become
+//! the same polynomial. If every monomial has at most one global id and each id's factor is known at launch, the unit can make the
+//! address.
 //!
 //! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last, smaller group, too.
+//!
+//! # Why it is exact (G8)
+//! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base + 32-bit offset addresses already
+//! do: an object starts at its root and has at most 4 GiB, so the low 32 bits of the offset decide every access inside it.
+//! Truncation commutes with addition, subtraction and multiplication, so the low word of a 64-bit index is the polynomial whatever
+//! overflowed on the way, and sign or zero extension from 32 bits or more changes nothing in it.
+//!
+//! # Limits
+//! Where that argument ends (extensions from fewer than 32 bits, right shifts of what may have lost bits) the access is refused, and
+//! so are pointers that a select or phi chooses.
 //!
 //! Reads LLVM IR and [`crate::uniformity`]; only [`annotate`] changes it, by metadata.
 
@@ -22,16 +31,19 @@ use std::io::Write;
 
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::target::{
-    LLVMABISizeOfType, LLVMCreateTargetData, LLVMDisposeTargetData, LLVMOffsetOfElement, LLVMStoreSizeOfType,
-};
+use inkwell::llvm_sys::core::LLVMGetIsDisjoint;
 use rustc_hash::FxHashMap;
 
 use crate::builtins::{self, Builtin, Query};
-use crate::ir::{self, BlockRef, Value};
+use crate::error::PassError;
+use crate::facts::Facts;
+use crate::ir::address_space::{CONSTANT, GLOBAL};
+use crate::ir::function::required_work_group_size;
+use crate::ir::layout::{GepStep, Layout};
+use crate::ir::metadata::Writer;
+use crate::ir::{self, BlockRef, Type, Value};
 use crate::surfaces;
-use crate::uniformity::{Uniformity, required_work_group_size};
+use crate::uniformity::{self, Uniformity};
 
 /// What a polynomial is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -238,7 +250,7 @@ pub const MOST_VIEWS: usize = 256;
 struct Analysis<'a> {
     uniformity: &'a Uniformity,
     params: Vec<Value>,
-    layout: inkwell::llvm_sys::target::LLVMTargetDataRef,
+    layout: Layout,
     known: FxHashMap<Value, Result<Poly, Refusal>>,
     /// Keys of `known` in order of their coming.
     trail: Vec<Value>,
@@ -263,7 +275,7 @@ pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
                 LLVMStore => inst.operand(1),
                 _ => continue,
             };
-            if !matches!(pointer.address_space(), 1 | 4) {
+            if !matches!(pointer.address_space(), GLOBAL | CONSTANT) {
                 continue;
             }
             match a.access(pointer, &kinds, &mut result.views) {
@@ -296,15 +308,8 @@ impl<'a> Offsets<'a> {
 
     /// Bytes that an access of a value's type touches, and bytes from one element of an array of it to the next.
     pub fn sizes(&self, value: Value) -> (u64, u64) {
-        // SAFETY: type of a live value, with its module's layout.
-        unsafe { (LLVMStoreSizeOfType(self.0.layout, value.ty()), LLVMABISizeOfType(self.0.layout, value.ty())) }
-    }
-}
-
-impl Drop for Analysis<'_> {
-    fn drop(&mut self) {
-        // SAFETY: `new` created it.
-        unsafe { LLVMDisposeTargetData(self.layout) };
+        let ty = Type(value.ty());
+        (self.0.layout.store_size(ty), self.0.layout.size(ty))
     }
 }
 
@@ -313,8 +318,7 @@ impl<'a> Analysis<'a> {
         Analysis {
             uniformity,
             params: ir::params(function),
-            // SAFETY: the layout string belongs to the function's module; dropping frees the target data.
-            layout: unsafe { LLVMCreateTargetData(LLVMGetDataLayoutStr(LLVMGetGlobalParent(function.0))) },
+            layout: Layout::of_function(function),
             known: FxHashMap::default(),
             trail: Vec::new(),
             counts_iterations,
@@ -384,51 +388,47 @@ impl<'a> Analysis<'a> {
         }
         match p.opcode() {
             LLVMBitCast | LLVMFreeze => self.pointer(p.operand(0)),
-            LLVMGetElementPtr => {
-                let (argument, mut offset) = self.pointer(p.operand(0))?;
-                // SAFETY: types of a live instruction, with the module's layout.
-                let mut ty = unsafe { LLVMGetGEPSourceElementType(p.0) };
-                for i in 1..p.operand_count() {
-                    let index = p.operand(i);
-                    if index.type_kind() != LLVMTypeKind::LLVMIntegerTypeKind {
-                        return Err(Refusal::Data(index));
-                    }
-                    unsafe {
-                        if i > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
-                            let field = index.as_constant_int().unwrap_or(0) as u32;
-                            offset = offset.plus(&Poly::constant(LLVMOffsetOfElement(self.layout, ty, field) as u32), 1);
-                            ty = LLVMStructGetTypeAtIndex(ty, field);
-                            continue;
-                        }
-                        if i > 1 {
-                            ty = LLVMGetElementType(ty);
-                        }
-                        let scale = LLVMABISizeOfType(self.layout, ty) as u32;
-                        // An index of fewer bits is sign-extended.
-                        let value = if index.is_constant() { self.low(index)? } else { self.extended(index)? };
-                        offset = offset.plus(&value.scaled(scale), 1);
-                    }
-                }
-                Ok((argument, offset))
-            }
-            LLVMPHI if self.counts_iterations => {
-                if let Some(known) = self.pointers.get(&p) {
-                    return Ok(known.clone());
-                }
-                let Some((start, next, header)) = self.recurrence(p) else { return Err(Refusal::UnknownSurface) };
-                let (argument, offset) = self.pointer(start)?;
-                let mark = self.trail.len();
-                self.pointers.insert(p, (argument, Poly::symbol(Symbol::Uniform(p))));
-                let advanced = self.pointer(next);
-                self.forget(mark);
-                self.pointers.remove(&p);
-                let (same, advanced) = advanced?;
-                let step = self.step(&advanced, p, header).filter(|_| same == argument).ok_or(Refusal::UnknownSurface)?;
-                let result = (argument, counted(offset, &step, header).ok_or(Refusal::UnknownSurface)?);
-                Ok(result)
-            }
+            LLVMGetElementPtr => self.gep(p),
+            LLVMPHI if self.counts_iterations => self.advanced_pointer(p),
             _ => Err(Refusal::UnknownSurface),
         }
+    }
+
+    /// Argument and byte offset of address arithmetic.
+    fn gep(&mut self, gep: Value) -> Result<(u32, Poly), Refusal> {
+        let (argument, mut offset) = self.pointer(gep.operand(0))?;
+        for step in self.layout.gep_steps(gep) {
+            let bytes = match step {
+                GepStep::Field(bytes) => Poly::constant(bytes as u32),
+                GepStep::Element { index, .. } if index.type_kind() != LLVMTypeKind::LLVMIntegerTypeKind => {
+                    return Err(Refusal::Data(index));
+                }
+                // An index of fewer bits is sign-extended.
+                GepStep::Element { index, stride } => {
+                    let index = if index.is_constant() { self.low(index)? } else { self.extended(index)? };
+                    index.scaled(stride as u32)
+                }
+            };
+            offset = offset.plus(&bytes, 1);
+        }
+        Ok((argument, offset))
+    }
+
+    /// Argument and byte offset of a pointer that a loop advances.
+    fn advanced_pointer(&mut self, phi: Value) -> Result<(u32, Poly), Refusal> {
+        if let Some(known) = self.pointers.get(&phi) {
+            return Ok(known.clone());
+        }
+        let Some((start, next, header)) = self.recurrence(phi) else { return Err(Refusal::UnknownSurface) };
+        let (argument, offset) = self.pointer(start)?;
+        let mark = self.trail.len();
+        self.pointers.insert(phi, (argument, Poly::symbol(Symbol::Uniform(phi))));
+        let advanced = self.pointer(next);
+        self.forget(mark);
+        self.pointers.remove(&phi);
+        let (same, advanced) = advanced?;
+        let step = self.step(&advanced, phi, header).filter(|_| same == argument).ok_or(Refusal::UnknownSurface)?;
+        Ok((argument, counted(offset, &step, header).ok_or(Refusal::UnknownSurface)?))
     }
 
     /// Start, next value and header of a phi that a loop of one entry and one latch carries.
@@ -518,17 +518,16 @@ impl<'a> Analysis<'a> {
 
     /// The low word of an integer that is extended to it if it is narrower.
     fn extended(&mut self, v: Value) -> Result<Poly, Refusal> {
-        match width(v) {
+        match v.integer_bits() {
             32.. => self.low(v),
-            _ if self.uniformity.is_uniform(v) => Err(Refusal::Overflow(width(v))),
+            _ if self.uniformity.is_uniform(v) => Err(Refusal::Overflow(v.integer_bits())),
             bits => Err(Refusal::Overflow(bits)),
         }
     }
 
     /// The low 32 bits of an integer of at least 32 bits.
     fn low(&mut self, v: Value) -> Result<Poly, Refusal> {
-        // SAFETY: reads a live constant.
-        if let Some(c) = unsafe { (!LLVMIsAConstantInt(v.0).is_null()).then(|| LLVMConstIntGetSExtValue(v.0)) } {
+        if let Some(c) = v.as_signed_constant() {
             return Ok(Poly::constant(c as u32));
         }
         if let Some(known) = self.known.get(&v) {
@@ -537,7 +536,7 @@ impl<'a> Analysis<'a> {
         self.depth += 1;
         let mut result = if self.depth > 64 { Err(Refusal::Data(v)) } else { self.compute(v) };
         self.depth -= 1;
-        if result.is_err() && self.uniformity.is_uniform(v) && width(v) >= 32 && v.is_instruction() {
+        if result.is_err() && self.uniformity.is_uniform(v) && v.integer_bits() >= 32 && v.is_instruction() {
             result = Ok(Poly::symbol(Symbol::Uniform(v)));
         }
         self.remember(v, result.clone());
@@ -546,7 +545,7 @@ impl<'a> Analysis<'a> {
 
     fn compute(&mut self, v: Value) -> Result<Poly, Refusal> {
         if let Some(i) = self.params.iter().position(|x| *x == v) {
-            return match width(v) {
+            return match v.integer_bits() {
                 32 | 64 => Ok(Poly::symbol(Symbol::Argument(i as u32))),
                 bits => Err(Refusal::Overflow(bits)),
             };
@@ -554,7 +553,7 @@ impl<'a> Analysis<'a> {
         if !v.is_instruction() {
             return Err(Refusal::Data(v));
         }
-        let bits = width(v);
+        let bits = v.integer_bits();
         let constant = |o: Value| o.as_constant_int();
         match v.opcode() {
             LLVMAdd => Ok(self.low(v.operand(0))?.plus(&self.low(v.operand(1))?, 1)),
@@ -663,25 +662,20 @@ fn shifted_by(v: Value) -> Option<u32> {
     }
 }
 
-fn width(v: Value) -> u32 {
-    // SAFETY: width of a live integer's type.
-    if v.type_kind() == LLVMTypeKind::LLVMIntegerTypeKind { unsafe { LLVMGetIntTypeWidth(v.ty()) } } else { 0 }
-}
-
 /// Prints what the analysis found for a kernel.
 ///
 /// # Errors
 /// Those of the output.
-pub fn print(function: Value, uniformity: &Uniformity, out: &mut dyn Write) -> std::io::Result<()> {
-    let result = analyze(function, uniformity);
-    let params = ir::params(function);
-    writeln!(out, "global-id addresses of {}:", function.name())?;
+pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
+    let result = analyze(kernel, &uniformity::analyze(kernel, facts));
+    let params = ir::params(kernel);
+    writeln!(out, "global-id addresses of {}:", kernel.name())?;
     for (i, v) in result.views.iter().enumerate() {
         let [x, y, z] = &v.strides;
         let name = params[v.argument as usize].label();
         writeln!(out, "  t{i}: %{name}, {}, strides ({x}, {y}, {z}), base {}", v.kind.name(), v.base)?;
     }
-    for block in ir::blocks(function) {
+    for block in ir::blocks(kernel) {
         for inst in block.instructions() {
             if let Some(a) = result.accesses.get(&inst) {
                 let [x, y, z] = a.distance;
@@ -702,50 +696,38 @@ pub const METADATA: &str = "heddle.global-id";
 pub const VIEWS_METADATA: &str = "heddle.views";
 
 /// Attaches what the analysis found for a kernel: to the kernel its views, `!heddle.views !{!0, !1}` with
-/// `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in bytes, base), and to every access of global or constant memory
-/// `!heddle.global-id !{!"t0(1, 0, 0)"}` (view and distances), the bytes to add as a second string if there are any, or `!{!"kept", !"why"}`.
-pub fn annotate(function: Value, uniformity: &Uniformity) {
-    let result = analyze(function, uniformity);
-    // SAFETY: the function is live, and metadata is all that changes.
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
-        let kind = |name: &str| LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
-        let node = |texts: &[String]| {
-            let mut operands: Vec<_> =
-                texts.iter().map(|t| LLVMMDStringInContext2(context, t.as_ptr().cast(), t.len())).collect();
-            LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len())
+/// `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in bytes, base), and to every access of global
+/// or constant memory `!heddle.global-id !{!"t0(1, 0, 0)"}` (view and distances), the bytes to add as a second string if there are
+/// any, or `!{!"kept", !"why"}`.
+pub fn annotate(kernel: Value, facts: Facts) {
+    let result = analyze(kernel, &uniformity::analyze(kernel, facts));
+    let writer = Writer::of_function(kernel);
+    for (inst, access) in &result.accesses {
+        let [x, y, z] = access.distance;
+        let mut texts = vec![format!("t{}({x}, {y}, {z})", access.view)];
+        if !access.uniform.0.is_empty() {
+            texts.push(access.uniform.to_string());
+        }
+        writer.attach(*inst, METADATA, writer.strings(&texts));
+    }
+    for (inst, refusal) in &result.refused {
+        writer.attach(*inst, METADATA, writer.strings(&["kept", &refusal_without_metadata(refusal)]));
+    }
+    if !result.views.is_empty() {
+        let view = |v: &View| {
+            let mut texts = vec![format!("arg{}", v.argument), v.kind.name().to_string()];
+            texts.extend(v.strides.iter().chain([&v.base]).map(Poly::to_string));
+            writer.strings(&texts)
         };
-        let attach = |inst: Value, texts: &[String]| {
-            LLVMSetMetadata(inst.0, kind(METADATA), LLVMMetadataAsValue(context, node(texts)));
-        };
-        for (inst, access) in &result.accesses {
-            let [x, y, z] = access.distance;
-            let mut texts = vec![format!("t{}({x}, {y}, {z})", access.view)];
-            if !access.uniform.0.is_empty() {
-                texts.push(access.uniform.to_string());
-            }
-            attach(*inst, &texts);
-        }
-        // Texts of instructions end before their metadata, whose numbers are of the moment.
-        for (inst, refusal) in &result.refused {
-            let why = match refusal {
-                Refusal::Data(v) => {
-                    let text = v.text();
-                    format!("the index depends on `{}`", text.split(", !").next().unwrap_or_default())
-                }
-                other => other.to_string(),
-            };
-            attach(*inst, &["kept".into(), why]);
-        }
-        if !result.views.is_empty() {
-            let view = |v: &View| {
-                let mut texts = vec![format!("arg{}", v.argument), v.kind.name().to_string()];
-                texts.extend(v.strides.iter().chain([&v.base]).map(Poly::to_string));
-                node(&texts)
-            };
-            let mut views: Vec<_> = result.views.iter().map(view).collect();
-            let list = LLVMMDNodeInContext2(context, views.as_mut_ptr(), views.len());
-            LLVMGlobalSetMetadata(function.0, kind(VIEWS_METADATA), list);
-        }
+        let views: Vec<_> = result.views.iter().map(view).collect();
+        writer.attach_to_function(kernel, VIEWS_METADATA, writer.list(&views));
+    }
+}
+
+/// A refusal in words, in which an instruction's text ends before its metadata, whose numbers are of the moment.
+fn refusal_without_metadata(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Data(v) => format!("the index depends on `{}`", v.text().split(", !").next().unwrap_or_default()),
+        other => other.to_string(),
     }
 }

@@ -1,58 +1,38 @@
 //! Heddle's passes over LLVM IR, driven through inkwell and, where it has no call, LLVM's C API.
 //!
-//! One pass, one file. The crate knows LLVM and nothing of MIR. LLVM's C API offers no dominators, alias analysis or uniformity;
-//! [`cfg`] computes what the passes need.
+//! The crate knows LLVM and nothing of MIR. Its files form layers, and `tests/layers.rs` keeps them:
+//!
+//! 1. *Helpers*: [`ir`] (views of IR, metadata, control-flow graph, data layout, builders), and what OpenCL C kernels have in
+//!    common: [`builtins`], [`memory`], [`printf`], [`facts`], [`error`].
+//! 2. *Passes*: one pass, one file. A pass may use the result of an analysis before it, as [`cache_hints`] uses [`global_id`], and
+//!    that uses [`uniformity`]; no two files use each other.
+//! 3. [`pipeline`] lists the passes ([`pipeline::PASSES`]) and runs them by their names. Nothing in the crate imports it. The
+//!    driver, `heddle opt`, its help and the plug-in for LLVM's tools (`plugin/`) take the passes from that list.
+//!
+//! Adding a pass is a file with its `mod` line here, a row in that list, and a lit test in `tests/lit/passes` that names it
+//! (`tests/passes.rs` asks for it).
 
+// Helpers.
 pub mod builtins;
-pub mod cache_hints;
-pub mod cfg;
-pub mod generic;
-pub mod global_id;
+pub mod error;
+pub mod facts;
 pub mod ir;
-pub mod pipeline;
+pub mod memory;
 pub mod printf;
+
+// Passes.
+pub mod cache_hints;
+pub mod global_id;
+pub mod lower_generic;
+pub mod lower_printf;
+pub mod prepare;
+pub mod structurize;
 pub mod surfaces;
 pub mod uniformity;
 pub mod uninitialised;
 
-/// What can go wrong in a pass.
-#[derive(Debug, thiserror::Error)]
-pub enum PassError {
-    /// LLVM refused a pipeline or produced an error.
-    #[error("LLVM: {0}")]
-    Llvm(String),
-    /// A pass name nobody knows.
-    #[error("unknown pass `{name}`; Heddle's passes are {known}; any other name goes to LLVM, which said: {llvm}")]
-    UnknownPass {
-        /// The name.
-        name: String,
-        /// Ours.
-        known: String,
-        /// LLVM's message.
-        llvm: String,
-    },
-    /// A parameter that a pass does not have.
-    #[error("pass `{pass}` has no parameter `{parameter}`; parameters are {}, separated by `;`", pipeline::PARAMETERS)]
-    Parameter {
-        /// The pass.
-        pass: String,
-        /// What was given.
-        parameter: String,
-    },
-    /// A module in which loops do not show where values leave them.
-    #[error(
-        "@{function} is not in LCSSA form: `{value}` is used outside its loop; run `function(loop-simplify,lcssa)` or `heddle-prepare` first"
-    )]
-    NotLcssa {
-        /// The function.
-        function: String,
-        /// What leaves a loop.
-        value: String,
-    },
-    /// Calls of `printf` that cannot be compiled.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Printf(Vec<printf::BadCall>),
-    /// Writing an analysis failed.
-    #[error("writing: {0}")]
-    Io(#[from] std::io::Error),
-}
+// Running them.
+pub mod pipeline;
+
+pub use error::PassError;
+pub use facts::Facts;

@@ -1,22 +1,19 @@
-//! Pipelines: bringing a module into the form selection expects, and textual pipelines for `heddle opt`.
+//! The list of passes, and textual pipelines of them for `heddle opt`.
 //!
-//! A textual pipeline is a comma-separated list that mixes LLVM's passes (`instcombine`, `default<O2>`, `function(loop-rotate)`) with
-//! Heddle's own. Adding a pass of ours is one entry in [`PASSES`]; the plug-in for LLVM's tools (`plugin/`) takes its passes from there, too.
+//! A textual pipeline is a comma-separated list that mixes LLVM's passes (`instcombine`, `default<O2>`, `function(loop-rotate)`)
+//! with Heddle's own. Adding a pass of ours is one row in [`PASSES`]: `heddle opt`, its help ([`help`]), annotated IR and the plug-in
+//! for LLVM's tools (`plugin/`) take the passes from there.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
-use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 
-use crate::PassError;
-use crate::cfg::Cfg;
-use crate::ir::{self, Value};
-use crate::uniformity::{self, Facts};
-use crate::{cache_hints, generic, global_id, printf, surfaces};
-
-/// What a pass does to a module: changes it or prints about it.
-type Run = fn(&Module, Facts, &mut dyn Write) -> Result<(), PassError>;
+use crate::error::PassError;
+use crate::facts::{Facts, PARAMETERS};
+use crate::ir::cfg::Cfg;
+use crate::ir::{Value, function, is_kernel, llvm_passes};
+use crate::{cache_hints, global_id, lower_generic, lower_printf, prepare, surfaces, uniformity};
 
 /// What a pass leaves of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,82 +26,154 @@ pub enum Effect {
     Transforms,
 }
 
+/// What a pass is run on, which says what it does, too.
+#[derive(Clone, Copy)]
+enum Run {
+    /// Prints about every function with a body, in LCSSA form.
+    PrintFunctions(fn(Value, Facts, &mut dyn Write) -> Result<(), PassError>),
+    /// Prints about every kernel, in LCSSA form.
+    PrintKernels(fn(Value, Facts, &mut dyn Write) -> Result<(), PassError>),
+    /// Attaches metadata to every function with a body, in LCSSA form.
+    AnnotateFunctions(fn(Value, Facts)),
+    /// Attaches metadata to every kernel, in LCSSA form.
+    AnnotateKernels(fn(Value, Facts)),
+    /// Changes the module.
+    Transform(fn(&Module, Facts) -> Result<(), PassError>),
+}
+
 /// One of Heddle's passes.
 pub struct Pass {
     /// Its name in a pipeline; `heddle-NAME` and `print<heddle-NAME>` name it, too (in LLVM's own tools they are the only names).
     pub name: &'static str,
     /// What it does.
     pub about: &'static str,
-    /// What it leaves of the module.
-    pub effect: Effect,
     run: Run,
 }
 
+use Run::{AnnotateFunctions, AnnotateKernels, PrintFunctions, PrintKernels, Transform};
+
+/// Heddle's passes: name, function, and what it does.
+pub const PASSES: &[Pass] = &[
+    pass("print<uniformity>", PrintFunctions(uniformity::print), "print the uniformity of every value and branch (S2-S4)"),
+    pass(
+        "uniformity",
+        AnnotateFunctions(uniformity::annotate),
+        "attach the uniformity of every value and branch as metadata (S2-S4)",
+    ),
+    pass("print<surfaces>", PrintKernels(surfaces::print), "print what is done with each surface, and its kind (G1-G4)"),
+    pass(
+        "print<global-id>",
+        PrintKernels(global_id::print),
+        "print which accesses have addresses of global ids, and why others have not (G5-G8)",
+    ),
+    pass("global-id", AnnotateKernels(global_id::annotate), "attach the same to accesses and kernels as metadata (G5-G8)"),
+    pass(
+        "print<cache-hints>",
+        PrintKernels(cache_hints::print),
+        "print the cache policy of every access of global memory, and why (K7)",
+    ),
+    pass(
+        "cache-hints",
+        AnnotateKernels(cache_hints::annotate),
+        "attach the cache policy of every access of global memory as metadata (K7)",
+    ),
+    pass("generic", Transform(|m, _| lower_generic::lower(m)), "resolve generic pointers, at run time where it must be"),
+    pass("printf", Transform(|m, _| lower_printf::lower(m)), "turn calls of printf into writes of messages into a buffer"),
+    pass(
+        "heddle-prepare",
+        Transform(|m, f| prepare::prepare(m, f, false)),
+        "inline everything and put loops into the form selection expects",
+    ),
+];
+
+const fn pass(name: &'static str, run: Run, about: &'static str) -> Pass {
+    Pass { name, about, run }
+}
+
 impl Pass {
+    /// What it leaves of a module.
+    pub const fn effect(&self) -> Effect {
+        match self.run {
+            PrintFunctions(_) | PrintKernels(_) => Effect::Prints,
+            AnnotateFunctions(_) | AnnotateKernels(_) => Effect::Annotates,
+            Transform(_) => Effect::Transforms,
+        }
+    }
+
+    /// Its name with the prefix that every pass has in LLVM's own tools: `heddle-NAME` or `print<heddle-NAME>`.
+    pub fn prefixed_name(&self) -> String {
+        let prefixed = |name: &str| format!("heddle-{}", without_prefix(name));
+        match self.name.strip_prefix("print<").and_then(|rest| rest.strip_suffix('>')) {
+            Some(name) => format!("print<{}>", prefixed(name)),
+            None => prefixed(self.name),
+        }
+    }
+
     /// Runs the pass; what it prints goes to `out`.
     ///
     /// # Errors
     /// What the pass reports, and a module that it does not take.
     pub fn run(&self, module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
-        (self.run)(module, facts, out)
+        match self.run {
+            PrintFunctions(print) => analysable(module)?.into_iter().try_for_each(|f| print(f, facts, out))?,
+            PrintKernels(print) => analysable_kernels(module)?.into_iter().try_for_each(|f| print(f, facts, out))?,
+            AnnotateFunctions(annotate) => analysable(module)?.into_iter().for_each(|f| annotate(f, facts)),
+            AnnotateKernels(annotate) => analysable_kernels(module)?.into_iter().for_each(|f| annotate(f, facts)),
+            Transform(transform) => transform(module, facts)?,
+        }
+        Ok(())
     }
 }
 
-const fn pass(name: &'static str, effect: Effect, about: &'static str, run: Run) -> Pass {
-    Pass { name, about, effect, run }
+/// The passes that attach metadata for LLVM's tools, in an order in which they can run.
+pub fn annotating() -> impl Iterator<Item = &'static Pass> {
+    PASSES.iter().filter(|p| p.effect() == Effect::Annotates)
 }
 
-/// Heddle's passes.
-pub const PASSES: &[Pass] = &[
-    pass("print<uniformity>", Effect::Prints, "print the uniformity of every value and branch (S2-S4)", print_uniformity),
-    pass(
-        "uniformity",
-        Effect::Annotates,
-        "attach the uniformity of every value and branch as metadata (S2-S4)",
-        annotate_uniformity,
-    ),
-    pass("print<surfaces>", Effect::Prints, "print what is done with each surface, and its kind (G1-G4)", print_surfaces),
-    pass(
-        "print<global-id>",
-        Effect::Prints,
-        "print which accesses have addresses of global ids, and why others have not (G5-G8)",
-        print_global_ids,
-    ),
-    pass("global-id", Effect::Annotates, "attach the same to accesses and kernels as metadata (G5-G8)", annotate_global_ids),
-    pass(
-        "print<cache-hints>",
-        Effect::Prints,
-        "print the cache policy of every access of global memory, and why (K7)",
-        print_cache_hints,
-    ),
-    pass(
-        "cache-hints",
-        Effect::Annotates,
-        "attach the cache policy of every access of global memory as metadata (K7)",
-        annotate_cache_hints,
-    ),
-    pass("generic", Effect::Transforms, "resolve generic pointers, at run time where it must be", |m, _, _| generic::lower(m)),
-    pass("printf", Effect::Transforms, "turn calls of printf into writes of messages into a buffer", |m, _, _| printf::lower(m)),
-    pass("heddle-prepare", Effect::Transforms, "inline everything and put loops into the form selection expects", |m, f, _| {
-        prepare(m, f, false)
-    }),
-];
+/// The names of all passes, with commas between.
+pub fn names() -> String {
+    PASSES.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
+}
 
-/// Parameters of a pass, in angle brackets after its name and separated by `;`, as LLVM's passes have them.
-pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4";
+/// A name without the prefix `heddle-`.
+fn without_prefix(name: &str) -> &str {
+    name.strip_prefix("heddle-").unwrap_or(name)
+}
+
+/// The passes for a help text, a line or two each, at most 100 characters wide.
+pub fn help() -> String {
+    const INDENT: usize = 22;
+    let mut text = String::from("Passes of Heddle:\n");
+    for pass in PASSES {
+        let mut line = format!("  {:<width$}", pass.name, width = INDENT - 2);
+        for word in pass.about.split(' ') {
+            if line.chars().count() + 1 + word.chars().count() > 100 {
+                let _ = writeln!(text, "{}", line.trim_end());
+                line = " ".repeat(INDENT);
+            }
+            if !line.ends_with("  ") && line.chars().count() > INDENT {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = write!(text, "Parameters: {PARAMETERS}");
+    text
+}
 
 /// The pass that a pipeline's element names, and the facts with what its parameters say: `uniformity`, `heddle-uniformity`,
-/// `print<heddle-uniformity>`, `heddle-uniformity<warp-size=64>`, `print<heddle-uniformity><warp-size=64>`. `None` if the name is not ours.
+/// `print<heddle-uniformity>`, `heddle-uniformity<warp-size=64>`, `print<heddle-uniformity><warp-size=64>`. `None` if the name is
+/// not ours.
 ///
 /// # Errors
 /// A parameter that the passes do not have.
 pub fn find(element: &str, facts: Facts) -> Result<Option<(&'static Pass, Facts)>, PassError> {
-    let bare = |n: &str| n.strip_prefix("heddle-").unwrap_or(n).to_string();
     let (name, parameters) = match element.strip_prefix("print<").and_then(|rest| rest.split_once('>')) {
-        Some((name, parameters)) => (format!("print<{}>", bare(name)), parameters),
+        Some((name, parameters)) => (format!("print<{}>", without_prefix(name)), parameters),
         None => {
             let at = element.find('<').unwrap_or(element.len());
-            (bare(&element[..at]), &element[at..])
+            (without_prefix(&element[..at]).to_string(), &element[at..])
         }
     };
     let Some(pass) =
@@ -114,24 +183,17 @@ pub fn find(element: &str, facts: Facts) -> Result<Option<(&'static Pass, Facts)
     };
     let written = element.strip_suffix(parameters).unwrap_or(element);
     let refused = |parameter: &str| PassError::Parameter { pass: written.into(), parameter: parameter.into() };
-    let mut facts = facts;
-    if !parameters.is_empty() {
-        let inner = parameters.strip_prefix('<').and_then(|p| p.strip_suffix('>')).ok_or_else(|| refused(parameters))?;
-        for parameter in inner.split(';') {
-            let value = |name: &str| parameter.strip_prefix(name)?.strip_prefix('=')?.parse::<u32>().ok();
-            match (value("warp-size"), value("surface-components")) {
-                (Some(n @ (8 | 16 | 32 | 64)), _) => facts.warp_size = n,
-                (_, Some(n @ 1..=4)) => facts.surface_components = n,
-                _ => return Err(refused(parameter)),
-            }
-        }
+    if parameters.is_empty() {
+        return Ok(Some((pass, facts)));
     }
+    let inner = parameters.strip_prefix('<').and_then(|p| p.strip_suffix('>')).ok_or_else(|| refused(parameters))?;
+    let facts = inner.split(';').try_fold(facts, |facts, p| facts.with_parameter(p).ok_or_else(|| refused(p)))?;
     Ok(Some((pass, facts)))
 }
 
 /// Functions with bodies, in the form that the analyses need.
-fn bodies(module: &Module) -> Result<Vec<Value>, PassError> {
-    let functions: Vec<Value> = module.get_functions().filter(|f| f.count_basic_blocks() > 0).map(Value::of).collect();
+fn analysable(module: &Module) -> Result<Vec<Value>, PassError> {
+    let functions = function::bodies(module);
     for &function in &functions {
         if let Some(value) = Cfg::new(function).left_loop() {
             return Err(PassError::NotLcssa { function: function.name(), value: value.text() });
@@ -141,120 +203,8 @@ fn bodies(module: &Module) -> Result<Vec<Value>, PassError> {
 }
 
 /// The kernels among them.
-fn kernels(module: &Module) -> Result<Vec<Value>, PassError> {
-    Ok(bodies(module)?.into_iter().filter(|f| ir::is_kernel(*f)).collect())
-}
-
-fn print_uniformity(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
-    for function in bodies(module)? {
-        uniformity::print(function, facts, out)?;
-    }
-    Ok(())
-}
-
-fn annotate_uniformity(module: &Module, facts: Facts, _: &mut dyn Write) -> Result<(), PassError> {
-    bodies(module)?.into_iter().for_each(|f| uniformity::annotate(f, facts));
-    Ok(())
-}
-
-fn print_surfaces(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
-    for kernel in kernels(module)? {
-        surfaces::print(kernel, facts.surface_components, out)?;
-    }
-    Ok(())
-}
-
-fn print_global_ids(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
-    for kernel in kernels(module)? {
-        global_id::print(kernel, &uniformity::analyze(kernel, facts), out)?;
-    }
-    Ok(())
-}
-
-fn annotate_global_ids(module: &Module, facts: Facts, _: &mut dyn Write) -> Result<(), PassError> {
-    kernels(module)?.into_iter().for_each(|k| global_id::annotate(k, &uniformity::analyze(k, facts)));
-    Ok(())
-}
-
-fn print_cache_hints(module: &Module, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
-    for kernel in kernels(module)? {
-        cache_hints::print(kernel, &uniformity::analyze(kernel, facts), out)?;
-    }
-    Ok(())
-}
-
-fn annotate_cache_hints(module: &Module, facts: Facts, _: &mut dyn Write) -> Result<(), PassError> {
-    kernels(module)?.into_iter().for_each(|k| cache_hints::annotate(k, &uniformity::analyze(k, facts)));
-    Ok(())
-}
-
-/// Runs an LLVM pipeline text on a module. The vectorizers stay off: lanes are the vector.
-///
-/// # Errors
-/// LLVM's message.
-pub fn run_llvm(module: &Module, pipeline: &str) -> Result<(), PassError> {
-    run_llvm_for(module, pipeline, std::ptr::null_mut())
-}
-
-/// As [`run_llvm`], with the cost model and address spaces of a target; null for none.
-///
-/// # Errors
-/// LLVM's message.
-pub(crate) fn run_llvm_for(module: &Module, pipeline: &str, machine: LLVMTargetMachineRef) -> Result<(), PassError> {
-    use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
-    use inkwell::llvm_sys::transforms::pass_builder::LLVMRunPasses;
-    let options = PassBuilderOptions::create();
-    options.set_loop_vectorization(false);
-    options.set_loop_slp_vectorization(false);
-    options.set_verify_each(cfg!(debug_assertions));
-    let text = std::ffi::CString::new(pipeline).map_err(|e| PassError::Llvm(e.to_string()))?;
-    // SAFETY: module and options are live; a null target machine gives the target-independent cost model, which is what we want.
-    unsafe {
-        let error = LLVMRunPasses(module.as_mut_ptr(), text.as_ptr(), machine, options.as_mut_ptr());
-        if error.is_null() {
-            return Ok(());
-        }
-        let message = LLVMGetErrorMessage(error);
-        let result = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
-        LLVMDisposeErrorMessage(message);
-        Err(PassError::Llvm(result))
-    }
-}
-
-/// Inlines everything, cleans up, and puts loops into LCSSA form. `unoptimised`: the module comes from `-O0`, so memory is
-/// promoted and simplified first.
-///
-/// # Errors
-/// LLVM's message.
-pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), PassError> {
-    let called = |f| Value::of(f).users().any(|u| u.is_instruction());
-    let has_calls = module.get_functions().any(|f| f.count_basic_blocks() > 0 && (!ir::is_kernel(Value::of(f)) || called(f)));
-    let mut pipeline = String::new();
-    if has_calls {
-        pipeline.push_str("always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),");
-    }
-    if unoptimised {
-        pipeline.push_str("function(sroa,early-cse,simplifycfg),");
-    }
-    if !pipeline.is_empty() {
-        run_llvm(module, pipeline.trim_end_matches(','))?;
-    }
-    generic::lower(module)?;
-    printf::lower(module)?;
-    run_llvm(module, "function(loop-simplify,lcssa)")?;
-    structurize_desynchronised(module, facts)
-}
-
-/// Kernels whose loops the machine's reconvergence would desynchronise (see [`uniformity`]) are structurized by LLVM's own
-/// passes, so that every divergent branch in a loop reconverges within the iteration.
-fn structurize_desynchronised(module: &Module, facts: Facts) -> Result<(), PassError> {
-    let needs = |f: &inkwell::values::FunctionValue| {
-        f.count_basic_blocks() > 1 && uniformity::analyze(Value::of(*f), facts).has_desynchronised_loop()
-    };
-    if module.get_functions().any(|f| needs(&f)) {
-        run_llvm(module, "function(lower-switch,fix-irreducible,unify-loop-exits,structurizecfg,lcssa)")?;
-    }
-    Ok(())
+fn analysable_kernels(module: &Module) -> Result<Vec<Value>, PassError> {
+    Ok(analysable(module)?.into_iter().filter(|f| is_kernel(*f)).collect())
 }
 
 /// Runs a textual pipeline; analyses print to `out`.
@@ -265,9 +215,9 @@ pub fn run_text_pipeline(module: &Module, text: &str, facts: Facts, out: &mut dy
     for name in split(text) {
         match find(&name, facts)? {
             Some((pass, facts)) => pass.run(module, facts, out)?,
-            None => run_llvm(module, &name).map_err(|e| PassError::UnknownPass {
+            None => llvm_passes::run(module, &name).map_err(|e| PassError::UnknownPass {
                 name: name.clone(),
-                known: PASSES.iter().map(|p| p.name).collect::<Vec<_>>().join(", "),
+                known: names(),
                 llvm: e.to_string(),
             })?,
         }
@@ -321,6 +271,19 @@ mod tests {
         {
             assert_eq!(found(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_all_names() {
+        let context = inkwell::context::Context::create();
+        let module = context.create_module("empty");
+        let error = run_text_pipeline(&module, "nonsense", FACTS, &mut std::io::sink()).unwrap_err().to_string();
+        let names = PASSES.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+        let wanted = format!(
+            "unknown pass `nonsense`; Heddle's passes are {names}; any other name goes to LLVM, which said: \
+             LLVM: unknown pass name 'nonsense'"
+        );
+        assert_eq!(error, wanted);
     }
 
     #[test]

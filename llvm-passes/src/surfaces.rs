@@ -1,8 +1,16 @@
-//! Memory surfaces: what a kernel does with each of its global and constant pointer arguments (G1–G4).
+//! Memory surfaces: what a kernel does with each of its global and constant pointer arguments (G1-G4).
 //!
-//! From each argument the pass follows its uses through address arithmetic, casts, selects and phis (G1), counts loads, stores and reductions, and
-//! classifies the surface by instruction kinds (G2) and data types (G3). A pointer that may come from two surfaces belongs to neither; what is done through
-//! it still counts against both being read-only. A pointer that leaves the kernel's sight (stored, converted to an integer, passed on) makes its surface untyped and writable.
+//! # Problem
+//! The machine describes memory by surfaces, whose kind is chosen by what the kernel does with them: read or written, with one data
+//! type or several.
+//!
+//! # Algorithm
+//! From each argument the pass follows its uses through address arithmetic, casts, selects and phis (G1), counts loads, stores and
+//! reductions, and classifies the surface by instruction kinds (G2) and data types (G3).
+//!
+//! # Limits
+//! A pointer that may come from two surfaces belongs to neither; what is done through it still counts against both being read-only.
+//! A pointer that leaves the kernel's sight (stored, converted to an integer, passed on) makes its surface untyped and writable.
 //!
 //! Reads LLVM IR; changes nothing.
 
@@ -11,9 +19,12 @@ use std::io::Write;
 
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::builtins;
+use crate::error::PassError;
+use crate::facts::Facts;
+use crate::ir::address_space::{CONSTANT, GLOBAL};
 use crate::ir::{self, Value};
 
 /// The kind of a surface (G2, G3).
@@ -91,82 +102,18 @@ impl Surface {
 }
 
 /// The surfaces of a kernel, in order of its arguments.
-pub fn analyze(function: Value) -> Vec<Surface> {
-    let arguments: Vec<Value> = ir::params(function)
-        .into_iter()
-        .filter(|p| p.type_kind() == LLVMTypeKind::LLVMPointerTypeKind && matches!(p.address_space(), 1 | 4))
-        .collect();
-    // Which surfaces each pointer may come from.
-    let mut origins: FxHashMap<Value, BTreeSet<usize>> = FxHashMap::default();
-    for (i, a) in arguments.iter().enumerate() {
-        let mut seen = FxHashSet::default();
-        let mut stack = vec![*a];
-        while let Some(p) = stack.pop() {
-            if !seen.insert(p) {
-                continue;
-            }
-            origins.entry(p).or_default().insert(i);
-            for user in p.users().filter(|u| u.is_instruction()) {
-                let follows = match user.opcode() {
-                    LLVMGetElementPtr => user.operand(0) == p,
-                    LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPHI | LLVMSelect => true,
-                    _ => false,
-                };
-                if follows {
-                    stack.push(user);
-                }
-            }
-        }
-    }
-    let params = ir::params(function);
-    let number = |a: &Value| params.iter().position(|p| p == a).unwrap_or(0) as u32;
-    let mut surfaces: Vec<Surface> = arguments.iter().map(|a| Surface { argument: number(a), ..Default::default() }).collect();
-    let merges = |v: Value| {
-        // A select or phi with an input that is no pointer of ours points elsewhere, too.
-        matches!(v.opcode(), LLVMPHI | LLVMSelect)
-            && match v.opcode() {
-                LLVMPHI => v.incoming().any(|(x, _)| !origins.contains_key(&x) && !is_undefined(x)),
-                _ => [1, 2].iter().any(|i| !origins.contains_key(&v.operand(*i)) && !is_undefined(v.operand(*i))),
-            }
-    };
-    let foreign: FxHashSet<Value> = closure(origins.keys().copied().filter(|v| v.is_instruction() && merges(*v)).collect());
+pub fn analyze(kernel: Value) -> Vec<Surface> {
+    let is_surface =
+        |p: &Value| p.type_kind() == LLVMTypeKind::LLVMPointerTypeKind && matches!(p.address_space(), GLOBAL | CONSTANT);
+    let arguments: Vec<(u32, Value)> = (0..).zip(ir::params(kernel)).filter(|(_, p)| is_surface(p)).collect();
+    let mut surfaces: Vec<Surface> =
+        arguments.iter().map(|(argument, _)| Surface { argument: *argument, ..Default::default() }).collect();
+    let origins = origins(&arguments);
+    let elsewhere = may_point_elsewhere(&origins);
     for (pointer, from) in &origins {
-        let alone = from.len() == 1 && !foreign.contains(pointer);
+        let alone = from.len() == 1 && !elsewhere.contains(pointer);
         for user in pointer.users().filter(|u| u.is_instruction()) {
-            for &i in from {
-                let s = &mut surfaces[i];
-                let ty = |v: Value| type_text(v);
-                match user.opcode() {
-                    LLVMLoad if alone => {
-                        s.types.insert(ty(user));
-                        s.loads.push(user);
-                    }
-                    LLVMLoad => {}
-                    LLVMStore if user.operand(1) == *pointer && user.operand(0) != *pointer => {
-                        if alone {
-                            s.types.insert(ty(user.operand(0)));
-                            s.stores.push(user);
-                        } else {
-                            s.written_elsewhere = true;
-                        }
-                    }
-                    LLVMAtomicRMW | LLVMAtomicCmpXchg if user.operand(0) == *pointer => {
-                        if alone {
-                            s.types.insert(ty(user.operand(1)));
-                            s.reductions.push(user);
-                        } else {
-                            s.written_elsewhere = true;
-                        }
-                    }
-                    LLVMGetElementPtr if user.operand(0) == *pointer => {}
-                    LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPHI | LLVMSelect | LLVMICmp => {}
-                    LLVMCall if is_debug(user) => {}
-                    LLVMCall if image_function(user) == Some(true) && user.operand(0) != *pointer => s.sampler = true,
-                    LLVMCall if image_function(user) == Some(true) => s.samples.push(user),
-                    LLVMCall if image_function(user).is_some() => {}
-                    _ => s.escapes = true,
-                }
-            }
+            from.iter().for_each(|i| surfaces[*i].add_use(*pointer, user, alone));
         }
     }
     surfaces.retain(|s| !s.sampler);
@@ -179,57 +126,112 @@ pub fn analyze(function: Value) -> Vec<Surface> {
     surfaces
 }
 
-/// Pointers derived from some.
-fn closure(mut stack: Vec<Value>) -> FxHashSet<Value> {
+/// Whether an instruction's result is a pointer derived from its operand `pointer`.
+fn derives(user: Value, pointer: Value) -> bool {
+    user.is_instruction()
+        && match user.opcode() {
+            LLVMGetElementPtr => user.operand(0) == pointer,
+            LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPHI | LLVMSelect => true,
+            _ => false,
+        }
+}
+
+/// Pointers derived from some, and these.
+fn derived_from(mut stack: Vec<Value>) -> FxHashSet<Value> {
     let mut seen = FxHashSet::default();
     while let Some(v) = stack.pop() {
         if seen.insert(v) {
-            let derived = v.users().filter(|u| {
-                u.is_instruction()
-                    && matches!(
-                        u.opcode(),
-                        LLVMGetElementPtr | LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPHI | LLVMSelect
-                    )
-            });
-            stack.extend(derived);
+            stack.extend(v.users().filter(|u| derives(*u, v)));
         }
     }
     seen
 }
 
-fn is_undefined(v: Value) -> bool {
-    // SAFETY: reads a live value.
-    unsafe { LLVMIsUndef(v.0) != 0 || LLVMIsPoison(v.0) != 0 }
-}
-
-fn is_debug(call: Value) -> bool {
-    call.called_function().is_some_and(|f| {
-        let name = f.name();
-        name.starts_with("__heddle_prefetch")
-            || name.starts_with("llvm.prefetch")
-            || name.starts_with("llvm.dbg.")
-            || name.starts_with("llvm.lifetime.")
-            || name.starts_with("llvm.assume")
-    })
-}
-
-/// Whether a call is of an image function; and whether that reads or writes texels.
-fn image_function(call: Value) -> Option<bool> {
-    let name = call.called_function()?.name();
-    if crate::builtins::is_image_query(&name) {
-        return Some(false);
+/// Which of the arguments each pointer may come from, by their places in the list.
+fn origins(arguments: &[(u32, Value)]) -> FxHashMap<Value, BTreeSet<usize>> {
+    let mut origins: FxHashMap<Value, BTreeSet<usize>> = FxHashMap::default();
+    for (i, (_, argument)) in arguments.iter().enumerate() {
+        for pointer in derived_from(vec![*argument]) {
+            origins.entry(pointer).or_default().insert(i);
+        }
     }
-    (name.starts_with("_Z") && (name.contains("read_image") || name.contains("write_image"))).then_some(true)
+    origins
 }
 
-fn type_text(v: Value) -> String {
-    // SAFETY: prints the type of a live value; the string is copied and freed.
-    unsafe {
-        let p = LLVMPrintTypeToString(v.ty());
-        let s = std::ffi::CStr::from_ptr(p).to_string_lossy().into_owned();
-        LLVMDisposeMessage(p);
-        s
+/// Pointers that a select or phi with an input of unknown origin may have made point elsewhere.
+fn may_point_elsewhere(origins: &FxHashMap<Value, BTreeSet<usize>>) -> FxHashSet<Value> {
+    let foreign = |v: Value| !origins.contains_key(&v) && !v.is_undefined();
+    let merges = |v: &Value| match v.is_instruction().then(|| v.opcode()) {
+        Some(LLVMPHI) => v.incoming().any(|(x, _)| foreign(x)),
+        Some(LLVMSelect) => [1, 2].iter().any(|i| foreign(v.operand(*i))),
+        _ => false,
+    };
+    derived_from(origins.keys().copied().filter(merges).collect())
+}
+
+impl Surface {
+    /// Takes note of an instruction that uses a pointer into the surface; `alone`: and into no other one.
+    fn add_use(&mut self, pointer: Value, user: Value, alone: bool) {
+        let written = match user.opcode() {
+            LLVMLoad => {
+                if alone {
+                    self.types.insert(user.type_text());
+                    self.loads.push(user);
+                }
+                return;
+            }
+            LLVMStore if user.operand(1) == pointer && user.operand(0) != pointer => (&mut self.stores, user.operand(0)),
+            LLVMAtomicRMW | LLVMAtomicCmpXchg if user.operand(0) == pointer => (&mut self.reductions, user.operand(1)),
+            LLVMGetElementPtr if user.operand(0) == pointer => return,
+            LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPHI | LLVMSelect | LLVMICmp => return,
+            LLVMCall => return self.add_call(pointer, user),
+            _ => {
+                self.escapes = true;
+                return;
+            }
+        };
+        if alone {
+            let (list, value) = written;
+            list.push(user);
+            self.types.insert(value.type_text());
+        } else {
+            self.written_elsewhere = true;
+        }
     }
+
+    fn add_call(&mut self, pointer: Value, call: Value) {
+        match image_function(call) {
+            _ if is_hint(call) => {}
+            Some(ImageFunction::Access) if call.operand(0) != pointer => self.sampler = true,
+            Some(ImageFunction::Access) => self.samples.push(call),
+            Some(ImageFunction::Query) => {}
+            None => self.escapes = true,
+        }
+    }
+}
+
+/// Whether a call neither reads nor writes memory that the kernel sees: prefetches, assumptions, debug information.
+fn is_hint(call: Value) -> bool {
+    const HINTS: [&str; 5] = ["__heddle_prefetch", "llvm.prefetch", "llvm.dbg.", "llvm.lifetime.", "llvm.assume"];
+    let name = call.called_name();
+    HINTS.iter().any(|start| name.starts_with(start))
+}
+
+/// What an image function does.
+enum ImageFunction {
+    /// Reads or writes texels.
+    Access,
+    /// Answers about the image.
+    Query,
+}
+
+/// The image function that a call calls.
+fn image_function(call: Value) -> Option<ImageFunction> {
+    let name = call.called_name();
+    if builtins::is_image_query(&name) {
+        return Some(ImageFunction::Query);
+    }
+    builtins::is_image_access(&name).then_some(ImageFunction::Access)
 }
 
 /// How an element type is accessed if a typed surface's element has at most `components` components of at most 32 bits: `None` if as it is (G4).
@@ -255,15 +257,15 @@ pub fn rewritten(ty: &str, components: u32) -> Option<String> {
 ///
 /// # Errors
 /// Those of the output.
-pub fn print(function: Value, components: u32, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "surfaces of {}:", function.name())?;
-    let params = ir::params(function);
-    for s in analyze(function) {
+pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
+    writeln!(out, "surfaces of {}:", kernel.name())?;
+    let params = ir::params(kernel);
+    for s in analyze(kernel) {
         let name = params[s.argument as usize].label();
         let types: Vec<String> = s
             .types
             .iter()
-            .map(|t| match rewritten(t, components) {
+            .map(|t| match rewritten(t, facts.surface_components) {
                 Some(r) => format!("{t} as {r}"),
                 None => t.clone(),
             })

@@ -37,13 +37,18 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::Write;
 
-use inkwell::llvm_sys::{LLVMOpcode as Op, core::*};
+use inkwell::llvm_sys::LLVMOpcode as Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtins::{self, Builtin, Query};
-use crate::cfg::{Cfg, Index};
-use crate::ir::{self, Value, params};
-use crate::{generic, printf};
+use crate::error::PassError;
+use crate::facts::Facts;
+use crate::ir::address_space::{GENERIC, PRIVATE};
+use crate::ir::cfg::{Cfg, Index, Loop};
+use crate::ir::function::required_work_group_size;
+use crate::ir::metadata::Writer;
+use crate::ir::{self, BlockRef, Value};
+use crate::memory::{is_by_value_argument, may_write_global, reads_constant};
 
 /// Three-valued result (S2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -137,82 +142,6 @@ impl Uniformity {
     }
 }
 
-/// `reqd_work_group_size` of a kernel.
-pub fn required_work_group_size(function: Value) -> Option<[u32; 3]> {
-    // SAFETY: reads metadata of a live function.
-    unsafe {
-        let node = metadata_of_function(function, "reqd_work_group_size")?;
-        let values = operands_of_node(function, node);
-        let sizes: Vec<u32> = values.iter().filter_map(|v| v.as_constant_int().map(|x| x as u32)).collect();
-        sizes.try_into().ok()
-    }
-}
-
-/// Whether a kernel is only launched with whole work-groups: OpenCL C before 2.0, or `-cl-uniform-work-group-size`.
-pub fn uniform_work_groups(function: Value) -> bool {
-    const NAME: &str = "uniform-work-group-size";
-    // SAFETY: reads an attribute of a live function.
-    unsafe {
-        let attribute = LLVMGetStringAttributeAtIndex(
-            function.0,
-            inkwell::llvm_sys::LLVMAttributeFunctionIndex,
-            NAME.as_ptr().cast(),
-            NAME.len() as u32,
-        );
-        if attribute.is_null() {
-            return false;
-        }
-        let mut length = 0;
-        let value = LLVMGetStringAttributeValue(attribute, &mut length);
-        std::slice::from_raw_parts(value.cast::<u8>(), length as usize) == b"true"
-    }
-}
-
-/// The metadata node of a kind attached to a function.
-///
-/// # Safety
-/// The function must belong to a live module.
-pub unsafe fn metadata_of_function(function: Value, name: &str) -> Option<inkwell::llvm_sys::prelude::LLVMMetadataRef> {
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
-        let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
-        let mut count = 0;
-        let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);
-        let mut found = None;
-        for i in 0..count {
-            if LLVMValueMetadataEntriesGetKind(entries, i as u32) == kind {
-                found = Some(LLVMValueMetadataEntriesGetMetadata(entries, i as u32));
-            }
-        }
-        LLVMDisposeValueMetadataEntries(entries);
-        found
-    }
-}
-
-/// The operands of a metadata node as values; absent operands are skipped.
-///
-/// # Safety
-/// Node and function must belong to the same live module.
-pub unsafe fn operands_of_node(function: Value, node: inkwell::llvm_sys::prelude::LLVMMetadataRef) -> Vec<Value> {
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
-        let value = LLVMMetadataAsValue(context, node);
-        let n = LLVMGetMDNodeNumOperands(value) as usize;
-        let mut operands = vec![std::ptr::null_mut(); n];
-        LLVMGetMDNodeOperands(value, operands.as_mut_ptr());
-        operands.into_iter().filter(|p| !p.is_null()).map(Value).collect()
-    }
-}
-
-/// What the analysis may assume about the machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts {
-    /// Lanes a warp.
-    pub warp_size: u32,
-    /// Components that an element of a typed surface has at most (G4).
-    pub surface_components: u32,
-}
-
 struct Analysis {
     result: Uniformity,
     facts: Facts,
@@ -259,7 +188,7 @@ impl Analysis {
     fn seed(&mut self, function: Value) {
         // Arguments of launches are uniform (S3), constants too. A function that is called may be called with some lanes idle.
         if !ir::entered_by_launch(function) {
-            params(function).into_iter().for_each(|p| self.mark(p, Reason::Argument));
+            ir::params(function).into_iter().for_each(|p| self.mark(p, Reason::Argument));
             self.result.partial.insert_range(..);
         }
         let blocks = self.result.cfg.blocks.clone();
@@ -278,13 +207,10 @@ impl Analysis {
         match i.opcode() {
             Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => Some(Reason::Atomic),
             Op::LLVMLoad => {
-                let plain = unsafe {
-                    LLVMGetVolatile(i.0) == 0
-                        && LLVMGetOrdering(i.0) == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
-                };
+                let plain = !i.is_volatile() && !i.is_atomic_access();
                 let pointer = i.operand(0);
-                let private = matches!(pointer.address_space(), 0 | generic::PRIVATE);
-                let shared = !private || by_value_argument(pointer);
+                let private = matches!(pointer.address_space(), GENERIC | PRIVATE);
+                let shared = !private || is_by_value_argument(pointer);
                 (!(plain && shared)).then_some(Reason::Memory)
             }
             Op::LLVMCall => match builtins::of_call(i) {
@@ -297,7 +223,7 @@ impl Analysis {
                 Some(Builtin::Barrier | Builtin::Fence | Builtin::PrintfRoom) => None,
                 Some(Builtin::Shuffle | Builtin::Ballot) => Some(Reason::Call),
                 None => {
-                    let name = i.called_function().map(|f| f.name()).unwrap_or_default();
+                    let name = i.called_name();
                     let same = name.starts_with("llvm.") || builtins::is_image_query(&name);
                     (!same && !i.is_void()).then_some(Reason::Call)
                 }
@@ -334,8 +260,7 @@ impl Analysis {
         let mut id = i.operand(0);
         while id.is_instruction() && matches!(id.opcode(), Op::LLVMZExt | Op::LLVMSExt | Op::LLVMTrunc) {
             // Local ids are below 2^16 on any machine: sign and upper bits do not matter down to 32 bits.
-            // SAFETY: integer type of a live value.
-            if unsafe { LLVMGetIntTypeWidth(id.ty()) } < 32 {
+            if id.integer_bits() < 32 {
                 return false;
             }
             id = id.operand(0);
@@ -381,7 +306,7 @@ impl Analysis {
         }
     }
 
-    fn divergent_branch(&mut self, block: crate::ir::BlockRef) {
+    fn divergent_branch(&mut self, block: BlockRef) {
         let b = self.result.cfg.index[&block];
         if self.result.cfg.succs[b].len() < 2 || !self.result.divergent_branches.insert(b) {
             return;
@@ -390,7 +315,7 @@ impl Analysis {
         for j in joins {
             self.mark_phis(j, Reason::Join(b), None);
         }
-        self.temporal(b);
+        self.mark_left_loops(b);
     }
 
     /// Marks the phis of a block. `left`: the loop that lanes leave here at different times.
@@ -461,8 +386,9 @@ impl Analysis {
         joins
     }
 
-    /// S4 and desynchronised loops for the divergent branch of `b`.
-    fn temporal(&mut self, b: Index) {
+    /// Marks what the divergent branch of `b` makes varying beyond its joins: values that leave loops in different iterations (S4),
+    /// and everything in loops that it desynchronises.
+    fn mark_left_loops(&mut self, b: Index) {
         let loops: Vec<usize> = (0..self.result.cfg.loops.len())
             .filter(|l| {
                 let l = &self.result.cfg.loops[*l];
@@ -490,7 +416,7 @@ impl Analysis {
 }
 
 /// Whether a path inside the loop leads from `from` to the header.
-fn reaches_header(cfg: &Cfg, l: &crate::cfg::Loop, from: Index) -> bool {
+fn reaches_header(cfg: &Cfg, l: &Loop, from: Index) -> bool {
     let mut seen = FxHashSet::default();
     let mut stack = vec![from];
     while let Some(x) = stack.pop() {
@@ -503,131 +429,6 @@ fn reaches_header(cfg: &Cfg, l: &crate::cfg::Loop, from: Index) -> bool {
         stack.extend(&cfg.succs[x]);
     }
     false
-}
-
-/// Whether nothing writes what a load reads while the kernel runs; `writes_global`: whether the kernel may write global memory at all.
-pub fn reads_constant(load: Value, writes_global: bool) -> bool {
-    let pointer = load.operand(0);
-    match pointer.address_space() {
-        4 => true,
-        1 => !writes_global || restrict_read_only(pointer) || has_metadata(load, "invariant.load"),
-        0 => by_value_argument(pointer),
-        _ => false,
-    }
-}
-
-/// Whether metadata of a kind are attached to an instruction.
-pub fn has_metadata(instruction: Value, kind: &str) -> bool {
-    // SAFETY: reads metadata of a live instruction.
-    unsafe {
-        let context = LLVMGetTypeContext(instruction.ty());
-        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
-        !LLVMGetMetadata(instruction.0, kind).is_null()
-    }
-}
-
-/// Whether an instruction may write global memory that a kernel reads: all but the buffer of `printf`.
-pub fn may_write_global(i: Value) -> bool {
-    match i.opcode() {
-        Op::LLVMStore => {
-            let p = i.operand(1);
-            matches!(p.address_space(), 0 | 1) && !is_private(p) && !printf::is_buffer(p)
-        }
-        Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg => i.operand(0).address_space() != 3 && !printf::is_buffer(i.operand(0)),
-        Op::LLVMCall => {
-            let name = i.called_function().map(|f| f.name()).unwrap_or_default();
-            if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") || name.starts_with("llvm.memset") {
-                return matches!(i.operand(0).address_space(), 0 | 1) && !is_private(i.operand(0));
-            }
-            !name.starts_with("llvm.") && builtins::by_name(&name).is_none() && !builtins::is_image_query(&name)
-        }
-        _ => false,
-    }
-}
-
-/// What a pointer is computed from by address arithmetic and casts.
-pub fn underlying(mut pointer: Value) -> Value {
-    for _ in 0..64 {
-        if pointer.is_instruction() && matches!(pointer.opcode(), Op::LLVMGetElementPtr | Op::LLVMBitCast | Op::LLVMAddrSpaceCast)
-        {
-            pointer = pointer.operand(0);
-        } else {
-            break;
-        }
-    }
-    pointer
-}
-
-fn is_private(pointer: Value) -> bool {
-    let root = underlying(pointer);
-    root.is_instruction() && root.opcode() == Op::LLVMAlloca
-}
-
-/// A pointer into a by-value structure argument that stays in the constant bank: the same for all work-items.
-fn by_value_argument(pointer: Value) -> bool {
-    let root = underlying(pointer);
-    root.is_argument() && root.address_space() == 0 && only_loaded(root)
-}
-
-/// Whether nothing but loads and copies use a by-value structure argument. Otherwise each work-item has a copy of it in private memory.
-pub fn only_loaded(p: Value) -> bool {
-    p.users().all(|u| {
-        u.is_instruction()
-            && match u.opcode() {
-                Op::LLVMLoad => true,
-                Op::LLVMGetElementPtr | Op::LLVMBitCast => only_loaded(u),
-                Op::LLVMCall => {
-                    let name = u.called_function().map(|f| f.name()).unwrap_or_default();
-                    name.starts_with("llvm.lifetime") || (name.starts_with("llvm.memcpy") && u.operand(1) == p)
-                }
-                _ => false,
-            }
-    })
-}
-
-/// A `restrict` (noalias) argument through which this function provably never writes.
-fn restrict_read_only(pointer: Value) -> bool {
-    let root = underlying(pointer);
-    if !root.is_argument() {
-        return false;
-    }
-    let has = |name| has_attribute(root, name);
-    has("noalias") && (has("readonly") || has("readnone") || never_written_through(root))
-}
-
-/// Whether an argument has an attribute without a value.
-pub fn has_attribute(argument: Value, name: &str) -> bool {
-    // SAFETY: reads attributes of a live function.
-    unsafe {
-        let function = LLVMGetParamParent(argument.0);
-        let position = params(Value(function)).iter().position(|p| *p == argument).map_or(0, |p| p as u32 + 1);
-        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-        !LLVMGetEnumAttributeAtIndex(function, position, kind).is_null()
-    }
-}
-
-/// Whether no store or atomic goes through the pointer or anything derived from it (and it does not escape).
-fn never_written_through(root: Value) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut stack = vec![root];
-    while let Some(p) = stack.pop() {
-        if !seen.insert(p) {
-            continue;
-        }
-        for user in p.users() {
-            if !user.is_instruction() {
-                return false;
-            }
-            match user.opcode() {
-                Op::LLVMLoad | Op::LLVMICmp => {}
-                Op::LLVMGetElementPtr | Op::LLVMBitCast | Op::LLVMAddrSpaceCast | Op::LLVMPHI | Op::LLVMSelect => {
-                    stack.push(user)
-                }
-                _ => return false,
-            }
-        }
-    }
-    true
 }
 
 impl fmt::Display for Verdict {
@@ -644,15 +445,11 @@ impl fmt::Display for Verdict {
 ///
 /// # Errors
 /// What the writer reports.
-pub fn print(function: Value, facts: Facts, out: &mut dyn Write) -> std::io::Result<()> {
+pub fn print(function: Value, facts: Facts, out: &mut dyn Write) -> Result<(), PassError> {
     let result = analyze(function, facts);
-    let block_name = |b: Index| {
-        let name = result.cfg.blocks[b].name();
-        if name.is_empty() { format!("#{b}") } else { name }
-    };
     writeln!(out, "uniformity of '{}':", function.name())?;
     for (index, block) in result.cfg.blocks.iter().enumerate() {
-        writeln!(out, "block {}:", block_name(index))?;
+        writeln!(out, "block {}:", result.block_name(index))?;
         for i in block.instructions() {
             let text = i.text();
             let text = text.split(", !dbg").next().unwrap_or_default();
@@ -661,27 +458,35 @@ pub fn print(function: Value, facts: Facts, out: &mut dyn Write) -> std::io::Res
                     let kind = if result.branch_is_divergent(index) { "divergent branch" } else { "uniform branch" };
                     writeln!(out, "  {kind}: {text}")?;
                 }
-                continue;
+            } else if !i.is_void() {
+                let why = result.reason(i).map_or(String::new(), |r| format!(" ({})", result.describe(r)));
+                writeln!(out, "  {}{why}: {text}", result.verdict(i))?;
             }
-            if i.is_void() {
-                continue;
-            }
-            let why = match result.reason(i) {
-                None => String::new(),
-                Some(Reason::Argument) => " (argument of a function that is called)".into(),
-                Some(Reason::Id) => " (work-item id)".into(),
-                Some(Reason::Memory) => " (memory)".into(),
-                Some(Reason::Atomic) => " (atomic)".into(),
-                Some(Reason::Call) => " (unknown call)".into(),
-                Some(Reason::Operand(v)) => format!(" (operand %{})", v.label()),
-                Some(Reason::Join(b)) => format!(" (join of the divergent branch in {})", block_name(b)),
-                Some(Reason::Temporal(b)) => format!(" (leaves a loop with a divergent exit, branch in {})", block_name(b)),
-                Some(Reason::Desynchronised(b)) => format!(" (loop desynchronised by the branch in {})", block_name(b)),
-            };
-            writeln!(out, "  {}{why}: {text}", result.verdict(i))?;
         }
     }
     Ok(())
+}
+
+impl Uniformity {
+    fn block_name(&self, block: Index) -> String {
+        let name = self.cfg.blocks[block].name();
+        if name.is_empty() { format!("#{block}") } else { name }
+    }
+
+    /// A reason in words.
+    fn describe(&self, reason: Reason) -> String {
+        match reason {
+            Reason::Argument => "argument of a function that is called".into(),
+            Reason::Id => "work-item id".into(),
+            Reason::Memory => "memory".into(),
+            Reason::Atomic => "atomic".into(),
+            Reason::Call => "unknown call".into(),
+            Reason::Operand(v) => format!("operand %{}", v.label()),
+            Reason::Join(b) => format!("join of the divergent branch in {}", self.block_name(b)),
+            Reason::Temporal(b) => format!("leaves a loop with a divergent exit, branch in {}", self.block_name(b)),
+            Reason::Desynchronised(b) => format!("loop desynchronised by the branch in {}", self.block_name(b)),
+        }
+    }
 }
 
 /// Name of the metadata that [`annotate`] attaches.
@@ -691,31 +496,21 @@ pub const METADATA: &str = "heddle.uniformity";
 /// conditional branches (`uniform` or `varying`). The metadata survives a round trip through text and bitcode.
 pub fn annotate(function: Value, facts: Facts) {
     let result = analyze(function, facts);
-    // SAFETY: the function is live, and metadata is all that changes.
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(function.0));
-        let kind = LLVMGetMDKindIDInContext(context, METADATA.as_ptr().cast(), METADATA.len() as u32);
-        let node = |v: Verdict| {
-            let text = v.to_string();
-            let string = LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
-            let mut operands = [string];
-            LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, operands.as_mut_ptr(), 1))
-        };
-        for (index, block) in result.cfg.blocks.iter().enumerate() {
-            for i in block.instructions() {
-                let verdict = if i.is_terminator() {
-                    match (result.cfg.succs[index].len() > 1, result.branch_is_divergent(index)) {
-                        (false, _) => continue,
-                        (true, true) => Verdict::Varying,
-                        (true, false) => Verdict::Uniform,
-                    }
-                } else if i.is_void() {
-                    continue;
-                } else {
-                    result.verdict(i)
-                };
-                LLVMSetMetadata(i.0, kind, node(verdict));
-            }
+    let writer = Writer::of_function(function);
+    for (index, block) in result.cfg.blocks.iter().enumerate() {
+        for i in block.instructions() {
+            let verdict = if i.is_terminator() {
+                match (result.cfg.succs[index].len() > 1, result.branch_is_divergent(index)) {
+                    (false, _) => continue,
+                    (true, true) => Verdict::Varying,
+                    (true, false) => Verdict::Uniform,
+                }
+            } else if i.is_void() {
+                continue;
+            } else {
+                result.verdict(i)
+            };
+            writer.attach(i, METADATA, writer.strings(&[verdict.to_string()]));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use heddle_llvm_passes::uniformity::Facts;
+use heddle_llvm_passes::Facts;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
@@ -11,17 +11,15 @@ use super::{Failure, MachineArgs, Outcome, write_output};
 
 /// Run passes on LLVM IR: LLVM's by name, and Heddle's.
 ///
-/// uniformity, global-id and cache-hints attach metadata; print<uniformity>, print<surfaces>,
-/// print<global-id> and print<cache-hints> print; heddle-prepare inlines and brings loops into the
-/// form that the others need. Facts about the machine come from --target and --set, or from a
-/// pass's parameters. The plug-in libheddle_passes.so has the same passes for LLVM's own opt, as
+/// Heddle's passes are listed below. Facts about the machine come from --target and --set, or from
+/// a pass's parameters. The plug-in libheddle_passes.so has the same passes for LLVM's own opt, as
 /// heddle-uniformity and so on.
 ///
 ///   heddle opt --passes='print<uniformity>' --disable-output kernel.ll
 ///   heddle opt --passes='heddle-prepare,uniformity<warp-size=64>' kernel.ll
 ///   heddle opt --passes='instcombine,loop-simplify,lcssa' kernel.ll -o out.ll
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, after_help = heddle_llvm_passes::pipeline::help())]
 pub struct Opt {
     #[command(flatten)]
     machine: MachineArgs,

@@ -15,9 +15,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use heddle_llvm_passes::Facts;
 use heddle_llvm_passes::PassError;
-use heddle_llvm_passes::ir::Value;
-use heddle_llvm_passes::uniformity::Facts;
+use heddle_llvm_passes::ir::{Value, is_kernel};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -135,7 +135,7 @@ pub fn compile_to_module<'ctx>(
                 let of_one_header =
                     || Value::of(f).definition_place().is_some_and(|p| Value::of(first).definition_place() == Some(p));
                 // Each source has its own of an inline function, which at -O0 nothing but its place tells.
-                if is_inline(f) || !is_kernel(f) && of_one_header() {
+                if is_inline(f) || !is_kernel(Value::of(f)) && of_one_header() {
                     f.set_linkage(Linkage::Internal);
                     continue;
                 } else if is_inline(first) {
@@ -368,15 +368,6 @@ fn builtin_library() -> Result<Library, FrontendError> {
     write().map(Library::Own).map_err(|error| FrontendError::Io { what: "writing the built-in library".into(), error })
 }
 
-/// Whether a function is a kernel: clang gives kernels the `spir_kernel` calling convention; IR from elsewhere may only have the
-/// `nvvm.annotations` entry or `ptx_kernel`.
-pub fn is_kernel(function: FunctionValue) -> bool {
-    const SPIR_KERNEL: u32 = 76;
-    const PTX_KERNEL: u32 = 71;
-    const AMDGPU_KERNEL: u32 = 91;
-    matches!(function.get_call_conventions(), SPIR_KERNEL | PTX_KERNEL | AMDGPU_KERNEL)
-}
-
 /// Marks everything but kernels to be inlined.
 fn mark(module: &Module) -> Result<(), FrontendError> {
     let context = module.get_context();
@@ -390,7 +381,7 @@ fn mark(module: &Module) -> Result<(), FrontendError> {
         for kind in &drop {
             function.remove_enum_attribute(AttributeLoc::Function, *kind);
         }
-        if is_kernel(function) {
+        if is_kernel(Value::of(function)) {
             any_kernel = true;
             // A kernel that other kernels call is a function there.
             if Value::of(function).users().any(|u| u.is_instruction()) {
@@ -455,7 +446,7 @@ fn pipeline_args(clang_args: &[String]) -> Vec<&String> {
 
 /// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
 fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
-    heddle_llvm_passes::pipeline::prepare(module, facts, options.opt == OptLevel::O0).map_err(|e| match e {
+    heddle_llvm_passes::prepare::prepare(module, facts, options.opt == OptLevel::O0).map_err(|e| match e {
         PassError::Printf(_) => FrontendError::Unsupported(e.to_string()),
         e => FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() },
     })

@@ -5,8 +5,7 @@
 //! (docs/ARCHITECTURE.md, "Addresses"). Only the low words of 64-bit index arithmetic are needed for it; what remains of the 64-bit
 //! arithmetic is dead and removed. Pointers that may come from several roots, from memory or from integers are full 64-bit values.
 
-use heddle_llvm_passes::generic;
-use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::ir::{Value, address_space};
 use heddle_llvm_passes::printf;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind::LLVMStructTypeKind;
@@ -378,8 +377,8 @@ impl Selector<'_> {
             Root::Zero => {
                 let sum = offset.map_or(immediate, |o| self.add32(o, immediate));
                 match (address_space, a.space) {
-                    (0, MemorySpace::Local) => self.pair(sum, Operand::Immediate(generic::LOCAL_APERTURE)),
-                    (0, _) => self.pair(sum, Operand::Immediate(generic::PRIVATE_APERTURE)),
+                    (0, MemorySpace::Local) => self.pair(sum, Operand::Immediate(address_space::LOCAL_APERTURE)),
+                    (0, _) => self.pair(sum, Operand::Immediate(address_space::PRIVATE_APERTURE)),
                     _ if wide => self.pair(sum, Operand::Immediate(0)),
                     _ => sum,
                 }

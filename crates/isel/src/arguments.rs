@@ -1,6 +1,7 @@
 //! Kernel arguments: their kinds and places in the constant bank, and what the driver may know of them.
 
-use heddle_llvm_passes::{ir, printf, surfaces, uniformity};
+use heddle_llvm_passes::ir::{self, metadata};
+use heddle_llvm_passes::{printf, surfaces};
 use inkwell::llvm_sys::core::*;
 
 use super::{Selector, address, types};
@@ -12,26 +13,12 @@ use heddle_object::metadata::{
 impl Selector<'_> {
     /// Lays out the constant bank and describes each argument.
     pub(super) fn declare_arguments(&mut self) {
-        let metadata = |name: &str| -> Vec<String> {
-            // SAFETY: reads metadata strings of a live function; they are copied.
-            unsafe {
-                let Some(node) = uniformity::metadata_of_function(self.value, name) else { return Vec::new() };
-                uniformity::operands_of_node(self.value, node)
-                    .into_iter()
-                    .map(|v| {
-                        let mut n = 0;
-                        let p = LLVMGetMDString(v.0, &mut n);
-                        if p.is_null() {
-                            String::new()
-                        } else {
-                            String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), n as usize)).into_owned()
-                        }
-                    })
-                    .collect()
-            }
+        let strings = |name: &str| -> Vec<String> {
+            let operands = metadata::of_function(self.value, name).unwrap_or_default();
+            operands.into_iter().map(|v| String::from_utf8_lossy(&metadata::string(v)).into_owned()).collect()
         };
-        let names = metadata("kernel_arg_name");
-        let type_names = metadata("kernel_arg_type");
+        let names = strings("kernel_arg_name");
+        let type_names = strings("kernel_arg_type");
         let surfaces = surfaces::analyze(self.value);
         let unwritten = |s: &&surfaces::Surface| match s.kind() {
             surfaces::Kind::TypedImage => type_names.get(s.argument as usize).is_none_or(|t| !t.starts_with("image")),

@@ -1,7 +1,6 @@
 //! Casts.
 
-use heddle_llvm_passes::generic;
-use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::ir::{Value, address_space};
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 use super::types::{self, Leaf, leaves};
@@ -167,8 +166,8 @@ impl Selector<'_> {
         let result = match (from, to) {
             _ if wide(from) && wide(to) || from == to => op,
             (0, _) => self.halves(op).0,
-            (3 | generic::PRIVATE, 0) => {
-                let aperture = if from == 3 { generic::LOCAL_APERTURE } else { generic::PRIVATE_APERTURE };
+            (3 | address_space::PRIVATE, 0) => {
+                let aperture = if from == 3 { address_space::LOCAL_APERTURE } else { address_space::PRIVATE_APERTURE };
                 let pointer = self.pair(op, Operand::Immediate(aperture));
                 // The null pointer stays one; variables and arguments are none.
                 let known = self.root(source).is_some_and(|r| r.is_argument() || r.is_global_variable());

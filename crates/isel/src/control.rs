@@ -1,7 +1,7 @@
 //! Blocks, branches, switches, phis and the entry block.
 
 use heddle_llvm_passes::ir::{BlockRef, Value};
-use heddle_llvm_passes::uniformity;
+use heddle_llvm_passes::memory;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::core::*;
 use smallvec::SmallVec;
@@ -91,7 +91,7 @@ impl Selector<'_> {
         }
         let params: Vec<Value> = self.by_value.keys().copied().collect();
         for p in params {
-            if !uniformity::only_loaded(p) {
+            if !memory::only_loaded(p) {
                 self.copy_by_value(p);
             }
         }

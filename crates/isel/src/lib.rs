@@ -29,11 +29,12 @@ mod surface;
 mod types;
 mod wide;
 
+use heddle_llvm_passes::Facts;
 use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::global_id::{self, GlobalIds, Poly};
-use heddle_llvm_passes::ir::{BlockRef, Value};
+use heddle_llvm_passes::ir::{self, BlockRef, Value, function};
 use heddle_llvm_passes::printf;
-use heddle_llvm_passes::uniformity::{self, Facts, Uniformity};
+use heddle_llvm_passes::uniformity::{self, Uniformity};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
@@ -109,7 +110,7 @@ pub fn select(
             continue;
         }
         let value = Value::of(function);
-        if !heddle_frontend::is_kernel(function) {
+        if !ir::is_kernel(value) {
             errors.push(not_inlined(value));
             continue;
         }
@@ -306,8 +307,8 @@ impl<'a> Selector<'a> {
             local_bytes: 0,
             reported: FxHashSet::default(),
         };
-        s.f.whole_work_groups = s.uniformity.assumes_whole_groups() || uniformity::uniform_work_groups(value);
-        s.f.required_work_group = uniformity::required_work_group_size(value);
+        s.f.whole_work_groups = s.uniformity.assumes_whole_groups() || function::uniform_work_groups(value);
+        s.f.required_work_group = function::required_work_group_size(value);
         s.declare_arguments();
         s.create_blocks();
         s.reserve_null();

@@ -1,19 +1,20 @@
 //! Heddle's passes as a plug-in of LLVM's: `opt -load-pass-plugin=libheddle_passes.so -passes=heddle-uniformity` and
 //! `clang -fpass-plugin=libheddle_passes.so`.
 //!
-//! Names, parameters and results are those of [`pipeline`], so that `heddle opt` and `opt` do the same; here the names have the prefix `heddle-`, because LLVM has passes of its own
-//! by some of the others. What passes print goes to standard error, as it does with LLVM's printers.
+//! Names, parameters and results are those of [`pipeline`], so that `heddle opt` and `opt` do the same; here the names have the
+//! prefix `heddle-`, because LLVM has passes of its own by some of the others. What passes print goes to standard error, as it does
+//! with LLVM's printers.
 //!
-//! `registration.cpp` adds the passes to LLVM's pass manager; it says why that is C++. The two meet in [`HeddlePasses`], a table of functions. The library shares the host's LLVM
-//! (`libLLVM.so`), so it works with exactly the version it was built for, and with hosts that link LLVM dynamically.
+//! `registration.cpp` adds the passes to LLVM's pass manager; it says why that is C++. The two meet in [`HeddlePasses`], a table of
+//! functions, and nothing there names a pass. The library shares the host's LLVM (`libLLVM.so`), so it works with exactly the version
+//! it was built for, and with hosts that link LLVM dynamically.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use heddle_llvm_passes::ir::{self, Value};
-use heddle_llvm_passes::pipeline::{self, Effect};
-use heddle_llvm_passes::uniformity::Facts;
+use heddle_llvm_passes::pipeline::{self, Effect, Pass};
+use heddle_llvm_passes::{Facts, PassError, ir};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::module::Module;
 
@@ -37,10 +38,11 @@ type Sink = extern "C" fn(*mut c_void, *const c_char, usize);
 struct HeddlePasses {
     knows: extern "C" fn(*const c_char, usize) -> bool,
     has_kernel: extern "C" fn(LLVMModuleRef) -> bool,
+    annotating: extern "C" fn(Sink, *mut c_void),
     run: extern "C" fn(*const c_char, usize, LLVMModuleRef, Sink, Sink, *mut c_void) -> c_int,
 }
 
-static PASSES: HeddlePasses = HeddlePasses { knows, has_kernel, run };
+static PASSES: HeddlePasses = HeddlePasses { knows, has_kernel, annotating, run };
 
 unsafe extern "C" {
     fn heddle_register_passes(builder: *mut c_void, passes: *const HeddlePasses);
@@ -85,7 +87,13 @@ extern "C" fn knows(text: *const c_char, size: usize) -> bool {
 extern "C" fn has_kernel(module: LLVMModuleRef) -> bool {
     // SAFETY: LLVM's live module.
     let module = ManuallyDrop::new(unsafe { Module::new(module) });
-    module.get_functions().any(|f| f.count_basic_blocks() > 0 && ir::is_kernel(Value::of(f)))
+    ir::function::has_kernel(&module)
+}
+
+/// The pipeline of all passes that attach metadata, which clang runs if it is told no other.
+extern "C" fn annotating(sink: Sink, context: *mut c_void) {
+    let text = pipeline::annotating().map(Pass::prefixed_name).collect::<Vec<_>>().join(",");
+    sink(context, text.as_ptr().cast(), text.len());
 }
 
 /// Runs a pass. 0 if it failed, 1 if analyses are as good as before, 2 if not.
@@ -105,12 +113,12 @@ extern "C" fn run(
         // SAFETY: LLVM's live module, which stays LLVM's.
         let module = ManuallyDrop::new(unsafe { Module::new(module) });
         let Some((pass, facts)) = pipeline::find(element, FACTS)? else {
-            return Err(heddle_llvm_passes::PassError::Llvm(format!("unknown pass name '{element}'")));
+            return Err(PassError::Llvm(format!("unknown pass name '{element}'")));
         };
         let mut printed = Vec::new();
         let done = pass.run(&module, facts, &mut printed);
         say(print, &printed);
-        done.map(|()| pass.effect)
+        done.map(|()| pass.effect())
     }));
     match result {
         Ok(Ok(Effect::Prints | Effect::Annotates)) => 1,

@@ -1,7 +1,8 @@
 // Registers Heddle's passes with LLVM's new pass manager.
 //
-// This is C++ because that interface is: PassBuilder takes std::functions, and a pass is a type from which templates make the pass manager's objects. LLVM's C API
-// can run a pipeline but not add a pass to one. Everything else, from the passes' names to their results, is in Rust (lib.rs).
+// This is C++ because that interface is: PassBuilder takes std::functions, and a pass is a type from which templates make the pass
+// manager's objects. LLVM's C API can run a pipeline but not add a pass to one. Everything else, from the passes' names to their
+// results, is in Rust (lib.rs).
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
@@ -29,6 +30,8 @@ struct HeddlePasses {
   bool (*Knows)(const char *Element, size_t Size);
   /// Whether a module has a kernel with a body.
   bool (*HasKernel)(LLVMModuleRef M);
+  /// Gives the pipeline of all passes that attach metadata to Take.
+  void (*Annotating)(Sink Take, void *Context);
   /// Runs the pass. 0: it failed and Error has the reason; 1: analyses are as good as before; 2: they are not.
   int (*Run)(const char *Element, size_t Size, LLVMModuleRef M, Sink Print, Sink Error, void *Context);
 };
@@ -38,8 +41,8 @@ void heddle_register_passes(PassBuilder *PB, const HeddlePasses *Passes);
 
 // opt takes it as any option. clang reads -mllvm before it loads a -fpass-plugin; -fplugin with the same file loads it in time.
 static cl::opt<std::string> ClangPasses(
-    "heddle-passes", cl::desc("Passes that Heddle's plug-in runs at the end of clang's pipeline on modules with kernels"),
-    cl::init("heddle-uniformity,heddle-global-id,heddle-cache-hints"));
+    "heddle-passes", cl::desc("Passes that Heddle's plug-in runs at the end of clang's pipeline on modules with kernels; without "
+                              "this option, all that attach metadata"));
 
 namespace {
 
@@ -110,10 +113,15 @@ void heddle_register_passes(PassBuilder *PB, const HeddlePasses *Passes) {
         return true;
       });
   PB->registerOptimizerLastEPCallback([PB, Passes](ModulePassManager &MPM, OptimizationLevel) {
-    if (ClangPasses.empty())
+    std::string Pipeline = ClangPasses;
+    if (!ClangPasses.getNumOccurrences()) {
+      auto Take = [](void *To, const char *Text, size_t Size) { static_cast<std::string *>(To)->assign(Text, Size); };
+      Passes->Annotating(Take, &Pipeline);
+    }
+    if (Pipeline.empty())
       return;
     ModulePassManager Inner;
-    Error E = PB->parsePassPipeline(Inner, ClangPasses);
+    Error E = PB->parsePassPipeline(Inner, Pipeline);
     MPM.addPass(KernelPasses(Passes, std::move(Inner), E ? toString(std::move(E)) : std::string()));
   });
 }

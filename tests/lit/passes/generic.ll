@@ -1,8 +1,11 @@
 ; Generic pointers: what inference resolves costs nothing, what it cannot is a branch on the aperture in the high word.
 ; RUN: %heddle opt --passes=generic %s | FileCheck %s
+; RUN: %heddle opt --passes=generic,verify --disable-output %s
 
 declare ptr addrspace(3) @__to_local(ptr)
 declare i32 @_Z9get_fencePv(ptr)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare void @llvm.memcpy.p0.p1.i64(ptr, ptr addrspace(1), i64, i1)
 
 ; A cast of a known pointer is taken back, through arithmetic and a phi.
 ; CHECK-LABEL: define spir_kernel void @known
@@ -61,6 +64,21 @@ define spir_kernel void @atomics(ptr addrspace(3) %l, ptr addrspace(1) %a, i1 %c
   %v = load i32, ptr %x
   %s = add i32 %v, %old
   store i32 %s, ptr addrspace(1) %a
+  ret void
+}
+
+; A memset and a copy are those of the space, with their alignments.
+; CHECK-LABEL: define spir_kernel void @fill
+; CHECK: call void @llvm.memset.p3.i64(ptr addrspace(3) align 4 {{.*}}, i8 0, i64 64, i1 false)
+; CHECK: call void @llvm.memset.p1.i64(ptr addrspace(1) align 4 {{.*}}, i8 0, i64 64, i1 false)
+; CHECK: call void @llvm.memcpy.p3.p1.i64(ptr addrspace(3) align 8 {{.*}}, ptr addrspace(1) align 4 %a, i64 16, i1 false)
+; CHECK: call void @llvm.memcpy.p1.p1.i64(ptr addrspace(1) align 8 {{.*}}, ptr addrspace(1) align 4 %a, i64 16, i1 false)
+define spir_kernel void @fill(ptr addrspace(1) %a, ptr addrspace(3) %l, i1 %c) {
+  %g = addrspacecast ptr addrspace(1) %a to ptr
+  %h = addrspacecast ptr addrspace(3) %l to ptr
+  %p = select i1 %c, ptr %g, ptr %h
+  call void @llvm.memset.p0.i64(ptr align 4 %p, i8 0, i64 64, i1 false)
+  call void @llvm.memcpy.p0.p1.i64(ptr align 8 %p, ptr addrspace(1) align 4 %a, i64 16, i1 false)
   ret void
 }
 

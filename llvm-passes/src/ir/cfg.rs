@@ -8,7 +8,8 @@
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use rustc_hash::FxHashMap;
 
-use crate::ir::{BlockRef, Value, blocks};
+use super::function::blocks;
+use super::value::{BlockRef, Value};
 
 /// Index of a block in [`Cfg::blocks`].
 pub type Index = usize;
@@ -87,24 +88,7 @@ impl Cfg {
     }
 
     fn compute_dominators(&mut self) {
-        self.idom[0] = 0;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &b in &self.rpo[1..] {
-                let mut new = usize::MAX;
-                for &p in &self.preds[b] {
-                    if self.idom[p] == usize::MAX {
-                        continue;
-                    }
-                    new = if new == usize::MAX { p } else { intersect(&self.idom, &self.rpo_number, p, new) };
-                }
-                if self.idom[b] != new {
-                    self.idom[b] = new;
-                    changed = true;
-                }
-            }
-        }
+        self.idom = immediate_dominators(&self.rpo, &self.rpo_number, |b| &self.preds[b]);
     }
 
     fn compute_post_dominators(&mut self) {
@@ -112,35 +96,16 @@ impl Cfg {
         let exit = n;
         // Reversed graph with the virtual exit as root.
         let exits: Vec<Index> = self.rpo.iter().copied().filter(|b| self.succs[*b].is_empty()).collect();
-        let reversed = |b: usize| -> &Vec<usize> { if b == exit { &exits } else { &self.preds[b] } };
+        let reversed = |b: Index| -> &Vec<Index> { if b == exit { &exits } else { &self.preds[b] } };
         let mut order = post_order(exit, n + 1, reversed);
         order.reverse();
         let mut number = vec![usize::MAX; n + 1];
         for (i, b) in order.iter().enumerate() {
             number[*b] = i;
         }
-        let mut idom = vec![usize::MAX; n + 1];
-        idom[exit] = exit;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &b in &order[1..] {
-                let mut new = if self.succs[b].is_empty() { exit } else { usize::MAX };
-                for &s in &self.succs[b] {
-                    if idom[s] == usize::MAX {
-                        continue;
-                    }
-                    new = if new == usize::MAX { s } else { intersect(&idom, &number, s, new) };
-                }
-                if idom[b] != new {
-                    idom[b] = new;
-                    changed = true;
-                }
-            }
-        }
-        for b in 0..n {
-            self.ipdom[b] = (idom[b] != usize::MAX && idom[b] != exit).then_some(idom[b]);
-        }
+        let to_exit = vec![exit];
+        let idom = immediate_dominators(&order, &number, |b| if self.succs[b].is_empty() { &to_exit } else { &self.succs[b] });
+        self.ipdom = idom[..n].iter().map(|d| Some(*d).filter(|d| *d != usize::MAX && *d != exit)).collect();
     }
 
     /// Whether `a` dominates `b`; both reachable.
@@ -208,6 +173,27 @@ impl Cfg {
     }
 }
 
+/// Immediate dominators in a graph whose nodes stand in `order`, the root first; `number` is the inverse of `order`. The root is its
+/// own; nodes that `order` lacks have `usize::MAX`.
+fn immediate_dominators<'a>(order: &[Index], number: &[usize], preds: impl Fn(Index) -> &'a Vec<Index>) -> Vec<Index> {
+    let mut idom = vec![usize::MAX; number.len()];
+    idom[order[0]] = order[0];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in &order[1..] {
+            let known = preds(b).iter().copied().filter(|p| idom[*p] != usize::MAX);
+            let new = known.reduce(|a, p| intersect(&idom, number, p, a)).unwrap_or(usize::MAX);
+            if idom[b] != new {
+                idom[b] = new;
+                changed = true;
+            }
+        }
+    }
+    idom
+}
+
+/// The nearest common dominator of two nodes.
 fn intersect(idom: &[usize], number: &[usize], mut a: usize, mut b: usize) -> usize {
     while a != b {
         while number[a] > number[b] {

@@ -1,0 +1,25 @@
+//! Facts about the machine that passes rest on, and how a pipeline's text gives them.
+
+/// What passes may assume about the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Lanes a warp.
+    pub warp_size: u32,
+    /// Components that an element of a typed surface has at most (G4).
+    pub surface_components: u32,
+}
+
+/// Parameters of a pass, in angle brackets after its name and separated by `;`, as LLVM's passes have them.
+pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4";
+
+impl Facts {
+    /// The facts with what a parameter says, such as `warp-size=64`; `None` if there is no such parameter or value.
+    pub fn with_parameter(self, parameter: &str) -> Option<Facts> {
+        let (name, value) = parameter.split_once('=')?;
+        match (name, value.parse().ok()?) {
+            ("warp-size", n @ (8 | 16 | 32 | 64)) => Some(Facts { warp_size: n, ..self }),
+            ("surface-components", n @ 1..=4) => Some(Facts { surface_components: n, ..self }),
+            _ => None,
+        }
+    }
+}

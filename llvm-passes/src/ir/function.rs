@@ -1,0 +1,120 @@
+//! Functions: blocks, parameters, calling convention, and the attributes that passes and selection read.
+
+use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::{LLVMAttributeRef, LLVMTypeRef};
+use inkwell::module::Module;
+
+use super::metadata;
+use super::value::{BlockRef, Value};
+
+/// The blocks of a function, in order.
+pub fn blocks(function: Value) -> Vec<BlockRef> {
+    let mut result = Vec::new();
+    // SAFETY: a live function.
+    let mut next = unsafe { LLVMGetFirstBasicBlock(function.0) };
+    while !next.is_null() {
+        result.push(BlockRef(next));
+        // SAFETY: a live block.
+        next = unsafe { LLVMGetNextBasicBlock(next) };
+    }
+    result
+}
+
+/// The parameters of a function.
+pub fn params(function: Value) -> Vec<Value> {
+    // SAFETY: a live function.
+    let n = unsafe { LLVMCountParams(function.0) };
+    // SAFETY: as before; `i` is below the number of parameters.
+    (0..n).map(|i| Value(unsafe { LLVMGetParam(function.0, i) })).collect()
+}
+
+/// The functions of a module that have a body, in order.
+pub fn bodies(module: &Module) -> Vec<Value> {
+    module.get_functions().filter(|f| f.count_basic_blocks() > 0).map(Value::of).collect()
+}
+
+/// Whether a function is a kernel, by its calling convention: clang gives OpenCL C kernels `spir_kernel`; IR from elsewhere may
+/// have `ptx_kernel` or `amdgpu_kernel`.
+pub fn is_kernel(function: Value) -> bool {
+    const PTX_KERNEL: u32 = 71;
+    const SPIR_KERNEL: u32 = 76;
+    const AMDGPU_KERNEL: u32 = 91;
+    // SAFETY: a live function.
+    matches!(unsafe { LLVMGetFunctionCallConv(function.0) }, PTX_KERNEL | SPIR_KERNEL | AMDGPU_KERNEL)
+}
+
+/// Whether a module has a kernel with a body.
+pub fn has_kernel(module: &Module) -> bool {
+    bodies(module).into_iter().any(is_kernel)
+}
+
+/// Whether an instruction uses a function: calls it or takes its address.
+pub fn is_called(function: Value) -> bool {
+    function.users().any(Value::is_instruction)
+}
+
+/// Whether only launches enter a function: a kernel that nothing in its module calls. Its arguments are then the same for all
+/// work-items, and all lanes come in together.
+pub fn entered_by_launch(function: Value) -> bool {
+    is_kernel(function) && !is_called(function)
+}
+
+/// `reqd_work_group_size` of a kernel.
+pub fn required_work_group_size(kernel: Value) -> Option<[u32; 3]> {
+    let values = metadata::of_function(kernel, "reqd_work_group_size")?;
+    let sizes: Vec<u32> = values.iter().filter_map(|v| v.as_constant_int().map(|x| x as u32)).collect();
+    sizes.try_into().ok()
+}
+
+/// Whether a kernel is only launched with whole work-groups: OpenCL C before 2.0, or `-cl-uniform-work-group-size`.
+pub fn uniform_work_groups(kernel: Value) -> bool {
+    const NAME: &str = "uniform-work-group-size";
+    // SAFETY: reads an attribute of a live function.
+    unsafe {
+        let attribute =
+            LLVMGetStringAttributeAtIndex(kernel.0, LLVMAttributeFunctionIndex, NAME.as_ptr().cast(), NAME.len() as u32);
+        if attribute.is_null() {
+            return false;
+        }
+        let mut length = 0;
+        let value = LLVMGetStringAttributeValue(attribute, &mut length);
+        super::value::copied(value, length as usize) == b"true"
+    }
+}
+
+/// The number that LLVM gives an attribute's name.
+pub(crate) fn attribute_kind(name: &str) -> u32 {
+    // SAFETY: reads the name only.
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}
+
+/// An attribute of a function's parameter.
+fn parameter_attribute(function: Value, parameter: u32, name: &str) -> Option<LLVMAttributeRef> {
+    // SAFETY: reads an attribute of a live function; its first parameter has index 1.
+    let attribute = unsafe { LLVMGetEnumAttributeAtIndex(function.0, parameter + 1, attribute_kind(name)) };
+    (!attribute.is_null()).then_some(attribute)
+}
+
+/// Whether an argument has an attribute without a value, as `noalias`.
+pub fn has_attribute(argument: Value, name: &str) -> bool {
+    // SAFETY: a live argument.
+    let function = Value(unsafe { LLVMGetParamParent(argument.0) });
+    let number = params(function).iter().position(|p| *p == argument);
+    number.is_some_and(|i| parameter_attribute(function, i as u32, name).is_some())
+}
+
+/// The type of the structure that a parameter passes by value.
+pub fn by_value_type(function: Value, parameter: u32) -> Option<LLVMTypeRef> {
+    // SAFETY: `byval` is an attribute with a type.
+    parameter_attribute(function, parameter, "byval").map(|a| unsafe { LLVMGetTypeAttributeValue(a) })
+}
+
+/// The alignment that a call promises for a pointer that it passes; 1 if it promises none.
+pub fn argument_alignment(call: Value, argument: u32) -> u32 {
+    // SAFETY: reads an attribute of a live call; its first argument has index 1.
+    unsafe {
+        let attribute = LLVMGetCallSiteEnumAttribute(call.0, argument + 1, attribute_kind("align"));
+        if attribute.is_null() { 1 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
+    }
+}

@@ -1,0 +1,144 @@
+//! Metadata: reading nodes as values and strings, and attaching nodes of strings.
+
+use std::ffi::CString;
+
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
+use inkwell::module::Module;
+
+use super::value::{Value, copied};
+
+/// The context of a function's module.
+fn context_of(function: Value) -> LLVMContextRef {
+    // SAFETY: a live function.
+    unsafe { LLVMGetModuleContext(LLVMGetGlobalParent(function.0)) }
+}
+
+/// The number of a kind of metadata.
+fn kind_in(context: LLVMContextRef, name: &str) -> u32 {
+    // SAFETY: a live context.
+    unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
+}
+
+/// Operands of the node of a kind that is attached to a function; absent operands are skipped.
+pub fn of_function(function: Value, kind: &str) -> Option<Vec<Value>> {
+    let context = context_of(function);
+    let kind = kind_in(context, kind);
+    // SAFETY: reads metadata of a live function; the copy of the list is disposed of after its last use.
+    unsafe {
+        let mut count = 0;
+        let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);
+        let attached = (0..count as u32).rfind(|i| LLVMValueMetadataEntriesGetKind(entries, *i) == kind);
+        let node = attached.map(|i| LLVMValueMetadataEntriesGetMetadata(entries, i));
+        LLVMDisposeValueMetadataEntries(entries);
+        node.map(|node| operands(LLVMMetadataAsValue(context, node)).into_iter().flatten().collect())
+    }
+}
+
+/// Operands of a node; `None` for absent ones.
+fn operands(node: LLVMValueRef) -> Vec<Option<Value>> {
+    // SAFETY: a node of a live module; LLVM writes as many operands as it has counted.
+    unsafe {
+        let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+        LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+        operands.into_iter().map(|p| (!p.is_null()).then_some(Value(p))).collect()
+    }
+}
+
+/// The bytes of a metadata string; empty for other operands.
+pub fn string(operand: Value) -> Vec<u8> {
+    let mut length = 0;
+    // SAFETY: reads a live value; LLVM gives null for what is no metadata string.
+    unsafe {
+        let text = LLVMGetMDString(operand.0, &mut length);
+        copied(text, length as usize)
+    }
+}
+
+/// The nodes of a module's named metadata, each as its strings; what is no string is an empty one.
+pub fn named(module: &Module, name: &str) -> Vec<Vec<Vec<u8>>> {
+    let name = CString::new(name).unwrap_or_default();
+    // SAFETY: reads metadata of a live module; LLVM writes as many nodes as it has counted.
+    let nodes = unsafe {
+        let count = LLVMGetNamedMetadataNumOperands(module.as_mut_ptr(), name.as_ptr());
+        let mut nodes = vec![std::ptr::null_mut(); count as usize];
+        LLVMGetNamedMetadataOperands(module.as_mut_ptr(), name.as_ptr(), nodes.as_mut_ptr());
+        nodes
+    };
+    let strings = |node| operands(node).into_iter().map(|o| o.map(string).unwrap_or_default()).collect();
+    nodes.into_iter().map(strings).collect()
+}
+
+/// Whether metadata of a kind are attached to an instruction.
+pub fn is_attached(instruction: Value, kind: &str) -> bool {
+    // SAFETY: reads metadata of a live instruction.
+    unsafe {
+        let kind = kind_in(LLVMGetTypeContext(instruction.ty()), kind);
+        !LLVMGetMetadata(instruction.0, kind).is_null()
+    }
+}
+
+/// A node that a [`Writer`] made.
+#[derive(Clone, Copy)]
+pub struct Node(LLVMMetadataRef);
+
+/// Makes nodes in the context of a module and attaches them. Metadata is all that it changes.
+pub struct Writer(LLVMContextRef);
+
+impl Writer {
+    /// For the module of a function.
+    pub fn of_function(function: Value) -> Writer {
+        Writer(context_of(function))
+    }
+
+    /// For a module.
+    pub fn of_module(module: &Module) -> Writer {
+        // SAFETY: a live module.
+        Writer(unsafe { LLVMGetModuleContext(module.as_mut_ptr()) })
+    }
+
+    fn node(&self, mut operands: Vec<LLVMMetadataRef>) -> Node {
+        // SAFETY: a live context and metadata of it.
+        Node(unsafe { LLVMMDNodeInContext2(self.0, operands.as_mut_ptr(), operands.len()) })
+    }
+
+    /// A node of strings.
+    pub fn strings<T: AsRef<[u8]>>(&self, texts: &[T]) -> Node {
+        let string = |text: &T| {
+            let text = text.as_ref();
+            // SAFETY: a live context; the text is copied.
+            unsafe { LLVMMDStringInContext2(self.0, text.as_ptr().cast(), text.len()) }
+        };
+        self.node(texts.iter().map(string).collect())
+    }
+
+    /// A node of a number of 32 bits.
+    pub fn number(&self, value: u32) -> Node {
+        // SAFETY: a constant of a live context.
+        self.node(vec![unsafe { LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(self.0), value.into(), 0)) }])
+    }
+
+    /// A node of nodes.
+    pub fn list(&self, nodes: &[Node]) -> Node {
+        self.node(nodes.iter().map(|n| n.0).collect())
+    }
+
+    /// Attaches a node to an instruction, in place of another one of its kind.
+    pub fn attach(&self, instruction: Value, kind: &str, node: Node) {
+        // SAFETY: a live instruction and a node of its context.
+        unsafe { LLVMSetMetadata(instruction.0, kind_in(self.0, kind), LLVMMetadataAsValue(self.0, node.0)) }
+    }
+
+    /// Attaches a node to a function, in place of another one of its kind.
+    pub fn attach_to_function(&self, function: Value, kind: &str, node: Node) {
+        // SAFETY: a live function and a node of its context.
+        unsafe { LLVMGlobalSetMetadata(function.0, kind_in(self.0, kind), node.0) }
+    }
+
+    /// Appends a node to a module's named metadata.
+    pub fn append(&self, module: &Module, name: &str, node: Node) {
+        let name = CString::new(name).unwrap_or_default();
+        // SAFETY: a live module and a node of its context.
+        unsafe { LLVMAddNamedMetadataOperand(module.as_mut_ptr(), name.as_ptr(), LLVMMetadataAsValue(self.0, node.0)) }
+    }
+}

@@ -1,0 +1,41 @@
+//! Bringing a module into the form that the analyses and selection expect.
+//!
+//! # Problem
+//! The analyses look at one function, and the machine has no calls; temporal divergence shows only where values leave loops through
+//! phis (LCSSA form).
+//!
+//! # Algorithm
+//! Inline everything and clean up, lower generic pointers ([`crate::lower_generic`]) and `printf` ([`crate::lower_printf`]), put
+//! loops into simplified and LCSSA form, and structurize what would be desynchronised ([`crate::structurize`]).
+//!
+//! # Limits
+//! Recursion stays; selection refuses it.
+
+use inkwell::module::Module;
+
+use crate::error::PassError;
+use crate::facts::Facts;
+use crate::ir::{function, is_kernel, llvm_passes};
+use crate::{lower_generic, lower_printf, structurize};
+
+/// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and simplified first.
+///
+/// # Errors
+/// LLVM's message, and what the lowerings report.
+pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), PassError> {
+    let has_calls = function::bodies(module).into_iter().any(|f| !is_kernel(f) || function::is_called(f));
+    let mut pipeline = Vec::new();
+    if has_calls {
+        pipeline.push("always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)");
+    }
+    if unoptimised {
+        pipeline.push("function(sroa,early-cse,simplifycfg)");
+    }
+    if !pipeline.is_empty() {
+        llvm_passes::run(module, &pipeline.join(","))?;
+    }
+    lower_generic::lower(module)?;
+    lower_printf::lower(module)?;
+    llvm_passes::run(module, "function(loop-simplify,lcssa)")?;
+    structurize::structurize(module, facts)
+}
