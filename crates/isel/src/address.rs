@@ -1,10 +1,10 @@
 //! Address forms: from LLVM pointers to base, 32-bit offset and immediate.
 //!
-//! A pointer derived from one kernel argument, variable or alloca is kept as *root + uniform offset + varying offset + immediate*,
-//! all offsets 32 bits and wrapping. That is exact for every access inside the object, because an object is at most 4 GiB and
-//! starts at its root (docs/ARCHITECTURE.md, "Addresses"). Only the low words of 64-bit index arithmetic are needed for it; what
-//! remains of the 64-bit arithmetic is dead and removed. Pointers that may come from several roots, from memory or from integers
-//! are full 64-bit values.
+//! A pointer derived from one kernel argument, variable or alloca is kept as *root + uniform offset + varying
+//! offset + immediate*, all offsets 32 bits and wrapping. That is exact for every access inside the object,
+//! because an object is at most 4 GiB and starts at its root (docs/ARCHITECTURE.md, "Addresses"). Only the
+//! low words of 64-bit index arithmetic are needed for it; what remains of the 64-bit arithmetic is dead and
+//! removed. Pointers that may come from several roots, from memory or from integers are full 64-bit values.
 
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, SurfacePlace, Type};
 use heddle_llvm_passes::global_id::Poly;
@@ -137,7 +137,8 @@ impl Emitter {
         }
     }
 
-    /// The pointer as a value: 32 bits for local memory and what is known to be private, else 64; see [`address_space`].
+    /// The pointer as a value: 32 bits for local memory and what is known to be private, else 64; see
+    /// [`address_space`].
     pub fn pointer_bits(&mut self, a: &Address, address_space: u32) -> Operand {
         let offset = self.offset(a);
         let immediate = Operand::Immediate(a.immediate as u32);
@@ -198,11 +199,10 @@ impl Emitter {
         match root {
             Root::Zero => {
                 // A uniform word may be the base, which leaves the lane offset alone.
-                if let Some(o) = offset {
-                    if self.is_uniform_operand(o) && !matches!(o, Operand::Special(_) | Operand::Immediate(_)) {
-                        base = o;
-                        off = Operand::None;
-                    }
+                let fits = |o: &Operand| self.is_uniform_operand(*o) && !matches!(o, Operand::Special(_) | Operand::Immediate(_));
+                if let Some(o) = offset.filter(fits) {
+                    base = o;
+                    off = Operand::None;
                 }
             }
             Root::Base(b) => base = b,

@@ -134,8 +134,8 @@ fn place(s: &mut Selector, i: usize, by_value: Option<Type>, type_name: &str) ->
         other => {
             let name = if type_name.is_empty() { String::new() } else { format!(" (`{type_name}`)") };
             s.report.kernel_error(format!(
-                "argument {i}{name} of kernel `{}` is a pointer to address space {other}; kernels take global, constant and local \
-                 pointers",
+                "argument {i}{name} of kernel `{}` is a pointer to address space {other}; \
+                 kernels take global, constant and local pointers",
                 s.out.f.name
             ));
             place(8, 8, ArgumentKind::Value)

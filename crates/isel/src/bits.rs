@@ -10,7 +10,7 @@ use heddle_mir::{Bank, RegClass};
 
 impl Emitter {
     /// A bit as a predicate register.
-    pub fn to_predicate(&mut self, op: Operand) -> Operand {
+    pub fn predicate(&mut self, op: Operand) -> Operand {
         match self.bank(op) {
             Some(Bank::Predicate) => op,
             Some(Bank::Vector) => self.test_not_zero(op),
@@ -57,12 +57,12 @@ impl Emitter {
         }
         let scalar = self.joint_bank(&[condition, a, b]) == Bank::Scalar;
         if leaf.words() == 0 && !scalar {
-            let (a, b) = (self.to_predicate(a), self.to_predicate(b));
+            let (a, b) = (self.predicate(a), self.predicate(b));
             return self.emit(Op::Sel, Type::Pred, RegClass::PREDICATE, [condition, a, b]);
         }
         let condition = match condition {
-            Operand::Immediate(_) | Operand::Special(_) | Operand::Constant(_) => self.to_scalar(condition, 1),
-            c if self.bank(c) == Some(Bank::Vector) => self.to_predicate(c),
+            Operand::Immediate(_) | Operand::Special(_) | Operand::Constant(_) => self.scalar(condition, 1),
+            c if self.bank(c) == Some(Bank::Vector) => self.predicate(c),
             c => c,
         };
         let class = leaf.class(if scalar { Bank::Scalar } else { Bank::Vector });
@@ -83,7 +83,7 @@ impl Emitter {
         if self.joint_bank(&[a, b]) == Bank::Scalar {
             return self.emit(op, Type::B32, RegClass::scalar(1), [a, b]);
         }
-        let (a, b) = (self.to_predicate(a), self.to_predicate(b));
+        let (a, b) = (self.predicate(a), self.predicate(b));
         self.emit(op, Type::Pred, RegClass::PREDICATE, [a, b])
     }
 

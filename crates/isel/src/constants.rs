@@ -50,8 +50,8 @@ pub(crate) fn constant_parts(s: &mut Selector, c: Value) -> Parts {
     s.cx.leaves(c).iter().map(|leaf| s.out.constant_operand(0, leaf.words())).collect()
 }
 
-/// Appends the leaves of a constant, also those that only the machine knows, as they are made of addresses; false if it has
-/// something else in it.
+/// Appends the leaves of a constant, also those that only the machine knows, as they are made of addresses;
+/// false if it has something else in it.
 fn computed_parts(s: &mut Selector, c: Value, out: &mut Parts) -> bool {
     let mut scalars = Vec::new();
     if flatten(s.cx.layout, c, &mut scalars) {
@@ -106,7 +106,8 @@ fn computed_integer(s: &mut Selector, c: Value) -> Option<Operand> {
     Some(s.out.emit_joint(op, ty, words, &sources))
 }
 
-/// Whether a constant is an expression that reads another one's bytes as its type. LLVM folds some of them only with a data layout.
+/// Whether a constant is an expression that reads another one's bytes as its type. LLVM folds some of them
+/// only with a data layout.
 pub(crate) fn is_bitcast(c: Value) -> bool {
     c.constant_opcode() == Some(LLVMBitCast) && !c.is_pointer()
 }
@@ -161,8 +162,8 @@ fn elements(c: Value) -> Option<u32> {
     }
 }
 
-/// The leaves of a constant integer of more than 64 bits. LLVM's C API gives 64 bits of a constant and folds no bitcast of wider
-/// ones, so the printed number has them.
+/// The leaves of a constant integer of more than 64 bits. LLVM's C API gives 64 bits of a constant and folds
+/// no bitcast of wider ones, so the printed number has them.
 fn flatten_wide(c: Value, out: &mut Vec<u64>) -> bool {
     let leaves = c.integer_bits().div_ceil(64) as usize;
     if c.is_undefined() || c.is_null() {

@@ -1,6 +1,7 @@
 //! The context of selecting a kernel: what selection reads and never changes.
 //!
-//! The kernel's values belong to the module that the caller of [`crate::select`] borrows; the data layout outlives neither.
+//! The kernel's values belong to the module that the caller of [`crate::select`] borrows; the data layout
+//! outlives neither.
 
 use heddle_llvm_passes::Facts;
 use heddle_llvm_passes::cache_hints::{self, Hints};

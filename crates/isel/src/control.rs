@@ -1,6 +1,7 @@
 //! Blocks, edges and branches.
 //!
-//! Uniform conditions use `bras`, divergent ones `brad` with the immediate post-dominator as reconvergence point (S4).
+//! Uniform conditions use `bras`, divergent ones `brad` with the immediate post-dominator as reconvergence
+//! point (S4).
 
 use heddle_isa::{Inst, Op, Operand, Targets, Type};
 use heddle_llvm_passes::ir::{BlockRef, Value};

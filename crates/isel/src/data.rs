@@ -13,8 +13,8 @@ use crate::Diagnostic;
 use crate::constants::{flatten, is_bitcast, scalar_bits};
 use crate::leaf::{leaves, widest_integer};
 
-/// libclc's table of the bits of 2/pi, 158 bytes of alignment 1, which it reads 16 at a time, the last ones at 160: the name, and
-/// what it takes.
+/// libclc's table of the bits of 2/pi, 158 bytes of alignment 1, which it reads 16 at a time, the last ones
+/// at 160: the name, and what it takes.
 const PI_TABLE: (&str, u32, u32) = ("PIBITS_TBL", 16, 176);
 
 /// Bytes of an address in the data section.

@@ -1,4 +1,5 @@
-//! What selection has to say: constructs that Heddle does not compile, and remarks on what happened to accesses.
+//! What selection has to say: constructs that Heddle does not compile, and remarks on what happened to
+//! accesses.
 
 use std::fmt;
 

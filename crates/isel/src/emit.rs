@@ -1,8 +1,10 @@
-//! The emitter: the machine function being built, the block and source line that instructions go to, and constants in registers.
+//! The emitter: the machine function being built, the block and source line that instructions go to, and
+//! constants in registers.
 //!
-//! It knows nothing of LLVM. An operation goes to the scalar unit if all its operands are uniform (S5), which the operands' banks
-//! tell. Every instruction becomes legal on its way in: at most one immediate, and what the encoding wants in a register is put
-//! into one. More of its vocabulary is in `words.rs` (integers of one and two words) and `bits.rs` (predicates).
+//! It knows nothing of LLVM. An operation goes to the scalar unit if all its operands are uniform (S5), which
+//! the operands' banks tell. Every instruction becomes legal on its way in: at most one immediate, and what
+//! the encoding wants in a register is put into one. More of its vocabulary is in `words.rs` (integers of one
+//! and two words) and `bits.rs` (predicates).
 
 use heddle_isa::{AddressMode, Guard, Inst, Op, Operand, Role, SourceLoc, Targets, Type};
 use heddle_mir::{Bank, Block, Function, RegClass};
@@ -105,7 +107,8 @@ impl Emitter {
         if self.scalarize && ops.iter().all(|o| self.is_uniform_operand(*o)) { Bank::Scalar } else { Bank::Vector }
     }
 
-    /// Appends an instruction after making its operands legal: at most one immediate, conditions and bases in their files.
+    /// Appends an instruction after making its operands legal: at most one immediate, conditions and bases in
+    /// their files.
     pub fn push(&mut self, mut inst: Inst) {
         inst.loc = self.loc;
         self.legalize(&mut inst);
@@ -138,7 +141,8 @@ impl Emitter {
         }
     }
 
-    /// A scalar register that holds a constant of 1 or 2 words: once a block, or on entry for all blocks in loops.
+    /// A scalar register that holds a constant of 1 or 2 words: once a block, or on entry for all blocks in
+    /// loops.
     pub fn materialize(&mut self, bits: u64, words: u8) -> Operand {
         if self.pool.in_loop {
             if let Some(op) = self.pool.on_entry.get(&(bits, words)) {
@@ -182,7 +186,7 @@ impl Emitter {
     }
 
     /// An operand as a scalar register (for conditions and bases); the value is uniform.
-    pub fn to_scalar(&mut self, op: Operand, words: u8) -> Operand {
+    pub fn scalar(&mut self, op: Operand, words: u8) -> Operand {
         match self.bank(op) {
             Some(Bank::Scalar) => op,
             // Uniform, but computed where it lives in lanes: the first active lane has it.
@@ -204,7 +208,8 @@ impl Emitter {
         }
     }
 
-    /// Emits at the end of the straight-line code at the top of the entry block, so that it dominates everything.
+    /// Emits at the end of the straight-line code at the top of the entry block, so that it dominates
+    /// everything.
     pub fn emit_at_entry(&mut self, op: Op, ty: Type, class: RegClass, srcs: &[Operand]) -> Operand {
         let dst = self.register(class);
         self.insert_at_entry(Inst::new(op, ty, dst, srcs.iter().copied()));
@@ -241,7 +246,8 @@ impl Emitter {
         tail
     }
 
-    /// Goes on at the end of the straight-line code at the top of the entry block, until [`Emitter::leave_entry`].
+    /// Goes on at the end of the straight-line code at the top of the entry block, until
+    /// [`Emitter::leave_entry`].
     pub fn enter_entry(&mut self) -> Elsewhere {
         let entry = self.f.layout[0];
         let insts = &mut self.f.blocks[entry].insts;
@@ -277,14 +283,14 @@ impl Emitter {
         let next = Block::from_u32(self.current.as_u32() + 1);
         let (target, other, negate) = if yes == next { (no, yes, true) } else { (yes, no, false) };
         if divergent || !self.is_uniform_operand(condition) {
-            let predicate = self.to_predicate(condition);
+            let predicate = self.predicate(condition);
             let Operand::Reg(reg) = predicate else { return };
             // The reconvergence block is added when all blocks exist.
             let mut inst = Inst::new(Op::BraDivergent, Type::None, Operand::None, []);
             inst.guard = Some(Guard { reg, negate });
             self.branch(inst, target);
         } else {
-            let condition = self.to_scalar(condition, 1);
+            let condition = self.scalar(condition, 1);
             let mut inst = Inst::new(Op::BraScalar, Type::None, Operand::None, [condition]);
             inst.imm = i32::from(negate);
             self.branch(inst, target);

@@ -35,7 +35,8 @@ impl Leaf {
         self.bits.div_ceil(8).next_power_of_two()
     }
 
-    /// Registers: 0 for a predicate; pointers to local memory, and to what is known to be private, are one word.
+    /// Registers: 0 for a predicate; pointers to local memory, and to what is known to be private, are one
+    /// word.
     pub fn words(self) -> u8 {
         match self.pointer {
             Some(space) if is_wide(space) => 2,

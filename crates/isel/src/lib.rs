@@ -1,23 +1,24 @@
 //! Instruction selection: LLVM IR to SSA MIR.
 //!
 //! # Values
-//! An LLVM value becomes one operand for each scalar leaf of its type (vectors and aggregates are flattened). Integers of up to 32
-//! bits sit in one register with undefined upper bits (extended at need), up to 64 bits in a pair; `i1` is a predicate, or 0/1 in a
-//! scalar register. What the uniformity analysis calls uniform lives in scalar registers and is computed once a warp (S5); the rest
-//! is one value a lane.
+//! An LLVM value becomes one operand for each scalar leaf of its type (vectors and aggregates are flattened).
+//! Integers of up to 32 bits sit in one register with undefined upper bits (extended at need), up to 64 bits
+//! in a pair; `i1` is a predicate, or 0/1 in a scalar register. What the uniformity analysis calls uniform
+//! lives in scalar registers and is computed once a warp (S5); the rest is one value a lane.
 //!
 //! # Addresses
 //! See [`address`]: base + 32-bit offset wherever it is exact (DESIGN §4).
 //!
 //! # Control
-//! Uniform conditions use `bras`, divergent ones `brad` with the immediate post-dominator as reconvergence point. The pass relies
-//! on LCSSA form (S4) and leaves phi copies to the machine layer's lowering.
+//! Uniform conditions use `bras`, divergent ones `brad` with the immediate post-dominator as reconvergence
+//! point. The pass relies on LCSSA form (S4) and leaves phi copies to the machine layer's lowering.
 //!
 //! # Parts
-//! [`Selector`] has the parts, each a struct with a file of its own: what is read only ([`context`]), the function being built
-//! ([`emit`]), which operands hold which values ([`values`]), pointers taken apart ([`address`]), the places of arguments
-//! ([`arguments`]) and variables ([`storage`], [`data`]), blocks and phis ([`control`]), and what there is to complain about
-//! ([`diagnostics`]). [`select`](mod@select) walks over a kernel and gives each instruction to its family in [`lower`].
+//! [`Selector`] has the parts, each a struct with a file of its own: what is read only ([`context`]), the
+//! function being built ([`emit`]), which operands hold which values ([`values`]), pointers taken apart
+//! ([`address`]), the places of arguments ([`arguments`]) and variables ([`storage`], [`data`]), blocks and
+//! phis ([`control`]), and what there is to complain about ([`diagnostics`]). [`select`](mod@select) walks
+//! over a kernel and gives each instruction to its family in [`lower`].
 //!
 //! May touch: LLVM, MIR. Unsupported input is a [`Diagnostic`], never a panic or wrong code.
 

@@ -3,7 +3,8 @@
 /// Options of selection.
 #[derive(Clone, Debug)]
 pub struct SelectOptions {
-    /// Use scalar registers for uniform values (S5). Off: everything but what the machine needs uniform is one value a lane.
+    /// Use scalar registers for uniform values (S5). Off: everything but what the machine needs uniform is
+    /// one value a lane.
     pub scalarize: bool,
     /// Let the address-generation unit make addresses of global ids (G5, G6).
     pub global_id: bool,

@@ -100,16 +100,16 @@ fn add_input(s: &mut Selector, pending: &PendingPhi, value: Value, from: Block) 
 
 /// An input in the register file of its phi, where a plain copy would not do.
 ///
-/// A copy on an edge of a divergent branch may run after the other side has run on, and changed scalar registers of a loop the lanes
-/// leave (S4). So scalars are copied to the lanes before such a branch.
+/// A copy on an edge of a divergent branch may run after the other side has run on, and changed scalar
+/// registers of a loop the lanes leave (S4). So scalars are copied to the lanes before such a branch.
 fn phi_input(out: &mut Emitter, op: Operand, class: Option<RegClass>, divergent: bool) -> Operand {
     let Some(class) = class else { return op };
     match (class.bank, out.bank(op)) {
-        (Bank::Scalar, Some(Bank::Vector | Bank::Predicate)) => out.to_scalar(op, class.words),
+        (Bank::Scalar, Some(Bank::Vector | Bank::Predicate)) => out.scalar(op, class.words),
         (Bank::Vector, Some(Bank::Scalar)) if divergent => out.emit(Op::Mov, class.copy_type(), class, [op]),
-        (Bank::Predicate, Some(Bank::Scalar)) if divergent => out.to_predicate(op),
-        (Bank::Predicate, Some(Bank::Vector)) => out.to_predicate(op),
-        (Bank::Predicate, None) if !matches!(op, Operand::Immediate(_)) => out.to_predicate(op),
+        (Bank::Predicate, Some(Bank::Scalar)) if divergent => out.predicate(op),
+        (Bank::Predicate, Some(Bank::Vector)) => out.predicate(op),
+        (Bank::Predicate, None) if !matches!(op, Operand::Immediate(_)) => out.predicate(op),
         _ => op,
     }
 }

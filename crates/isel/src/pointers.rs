@@ -92,7 +92,8 @@ pub(crate) fn root(s: &mut Selector, pointer: Value) -> Option<Value> {
     result
 }
 
-/// The form of a root that all of a pointer's possible origins are, so that a phi or select of it is one of offsets.
+/// The form of a root that all of a pointer's possible origins are, so that a phi or select of it is one of
+/// offsets.
 pub(crate) fn single_root_address(s: &mut Selector, p: Value) -> Option<Address> {
     let root = root(s, p)?;
     if root.is_instruction() && root.opcode() != LLVMAlloca {
@@ -144,7 +145,8 @@ fn variable(s: &mut Selector, g: Value, space: MemorySpace) -> Address {
         return Address { root: Root::Base(s.arguments.printf_word(0)), ..Address::zero(space, 0) };
     }
     match s.data.offset(g) {
-        // Words 0 and 1 of the constant bank hold the data section's address, which is in device memory whatever the space.
+        // Words 0 and 1 of the constant bank hold the data section's address, which is in device memory
+        // whatever the space.
         Some(offset) => {
             let space = if space == MemorySpace::Constant { space } else { MemorySpace::Global };
             Address { root: Root::Base(Operand::Constant(0)), ..Address::zero(space, offset as i32) }

@@ -7,7 +7,8 @@ use crate::diagnostics::text_without_line;
 use crate::lower::{atomics, calls, casts, comparisons, floats, integers, memory, vectors, wide};
 use crate::{Selector, control, phis, pointers};
 
-/// Selects all blocks. Definitions are met before uses in reverse post-order (phis aside); the layout stays the function's own.
+/// Selects all blocks. Definitions are met before uses in reverse post-order (phis aside); the layout stays
+/// the function's own.
 pub(crate) fn all_blocks(s: &mut Selector) {
     let cfg = s.cx.uniformity.cfg();
     let order: Vec<BlockRef> = cfg.rpo.iter().map(|b| cfg.blocks[*b]).collect();
@@ -31,8 +32,8 @@ fn select_block(s: &mut Selector, block: BlockRef) {
     }
 }
 
-/// Whether an instruction of a family that may make a uniform value of varying ones does so: a quotient may be the number of the
-/// warp.
+/// Whether an instruction of a family that may make a uniform value of varying ones does so: a quotient may
+/// be the number of the warp.
 fn varying_operand(s: &Selector, i: Value) -> bool {
     matches!(i.opcode(), LLVMLShr | LLVMAShr | LLVMUDiv | LLVMSDiv) && !s.cx.uniformity.is_uniform(i.operand(0))
 }
@@ -40,7 +41,7 @@ fn varying_operand(s: &Selector, i: Value) -> bool {
 /// A uniform result that has been computed in lanes is taken from the first.
 fn take_from_first_lane(s: &mut Selector, i: Value) {
     let (leaves, parts) = (s.cx.leaves(i), s.parts(i));
-    let parts = parts.iter().zip(leaves.iter()).map(|(op, leaf)| s.out.to_scalar(*op, leaf.words())).collect();
+    let parts = parts.iter().zip(leaves.iter()).map(|(op, leaf)| s.out.scalar(*op, leaf.words())).collect();
     s.values.low.remove(&i);
     s.values.set(i, parts);
 }

@@ -79,8 +79,8 @@ pub(crate) fn check_memory(s: &mut Selector) -> bool {
     fits
 }
 
-/// Keeps offset 0 of local memory free if the kernel could take it for the null pointer: where local pointers are compared or
-/// leave their space.
+/// Keeps offset 0 of local memory free if the kernel could take it for the null pointer: where local pointers
+/// are compared or leave their space.
 pub(crate) fn reserve_null(s: &mut Selector) {
     let tells = |i: Value| {
         matches!(i.opcode(), LLVMICmp | LLVMAddrSpaceCast | LLVMPtrToInt | LLVMStore)

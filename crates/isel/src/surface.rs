@@ -1,9 +1,9 @@
-//! Accesses whose addresses the address-generation unit makes from the global ids (G5–G7), as [`heddle_llvm_passes::global_id`]
-//! found them.
+//! Accesses whose addresses the address-generation unit makes from the global ids (G5–G7), as
+//! [`heddle_llvm_passes::global_id`] found them.
 //!
-//! The rules' example (G-ex1) is `tests/lit/surfaces/example.cl`. The address arithmetic of such an access is not asked for; what
-//! nothing else uses of it is removed as dead code. The uniform part is computed on the scalar unit: once on entry if it is made of
-//! arguments, sizes and work-group ids, else once a block.
+//! The rules' example (G-ex1) is `tests/lit/surfaces/example.cl`. The address arithmetic of such an access is
+//! not asked for; what nothing else uses of it is removed as dead code. The uniform part is computed on the
+//! scalar unit: once on entry if it is made of arguments, sizes and work-group ids, else once a block.
 
 use crate::Selector;
 use crate::address::{Address, Root};
@@ -158,7 +158,7 @@ fn sum(s: &mut Selector, p: &Poly) -> Operand {
             }
         });
     }
-    s.out.to_scalar_word(sum.unwrap_or(Operand::Immediate(0)))
+    s.out.scalar_word(sum.unwrap_or(Operand::Immediate(0)))
 }
 
 /// The product of a monomial's symbols; `None` if it has none.
@@ -168,7 +168,7 @@ fn product(s: &mut Selector, monomial: &[Symbol]) -> Option<Operand> {
         let factor = match symbol {
             Symbol::Uniform(v) => {
                 let word = s.low_word(v);
-                s.out.to_scalar_word(word)
+                s.out.scalar_word(word)
             }
             other => symbol_operand(s, other).unwrap_or(Operand::Immediate(0)),
         };

@@ -1,4 +1,5 @@
-//! Switches: equality tests for few cases, a balanced tree of comparisons for many, one branch a target where lanes may disagree.
+//! Switches: equality tests for few cases, a balanced tree of comparisons for many, one branch a target where
+//! lanes may disagree.
 
 use heddle_isa::{Cond, Op, Operand, Type};
 use heddle_llvm_passes::ir::{BlockRef, Value};
@@ -27,7 +28,8 @@ pub(crate) fn switch(s: &mut Selector, i: Value) {
     let (value, here) = (i.operand(0), i.parent());
     let leaf = s.leaf(value);
     let Some(default) = i.successors().next() else { return };
-    // Operands after the first two are (value, block) pairs; blocks of the cases follow the default among the successors.
+    // Operands after the first two are (value, block) pairs; blocks of the cases follow the default among the
+    // successors.
     let mut cases: Vec<Case> = Vec::new();
     for (k, target) in i.successors().skip(1).enumerate() {
         let Some(c) = i.operand(2 + 2 * k as u32).as_constant_int() else {
@@ -72,8 +74,9 @@ fn test(s: &mut Selector, switch: &Switch, hit: Operand, target: BlockRef, last:
     s.out.start(next);
 }
 
-/// A divergent switch: one branch a target, on the disjunction of its cases. Separate branches to one target would reconverge only
-/// after the others, which may be outside a loop that the switch is in (see the uniformity analysis, "desynchronised loops").
+/// A divergent switch: one branch a target, on the disjunction of its cases. Separate branches to one target
+/// would reconverge only after the others, which may be outside a loop that the switch is in (see the
+/// uniformity analysis, "desynchronised loops").
 fn divergent(s: &mut Selector, switch: &Switch, cases: &[Case]) {
     let mut targets: Vec<BlockRef> = Vec::new();
     for (_, t) in cases {

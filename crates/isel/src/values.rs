@@ -1,7 +1,8 @@
 //! The value map: LLVM values and the operands that hold them.
 //!
-//! A value becomes one operand for each scalar leaf of its type ([`crate::leaf`]). Beside the operands the map has what is known of
-//! them: the low word of a 64-bit integer that exists apart from the pair, and how the upper bits of a narrow integer are.
+//! A value becomes one operand for each scalar leaf of its type ([`crate::leaf`]). Beside the operands the
+//! map has what is known of them: the low word of a 64-bit integer that exists apart from the pair, and how
+//! the upper bits of a narrow integer are.
 
 use heddle_isa::{Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;

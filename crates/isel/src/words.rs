@@ -1,4 +1,5 @@
-//! Words: integers of 32 and 64 bits, their halves, extensions and conversions, with the simplest constants folded.
+//! Words: integers of 32 and 64 bits, their halves, extensions and conversions, with the simplest constants
+//! folded.
 
 use crate::emit::{Emitter, immediate_bits};
 use heddle_isa::{Inst, Op, Operand, Rounding, Type};
@@ -70,31 +71,30 @@ impl Emitter {
 
     /// A 64-bit operand of two words: the pair that they are already, or a new one.
     pub fn join_halves(&mut self, low: Operand, high: Operand) -> Operand {
-        match (low, high) {
-            (Operand::Immediate(l), Operand::Immediate(h)) => self.constant_operand(u64::from(h) << 32 | u64::from(l), 2),
-            _ => {
-                if let (Some((a, w)), Some((b, v))) = (low.as_virt(), high.as_virt()) {
-                    if a == b && w % 2 == 0 && v == w + 1 {
-                        return low;
-                    }
-                }
-                self.pair(low, high)
-            }
+        if let (Operand::Immediate(l), Operand::Immediate(h)) = (low, high) {
+            return self.constant_operand(u64::from(h) << 32 | u64::from(l), 2);
         }
+        match (low.as_virt(), high.as_virt()) {
+            (Some((a, w)), Some((b, v))) if a == b && w % 2 == 0 && v == w + 1 => low,
+            _ => self.pair(low, high),
+        }
+    }
+
+    /// The register of which words are all, in order.
+    pub fn whole_register(&self, words: &[Operand]) -> Option<Operand> {
+        let (register, _) = words[0].as_virt()?;
+        let is_word = |(i, w): (usize, &Operand)| *w == Operand::virt_word(register, i as u8);
+        let whole = self.f.vregs[register].words as usize == words.len() && words.iter().enumerate().all(is_word);
+        whole.then_some(words[0])
     }
 
     /// Data of a wide store: the words as a tuple, or the register they already are.
     pub fn tuple(&mut self, words: &[Operand]) -> Operand {
-        if let Some((r, 0)) = words[0].as_virt() {
-            let whole = self.f.vregs[r].words as usize == words.len()
-                && words.iter().enumerate().all(|(i, w)| *w == Operand::virt_word(r, i as u8));
-            if whole {
-                return words[0];
-            }
+        if let Some(register) = self.whole_register(words) {
+            return register;
         }
-        let bank = self.joint_bank(words);
         let ty = if words.len() == 2 { Type::B64 } else { Type::B128 };
-        self.emit(Op::Tuple, ty, RegClass { bank, words: words.len() as u8 }, words.iter().copied())
+        self.emit_joint(Op::Tuple, ty, words.len() as u8, words)
     }
 
     /// A narrow or 32-bit integer with its upper bits extended.
@@ -175,10 +175,10 @@ impl Emitter {
     }
 
     /// As a base of an address: a scalar register or a word of the constant bank.
-    pub fn to_scalar_word(&mut self, op: Operand) -> Operand {
+    pub fn scalar_word(&mut self, op: Operand) -> Operand {
         match op {
             Operand::Constant(_) => op,
-            other => self.to_scalar(other, 1),
+            other => self.scalar(other, 1),
         }
     }
 

@@ -1,8 +1,8 @@
-//! What instruction selection reads of single instructions, constants and variables, beside what all passes read of a
-//! [`Value`].
+//! What instruction selection reads of single instructions, constants and variables, beside what all passes
+//! read of a [`Value`].
 //!
-//! Each function says of which values it may be asked. As everywhere in [`ir`](super), a value is live as long as its module,
-//! which the caller borrows.
+//! Each function says of which values it may be asked. As everywhere in [`ir`](super), a value is live as
+//! long as its module, which the caller borrows.
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
@@ -42,7 +42,8 @@ impl Value {
 
 /// Accesses of memory.
 impl Value {
-    /// Alignment that a load, store, private variable or variable outside all functions has; 0 if it has none of its own.
+    /// Alignment that a load, store, private variable or variable outside all functions has; 0 if it has none
+    /// of its own.
     pub fn alignment(self) -> u32 {
         // SAFETY: a live value that has an alignment, as the callers see by its opcode or kind.
         unsafe { LLVMGetAlignment(self.0) }
@@ -104,7 +105,8 @@ impl Value {
 
     /// Where an instruction stands in the source, if it has a debug location.
     pub fn line(self) -> Option<Line> {
-        // SAFETY: a live instruction, asked for its line only if it has a location; the file's name is not read.
+        // SAFETY: a live instruction, asked for its line only if it has a location; the file's name is not
+        // read.
         unsafe {
             if LLVMInstructionGetDebugLoc(self.0).is_null() {
                 return None;

@@ -1,5 +1,5 @@
-//! The functions behind `heddle.h` and `prefetch`: accesses with an explicit cache policy, prefetches and cache control (K2, K5,
-//! K7).
+//! The functions behind `heddle.h` and `prefetch`: accesses with an explicit cache policy, prefetches and
+//! cache control (K2, K5, K7).
 
 use crate::Selector;
 use crate::address::Address;

@@ -48,7 +48,7 @@ pub(crate) fn call(s: &mut Selector, i: Value) {
             let value = s.operand(i.operand(0));
             // Without a value a lane there is one bit for all.
             let value = s.out.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
-            let predicate = s.out.to_predicate(value);
+            let predicate = s.out.predicate(value);
             let lanes = s.out.emit(Op::Ballot, Type::None, RegClass::scalar(2), [predicate]);
             let result = s.out.emit(Op::Mov, Type::B64, RegClass::vector(2), [lanes]);
             return s.values.set1(i, result);

@@ -191,7 +191,8 @@ fn float_to_integer(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf, signed
         let bit = out.and32(word, 1);
         return if out.joint_bank(&[bit]) == Bank::Scalar { bit } else { out.test_not_zero(bit) };
     }
-    // Out-of-range inputs are undefined in LLVM; a conversion at the full register width has the most defined results.
+    // Out-of-range inputs are undefined in LLVM; a conversion at the full register width has the most defined
+    // results.
     let ty = if to.words() == 2 { integer_type(64, signed) } else { integer_type(32, signed) };
     out.convert(op, from.float_type(), ty, Rounding::Rz)
 }

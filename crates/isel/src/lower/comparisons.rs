@@ -77,7 +77,7 @@ fn compare_bits(s: &mut Selector, i: Value, cond: Cond, signed: bool, a: Operand
     let scalar = s.out.joint_bank(&[a, b]) == Bank::Scalar;
     let (ty, class) = if scalar { (Type::B32, RegClass::scalar(1)) } else { (Type::Pred, RegClass::PREDICATE) };
     let fix = |s: &mut Selector, o: Operand| {
-        if scalar { if let Operand::Immediate(v) = o { Operand::Immediate(v & 1) } else { o } } else { s.out.to_predicate(o) }
+        if scalar { if let Operand::Immediate(v) = o { Operand::Immediate(v & 1) } else { o } } else { s.out.predicate(o) }
     };
     let (a, b) = (fix(s, a), fix(s, b));
     let not = |s: &mut Selector, o: Operand| {
@@ -150,15 +150,13 @@ pub(crate) fn fcmp(s: &mut Selector, i: Value) {
 pub(crate) fn select_instruction(s: &mut Selector, i: Value) {
     let (c, a, b) = (i.operand(0), i.operand(1), i.operand(2));
     let conditions = s.parts(c);
-    if i.is_pointer() {
-        if let Some(root) = pointers::single_root_address(s, i) {
-            let (x, y) = (s.address(a), s.address(b));
-            let x = s.out.whole_offset(&x);
-            let y = s.out.whole_offset(&y);
-            let offset = s.out.choose(conditions[0], Leaf::WORD, x, y);
-            s.addresses.set(i, s.out.with_offset(root, offset));
-            return;
-        }
+    if let Some(root) = i.is_pointer().then(|| pointers::single_root_address(s, i)).flatten() {
+        let (x, y) = (s.address(a), s.address(b));
+        let x = s.out.whole_offset(&x);
+        let y = s.out.whole_offset(&y);
+        let offset = s.out.choose(conditions[0], Leaf::WORD, x, y);
+        s.addresses.set(i, s.out.with_offset(root, offset));
+        return;
     }
     let leaves = s.cx.leaves(i);
     let (pa, pb) = (s.parts(a), s.parts(b));
@@ -171,11 +169,9 @@ pub(crate) fn select_instruction(s: &mut Selector, i: Value) {
             s.out.choose(condition, *leaf, pa[k], pb[k])
         })
         .collect();
-    let known = |s: &Selector, v: Value| s.values.extended.get(&v).copied();
-    if let (Some(x), Some(y)) = (known(s, a), known(s, b)) {
-        if x == y {
-            s.values.extended.insert(i, x);
-        }
+    let known = |v: Value| s.values.extended.get(&v).copied();
+    if let Some(extension) = known(a).filter(|x| known(b) == Some(*x)) {
+        s.values.extended.insert(i, extension);
     }
     s.values.set(i, parts);
 }

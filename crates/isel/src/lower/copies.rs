@@ -99,8 +99,8 @@ fn store_bytes(out: &mut Emitter, to: &Address, offset: Option<Operand>, piece: 
     out.push(inst);
 }
 
-/// Whether a pointer is to a private variable that nothing is ever written to, but what other variables like this have. `seen`:
-/// variables that are taken to be so while they are looked at.
+/// Whether a pointer is to a private variable that nothing is ever written to, but what other variables like
+/// this have. `seen`: variables that are taken to be so while they are looked at.
 fn never_written(pointer: Value, seen: &mut FxHashSet<Value>) -> bool {
     let mut variable = pointer;
     while variable.is_instruction() && matches!(variable.opcode(), LLVMGetElementPtr | LLVMBitCast | LLVMAddrSpaceCast) {

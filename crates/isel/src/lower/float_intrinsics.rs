@@ -126,8 +126,8 @@ fn round_half_away(out: &mut Emitter, leaf: Leaf, x: Operand) -> Operand {
     out.emit_float(Op::Copysign, ty, &[plain(sum), plain(x)])
 }
 
-/// The special-function unit's operations. They are what `native_` built-ins and half-precision ask for; libclc writes the
-/// correctly bounded functions out.
+/// The special-function unit's operations. They are what `native_` built-ins and half-precision ask for;
+/// libclc writes the correctly bounded functions out.
 fn approximate(s: &mut Selector, i: Value, base: &str) {
     if s.cx.leaves(i).iter().any(|l| l.bits == 64) {
         let message = format!("`llvm.{base}` in double precision: the machine has the approximation in single precision only");
@@ -182,7 +182,8 @@ fn float_class(s: &mut Selector, i: Value) {
 
 /// The test of one leaf.
 fn float_class_of(out: &mut Emitter, leaf: Leaf, x: Operand, mask: u32) -> Operand {
-    // Of 64-bit values the high word decides, with the low word folded into a sticky bit below the mantissa's part there.
+    // Of 64-bit values the high word decides, with the low word folded into a sticky bit below the mantissa's
+    // part there.
     let (bits, infinity, quiet, smallest_normal) = match leaf.bits {
         16 => (out.and32(x, 0xffff), 0x7c00u32, 0x7e00u32, 0x0400u32),
         32 => (x, 0x7f80_0000, 0x7fc0_0000, 0x0080_0000),

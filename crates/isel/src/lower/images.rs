@@ -1,7 +1,7 @@
 //! Images and samplers: `read_image…`, `write_image…` and the `get_image_…` queries (G1, G2).
 //!
-//! An image is named directly by the kernel's argument: OpenCL C lets no image be chosen at run time. A sampler is an argument or a
-//! constant.
+//! An image is named directly by the kernel's argument: OpenCL C lets no image be chosen at run time. A
+//! sampler is an argument or a constant.
 
 use crate::values::Parts;
 use crate::{Selector, constants};
@@ -129,11 +129,8 @@ fn image_surface(s: &mut Selector, argument: usize) -> i32 {
 fn quad(s: &mut Selector, v: Value) -> Operand {
     let parts = s.parts(v);
     let words: Vec<Operand> = (0..4).map(|k| parts.get(k).copied().unwrap_or(Operand::None)).collect();
-    if let Some((r, 0)) = words[0].as_virt() {
-        if s.out.f.vregs[r] == RegClass::vector(4) && words.iter().enumerate().all(|(k, w)| *w == Operand::virt_word(r, k as u8))
-        {
-            return words[0];
-        }
+    if let Some(register) = s.out.whole_register(&words).filter(|r| s.out.class_of(*r) == Some(RegClass::vector(4))) {
+        return register;
     }
     s.out.emit(Op::Tuple, Type::B128, RegClass::vector(4), words)
 }

@@ -1,7 +1,8 @@
 //! Integer arithmetic in one word and in two.
 //!
-//! Narrow integers have undefined upper bits; an operation extends its operands where these bits matter. Beside a 64-bit result its
-//! low word is computed from the operands' low words for addresses ([`crate::address`]); what nothing uses of it is removed later.
+//! Narrow integers have undefined upper bits; an operation extends its operands where these bits matter.
+//! Beside a 64-bit result its low word is computed from the operands' low words for addresses
+//! ([`crate::address`]); what nothing uses of it is removed later.
 
 use crate::emit::Emitter;
 use crate::leaf::Leaf;
@@ -55,11 +56,11 @@ fn bit_operation(s: &mut Selector, i: Value, a: Operand, b: Operand) -> Operand 
     // xor with true is the common negation.
     match (op, a, b) {
         (Op::Xor, x, Operand::Immediate(v)) | (Op::Xor, Operand::Immediate(v), x) if v & 1 == 1 => {
-            let x = s.out.to_predicate(x);
+            let x = s.out.predicate(x);
             s.out.emit(Op::Not, Type::Pred, RegClass::PREDICATE, [x])
         }
         _ => {
-            let (a, b) = (s.out.to_predicate(a), s.out.to_predicate(b));
+            let (a, b) = (s.out.predicate(a), s.out.predicate(b));
             s.out.emit(op, Type::Pred, RegClass::PREDICATE, [a, b])
         }
     }
@@ -191,7 +192,8 @@ fn widening_multiply(s: &mut Selector, i: Value) -> Option<Operand> {
     None
 }
 
-/// The low 32 bits of 64-bit arithmetic from the low words of its operands, for addresses. Unused copies are removed later.
+/// The low 32 bits of 64-bit arithmetic from the low words of its operands, for addresses. Unused copies are
+/// removed later.
 fn low_version(s: &mut Selector, i: Value) {
     let (a, b) = (i.operand(0), i.operand(1));
     let op = match i.opcode() {

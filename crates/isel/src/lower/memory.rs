@@ -1,6 +1,7 @@
 //! Loads and stores, and how they use the caches (K7).
 //!
-//! An access of several leaves is cut into the widest pieces that its alignment allows ([`crate::lower::pieces`], hazard 8).
+//! An access of several leaves is cut into the widest pieces that its alignment allows
+//! ([`crate::lower::pieces`], hazard 8).
 
 use crate::address::Address;
 use crate::emit::Emitter;
@@ -48,8 +49,8 @@ impl Caching {
     }
 }
 
-/// How a load or store of the program uses the caches. Volatile accesses and those that other work-groups' stores may concern are
-/// not a matter of choice.
+/// How a load or store of the program uses the caches. Volatile accesses and those that other work-groups'
+/// stores may concern are not a matter of choice.
 fn caching(s: &Selector, i: Value, load: bool, space: MemorySpace) -> Caching {
     if i.is_volatile() || i.is_atomic_access() {
         return if load { CachePolicy::Cv } else { CachePolicy::Wt }.into();

@@ -1,6 +1,8 @@
-//! Lowering: one file for each family of operations, functions over the parts of [`Selector`](crate::Selector).
+//! Lowering: one file for each family of operations, functions over the parts of
+//! [`Selector`](crate::Selector).
 //!
-//! A function that only emits takes the [`Emitter`](crate::emit::Emitter); one that reads LLVM values takes the selector.
+//! A function that only emits takes the [`Emitter`](crate::emit::Emitter); one that reads LLVM values takes
+//! the selector.
 
 pub(crate) mod atomics;
 pub(crate) mod bitcast;

@@ -1,7 +1,8 @@
 //! The cutting of typed accesses into machine accesses (hazard 8).
 //!
-//! An access of several leaves is cut into the widest pieces that its alignment allows: 16, 8, 4, 2 or 1 bytes. Narrow integers in a
-//! wide piece are shifted out of its words; stores put them together first. Stores never touch bytes beyond the value.
+//! An access of several leaves is cut into the widest pieces that its alignment allows: 16, 8, 4, 2 or 1
+//! bytes. Narrow integers in a wide piece are shifted out of its words; stores put them together first.
+//! Stores never touch bytes beyond the value.
 
 use crate::emit::Emitter;
 use crate::leaf::Leaf;

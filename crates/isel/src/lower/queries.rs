@@ -21,7 +21,7 @@ pub(crate) fn query(s: &mut Selector, i: Value, q: Query) {
         _ => query_dimension(s, q, i.operand(0)),
     };
     // An id that is one for the whole warp (`reqd_work_group_size`) still comes in lanes.
-    let word = if s.cx.is_scalar(i) && !s.out.is_uniform_operand(word) { s.out.to_scalar(word, 1) } else { word };
+    let word = if s.cx.is_scalar(i) && !s.out.is_uniform_operand(word) { s.out.scalar(word, 1) } else { word };
     let leaf = s.leaf(i);
     if leaf.words() == 2 {
         s.values.low.insert(i, word);

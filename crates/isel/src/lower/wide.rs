@@ -1,10 +1,10 @@
-//! Integers of more than 64 bits, which LLVM's optimiser makes where a vector is read as another one (`bitcast <16 x i32>` to
-//! `<4 x i128>`, an element of it, a `bitcast` to `<16 x i8>`).
+//! Integers of more than 64 bits, which LLVM's optimiser makes where a vector is read as another one
+//! (`bitcast <16 x i32>` to `<4 x i128>`, an element of it, a `bitcast` to `<16 x i8>`).
 //!
-//! Such an integer is the list of its 64-bit leaves ([`crate::leaf::leaves`]), lowest first, so whatever only moves values (phi,
-//! load, store, select, vector and aggregate elements, bitcast) needs no code of its own. Here is what works on their words:
-//! widening, truncation, shifts by constants, `and`, `or`, `xor`, sums, differences and comparisons. Other arithmetic is refused;
-//! OpenCL C has no type that asks for it.
+//! Such an integer is the list of its 64-bit leaves ([`crate::leaf::leaves`]), lowest first, so whatever only
+//! moves values (phi, load, store, select, vector and aggregate elements, bitcast) needs no code of its own.
+//! Here is what works on their words: widening, truncation, shifts by constants, `and`, `or`, `xor`, sums,
+//! differences and comparisons. Other arithmetic is refused; OpenCL C has no type that asks for it.
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, widest_integer};
@@ -18,7 +18,8 @@ use inkwell::llvm_sys::LLVMOpcode::*;
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
-/// Whether an instruction has something to do with integers of more than 64 bits that moving leaves does not do.
+/// Whether an instruction has something to do with integers of more than 64 bits that moving leaves does not
+/// do.
 pub(crate) fn needed(i: Value) -> bool {
     if matches!(i.opcode(), LLVMPHI | LLVMLoad | LLVMStore | LLVMFreeze | LLVMSelect | LLVMBitCast | LLVMRet | LLVMExtractElement)
         || matches!(i.opcode(), LLVMInsertElement | LLVMShuffleVector | LLVMExtractValue | LLVMInsertValue)
@@ -28,8 +29,8 @@ pub(crate) fn needed(i: Value) -> bool {
     widest_integer(i.type_of()) > 64 || i.operands().any(|v| widest_integer(v.type_of()) > 64)
 }
 
-/// The bits that a shift takes: of its operand with zeros or copies of the sign above it, or (`left`) with zeros below; of a funnel
-/// shift with its second operand below.
+/// The bits that a shift takes: of its operand with zeros or copies of the sign above it, or (`left`) with
+/// zeros below; of a funnel shift with its second operand below.
 #[derive(Clone, Copy, Default)]
 struct Shift {
     left: bool,
@@ -138,7 +139,8 @@ fn shifted_words(s: &mut Selector, i: Value, bits: u32, shift: Shift) -> Option<
     if far && shift.funnel && bits.is_power_of_two() {
         by %= bits;
     } else if far {
-        // Poison; for a funnel shift of another width the remainder of the whole amount would be needed, which LLVM takes itself.
+        // Poison; for a funnel shift of another width the remainder of the whole amount would be needed,
+        // which LLVM takes itself.
         return (!shift.funnel).then(Vec::new);
     }
     let upper = words(s, i.operand(0));
