@@ -1,7 +1,8 @@
-//! Compiles the registration of the passes, which is C++ (`src/registration.cpp`), against the LLVM that `llvm-sys` found.
+//! Compiles the registration of the passes, which is C++ (`src/registration.cpp`), against the LLVM
+//! that `llvm-sys` found.
 //!
-//! clang++ of that LLVM does it: it comes with the clang that Heddle needs anyway, and Debian's package brings the headers of
-//! libstdc++. `CXX` names another compiler.
+//! clang++ of that LLVM does it: it comes with the clang that Heddle needs anyway, and Debian's
+//! package brings the headers of libstdc++. `CXX` names another compiler.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,9 @@
-//! The calls that stay open after the OpenCL built-in library is linked: work-item functions, barriers and fences.
+//! The calls that stay open after the OpenCL built-in library is linked: work-item functions,
+//! barriers and fences.
 //!
-//! libclc's generic `nvptx64--` library leaves exactly these to the target (DESIGN §3); Heddle drops the library's own
-//! `get_global_id` and `get_global_size`, so that the passes see them. Names are the Itanium-mangled ones clang emits.
+//! libclc's generic `nvptx64--` library leaves exactly these to the target (DESIGN §3); Heddle
+//! drops the library's own `get_global_id` and `get_global_size`, so that the passes see them.
+//! Names are the Itanium-mangled ones clang emits.
 
 use crate::ir::Value;
 use crate::printf;
@@ -41,7 +43,8 @@ impl Query {
         use Query::{GlobalLinearId, LaneId, LocalLinearId, NumWarps, WarpId, WarpSize, WorkDim};
         !matches!(self, WorkDim | GlobalLinearId | LocalLinearId | LaneId | WarpId | NumWarps | WarpSize)
     }
-    /// What a query answers for a dimension beyond 2 (OpenCL C: 0 for ids and offsets, 1 for sizes).
+    /// What a query answers for a dimension beyond 2 (OpenCL C: 0 for ids and offsets, 1 for
+    /// sizes).
     pub fn out_of_range(self) -> u32 {
         match self {
             Query::GlobalId | Query::LocalId | Query::GroupId | Query::GlobalOffset => 0,
@@ -100,8 +103,8 @@ pub fn by_name(name: &str) -> Option<Builtin> {
     TABLE.iter().find(|(n, _)| *n == name).map(|(_, b)| *b)
 }
 
-/// Whether a function answers the same for all work-items and touches no memory: the `get_image_…` queries, and the making of
-/// constant samplers.
+/// Whether a function answers the same for all work-items and touches no memory: the `get_image_…`
+/// queries, and the making of constant samplers.
 pub fn is_image_query(name: &str) -> bool {
     name == "__translate_sampler_initializer" || name.starts_with("_Z") && name.contains("get_image_")
 }

@@ -1,28 +1,34 @@
-//! Cache hints (K7): which policy every load and store of global and constant memory in a kernel should have.
+//! Cache hints (K7): which policy every load and store of global and constant memory in a kernel
+//! should have.
 //!
 //! # Problem
-//! The data L1 of a multiprocessor is not coherent, and stores pass it by; the uniform L1 is read-only; all meet in the L2.
-//! `.ca`/`.wb` caches as usual, `.cs` lets the line be the first to go, `.cg` does not use the L1, `.cv`/`.wt` goes to memory every
-//! time, `ldu` reads through the uniform L1. An access should have the policy that is correct and keeps what is needed again.
+//! The data L1 of a multiprocessor is not coherent, and stores pass it by; the uniform L1 is
+//! read-only; all meet in the L2. `.ca`/`.wb` caches as usual, `.cs` lets the line be the first to
+//! go, `.cg` does not use the L1, `.cv`/`.wt` goes to memory every time, `ldu` reads through the
+//! uniform L1. An access should have the policy that is correct and keeps what is needed again.
 //!
 //! # Algorithm
 //! The first rule that applies:
 //! 1. Volatile and atomic accesses: `.cv`, `.wt`.
 //! 2. `!nontemporal`: `.cs`.
-//! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics, fences, volatile flags with barriers):
-//!    `.cg`. Without, no race-free kernel can read what another work-group wrote, and its own work-group's stores discard the line.
+//! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics,
+//!    fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read what
+//!    another work-group wrote, and its own work-group's stores discard the line.
 //! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`.
-//! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]); consecutive lanes touch consecutive
-//!    elements, every id the kernel uses has a stride of its own, every loop around advances it to new lines, and no other access of
-//!    the surface comes by.
-//! 6. Stores that are streams, to what the kernel does not read (but for the element it is about to write): `.cs`.
+//! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]);
+//!    consecutive lanes touch consecutive elements, every id the kernel uses has a stride of its
+//!    own, every loop around advances it to new lines, and no other access of the surface comes by.
+//! 6. Stores that are streams, to what the kernel does not read (but for the element it is about to
+//!    write): `.cs`.
 //! 7. Everything else keeps the default, with the reason.
 //!
-//! Loads that advance by at least a line in every iteration are candidates for prefetches; this pass inserts none.
+//! Loads that advance by at least a line in every iteration are candidates for prefetches; this
+//! pass inserts none.
 //!
 //! # Limits
-//! Rules 1, 3 and 4 are about correctness and rest on proofs; the others are about speed and may guess: names of arguments stand for
-//! different buffers there, and a pitch known only at launch is taken to be longer than a row.
+//! Rules 1, 3 and 4 are about correctness and rest on proofs; the others are about speed and may
+//! guess: names of arguments stand for different buffers there, and a pitch known only at launch is
+//! taken to be longer than a row.
 //!
 //! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
 
@@ -74,7 +80,8 @@ impl Hint {
     }
 }
 
-/// A prefetch that would pay: the loop around comes to new lines in every iteration, at a distance that never changes.
+/// A prefetch that would pay: the loop around comes to new lines in every iteration, at a distance
+/// that never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefetch {
     /// Bytes from an iteration's address to the next one's; signed, known at launch.
@@ -106,7 +113,8 @@ pub struct Decision {
 pub struct Hints(FxHashMap<Value, Decision>);
 
 impl Hints {
-    /// The policy of a load or store; the default for what is no access of global or constant memory.
+    /// The policy of a load or store; the default for what is no access of global or constant
+    /// memory.
     pub fn get(&self, access: Value) -> Hint {
         self.0.get(&access).map_or(Hint::Default, |d| d.hint)
     }
@@ -123,7 +131,8 @@ pub const METADATA: &str = "heddle.cache";
 const LINE: u32 = 128;
 /// Iterations that a prefetch is ahead of its load.
 const ITERATIONS_AHEAD: u32 = 4;
-/// Accesses of one surface that are compared with each other; with more, reuse is taken for granted.
+/// Accesses of one surface that are compared with each other; with more, reuse is taken for
+/// granted.
 const MOST_ACCESSES: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,7 +147,7 @@ struct Access {
     kind: Kind,
     pointer: Value,
     /// Argument and byte offset.
-    place: Result<(u32, Walk), &'static str>,
+    place: Result<(u32, AffineAddress), &'static str>,
     /// Bytes it touches, and bytes from one such element to the next.
     sizes: (u64, u64),
     /// Headers of the loops around it, outer first.
@@ -147,9 +156,9 @@ struct Access {
     after_write: bool,
 }
 
-/// How an address moves.
+/// An address that is affine in ids and iteration numbers.
 #[derive(Clone)]
-struct Walk {
+struct AffineAddress {
     offset: Poly,
     /// Bytes from one work-item to the next in each dimension.
     strides: [Poly; 3],
@@ -173,7 +182,8 @@ struct Kernel<'a> {
     communicates: bool,
     /// What is written can reach another work-item of the group during the kernel.
     synchronises: bool,
-    /// Volatile accesses: with barriers as fences they are flags between work-groups in programs older than OpenCL 2.
+    /// Volatile accesses: with barriers as fences they are flags between work-groups in programs
+    /// older than OpenCL 2.
     signals: bool,
     /// A load's surface is not known.
     reads_unknown: bool,
@@ -203,30 +213,39 @@ impl<'a> Kernel<'a> {
             reads_unknown: false,
         };
         let mut offsets = Offsets::new(function, uniformity);
-        for block in ir::blocks(function) {
-            for inst in block.instructions() {
-                kernel.add(inst, &mut offsets);
-            }
+        for inst in ir::blocks(function).iter().flat_map(|b| b.instructions()) {
+            kernel.add(inst, &mut offsets);
         }
         kernel.communicates |= kernel.synchronises && kernel.signals;
-        let cfg = uniformity.cfg();
-        let mut stack: Vec<Index> = kernel.writing.iter().flat_map(|b| cfg.succs[*b].iter().copied()).collect();
+        kernel.find_written();
+        kernel.group_by_surface(function);
+        kernel
+    }
+
+    /// Finds the blocks that a write of global memory reaches.
+    fn find_written(&mut self) {
+        let cfg = self.uniformity.cfg();
+        let mut stack: Vec<Index> = self.writing.iter().flat_map(|b| cfg.succs[*b].iter().copied()).collect();
         while let Some(b) = stack.pop() {
-            if kernel.written.insert(b) {
+            if self.written.insert(b) {
                 stack.extend(&cfg.succs[b]);
             }
         }
-        for (i, a) in kernel.accesses.iter().enumerate() {
-            match (&a.place, a.kind) {
-                (Ok((argument, _)), _) => kernel.surfaces.entry(*argument).or_default().push(i),
+    }
+
+    /// Assigns the accesses to the arguments whose memory they are of.
+    fn group_by_surface(&mut self, function: Value) {
+        for (i, a) in self.accesses.iter().enumerate() {
+            let argument = match &a.place {
+                Ok((argument, _)) => Some(*argument),
                 // An address that is not affine still belongs to its argument.
-                (Err(_), kind) => match argument_of(function, a.pointer) {
-                    Some(argument) => kernel.surfaces.entry(argument).or_default().push(i),
-                    None => kernel.reads_unknown |= kind != Kind::Store && a.pointer.address_space() == GLOBAL,
-                },
+                Err(_) => argument_of(function, a.pointer),
+            };
+            match argument {
+                Some(argument) => self.surfaces.entry(argument).or_default().push(i),
+                None => self.reads_unknown |= a.kind != Kind::Store && a.pointer.address_space() == GLOBAL,
             }
         }
-        kernel
     }
 
     /// Takes note of an instruction.
@@ -235,18 +254,7 @@ impl<'a> Kernel<'a> {
         let Some(&block) = cfg.index.get(&inst.parent()) else { return };
         let after_write = self.writing.contains(&block);
         if may_write_global(inst) {
-            self.writes_global = true;
-            self.writing.insert(block);
-            let pointer = match inst.opcode() {
-                LLVMStore => Some(inst.operand(1)),
-                LLVMAtomicRMW | LLVMAtomicCmpXchg => Some(inst.operand(0)),
-                _ => None,
-            };
-            let apart = |p| {
-                let root = underlying(p);
-                root.is_argument() && has_attribute(root, "noalias")
-            };
-            self.writes_apart &= pointer.is_some_and(apart);
+            self.add_write(inst, block);
         }
         let (kind, pointer, value) = match inst.opcode() {
             LLVMLoad => (Kind::Load, inst.operand(0), inst),
@@ -272,7 +280,7 @@ impl<'a> Kernel<'a> {
         self.signals |= kind != Kind::Atomic && inst.is_volatile();
         let loops = cfg.loops.iter().filter(|l| l.members.contains(block)).map(|l| cfg.blocks[l.header]).collect();
         let place = match offsets.of(pointer) {
-            Ok((argument, offset)) => self.walk(offset, block).map(|w| (argument, w)),
+            Ok((argument, offset)) => self.affine_address(offset, block).map(|a| (argument, a)),
             Err(_) if underlying(pointer).is_global_variable() => Err("no argument's memory"),
             Err(Refusal::UnknownSurface) => Err("the pointer's surface is not known"),
             Err(_) => Err("address is not affine"),
@@ -280,6 +288,21 @@ impl<'a> Kernel<'a> {
         self.accesses.push(Access { inst, kind, pointer, place, sizes: offsets.sizes(value), loops, after_write });
     }
 
+    /// Takes note of a write of global memory.
+    fn add_write(&mut self, inst: Value, block: Index) {
+        self.writes_global = true;
+        self.writing.insert(block);
+        let pointer = match inst.opcode() {
+            LLVMStore => Some(inst.operand(1)),
+            LLVMAtomicRMW | LLVMAtomicCmpXchg => Some(inst.operand(0)),
+            _ => None,
+        };
+        let root = pointer.map(underlying);
+        self.writes_apart &= root.is_some_and(|r| r.is_argument() && has_attribute(r, "noalias"));
+    }
+
+    /// Takes note of a call: the ids that a kernel asks for, and what lets work-items see each
+    /// other's writes.
     fn add_call(&mut self, inst: Value) {
         let constant = |i: u32| inst.operand(i).as_constant_int();
         match builtins::of_call(inst) {
@@ -304,13 +327,13 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Separates an offset's ids.
-    fn walk(&self, offset: Poly, block: Index) -> Result<Walk, &'static str> {
+    /// The address with an offset, if that is affine in the ids; where an access stands says which
+    /// of its other symbols stay the same.
+    fn affine_address(&self, offset: Poly, block: Index) -> Result<AffineAddress, &'static str> {
         let cfg = self.uniformity.cfg();
         let mut strides: [Poly; 3] = Default::default();
         for (monomial, &c) in &offset.0 {
-            let rest: Vec<Symbol> = monomial.iter().copied().filter(|s| !matches!(s, Symbol::Id(_))).collect();
-            let ids: Vec<u8> = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
+            let (ids, rest) = global_id::split_ids(monomial);
             let moves = |s: &Symbol| match *s {
                 Symbol::Uniform(v) => {
                     global_id::is_momentary(v) && cfg.index.get(&v.parent()).is_none_or(|b| self.shares_loop(*b, block))
@@ -325,7 +348,7 @@ impl<'a> Kernel<'a> {
                 strides[usize::from(d)].add_term(rest, c);
             }
         }
-        Ok(Walk { offset, strides })
+        Ok(AffineAddress { offset, strides })
     }
 
     fn shares_loop(&self, a: Index, b: Index) -> bool {
@@ -367,7 +390,8 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Whether provably nothing writes what a load may read while the kernel runs, in kernels without races.
+    /// Whether provably nothing writes what a load may read while the kernel runs, in kernels
+    /// without races.
     fn is_constant(&self, a: &Access) -> bool {
         if reads_constant(a.inst, self.writes_global) {
             return true;
@@ -385,18 +409,18 @@ impl<'a> Kernel<'a> {
 
     /// Why a line is needed again, or `None` for a stream.
     fn reuse(&self, a: &Access) -> Option<&'static str> {
-        let (argument, walk) = match &a.place {
-            Ok((argument, walk)) => (*argument, walk),
+        let (argument, address) = match &a.place {
+            Ok((argument, address)) => (*argument, address),
             Err(reason) => return Some(reason),
         };
         if self.uniformity.is_uniform(a.pointer) {
             return Some("same address in all lanes");
         }
-        let steps: Vec<Poly> = a.loops.iter().map(|header| walk.step(*header)).collect();
+        let steps: Vec<Poly> = a.loops.iter().map(|header| address.step(*header)).collect();
         if steps.iter().enumerate().any(|(i, s)| s.0.is_empty() || steps[..i].contains(s)) {
             return Some("reused in the loop");
         }
-        let [x, y, z] = &walk.strides;
+        let [x, y, z] = &address.strides;
         let stride = x.as_constant().map(|c| (c as i32).unsigned_abs());
         let whole = stride.is_some_and(|s| s != 0 && (u64::from(s) == a.sizes.0 || u64::from(s) == a.sizes.1));
         for step in &steps {
@@ -407,7 +431,7 @@ impl<'a> Kernel<'a> {
                 return Some("reused by the next iterations");
             }
         }
-        if let Some(reason) = self.other_accesses(a, argument, walk) {
+        if let Some(reason) = self.other_accesses(a, argument, address) {
             return Some(reason);
         }
         match stride {
@@ -416,29 +440,30 @@ impl<'a> Kernel<'a> {
             _ => {}
         }
         for d in (0..3).filter(|d| self.used[*d]) {
-            let own = &walk.strides[d];
-            if own.0.is_empty() || d > 0 && (is_within_line(own) || walk.strides[..d].contains(own)) {
+            let own = &address.strides[d];
+            if own.0.is_empty() || d > 0 && (is_within_line(own) || address.strides[..d].contains(own)) {
                 return Some("reused by neighbouring work-items");
             }
-            if !self.by_group(walk, d as u8) {
+            if !self.by_group(address, d as u8) {
                 return Some("reused by other work-groups");
             }
         }
         None
     }
 
-    /// Whether work-groups that differ in a dimension touch different places: an id stands for its group's, too, unless that was subtracted.
-    fn by_group(&self, walk: &Walk, d: u8) -> bool {
+    /// Whether work-groups that differ in a dimension touch different places: an id stands for its
+    /// group's, too, unless that was subtracted.
+    fn by_group(&self, address: &AffineAddress, d: u8) -> bool {
         let size = match self.required {
             Some(size) => Poly::constant(size[usize::from(d)]),
             None => Poly::symbol(Symbol::GroupSize(d)),
         };
-        let group = Poly::symbol(Symbol::Group(d)).times(&size).and_then(|g| g.times(&walk.strides[usize::from(d)]));
-        group.is_none_or(|g| walk.offset.clone().plus(&g, 1).0.keys().flatten().any(|s| *s == Symbol::Group(d)))
+        let group = Poly::symbol(Symbol::Group(d)).times(&size).and_then(|g| g.times(&address.strides[usize::from(d)]));
+        group.is_none_or(|g| address.offset.clone().plus(&g, 1).0.keys().flatten().any(|s| *s == Symbol::Group(d)))
     }
 
     /// Whether another access of the surface touches the same lines.
-    fn other_accesses(&self, a: &Access, argument: u32, walk: &Walk) -> Option<&'static str> {
+    fn other_accesses(&self, a: &Access, argument: u32, address: &AffineAddress) -> Option<&'static str> {
         let others = self.surfaces.get(&argument).map_or(&[][..], |s| s);
         if others.len() > MOST_ACCESSES {
             return Some("accessed in many places");
@@ -450,17 +475,17 @@ impl<'a> Kernel<'a> {
             let Ok((_, theirs)) = &other.place else { return Some("accessed in another order, too") };
             // Loops one after the other count alike.
             let pairs: Vec<(BlockRef, BlockRef)> = other.loops.iter().copied().zip(a.loops.iter().copied()).collect();
-            if theirs.strides != walk.strides {
+            if theirs.strides != address.strides {
                 return Some("accessed in another order, too");
             }
-            let distance = theirs.renamed(&pairs).plus(&walk.offset, u32::MAX);
+            let distance = theirs.renamed(&pairs).plus(&address.offset, u32::MAX);
             if distance.0.is_empty() {
                 match (a.kind, other.kind) {
                     (Kind::Load, Kind::Load) | (_, Kind::Atomic) => return Some("accessed again"),
                     _ => continue,
                 }
             }
-            if let Some(reason) = self.close(a, walk, &distance) {
+            if let Some(reason) = self.close(a, address, &distance) {
                 return Some(reason);
             }
             if a.kind == Kind::Store && other.kind != Kind::Store {
@@ -471,9 +496,9 @@ impl<'a> Kernel<'a> {
     }
 
     /// Whether an access at a distance touches the same lines.
-    fn close(&self, a: &Access, walk: &Walk, distance: &Poly) -> Option<&'static str> {
-        let [x, y, z] = &walk.strides;
-        let steps: Vec<Poly> = a.loops.iter().map(|header| walk.step(*header)).collect();
+    fn close(&self, a: &Access, address: &AffineAddress, distance: &Poly) -> Option<&'static str> {
+        let [x, y, z] = &address.strides;
+        let steps: Vec<Poly> = a.loops.iter().map(|header| address.step(*header)).collect();
         if let Some(bytes) = distance.as_constant().map(|c| (c as i32).unsigned_abs()) {
             let stride = x.as_constant().map(|c| (c as i32).unsigned_abs());
             if stride.is_none_or(|s| bytes < s) && bytes < LINE {
@@ -493,13 +518,13 @@ impl<'a> Kernel<'a> {
     }
 
     fn prefetch(&self, a: &Access) -> Option<Prefetch> {
-        let (_, walk) = a.place.as_ref().ok()?;
+        let (_, address) = a.place.as_ref().ok()?;
         let cfg = self.uniformity.cfg();
         let block = *cfg.index.get(&a.inst.parent())?;
         let l = cfg.loops.iter().rfind(|l| l.members.contains(block))?;
         let every = cfg.preds[l.header].iter().filter(|p| l.members.contains(**p)).all(|latch| cfg.dominates(block, *latch));
         let header = cfg.blocks[l.header];
-        let distance = walk.step(header);
+        let distance = address.step(header);
         // A step known only at launch is taken to be longer than a line.
         let of_launch = distance.0.keys().flatten().all(|s| s.is_of_launch());
         let far = !distance.0.is_empty() && !is_within_line(&distance);
@@ -507,7 +532,7 @@ impl<'a> Kernel<'a> {
     }
 }
 
-impl Walk {
+impl AffineAddress {
     /// Bytes that an iteration of a loop adds.
     fn step(&self, header: BlockRef) -> Poly {
         self.offset.coefficient(Symbol::Iteration(header))
@@ -579,7 +604,8 @@ pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), Pas
     Ok(())
 }
 
-/// Attaches the decision to every load and store of global and constant memory, as `!heddle.cache !{!"cs", !"touched once"}`.
+/// Attaches the decision to every load and store of global and constant memory, as `!heddle.cache
+/// !{!"cs", !"touched once"}`.
 pub fn annotate(kernel: Value, facts: Facts) {
     let hints = analyze(kernel, &uniformity::analyze(kernel, facts));
     let writer = Writer::of_function(kernel);

@@ -31,7 +31,8 @@ pub enum PassError {
     },
     /// A module in which loops do not show where values leave them.
     #[error(
-        "@{function} is not in LCSSA form: `{value}` is used outside its loop; run `function(loop-simplify,lcssa)` or `heddle-prepare` first"
+        "@{function} is not in LCSSA form: `{value}` is used outside its loop; \
+         run `function(loop-simplify,lcssa)` or `heddle-prepare` first"
     )]
     NotLcssa {
         /// The function.

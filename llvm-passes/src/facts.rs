@@ -9,11 +9,13 @@ pub struct Facts {
     pub surface_components: u32,
 }
 
-/// Parameters of a pass, in angle brackets after its name and separated by `;`, as LLVM's passes have them.
+/// Parameters of a pass, in angle brackets after its name and separated by `;`, as LLVM's passes
+/// have them.
 pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4";
 
 impl Facts {
-    /// The facts with what a parameter says, such as `warp-size=64`; `None` if there is no such parameter or value.
+    /// The facts with what a parameter says, such as `warp-size=64`; `None` if there is no such
+    /// parameter or value.
     pub fn with_parameter(self, parameter: &str) -> Option<Facts> {
         let (name, value) = parameter.split_once('=')?;
         match (name, value.parse().ok()?) {

@@ -1,27 +1,32 @@
-//! Global-ID addresses: which accesses have addresses that are affine in the work-item's global ids (G5-G8).
+//! Global-ID addresses: which accesses have addresses that are affine in the work-item's global ids
+//! (G5–G8).
 //!
 //! # Problem
-//! The address-generation unit makes addresses of the form `surface + (gid + distance) * strides + uniform`. Which accesses of a
-//! kernel have such addresses must not depend on how the source spells them.
+//! The address-generation unit makes addresses of the form `surface + (gid + distance) * strides +
+//! uniform`. Which accesses of a kernel have such addresses must not depend on how the source
+//! spells them.
 //!
 //! # Algorithm
-//! The byte offset of an access from its surface's start is computed as a polynomial over symbols: global ids, what is known at
-//! launch (arguments, sizes, offsets), work-group ids, and values that are the same in all work-items at the access (loop counters,
-//! loaded scalars). Spelling does not matter: shifts, disjoint ors, factored products, mixtures of widths and truncations all become
-//! the same polynomial. If every monomial has at most one global id and each id's factor is known at launch, the unit can make the
-//! address.
+//! The byte offset of an access from its surface's start is computed as a polynomial over symbols:
+//! global ids, what is known at launch (arguments, sizes, offsets), work-group ids, and values that
+//! are the same in all work-items at the access (loop counters, loaded scalars). Spelling does not
+//! matter: shifts, disjoint ors, factored products, mixtures of widths and truncations all become
+//! the same polynomial. If every monomial has at most one global id and each id's factor is known
+//! at launch, the unit can make the address.
 //!
-//! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last, smaller group, too.
+//! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last,
+//! smaller group, too.
 //!
 //! # Why it is exact (G8)
-//! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base + 32-bit offset addresses already
-//! do: an object starts at its root and has at most 4 GiB, so the low 32 bits of the offset decide every access inside it.
-//! Truncation commutes with addition, subtraction and multiplication, so the low word of a 64-bit index is the polynomial whatever
+//! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base +
+//! 32-bit offset addresses already do: an object starts at its root and has at most 4 GiB, so the
+//! low 32 bits of the offset decide every access inside it. Truncation commutes with addition,
+//! subtraction and multiplication, so the low word of a 64-bit index is the polynomial whatever
 //! overflowed on the way, and sign or zero extension from 32 bits or more changes nothing in it.
 //!
 //! # Limits
-//! Where that argument ends (extensions from fewer than 32 bits, right shifts of what may have lost bits) the access is refused, and
-//! so are pointers that a select or phi chooses.
+//! Where that argument ends (extensions from fewer than 32 bits, right shifts of what may have lost
+//! bits) the access is refused, and so are pointers that a select or phi chooses.
 //!
 //! Reads LLVM IR and [`crate::uniformity`]; only [`annotate`] changes it, by metadata.
 
@@ -210,7 +215,8 @@ pub enum Refusal {
     UnknownSurface,
     /// A narrow integer whose extension is the polynomial only if it did not overflow; bits.
     Overflow(u32),
-    /// The index depends on data that differ between work-items, or on an operation that is not affine; the value.
+    /// The index depends on data that differ between work-items, or on an operation that is not
+    /// affine; the value.
     Data(Value),
     /// Two ids are multiplied, or an id by something that is not known at launch.
     Pitch(String),
@@ -289,7 +295,8 @@ pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
     result
 }
 
-/// Byte offsets of pointers from their surfaces' starts, with loop counters as polynomials over iteration numbers: what analyses of reuse build on.
+/// Byte offsets of pointers from their surfaces' starts, with loop counters as polynomials over
+/// iteration numbers: what analyses of reuse build on.
 pub struct Offsets<'a>(Analysis<'a>);
 
 impl<'a> Offsets<'a> {
@@ -306,7 +313,8 @@ impl<'a> Offsets<'a> {
         self.0.pointer(pointer)
     }
 
-    /// Bytes that an access of a value's type touches, and bytes from one element of an array of it to the next.
+    /// Bytes that an access of a value's type touches, and bytes from one element of an array of it
+    /// to the next.
     pub fn sizes(&self, value: Value) -> (u64, u64) {
         let ty = Type(value.ty());
         (self.0.layout.store_size(ty), self.0.layout.size(ty))
@@ -335,36 +343,8 @@ impl<'a> Analysis<'a> {
         views: &mut Vec<View>,
     ) -> Result<Access, Refusal> {
         let (argument, offset) = self.pointer(pointer)?;
-        let mut strides: [Poly; 3] = Default::default();
-        let (mut launch, mut uniform) = (Poly::default(), Poly::default());
-        for (monomial, &c) in &offset.0 {
-            let ids: Vec<u8> = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
-            let rest: Monomial = monomial.iter().copied().filter(|s| !matches!(s, Symbol::Id(_))).collect();
-            let of_launch = rest.iter().all(|s| s.is_of_launch());
-            match ids[..] {
-                [] if of_launch => launch.add_term(rest, c),
-                [] => uniform.add_term(rest, c),
-                [d] if of_launch => strides[usize::from(d)].add_term(rest, c),
-                _ => return Err(Refusal::Pitch(Poly([(monomial.clone(), c)].into()).to_string())),
-            }
-        }
-        if strides.iter().all(|s| s.0.is_empty()) {
-            return Err(Refusal::Uniform);
-        }
-        // What is a small multiple of a stride is a distance (G5).
-        let mut distance = [0i8; 3];
-        for d in (0..3).rev() {
-            let [(monomial, stride)] = strides[d].0.iter().collect::<Vec<_>>()[..] else { continue };
-            let have = launch.0.get(monomial).copied().unwrap_or(0) as i32;
-            let stride = *stride as i32;
-            if stride == 0 || have == i32::MIN || have % stride != 0 {
-                continue;
-            }
-            if let Ok(n) = i8::try_from(have / stride) {
-                distance[d] = n;
-                launch = launch.plus(&strides[d], (n as i32 as u32).wrapping_neg());
-            }
-        }
+        let Parts { strides, mut launch, uniform } = Parts::of(&offset)?;
+        let distance = take_distances(&strides, &mut launch);
         let kind = kinds.get(&argument).copied().unwrap_or(surfaces::Kind::UntypedUav);
         let view = View { argument, strides, base: launch, kind };
         let number = match views.iter().position(|v| *v == view) {
@@ -445,7 +425,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What an iteration adds to a phi, if it is the same in every iteration; `next` is the next value over the phi as a symbol.
+    /// What an iteration adds to a phi, if it is the same in every iteration; `next` is the next
+    /// value over the phi as a symbol.
     fn step(&self, next: &Poly, phi: Value, header: BlockRef) -> Option<Poly> {
         let cfg = self.uniformity.cfg();
         let at = *cfg.index.get(&header)?;
@@ -481,7 +462,8 @@ impl<'a> Analysis<'a> {
         counted(start, &step, header).ok_or(refused)
     }
 
-    /// A phi that all paths give the same polynomial, as partial redundancy elimination leaves them.
+    /// A phi that all paths give the same polynomial, as partial redundancy elimination leaves
+    /// them.
     fn merged(&mut self, phi: Value) -> Result<Poly, Refusal> {
         let refused = Refusal::Data(phi);
         let cfg = self.uniformity.cfg();
@@ -509,7 +491,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Forgets what was found since the trail had a length: it holds only for a phi taken as a symbol.
+    /// Forgets what was found since the trail had a length: it holds only for a phi taken as a
+    /// symbol.
     fn forget(&mut self, mark: usize) {
         for v in self.trail.drain(mark..) {
             self.known.remove(&v);
@@ -577,7 +560,8 @@ impl<'a> Analysis<'a> {
             LLVMTrunc if bits >= 32 => self.low(v.operand(0)),
             LLVMSExt | LLVMZExt => self.extended(v.operand(0)),
             LLVMAnd if bits == 64 && constant(v.operand(1)) == Some(0xffff_ffff) => self.low(v.operand(0)),
-            // A pair of shifts extends the low word, with a smaller second shift scales it, too; additions may stand between.
+            // A pair of shifts extends the low word, with a smaller second shift scales it, too;
+            // additions may stand between.
             LLVMAShr | LLVMLShr => {
                 let Some(right) = constant(v.operand(1)) else { return Err(Refusal::Data(v)) };
                 match shifted_by(v.operand(0)) {
@@ -637,7 +621,62 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Whether a value may differ from one execution of its instruction to the next; answers about the launch do not.
+/// The dimensions of the global ids in a monomial, and its other factors.
+pub(crate) fn split_ids(monomial: &[Symbol]) -> (Vec<u8>, Monomial) {
+    let ids = monomial.iter().filter_map(|s| if let Symbol::Id(d) = s { Some(*d) } else { None }).collect();
+    let rest = monomial.iter().copied().filter(|s| !matches!(s, Symbol::Id(_))).collect();
+    (ids, rest)
+}
+
+/// The parts of an offset that is affine in the global ids.
+struct Parts {
+    /// What each id is multiplied by; known at launch.
+    strides: [Poly; 3],
+    /// The rest that is known at launch.
+    launch: Poly,
+    /// The rest that is the same in all work-items at the access.
+    uniform: Poly,
+}
+
+impl Parts {
+    fn of(offset: &Poly) -> Result<Parts, Refusal> {
+        let mut parts = Parts { strides: Default::default(), launch: Poly::default(), uniform: Poly::default() };
+        for (monomial, &c) in &offset.0 {
+            let (ids, rest) = split_ids(monomial);
+            let of_launch = rest.iter().all(|s| s.is_of_launch());
+            match ids[..] {
+                [] if of_launch => parts.launch.add_term(rest, c),
+                [] => parts.uniform.add_term(rest, c),
+                [d] if of_launch => parts.strides[usize::from(d)].add_term(rest, c),
+                _ => return Err(Refusal::Pitch(Poly([(monomial.clone(), c)].into()).to_string())),
+            }
+        }
+        let varies = parts.strides.iter().any(|s| !s.0.is_empty());
+        if varies { Ok(parts) } else { Err(Refusal::Uniform) }
+    }
+}
+
+/// Takes out of an offset what is a small multiple of a stride: the distances from the global ids
+/// (G5).
+fn take_distances(strides: &[Poly; 3], offset: &mut Poly) -> [i8; 3] {
+    let mut distances = [0i8; 3];
+    for (distance, polynomial) in distances.iter_mut().zip(strides).rev() {
+        let [(monomial, stride)] = polynomial.0.iter().collect::<Vec<_>>()[..] else { continue };
+        let have = offset.0.get(monomial).copied().unwrap_or(0) as i32;
+        let stride = *stride as i32;
+        if stride == 0 || have == i32::MIN || have % stride != 0 {
+            continue;
+        }
+        if let Ok(n) = i8::try_from(have / stride) {
+            *distance = n;
+            *offset = std::mem::take(offset).plus(polynomial, (n as i32 as u32).wrapping_neg());
+        }
+    }
+    distances
+}
+
+/// Whether a value may differ from one execution of its instruction to the next; answers about the
+/// launch do not.
 pub(crate) fn is_momentary(v: Value) -> bool {
     v.is_instruction() && !(v.opcode() == LLVMCall && matches!(builtins::of_call(v), Some(Builtin::Query(_))))
 }
@@ -647,7 +686,8 @@ fn counted(start: Poly, step: &Poly, header: BlockRef) -> Option<Poly> {
     Some(start.plus(&step.times(&Poly::symbol(Symbol::Iteration(header)))?, 1))
 }
 
-/// By how many bits a sum of shifted values and constants is shifted left; `None` if it is no such sum.
+/// By how many bits a sum of shifted values and constants is shifted left; `None` if it is no such
+/// sum.
 fn shifted_by(v: Value) -> Option<u32> {
     if let Some(c) = v.as_constant_int() {
         return Some(c.trailing_zeros());
@@ -695,10 +735,11 @@ pub const METADATA: &str = "heddle.global-id";
 /// Name of the metadata that [`annotate`] attaches to kernels.
 pub const VIEWS_METADATA: &str = "heddle.views";
 
-/// Attaches what the analysis found for a kernel: to the kernel its views, `!heddle.views !{!0, !1}` with
-/// `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in bytes, base), and to every access of global
-/// or constant memory `!heddle.global-id !{!"t0(1, 0, 0)"}` (view and distances), the bytes to add as a second string if there are
-/// any, or `!{!"kept", !"why"}`.
+/// Attaches what the analysis found for a kernel: to the kernel its views, `!heddle.views !{!0,
+/// !1}` with `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in
+/// bytes, base), and to every access of global or constant memory `!heddle.global-id !{!"t0(1, 0,
+/// 0)"}` (view and distances), the bytes to add as a second string if there are any, or `!{!"kept",
+/// !"why"}`.
 pub fn annotate(kernel: Value, facts: Facts) {
     let result = analyze(kernel, &uniformity::analyze(kernel, facts));
     let writer = Writer::of_function(kernel);
@@ -724,7 +765,8 @@ pub fn annotate(kernel: Value, facts: Facts) {
     }
 }
 
-/// A refusal in words, in which an instruction's text ends before its metadata, whose numbers are of the moment.
+/// A refusal in words, in which an instruction's text ends before its metadata, whose numbers are
+/// of the moment.
 fn refusal_without_metadata(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Data(v) => format!("the index depends on `{}`", v.text().split(", !").next().unwrap_or_default()),

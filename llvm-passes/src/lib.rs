@@ -1,16 +1,24 @@
 //! Heddle's passes over LLVM IR, driven through inkwell and, where it has no call, LLVM's C API.
 //!
-//! The crate knows LLVM and nothing of MIR. Its files form layers, and `tests/layers.rs` keeps them:
+//! The crate knows LLVM and nothing of MIR. Its files form layers, and `tests/layers.rs` keeps
+//! them:
 //!
-//! 1. *Helpers*: [`ir`] (views of IR, metadata, control-flow graph, data layout, builders), and what OpenCL C kernels have in
-//!    common: [`builtins`], [`memory`], [`printf`], [`facts`], [`error`].
-//! 2. *Passes*: one pass, one file. A pass may use the result of an analysis before it, as [`cache_hints`] uses [`global_id`], and
-//!    that uses [`uniformity`]; no two files use each other.
-//! 3. [`pipeline`] lists the passes ([`pipeline::PASSES`]) and runs them by their names. Nothing in the crate imports it. The
-//!    driver, `heddle opt`, its help and the plug-in for LLVM's tools (`plugin/`) take the passes from that list.
+//! 1. *Helpers*: [`ir`] (views of IR, metadata, control-flow graph, data layout, builders), and
+//!    what OpenCL C kernels have in common: [`builtins`], [`memory`], [`printf`], [`facts`],
+//!    [`error`].
+//! 2. *Passes*: one pass, one file. A pass may use the result of an analysis before it, as
+//!    [`cache_hints`] uses [`global_id`], and that uses [`uniformity`]; no two files use each
+//!    other.
+//! 3. [`pipeline`] lists the passes ([`pipeline::PASSES`]) and runs them by their names. Nothing in
+//!    the crate imports it. The driver, `heddle opt`, its help and the plug-in for LLVM's tools
+//!    (`plugin/`) take the passes from that list.
 //!
-//! Adding a pass is a file with its `mod` line here, a row in that list, and a lit test in `tests/lit/passes` that names it
-//! (`tests/passes.rs` asks for it).
+//! Adding a pass is a file with its `mod` line here, a row in that list, and a lit test in
+//! `tests/lit/passes` that names it (`tests/passes.rs` asks for it).
+
+#![warn(clippy::undocumented_unsafe_blocks)]
+#![warn(clippy::needless_range_loop, clippy::too_many_arguments, clippy::type_complexity)]
+#![warn(clippy::wrong_self_convention)]
 
 // Helpers.
 pub mod builtins;

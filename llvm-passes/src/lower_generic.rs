@@ -1,17 +1,20 @@
-//! Lowering of generic pointers: accesses through pointers of which only the run shows where they point.
+//! Lowering of generic pointers: accesses through pointers of which only the run shows where they
+//! point.
 //!
 //! # Problem
-//! In `nvptx64` IR, address space 0 is that of private variables and of generic pointers alike. The machine has separate
-//! instructions for private, local and global memory, and no generic ones. [`crate::ir::address_space`] has the format of generic
-//! pointers.
+//! In `nvptx64` IR, address space 0 is that of private variables and of generic pointers alike. The
+//! machine has separate instructions for private, local and global memory, and no generic ones.
+//! [`crate::ir::address_space`] has the format of generic pointers.
 //!
 //! # Algorithm
 //! 1. Nothing happens to modules without generic pointers.
-//! 2. LLVM's `InferAddressSpaces` (with the NVPTX target's description of address spaces) takes back the casts, which settles
-//!    nearly all pointers once everything is inlined.
-//! 3. What is left is compared with the apertures: each access becomes a call of a function that branches on the high word and
-//!    accesses memory in the space found (5 stands for private memory). Spaces that no pointer of the kernel is converted from are
-//!    left out. The functions are inlined at once, so uniformity and cache analyses see ordinary accesses in ordinary control flow.
+//! 2. LLVM's `InferAddressSpaces` (with the NVPTX target's description of address spaces) takes
+//!    back the casts, which settles nearly all pointers once everything is inlined.
+//! 3. What is left is compared with the apertures: each access becomes a call of a function that
+//!    branches on the high word and accesses memory in the space found (5 stands for private
+//!    memory). Spaces that no pointer of the kernel is converted from are left out. The functions
+//!    are inlined at once, so uniformity and cache analyses see ordinary accesses in ordinary
+//!    control flow.
 //! 4. `to_global`, `to_local`, `to_private` and `get_fence` become comparisons.
 //!
 //! On private memory, atomics are plain accesses: nobody else has the address.
@@ -20,7 +23,8 @@
 //! OpenCL C 3.0, 6.7.5 and 6.15.7.
 //!
 //! # Limits
-//! `memcpy`, `memmove` and `memset` of generic pointers need a size that is a constant, as all of them do in selection.
+//! `memcpy`, `memmove` and `memset` of generic pointers need a size that is a constant, as all of
+//! them do in selection.
 
 use std::collections::HashSet;
 
@@ -45,7 +49,8 @@ use crate::ir::{self, Value, function, llvm_passes};
 /// What to do after the casts are gone.
 const CLEAN_UP: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-/// More constant expressions in each other, and more steps of address arithmetic, than real code has.
+/// More constant expressions in each other, and more steps of address arithmetic, than real code
+/// has.
 const MOST_DEPTH: u32 = 8;
 const MOST_STEPS: usize = 16;
 
@@ -74,7 +79,8 @@ pub fn lower(module: &Module) -> Result<(), PassError> {
     Ok(())
 }
 
-/// Lowers the queries of a function and one generic pointer of each of its accesses; whether there were any.
+/// Lowers the queries of a function and one generic pointer of each of its accesses; whether there
+/// were any.
 fn lower_function(module: &Module, function: Value) -> bool {
     let sources = Sources::of(function);
     let context = context_of(module);
@@ -92,7 +98,8 @@ fn lower_function(module: &Module, function: Value) -> bool {
 /// Runs LLVM's address-space inference as for the NVPTX target, whose address spaces these are.
 fn infer_address_spaces(module: &Module) -> Result<(), PassError> {
     let fail = |what: &str| PassError::Llvm(format!("{what}: LLVM has no NVPTX target, which generic pointers need"));
-    // SAFETY: initialisation may be repeated; message and target machine are disposed of after their only use.
+    // SAFETY: initialisation may be repeated; message and target machine are disposed of after
+    // their only use.
     unsafe {
         LLVMInitializeNVPTXTargetInfo();
         LLVMInitializeNVPTXTarget();
@@ -194,7 +201,8 @@ impl Sources {
     }
 }
 
-/// An address space, the high word of generic pointers to it (`None`: any other), and the name of the block that accesses it.
+/// An address space, the high word of generic pointers to it (`None`: any other), and the name of
+/// the block that accesses it.
 #[derive(Clone, Copy)]
 struct Space {
     number: u32,
@@ -222,8 +230,8 @@ struct GenericAccess {
     private: bool,
 }
 
-/// Accesses whose pointer may point elsewhere than into private memory, and atomics on private memory. `any`: whether there are
-/// generic pointers at all.
+/// Accesses whose pointer may point elsewhere than into private memory, and atomics on private
+/// memory. `any`: whether there are generic pointers at all.
 fn generic_accesses(function: Value, any: bool) -> Vec<GenericAccess> {
     let mut result = Vec::new();
     for i in ir::blocks(function).iter().flat_map(|b| b.instructions()) {
@@ -272,7 +280,8 @@ fn is_private(pointer: Value) -> bool {
     true
 }
 
-/// The space of the pointer that a pointer is a cast of, through constant and other address arithmetic.
+/// The space of the pointer that a pointer is a cast of, through constant and other address
+/// arithmetic.
 fn cast_from(mut pointer: Value) -> Option<u32> {
     for _ in 0..MOST_STEPS {
         match pointer.any_opcode()? {
@@ -320,7 +329,8 @@ fn lower_query(context: LLVMContextRef, call: Value) {
     let name = call.called_name();
     let pointer = call.operand(0).0;
     let b = Builder::before(context, call);
-    // SAFETY: a live call with a generic pointer, before which the builder stands; nothing uses the call when it is erased.
+    // SAFETY: a live call with a generic pointer, before which the builder stands; nothing uses the
+    // call when it is erased.
     unsafe {
         LLVMSetCurrentDebugLocation2(b.0, LLVMInstructionGetDebugLoc(call.0));
         let high = high_word(context, &b, pointer);
@@ -373,8 +383,8 @@ impl AccessLowering<'_, '_> {
         replace_by_call(self.context, access, f, &mut arguments);
     }
 
-    /// Builds the function: a test of the high word for each space but the last, and the access in each. `operands` are those of the
-    /// access in the function.
+    /// Builds the function: a test of the high word for each space but the last, and the access in
+    /// each. `operands` are those of the access in the function.
     fn build_body(&self, f: LLVMValueRef, spaces: &[Space], operands: &[LLVMValueRef]) {
         let b = Builder::new(self.context);
         let block = |name| append_block(self.context, f, name);
@@ -382,7 +392,8 @@ impl AccessLowering<'_, '_> {
         let end = block(c"end");
         let generic = operands[self.pointer as usize];
         let mut results = Vec::new();
-        // SAFETY: values, types and blocks belong to the live function; each block gets its terminator here.
+        // SAFETY: values, types and blocks belong to the live function; each block gets its
+        // terminator here.
         unsafe {
             LLVMPositionBuilderAtEnd(b.0, here);
             let high = if spaces.len() > 1 { Some(high_word(self.context, &b, generic)) } else { None };

@@ -1,28 +1,32 @@
-//! Lowering of `printf`: calls become writes of messages into a buffer that the driver reads after the launch.
+//! Lowering of `printf`: calls become writes of messages into a buffer that the driver reads after
+//! the launch.
 //!
 //! # Problem
-//! A GPU has no output. A call has to leave its arguments where the host finds them: without locks, from any number of
-//! work-items at once, and such that messages do not mix.
+//! A GPU has no output. A call has to leave its arguments where the host finds them: without locks,
+//! from any number of work-items at once, and such that messages do not mix.
 //!
 //! # Algorithm
-//! Each call becomes one of a function made for its argument types and inlined at once. It reserves room with one atomic addition
-//! to the buffer's first word, and
-//! - if the message fits, stores the arguments and, last, the number of the format string, and returns 0;
+//! Each call becomes one of a function made for its argument types and inlined at once. It reserves
+//! room with one atomic addition to the buffer's first word, and
+//! - if the message fits, stores the arguments and, last, the number of the format string, and
+//!   returns 0;
 //! - else counts the message as dropped, and returns -1.
 //!
-//! The counter only grows, so once a message does not fit, none after it does: the buffer holds the first messages without gaps.
-//! What stands where is in [`crate::printf`]. The stores are non-temporal and no other kernel code reads them, so the pass makes no
-//! other load volatile.
+//! The counter only grows, so once a message does not fit, none after it does: the buffer holds the
+//! first messages without gaps. What stands where is in [`crate::printf`]. The stores are
+//! non-temporal and no other kernel code reads them, so the pass makes no other load volatile.
 //!
 //! # Reference
 //! OpenCL C 3.0, 6.15.14.
 //!
 //! # Limits
-//! Formats have to be literals, seen through `select` and `phi` (LLVM merges calls that differ in the format only). `%s` takes
-//! strings in constant or global memory. Runs after inlining, before loops are put into LCSSA form.
+//! Formats have to be literals, seen through `select` and `phi` (LLVM merges calls that differ in
+//! the format only). `%s` takes strings in constant or global memory. Runs after inlining, before
+//! loops are put into LCSSA form.
 
 use std::collections::HashMap;
 
+use heddle_object::format::{self, ArgumentType, Element, HEADER_BYTES, Layout};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULE;
 use inkwell::llvm_sys::LLVMOpcode::*;
@@ -39,7 +43,6 @@ use crate::ir::build::{Builder, UNNAMED, append_block, context_of, inlined_funct
 use crate::ir::metadata::Writer;
 use crate::ir::{Value, address_space, llvm_passes};
 use crate::printf::{BUFFER, Format, METADATA, ROOM, formats};
-use heddle_object::format::{self, ArgumentType, Element, HEADER_BYTES, Layout};
 
 /// Replaces all calls of `printf`. Nothing happens if there is none.
 ///
@@ -130,7 +133,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         unsafe { LLVMInt32TypeInContext(self.context) }
     }
 
-    /// The number, plus 1, of the format a pointer points to, as a value where the pointer is defined.
+    /// The number, plus 1, of the format a pointer points to, as a value where the pointer is
+    /// defined.
     fn number(&mut self, pointer: Value, format: &mut FormatUse) -> Result<Value, String> {
         if let Some(v) = format.seen.get(&pointer) {
             return Ok(*v);
@@ -198,7 +202,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let (entry, write, full, end) = (block(c"entry"), block(c"write"), block(c"full"), block(c"end"));
         let message = MessageBuilder { b: Builder::new(self.context), context: self.context, buffer: self.buffer() };
         let layout = Layout::of(types);
-        // SAFETY: the builder's blocks, values and types belong to the live module, and each block gets its terminator here.
+        // SAFETY: the builder's blocks, values and types belong to the live module, and each block
+        // gets its terminator here.
         unsafe {
             let b = message.b.0;
             LLVMPositionBuilderAtEnd(b, entry);
@@ -266,7 +271,8 @@ struct MessageBuilder {
     buffer: LLVMValueRef,
 }
 
-// Each function takes values of the function that the builder stands in, which belongs to the live module.
+// Each function takes values of the function that the builder stands in, which belongs to the live
+// module.
 impl MessageBuilder {
     fn long(&self) -> LLVMTypeRef {
         // SAFETY: a live context.
@@ -312,7 +318,8 @@ impl MessageBuilder {
         let nontemporal = metadata.number(1);
         let arguments = types.iter().zip(&layout.offsets).zip(1..).map(|((t, offset), i)| (i, *offset, t.align()));
         for (parameter, offset, alignment) in arguments.chain([(0, 0, 8)]) {
-            // SAFETY: see the `impl`; the function has a parameter for each type, and one before them.
+            // SAFETY: see the `impl`; the function has a parameter for each type, and one before
+            // them.
             unsafe {
                 let bytes = LLVMBuildAdd(self.b.0, start, self.number(u64::from(HEADER_BYTES + offset)), UNNAMED);
                 let store = LLVMBuildStore(self.b.0, LLVMGetParam(function, parameter), self.at(bytes));
@@ -334,7 +341,8 @@ fn literal(pointer: Value) -> Option<Vec<u8>> {
     Some(bytes[..bytes.iter().position(|b| *b == 0)?].to_vec())
 }
 
-/// The number of the byte that a constant address is of: all indices zero, or bytes, which is LLVM's canonical form.
+/// The number of the byte that a constant address is of: all indices zero, or bytes, which is
+/// LLVM's canonical form.
 fn byte_index(gep: Value) -> Option<usize> {
     let last = gep.operand_count() - 1;
     let others = (1..last).all(|i| gep.operand(i).as_constant_int() == Some(0));

@@ -1,12 +1,14 @@
 //! What pointers point to, and what instructions do to the memory of a kernel.
 //!
 //! # Problem
-//! Whether a load gives all work-items the same depends on where its pointer comes from and on whether anything writes there
-//! while the kernel runs. LLVM's C API has no alias analysis; what is here follows address arithmetic only.
+//! Whether a load gives all work-items the same depends on where its pointer comes from and on
+//! whether anything writes there while the kernel runs. LLVM's C API has no alias analysis; what is
+//! here follows address arithmetic only.
 //!
 //! # Limits
-//! A pointer that was chosen by a phi or select has no single origin, and a pointer that is stored, converted to an integer or
-//! passed on counts as written through. Every answer is the safe one where that ends.
+//! A pointer that was chosen by a phi or select has no single origin, and a pointer that is stored,
+//! converted to an integer or passed on counts as written through. Every answer is the safe one
+//! where that ends.
 
 use inkwell::llvm_sys::LLVMOpcode::*;
 use rustc_hash::FxHashSet;
@@ -37,14 +39,15 @@ fn is_private(pointer: Value) -> bool {
     root.is_instruction() && root.opcode() == LLVMAlloca
 }
 
-/// Whether a pointer is into a by-value structure argument that stays in the constant bank: the same for all work-items.
+/// Whether a pointer is into a by-value structure argument that stays in the constant bank: the
+/// same for all work-items.
 pub fn is_by_value_argument(pointer: Value) -> bool {
     let root = underlying(pointer);
     root.is_argument() && root.address_space() == GENERIC && only_loaded(root)
 }
 
-/// Whether nothing but loads and copies use a by-value structure argument. Otherwise each work-item has a copy of it in private
-/// memory.
+/// Whether nothing but loads and copies use a by-value structure argument. Otherwise each work-item
+/// has a copy of it in private memory.
 pub fn only_loaded(pointer: Value) -> bool {
     pointer.users().all(|user| {
         user.is_instruction()
@@ -60,8 +63,8 @@ pub fn only_loaded(pointer: Value) -> bool {
     })
 }
 
-/// Whether nothing writes what a load reads while the kernel runs; `writes_global`: whether the kernel may write global memory at
-/// all.
+/// Whether nothing writes what a load reads while the kernel runs; `writes_global`: whether the
+/// kernel may write global memory at all.
 pub fn reads_constant(load: Value, writes_global: bool) -> bool {
     let pointer = load.operand(0);
     match pointer.address_space() {
@@ -72,7 +75,8 @@ pub fn reads_constant(load: Value, writes_global: bool) -> bool {
     }
 }
 
-/// Whether an instruction may write global memory that a kernel reads: all but the buffer of `printf`.
+/// Whether an instruction may write global memory that a kernel reads: all but the buffer of
+/// `printf`.
 pub fn may_write_global(instruction: Value) -> bool {
     let writes = |p: Value| matches!(p.address_space(), GENERIC | GLOBAL) && !is_private(p);
     match instruction.opcode() {
@@ -92,7 +96,8 @@ pub fn may_write_global(instruction: Value) -> bool {
     }
 }
 
-/// Whether a pointer is into a `restrict` (noalias) argument through which this function provably never writes.
+/// Whether a pointer is into a `restrict` (noalias) argument through which this function provably
+/// never writes.
 fn is_restrict_read_only(pointer: Value) -> bool {
     let root = underlying(pointer);
     if !root.is_argument() {
@@ -102,7 +107,8 @@ fn is_restrict_read_only(pointer: Value) -> bool {
     has("noalias") && (has("readonly") || has("readnone") || never_written_through(root))
 }
 
-/// Whether no store or atomic goes through the pointer or anything derived from it (and it does not escape).
+/// Whether no store or atomic goes through the pointer or anything derived from it (and it does not
+/// escape).
 fn never_written_through(root: Value) -> bool {
     let mut seen = FxHashSet::default();
     let mut stack = vec![root];

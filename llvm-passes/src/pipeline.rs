@@ -1,8 +1,9 @@
 //! The list of passes, and textual pipelines of them for `heddle opt`.
 //!
-//! A textual pipeline is a comma-separated list that mixes LLVM's passes (`instcombine`, `default<O2>`, `function(loop-rotate)`)
-//! with Heddle's own. Adding a pass of ours is one row in [`PASSES`]: `heddle opt`, its help ([`help`]), annotated IR and the plug-in
-//! for LLVM's tools (`plugin/`) take the passes from there.
+//! A textual pipeline is a comma-separated list that mixes LLVM's passes (`instcombine`,
+//! `default<O2>`, `function(loop-rotate)`) with Heddle's own. Adding a pass of ours is one row in
+//! [`PASSES`]: `heddle opt`, its help ([`help`]), annotated IR and the plug-in for LLVM's tools
+//! (`plugin/`) take the passes from there.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -43,7 +44,8 @@ enum Run {
 
 /// One of Heddle's passes.
 pub struct Pass {
-    /// Its name in a pipeline; `heddle-NAME` and `print<heddle-NAME>` name it, too (in LLVM's own tools they are the only names).
+    /// Its name in a pipeline; `heddle-NAME` and `print<heddle-NAME>` name it, too (in LLVM's own
+    /// tools they are the only names).
     pub name: &'static str,
     /// What it does.
     pub about: &'static str,
@@ -100,7 +102,8 @@ impl Pass {
         }
     }
 
-    /// Its name with the prefix that every pass has in LLVM's own tools: `heddle-NAME` or `print<heddle-NAME>`.
+    /// Its name with the prefix that every pass has in LLVM's own tools: `heddle-NAME` or
+    /// `print<heddle-NAME>`.
     pub fn prefixed_name(&self) -> String {
         let prefixed = |name: &str| format!("heddle-{}", without_prefix(name));
         match self.name.strip_prefix("print<").and_then(|rest| rest.strip_suffix('>')) {
@@ -140,31 +143,42 @@ fn without_prefix(name: &str) -> &str {
     name.strip_prefix("heddle-").unwrap_or(name)
 }
 
-/// The passes for a help text, a line or two each, at most 100 characters wide.
+/// Bytes before what a pass does in a help text, and the most characters of its lines.
+const HELP_INDENT: usize = 22;
+const HELP_WIDTH: usize = 100;
+
+/// The passes for a help text, by what they leave of a module.
 pub fn help() -> String {
-    const INDENT: usize = 22;
-    let mut text = String::from("Passes of Heddle:\n");
-    for pass in PASSES {
-        let mut line = format!("  {:<width$}", pass.name, width = INDENT - 2);
-        for word in pass.about.split(' ') {
-            if line.chars().count() + 1 + word.chars().count() > 100 {
-                let _ = writeln!(text, "{}", line.trim_end());
-                line = " ".repeat(INDENT);
+    let mut text = String::new();
+    for (effect, heading) in [
+        (Effect::Prints, "Passes that print"),
+        (Effect::Annotates, "Passes that attach metadata"),
+        (Effect::Transforms, "Passes that change code"),
+    ] {
+        let _ = writeln!(text, "{heading}:");
+        for pass in PASSES.iter().filter(|p| p.effect() == effect) {
+            let mut line = format!("  {:<width$}", pass.name, width = HELP_INDENT - 2);
+            let mut separator = "";
+            for word in pass.about.split(' ') {
+                if line.chars().count() + separator.len() + word.chars().count() > HELP_WIDTH {
+                    let _ = writeln!(text, "{line}");
+                    (line, separator) = (" ".repeat(HELP_INDENT), "");
+                }
+                line = line + separator + word;
+                separator = " ";
             }
-            if !line.ends_with("  ") && line.chars().count() > INDENT {
-                line.push(' ');
-            }
-            line.push_str(word);
+            let _ = writeln!(text, "{line}");
         }
-        let _ = writeln!(text, "{line}");
+        text.push('\n');
     }
     let _ = write!(text, "Parameters: {PARAMETERS}");
     text
 }
 
-/// The pass that a pipeline's element names, and the facts with what its parameters say: `uniformity`, `heddle-uniformity`,
-/// `print<heddle-uniformity>`, `heddle-uniformity<warp-size=64>`, `print<heddle-uniformity><warp-size=64>`. `None` if the name is
-/// not ours.
+/// The pass that a pipeline's element names, and the facts with what its parameters say:
+/// `uniformity`, `heddle-uniformity`, `print<heddle-uniformity>`,
+/// `heddle-uniformity<warp-size=64>`, `print<heddle-uniformity><warp-size=64>`. `None` if the name
+/// is not ours.
 ///
 /// # Errors
 /// A parameter that the passes do not have.

@@ -1,12 +1,13 @@
 //! Bringing a module into the form that the analyses and selection expect.
 //!
 //! # Problem
-//! The analyses look at one function, and the machine has no calls; temporal divergence shows only where values leave loops through
-//! phis (LCSSA form).
+//! The analyses look at one function, and the machine has no calls; temporal divergence shows only
+//! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything and clean up, lower generic pointers ([`crate::lower_generic`]) and `printf` ([`crate::lower_printf`]), put
-//! loops into simplified and LCSSA form, and structurize what would be desynchronised ([`crate::structurize`]).
+//! Inline everything and clean up, lower generic pointers ([`crate::lower_generic`]) and `printf`
+//! ([`crate::lower_printf`]), put loops into simplified and LCSSA form, and structurize what would
+//! be desynchronised ([`crate::structurize`]).
 //!
 //! # Limits
 //! Recursion stays; selection refuses it.
@@ -18,7 +19,8 @@ use crate::facts::Facts;
 use crate::ir::{function, is_kernel, llvm_passes};
 use crate::{lower_generic, lower_printf, structurize};
 
-/// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and simplified first.
+/// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
+/// simplified first.
 ///
 /// # Errors
 /// LLVM's message, and what the lowerings report.

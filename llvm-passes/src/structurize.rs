@@ -1,13 +1,14 @@
 //! Structurizing kernels whose loops the machine's reconvergence would desynchronise.
 //!
 //! # Problem
-//! The machine reconverges at a branch's immediate post-dominator only. Where that lies outside a loop and two sides of the branch
-//! can both start another iteration, lanes of a warp run different iterations one after the other, and nothing in the loop is
-//! uniform ([`crate::uniformity`]).
+//! The machine reconverges at a branch's immediate post-dominator only. Where that lies outside a
+//! loop and two sides of the branch can both start another iteration, lanes of a warp run different
+//! iterations one after the other, and nothing in the loop is uniform ([`crate::uniformity`]).
 //!
 //! # Algorithm
-//! LLVM's own passes: switches become branches, irreducible regions get one entry, loops one exit, and `structurizecfg` makes every
-//! divergent branch in a loop reconverge within the iteration. A module without such a loop is left alone.
+//! LLVM's own passes: switches become branches, irreducible regions get one entry, loops one exit,
+//! and `structurizecfg` makes every divergent branch in a loop reconverge within the iteration. A
+//! module without such a loop is left alone.
 //!
 //! # Limits
 //! The passes run over the whole module if one kernel needs them.
@@ -19,7 +20,8 @@ use crate::facts::Facts;
 use crate::ir::{self, Value, function, llvm_passes};
 use crate::uniformity;
 
-/// Structurizes a module in LCSSA form if one of its loops is desynchronised; it is in LCSSA form afterwards, too.
+/// Structurizes a module in LCSSA form if one of its loops is desynchronised; it is in LCSSA form
+/// afterwards, too.
 ///
 /// # Errors
 /// LLVM's message.

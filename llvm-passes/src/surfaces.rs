@@ -1,16 +1,19 @@
-//! Memory surfaces: what a kernel does with each of its global and constant pointer arguments (G1-G4).
+//! Memory surfaces: what a kernel does with each of its global and constant pointer arguments
+//! (G1–G4).
 //!
 //! # Problem
-//! The machine describes memory by surfaces, whose kind is chosen by what the kernel does with them: read or written, with one data
-//! type or several.
+//! The machine describes memory by surfaces, whose kind is chosen by what the kernel does with
+//! them: read or written, with one data type or several.
 //!
 //! # Algorithm
-//! From each argument the pass follows its uses through address arithmetic, casts, selects and phis (G1), counts loads, stores and
-//! reductions, and classifies the surface by instruction kinds (G2) and data types (G3).
+//! From each argument the pass follows its uses through address arithmetic, casts, selects and phis
+//! (G1), counts loads, stores and reductions, and classifies the surface by instruction kinds (G2)
+//! and data types (G3).
 //!
 //! # Limits
-//! A pointer that may come from two surfaces belongs to neither; what is done through it still counts against both being read-only.
-//! A pointer that leaves the kernel's sight (stored, converted to an integer, passed on) makes its surface untyped and writable.
+//! A pointer that may come from two surfaces belongs to neither; what is done through it still
+//! counts against both being read-only. A pointer that leaves the kernel's sight (stored, converted
+//! to an integer, passed on) makes its surface untyped and writable.
 //!
 //! Reads LLVM IR; changes nothing.
 
@@ -170,7 +173,8 @@ fn may_point_elsewhere(origins: &FxHashMap<Value, BTreeSet<usize>>) -> FxHashSet
 }
 
 impl Surface {
-    /// Takes note of an instruction that uses a pointer into the surface; `alone`: and into no other one.
+    /// Takes note of an instruction that uses a pointer into the surface; `alone`: and into no
+    /// other one.
     fn add_use(&mut self, pointer: Value, user: Value, alone: bool) {
         let written = match user.opcode() {
             LLVMLoad => {
@@ -210,7 +214,8 @@ impl Surface {
     }
 }
 
-/// Whether a call neither reads nor writes memory that the kernel sees: prefetches, assumptions, debug information.
+/// Whether a call neither reads nor writes memory that the kernel sees: prefetches, assumptions,
+/// debug information.
 fn is_hint(call: Value) -> bool {
     const HINTS: [&str; 5] = ["__heddle_prefetch", "llvm.prefetch", "llvm.dbg.", "llvm.lifetime.", "llvm.assume"];
     let name = call.called_name();
@@ -234,7 +239,8 @@ fn image_function(call: Value) -> Option<ImageFunction> {
     builtins::is_image_access(&name).then_some(ImageFunction::Access)
 }
 
-/// How an element type is accessed if a typed surface's element has at most `components` components of at most 32 bits: `None` if as it is (G4).
+/// How an element type is accessed if a typed surface's element has at most `components` components
+/// of at most 32 bits: `None` if as it is (G4).
 pub fn rewritten(ty: &str, components: u32) -> Option<String> {
     let (count, element) = match ty.strip_prefix('<').and_then(|t| t.strip_suffix('>')).and_then(|t| t.split_once(" x ")) {
         Some((n, e)) => (n.parse().ok()?, e),

@@ -1,35 +1,45 @@
 //! Uniformity analysis (S2–S4): which values are the same in all active lanes of a warp.
 //!
 //! # Problem
-//! A value is *varying* if two lanes that execute it together may see different results. Everything else may be computed once a
-//! warp. Divergence starts at ids, per-lane memory and atomics, flows along data dependences, and appears at phis where lanes
-//! that took different paths meet (sync dependence).
+//! A value is *varying* if two lanes that execute it together may see different results. Everything
+//! else may be computed once a warp. Divergence starts at ids, per-lane memory and atomics, flows
+//! along data dependences, and appears at phis where lanes that took different paths meet (sync
+//! dependence).
 //!
 //! # Algorithm
-//! Optimistic, to a fixed point over a worklist (S3), after LLVM's GenericUniformity ("Convergence and uniformity" in LLVM's
-//! documentation):
+//! Optimistic, to a fixed point over a worklist (S3), after LLVM's GenericUniformity:
 //! - *Data*: users of a varying value are varying.
-//! - *Sync*: for a divergent branch, labels are propagated from each successor; a block reached by two labels is a join, and its phis are
-//!   varying unless all incoming values are the same.
-//! - *Temporal* (S4): if a divergent branch lies in a loop that does not contain its immediate post-dominator, lanes leave the loop in different
-//!   iterations; values that leave it do so through LCSSA phis, which become varying.
-//! - *Desynchronised loops*: the machine reconverges at the immediate post-dominator only. If that lies outside a loop and two sides of the branch can both start
-//!   another iteration, lanes of one warp run different iterations one after the other, and scalar state of an iteration is not shared: everything defined in the loop is varying.
+//! - *Sync*: for a divergent branch, labels are propagated from each successor; a block reached by
+//!   two labels is a join, and its phis are varying unless all incoming values are the same.
+//! - *Temporal* (S4): if a divergent branch lies in a loop that does not contain its immediate
+//!   post-dominator, lanes leave the loop in different iterations; values that leave it do so
+//!   through LCSSA phis, which become varying.
+//! - *Desynchronised loops*: the machine reconverges at the immediate post-dominator only. If that
+//!   lies outside a loop and two sides of the branch can both start another iteration, lanes of one
+//!   warp run different iterations one after the other, and scalar state of an iteration is not
+//!   shared: everything defined in the loop is varying.
 //! - Irreducible regions are treated as desynchronised as soon as a branch in them diverges.
 //!
 //! # Memory
-//! A plain load from one address for all lanes happens once and gives all active lanes the same. From memory that nothing writes during the
-//! kernel every such load gives the same, so it is uniform; from other global or local memory the value is that of the moment, so it is
-//! conditionally uniform, with what is computed from it. Volatile and atomic loads are per lane. Private memory is interleaved by the hardware: an address in
-//! it is the same number in all lanes, what it holds is not.
-//!
-//! # Functions that are called
-//! The analysis looks at one function. Arguments of one that is not entered by a launch alone are varying, nothing in it is better than conditionally
-//! uniform, and what a call returns is varying; inlining everything first (`heddle-prepare`) avoids all that.
+//! A plain load from one address for all lanes happens once and gives all active lanes the same.
+//! From memory that nothing writes during the kernel every such load gives the same, so it is
+//! uniform; from other global or local memory the value is that of the moment, so it is
+//! conditionally uniform, with what is computed from it. Volatile and atomic loads are per lane.
+//! Private memory is interleaved by the hardware: an address in it is the same number in all lanes,
+//! what it holds is not.
 //!
 //! # Facts
-//! Warps are consecutive work-items, x fastest. With `reqd_work_group_size` a dimension 1 wide has one id, an id is uniform if the dimensions before it fill
-//! whole warps, and so is `get_local_id(0) / k` if k and the x size are multiples of the warp.
+//! Warps are consecutive work-items, x fastest. With `reqd_work_group_size` a dimension 1 wide has
+//! one id, an id is uniform if the dimensions before it fill whole warps, and so is
+//! `get_local_id(0) / k` if k and the x size are multiples of the warp.
+//!
+//! # Reference
+//! "Convergence and uniformity" in LLVM's documentation.
+//!
+//! # Limits
+//! The analysis looks at one function. Arguments of one that is not entered by a launch alone are
+//! varying, nothing in it is better than conditionally uniform, and what a call returns is varying;
+//! inlining everything first (`heddle-prepare`) avoids all that.
 //!
 //! The analysis needs LCSSA form. It reads LLVM IR; [`annotate`] writes its result as metadata.
 
@@ -130,8 +140,8 @@ impl Uniformity {
         self.varying.values().any(|r| matches!(r, Reason::Desynchronised(_)))
     }
 
-    /// Whether a verdict rests on every work-group having the size of `reqd_work_group_size`; a launch whose range is no multiple of it must
-    /// then be refused.
+    /// Whether a verdict rests on every work-group having the size of `reqd_work_group_size`; a
+    /// launch whose range is no multiple of it must then be refused.
     pub fn assumes_whole_groups(&self) -> bool {
         self.whole_groups.get()
     }
@@ -186,7 +196,8 @@ impl Analysis {
     }
 
     fn seed(&mut self, function: Value) {
-        // Arguments of launches are uniform (S3), constants too. A function that is called may be called with some lanes idle.
+        // Arguments of launches are uniform (S3), constants too. A function that is called may be
+        // called with some lanes idle.
         if !ir::entered_by_launch(function) {
             ir::params(function).into_iter().for_each(|p| self.mark(p, Reason::Argument));
             self.result.partial.insert_range(..);
@@ -249,7 +260,8 @@ impl Analysis {
         fills
     }
 
-    /// Whether an instruction divides a local id by so much that a warp has one result: `get_local_id(0) / k` and shifts.
+    /// Whether an instruction divides a local id by so much that a warp has one result:
+    /// `get_local_id(0) / k` and shifts.
     fn warp_number(&self, i: Value) -> bool {
         let divisor = match (i.opcode(), i.operand(1).as_constant_int()) {
             (Op::LLVMLShr | Op::LLVMAShr, Some(s)) if s < 32 => 1u64 << s,
@@ -259,7 +271,8 @@ impl Analysis {
         let warp = u64::from(self.facts.warp_size);
         let mut id = i.operand(0);
         while id.is_instruction() && matches!(id.opcode(), Op::LLVMZExt | Op::LLVMSExt | Op::LLVMTrunc) {
-            // Local ids are below 2^16 on any machine: sign and upper bits do not matter down to 32 bits.
+            // Local ids are below 2^16 on any machine: sign and upper bits do not matter down to 32
+            // bits.
             if id.integer_bits() < 32 {
                 return false;
             }
@@ -324,7 +337,8 @@ impl Analysis {
         let mut marked = Vec::new();
         let phis: Vec<Value> = self.result.cfg.blocks[block].instructions().take_while(|i| i.opcode() == Op::LLVMPHI).collect();
         for phi in phis {
-            // The same value on every path is no choice. (Undefined inputs may be taken as that value.)
+            // The same value on every path is no choice. (Undefined inputs may be taken as that
+            // value.)
             let mut values = phi.incoming().map(|(v, _)| v).filter(|v| *v != phi);
             let first = values.next();
             let same = values.all(|v| Some(v) == first);
@@ -355,7 +369,8 @@ impl Analysis {
             queue.push_back(s);
         }
         while let Some(x) = queue.pop_front() {
-            // Every lane is back at the post-dominator; nothing beyond it joins because of this branch.
+            // Every lane is back at the post-dominator; nothing beyond it joins because of this
+            // branch.
             if Some(x) == stop || x == b {
                 continue;
             }
@@ -386,8 +401,8 @@ impl Analysis {
         joins
     }
 
-    /// Marks what the divergent branch of `b` makes varying beyond its joins: values that leave loops in different iterations (S4),
-    /// and everything in loops that it desynchronises.
+    /// Marks what the divergent branch of `b` makes varying beyond its joins: values that leave
+    /// loops in different iterations (S4), and everything in loops that it desynchronises.
     fn mark_left_loops(&mut self, b: Index) {
         let loops: Vec<usize> = (0..self.result.cfg.loops.len())
             .filter(|l| {
@@ -441,7 +456,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Prints the verdict on every value and branch of a function: one line each, stable, for tests and for reading.
+/// Prints the verdict on every value and branch of a function: one line each, stable, for tests and
+/// for reading.
 ///
 /// # Errors
 /// What the writer reports.
@@ -492,8 +508,9 @@ impl Uniformity {
 /// Name of the metadata that [`annotate`] attaches.
 pub const METADATA: &str = "heddle.uniformity";
 
-/// Attaches the verdict to every instruction of a function that has a value, as `!heddle.uniformity !{!"uniform"}`, and to its
-/// conditional branches (`uniform` or `varying`). The metadata survives a round trip through text and bitcode.
+/// Attaches the verdict to every instruction of a function that has a value, as `!heddle.uniformity
+/// !{!"uniform"}`, and to its conditional branches (`uniform` or `varying`). The metadata survives
+/// a round trip through text and bitcode.
 pub fn annotate(function: Value, facts: Facts) {
     let result = analyze(function, facts);
     let writer = Writer::of_function(function);

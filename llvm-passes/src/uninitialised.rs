@@ -1,20 +1,24 @@
-//! Keeping reads of uninitialised variables for checking mode: optimisations must not remove what is to be found.
+//! Keeping reads of uninitialised variables for checking mode: optimisations must not remove what
+//! is to be found.
 //!
 //! # Problem
 //! To LLVM a read of an uninitialised variable is `undef`, and gone after the first pass.
 //!
 //! # Algorithm
-//! This runs on clang's unoptimised code, with everything inlined: a load of a local variable that is not certainly written on
-//! every path to it becomes volatile, which keeps the variable in private memory, where the simulator sees whether anything was
-//! written, and follows what was not to where it is used. A forward data-flow problem with a bit for each byte of the variable says
-//! which loads these are. All other variables are promoted as always. Work-group variables are said to be initialised from outside,
-//! so that reads of what no code writes stay. Kernels get LLVM's `sanitize_thread` while they are optimised: no load is made
-//! unconditional, which could race where the program does not.
+//! This runs on clang's unoptimised code, with everything inlined: a load of a local variable that
+//! is not certainly written on every path to it becomes volatile, which keeps the variable in
+//! private memory, where the simulator sees whether anything was written, and follows what was not
+//! to where it is used. A forward data-flow problem with a bit for each byte of the variable says
+//! which loads these are. All other variables are promoted as always. Work-group variables are said
+//! to be initialised from outside, so that reads of what no code writes stay. Kernels get LLVM's
+//! `sanitize_thread` while they are optimised: no load is made unconditional, which could race
+//! where the program does not.
 //!
 //! # Limits
-//! A write at an index that is not known here, or through a pointer that this analysis does not follow, certainly writes nothing; a
-//! read at such an index may be of every byte. Left alone are variables of more than 4096 bytes, `memcpy` of structs, which the
-//! simulator follows, and loads through pointers that are not followed.
+//! A write at an index that is not known here, or through a pointer that this analysis does not
+//! follow, certainly writes nothing; a read at such an index may be of every byte. Left alone are
+//! variables of more than 4096 bytes, `memcpy` of structs, which the simulator follows, and loads
+//! through pointers that are not followed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,7 +35,8 @@ use crate::ir::{self, BlockRef, Type, Value, llvm_passes};
 /// Larger variables are left alone.
 const MOST_BYTES: u64 = 4096;
 
-/// Inlines what is marked `alwaysinline` in clang's unoptimised code, and keeps what checking mode is to see.
+/// Inlines what is marked `alwaysinline` in clang's unoptimised code, and keeps what checking mode
+/// is to see.
 ///
 /// # Errors
 /// LLVM's message.
@@ -95,7 +100,8 @@ fn keep_loads(module: &Module, function: Value) {
 }
 
 impl Accesses<'_> {
-    /// Collects what is done through a pointer to byte `offset` of the variable; `None`: to any of its bytes.
+    /// Collects what is done through a pointer to byte `offset` of the variable; `None`: to any of
+    /// its bytes.
     fn follow(&mut self, pointer: Value, offset: Option<u64>) {
         let size = self.size;
         let read = |bytes: u64| offset.map_or((Event::Read, 0, size), |at| (Event::Read, at, bytes));
@@ -129,7 +135,8 @@ impl Accesses<'_> {
         }
     }
 
-    /// Follows an address that is stored into a variable: an inlined function's parameter, if it is written once and only read.
+    /// Follows an address that is stored into a variable: an inlined function's parameter, if it is
+    /// written once and only read.
     fn follow_stored(&mut self, store: Value, offset: Option<u64>) {
         let slot = store.operand(1);
         let reads = |u: &Value| u.is_instruction() && u.opcode() == LLVMLoad;
@@ -150,7 +157,8 @@ fn intrinsic(call: Value) -> String {
 /// Bytes of a variable that are written.
 type Written = Vec<bool>;
 
-/// Which bytes of a variable are written on all paths: a forward data-flow problem over its accesses.
+/// Which bytes of a variable are written on all paths: a forward data-flow problem over its
+/// accesses.
 struct Flow<'a> {
     blocks: &'a [BlockRef],
     found: &'a Found,

@@ -1,5 +1,6 @@
-//! The layers of the crate: helpers, passes, the pipeline. The test reads the paths of the crate's own sources and fails where a
-//! file imports another one that it must not know, or where files import each other in a circle.
+//! The layers of the crate: helpers, passes, the pipeline. The test reads the paths of the crate's
+//! own sources and fails where a file imports another one that it must not know, or where files
+//! import each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -59,7 +60,8 @@ fn code(source: &str) -> String {
     result
 }
 
-/// The paths that a `use` tree stands for, and the text behind it: `a::{b, c::d}` is `a::b` and `a::c::d`.
+/// The paths that a `use` tree stands for, and the text behind it: `a::{b, c::d}` is `a::b` and
+/// `a::c::d`.
 fn tree<'a>(text: &'a str, prefix: &[String], paths: &mut Vec<Module>) -> &'a str {
     let mut path = prefix.to_vec();
     let mut rest = text.trim_start();
@@ -87,8 +89,8 @@ fn tree<'a>(text: &'a str, prefix: &[String], paths: &mut Vec<Module>) -> &'a st
     }
 }
 
-/// The paths of the crate that a module's code names, from the crate's root: those behind `crate::` and `super::`, and uses of its
-/// own children.
+/// The paths of the crate that a module's code names, from the crate's root: those behind `crate::`
+/// and `super::`, and uses of its own children.
 fn paths(code: &str, at: &[String], children: &[String]) -> Vec<Module> {
     let mut found = Vec::new();
     let word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';

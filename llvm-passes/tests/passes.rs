@@ -1,4 +1,5 @@
-//! What adding a pass asks for besides its file: a row in the list of passes, and a lit test that names it.
+//! What adding a pass asks for besides its file: a row in the list of passes, and a lit test that
+//! names it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +10,8 @@ use heddle_llvm_passes::pipeline::{self, PASSES};
 
 const FACTS: Facts = Facts { warp_size: 32, surface_components: 4 };
 
-/// The elements of the pipelines that a lit test runs with `heddle opt`: what its RUN lines give to `--passes=`.
+/// The elements of the pipelines that a lit test runs with `heddle opt`: what its RUN lines give to
+/// `--passes=`.
 fn elements(test: &str) -> Vec<String> {
     let runs = test.lines().filter(|l| l.contains("RUN:") && l.contains("%heddle opt"));
     let pipelines = runs.flat_map(|l| l.split("--passes=").skip(1)).map(|rest| match rest.strip_prefix('\'') {

@@ -1,4 +1,5 @@
-//! Format strings of `printf` (OpenCL C 3.0, 6.15.14), the types of what they print, and where arguments stand in a message.
+//! Format strings of `printf` (OpenCL C 3.0, 6.15.14), the types of what they print, and where
+//! arguments stand in a message.
 //!
 //! Pure text and numbers: the compiler checks calls with it, the driver reads messages with it.
 
@@ -323,7 +324,8 @@ impl ArgumentType {
     }
 }
 
-/// Where the arguments of a message stand. A message starts with a word that names its format, from 1.
+/// Where the arguments of a message stand. A message starts with a word that names its format, from
+/// 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Byte offsets of the arguments.

@@ -1,13 +1,16 @@
-//! Heddle's passes as a plug-in of LLVM's: `opt -load-pass-plugin=libheddle_passes.so -passes=heddle-uniformity` and
-//! `clang -fpass-plugin=libheddle_passes.so`.
+//! Heddle's passes as a plug-in of LLVM's: `opt -load-pass-plugin=libheddle_passes.so
+//! -passes=heddle-uniformity` and `clang -fpass-plugin=libheddle_passes.so`.
 //!
-//! Names, parameters and results are those of [`pipeline`], so that `heddle opt` and `opt` do the same; here the names have the
-//! prefix `heddle-`, because LLVM has passes of its own by some of the others. What passes print goes to standard error, as it does
-//! with LLVM's printers.
+//! Names, parameters and results are those of [`pipeline`], so that `heddle opt` and `opt` do the
+//! same; here the names have the prefix `heddle-`, because LLVM has passes of its own by some of
+//! the others. What passes print goes to standard error, as it does with LLVM's printers.
 //!
-//! `registration.cpp` adds the passes to LLVM's pass manager; it says why that is C++. The two meet in [`HeddlePasses`], a table of
-//! functions, and nothing there names a pass. The library shares the host's LLVM (`libLLVM.so`), so it works with exactly the version
-//! it was built for, and with hosts that link LLVM dynamically.
+//! `registration.cpp` adds the passes to LLVM's pass manager; it says why that is C++. The two meet
+//! in [`HeddlePasses`], a table of functions, and nothing there names a pass. The library shares
+//! the host's LLVM (`libLLVM.so`), so it works with exactly the version it was built for, and with
+//! hosts that link LLVM dynamically.
+
+#![warn(clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::ManuallyDrop;

@@ -1,8 +1,8 @@
 // Registers Heddle's passes with LLVM's new pass manager.
 //
-// This is C++ because that interface is: PassBuilder takes std::functions, and a pass is a type from which templates make the pass
-// manager's objects. LLVM's C API can run a pipeline but not add a pass to one. Everything else, from the passes' names to their
-// results, is in Rust (lib.rs).
+// This is C++ because that interface is: PassBuilder takes std::functions, and a pass is a type
+// from which templates make the pass manager's objects. LLVM's C API can run a pipeline but not add
+// a pass to one. Everything else, from the passes' names to their results, is in Rust (lib.rs).
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
@@ -32,14 +32,16 @@ struct HeddlePasses {
   bool (*HasKernel)(LLVMModuleRef M);
   /// Gives the pipeline of all passes that attach metadata to Take.
   void (*Annotating)(Sink Take, void *Context);
-  /// Runs the pass. 0: it failed and Error has the reason; 1: analyses are as good as before; 2: they are not.
+  /// Runs the pass. 0: it failed and Error has the reason; 1: analyses are as good as before; 2:
+  /// they are not.
   int (*Run)(const char *Element, size_t Size, LLVMModuleRef M, Sink Print, Sink Error, void *Context);
 };
 
 void heddle_register_passes(PassBuilder *PB, const HeddlePasses *Passes);
 }
 
-// opt takes it as any option. clang reads -mllvm before it loads a -fpass-plugin; -fplugin with the same file loads it in time.
+// opt takes it as any option. clang reads -mllvm before it loads a -fpass-plugin; -fplugin with the
+// same file loads it in time.
 static cl::opt<std::string> ClangPasses(
     "heddle-passes", cl::desc("Passes that Heddle's plug-in runs at the end of clang's pipeline on modules with kernels; without "
                               "this option, all that attach metadata"));
@@ -73,7 +75,8 @@ public:
 class KernelPasses : public PassInfoMixin<KernelPasses> {
   const HeddlePasses *Passes;
   ModulePassManager Inner;
-  /// What is wrong with the list of passes; a module's context reports it better than a fatal error, for which clang asks for bug reports.
+  /// What is wrong with the list of passes; a module's context reports it better than a fatal
+  /// error, for which clang asks for bug reports.
   std::string Wrong;
 
 public:
@@ -91,7 +94,8 @@ public:
     for (Function &F : M) {
       if (F.isDeclaration())
         continue;
-      // Called directly: a pass manager would leave out functions of -O0, and the analyses need LCSSA form there, too.
+      // Called directly: a pass manager would leave out functions of -O0, and the analyses need
+      // LCSSA form there, too.
       FAM.invalidate(F, LoopSimplifyPass().run(F, FAM));
       FAM.invalidate(F, LCSSAPass().run(F, FAM));
     }

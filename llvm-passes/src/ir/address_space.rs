@@ -1,8 +1,9 @@
 //! Address spaces, as `nvptx64` IR numbers them, and the generic pointers among them.
 //!
-//! A generic pointer has 64 bits. Global addresses are themselves; a local or private address is the low word, with
-//! [`LOCAL_APERTURE`] or [`PRIVATE_APERTURE`] as high word, where device memory never is. The null pointer is 0 in every space;
-//! selection keeps offset 0 of local memory free where a kernel could see the difference.
+//! A generic pointer has 64 bits. Global addresses are themselves; a local or private address is
+//! the low word, with [`LOCAL_APERTURE`] or [`PRIVATE_APERTURE`] as high word, where device memory
+//! never is. The null pointer is 0 in every space; selection keeps offset 0 of local memory free
+//! where a kernel could see the difference.
 
 /// Private variables and generic pointers alike.
 pub const GENERIC: u32 = 0;

@@ -66,7 +66,8 @@ pub(crate) fn append_block(context: LLVMContextRef, function: LLVMValueRef, name
     unsafe { LLVMAppendBasicBlockInContext(context, function, name.as_ptr()) }
 }
 
-/// Puts a call in the place of an instruction, with its position in the source, and removes the instruction.
+/// Puts a call in the place of an instruction, with its position in the source, and removes the
+/// instruction.
 pub(crate) fn replace_by_call(
     context: LLVMContextRef,
     instruction: Value,
@@ -74,8 +75,8 @@ pub(crate) fn replace_by_call(
     arguments: &mut [LLVMValueRef],
 ) {
     let b = Builder::before(context, instruction);
-    // SAFETY: a live instruction, and a function of its module that takes the arguments. Nothing uses the instruction any more
-    // when it is erased.
+    // SAFETY: a live instruction, and a function of its module that takes the arguments. Nothing
+    // uses the instruction any more when it is erased.
     unsafe {
         let ty = LLVMGlobalGetValueType(function);
         let call = LLVMBuildCall2(b.0, ty, function, arguments.as_mut_ptr(), arguments.len() as u32, UNNAMED);

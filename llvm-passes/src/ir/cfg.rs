@@ -1,9 +1,10 @@
 //! A function's control-flow graph as dense indices, with post-dominators, loops and reachability.
 //!
-//! Post-dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph with a virtual
-//! exit to which every block without successors leads; blocks from which no exit can be reached have no post-dominator.
-//! Loops: natural loops of back edges found by depth-first search; a retreating edge whose target does not dominate its source
-//! makes an irreducible region, reported so that clients can be conservative.
+//! Post-dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001), on the
+//! reversed graph with a virtual exit to which every block without successors leads; blocks from
+//! which no exit can be reached have no post-dominator. Loops: natural loops of back edges found by
+//! depth-first search; a retreating edge whose target does not dominate its source makes an
+//! irreducible region, reported so that clients can be conservative.
 
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use rustc_hash::FxHashMap;
@@ -116,8 +117,9 @@ impl Cfg {
         a == b
     }
 
-    /// A value that is used outside a loop in which it is defined, but not by a phi at the exit: the function is then not in LCSSA form. Irreducible
-    /// regions have no such form and do not count.
+    /// A value that is used outside a loop in which it is defined, but not by a phi at the exit:
+    /// the function is then not in LCSSA form. Irreducible regions have no such form and do not
+    /// count.
     pub fn left_loop(&self) -> Option<Value> {
         let reachable = |b: &BlockRef| self.index.get(b).copied().filter(|b| self.rpo_number[*b] != usize::MAX);
         for l in self.loops.iter().filter(|l| !l.irreducible) {
@@ -158,8 +160,9 @@ impl Cfg {
             let l = &mut self.loops[id];
             l.irreducible |= !natural;
             l.members.insert(header);
-            // Blocks that reach the latch without passing the header. For an irreducible region the walk may leave through other entries;
-            // restricting it to blocks after the header in reverse post-order keeps it to the region.
+            // Blocks that reach the latch without passing the header. For an irreducible region the
+            // walk may leave through other entries; restricting it to blocks after the header in
+            // reverse post-order keeps it to the region.
             let mut stack = vec![latch];
             while let Some(b) = stack.pop() {
                 if l.members.put(b) {
@@ -173,8 +176,8 @@ impl Cfg {
     }
 }
 
-/// Immediate dominators in a graph whose nodes stand in `order`, the root first; `number` is the inverse of `order`. The root is its
-/// own; nodes that `order` lacks have `usize::MAX`.
+/// Immediate dominators in a graph whose nodes stand in `order`, the root first; `number` is the
+/// inverse of `order`. The root is its own; nodes that `order` lacks have `usize::MAX`.
 fn immediate_dominators<'a>(order: &[Index], number: &[usize], preds: impl Fn(Index) -> &'a Vec<Index>) -> Vec<Index> {
     let mut idom = vec![usize::MAX; number.len()];
     idom[order[0]] = order[0];

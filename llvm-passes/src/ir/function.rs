@@ -1,4 +1,5 @@
-//! Functions: blocks, parameters, calling convention, and the attributes that passes and selection read.
+//! Functions: blocks, parameters, calling convention, and the attributes that passes and selection
+//! read.
 
 use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::core::*;
@@ -34,8 +35,8 @@ pub fn bodies(module: &Module) -> Vec<Value> {
     module.get_functions().filter(|f| f.count_basic_blocks() > 0).map(Value::of).collect()
 }
 
-/// Whether a function is a kernel, by its calling convention: clang gives OpenCL C kernels `spir_kernel`; IR from elsewhere may
-/// have `ptx_kernel` or `amdgpu_kernel`.
+/// Whether a function is a kernel, by its calling convention: clang gives OpenCL C kernels
+/// `spir_kernel`; IR from elsewhere may have `ptx_kernel` or `amdgpu_kernel`.
 pub fn is_kernel(function: Value) -> bool {
     const PTX_KERNEL: u32 = 71;
     const SPIR_KERNEL: u32 = 76;
@@ -54,8 +55,8 @@ pub fn is_called(function: Value) -> bool {
     function.users().any(Value::is_instruction)
 }
 
-/// Whether only launches enter a function: a kernel that nothing in its module calls. Its arguments are then the same for all
-/// work-items, and all lanes come in together.
+/// Whether only launches enter a function: a kernel that nothing in its module calls. Its arguments
+/// are then the same for all work-items, and all lanes come in together.
 pub fn entered_by_launch(function: Value) -> bool {
     is_kernel(function) && !is_called(function)
 }
@@ -67,7 +68,8 @@ pub fn required_work_group_size(kernel: Value) -> Option<[u32; 3]> {
     sizes.try_into().ok()
 }
 
-/// Whether a kernel is only launched with whole work-groups: OpenCL C before 2.0, or `-cl-uniform-work-group-size`.
+/// Whether a kernel is only launched with whole work-groups: OpenCL C before 2.0, or
+/// `-cl-uniform-work-group-size`.
 pub fn uniform_work_groups(kernel: Value) -> bool {
     const NAME: &str = "uniform-work-group-size";
     // SAFETY: reads an attribute of a live function.

@@ -1,15 +1,16 @@
 //! The data layout: sizes, alignments and offsets of types in memory, as LLVM computes them.
 //!
 //! # Which layout
-//! clang writes the target's layout ([`NVPTX64`]) into every module, and [`Layout::of_module`] reads it from there. IR from
-//! elsewhere may have none; LLVM then takes its own default, which aligns `i64` to 4 bytes. What lays out memory for the machine
-//! and must not depend on that asks [`Layout::of_target`].
+//! clang writes the target's layout ([`NVPTX64`]) into every module, and [`Layout::of_module`]
+//! reads it from there. IR from elsewhere may have none; LLVM then takes its own default, which
+//! aligns `i64` to 4 bytes. What lays out memory for the machine and must not depend on that asks
+//! [`Layout::of_target`].
 //!
 //! # Limits
-//! LLVM remembers the layouts of structures by the addresses of their types, so a [`Layout`] must not outlive the context whose
-//! types it is asked about. LLVM counts bits in 64 bits, so sizes wrap around at 2⁶¹ bytes; [`Layout::checked_size`] says when they
-//! might.
-//! Scalable vectors have no size here.
+//! LLVM remembers the layouts of structures by the addresses of their types, so a [`Layout`] must
+//! not outlive the context whose types it is asked about. LLVM counts bits in 64 bits, so sizes
+//! wrap around at 2⁶¹ bytes; [`Layout::checked_size`] says when they might. Scalable vectors have
+//! no size here.
 
 use std::ffi::CStr;
 
@@ -22,8 +23,8 @@ use inkwell::module::Module;
 use super::types::Type;
 use super::value::Value;
 
-/// The layout that clang gives modules of the target `nvptx64--`: little-endian, 64-bit pointers in every address space, every
-/// type aligned to its size, `i128` to 16 bytes.
+/// The layout that clang gives modules of the target `nvptx64--`: little-endian, 64-bit pointers in
+/// every address space, every type aligned to its size, `i128` to 16 bytes.
 pub const NVPTX64: &CStr = c"e-i64:64-i128:128-v16:16-v32:32-n16:32:64";
 
 /// A data layout.
@@ -62,7 +63,8 @@ impl Layout {
         Layout(unsafe { LLVMCreateTargetData(LLVMGetDataLayoutStr(LLVMGetGlobalParent(function.0))) })
     }
 
-    /// Bytes from one element of an array of the type to the next: its size with padding at the end. Wraps around at 2⁶¹.
+    /// Bytes from one element of an array of the type to the next: its size with padding at the
+    /// end. Wraps around at 2⁶¹.
     pub fn size(&self, ty: Type) -> u64 {
         // SAFETY: a live layout and a sized type of a live context.
         unsafe { LLVMABISizeOfType(self.0, ty.0) }
@@ -102,7 +104,8 @@ impl Layout {
         unsafe { LLVMOffsetOfElement(self.0, structure.0, field) }
     }
 
-    /// What the indices of a `getelementptr`, instruction or constant, add to its pointer, in order.
+    /// What the indices of a `getelementptr`, instruction or constant, add to its pointer, in
+    /// order.
     pub fn gep_steps(&self, gep: Value) -> Vec<GepStep> {
         assert_eq!(gep.any_opcode(), Some(LLVMGetElementPtr));
         // SAFETY: a live `getelementptr`.
@@ -121,7 +124,8 @@ impl Layout {
         (1..gep.operand_count()).map(step).collect()
     }
 
-    /// Bytes that a `getelementptr` of constant indices adds, modulo 2⁶⁴; `None` if an index is no constant.
+    /// Bytes that a `getelementptr` of constant indices adds, modulo 2⁶⁴; `None` if an index is no
+    /// constant.
     pub fn constant_offset(&self, gep: Value) -> Option<u64> {
         self.gep_steps(gep).into_iter().try_fold(0u64, |sum, step| {
             let bytes = match step {

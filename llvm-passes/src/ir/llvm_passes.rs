@@ -10,7 +10,8 @@ use inkwell::passes::PassBuilderOptions;
 
 use crate::error::PassError;
 
-/// Runs a pipeline of LLVM's on a module, with the target-independent cost model. The vectorizers stay off: lanes are the vector.
+/// Runs a pipeline of LLVM's on a module, with the target-independent cost model. The vectorizers
+/// stay off: lanes are the vector.
 ///
 /// # Errors
 /// LLVM's message.
@@ -32,7 +33,8 @@ pub(crate) unsafe fn run_for(module: &Module, pipeline: &str, machine: LLVMTarge
     options.set_loop_slp_vectorization(false);
     options.set_verify_each(cfg!(debug_assertions));
     let text = CString::new(pipeline).map_err(|e| PassError::Llvm(e.to_string()))?;
-    // SAFETY: module, options and text are live, the machine by the caller's promise. The message is copied and freed.
+    // SAFETY: module, options and text are live, the machine by the caller's promise. The message
+    // is copied and freed.
     unsafe {
         let error = LLVMRunPasses(module.as_mut_ptr(), text.as_ptr(), machine, options.as_mut_ptr());
         if error.is_null() {

@@ -24,7 +24,8 @@ fn kind_in(context: LLVMContextRef, name: &str) -> u32 {
 pub fn of_function(function: Value, kind: &str) -> Option<Vec<Value>> {
     let context = context_of(function);
     let kind = kind_in(context, kind);
-    // SAFETY: reads metadata of a live function; the copy of the list is disposed of after its last use.
+    // SAFETY: reads metadata of a live function; the copy of the list is disposed of after its last
+    // use.
     unsafe {
         let mut count = 0;
         let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);

@@ -1,8 +1,9 @@
-//! LLVM IR for passes: views of values and functions, metadata, the control-flow graph, the data layout, builders, and LLVM's own
-//! passes.
+//! LLVM IR for passes: views of values and functions, metadata, the control-flow graph, the data
+//! layout, builders, and LLVM's own passes.
 //!
-//! What is here knows LLVM and nothing of what the passes look for. It imports none of them (`tests/layers.rs`). LLVM's C API
-//! offers no dominators, loops or uniformity; [`cfg`](mod@cfg) computes what the passes need.
+//! What is here knows LLVM and nothing of what the passes look for. It imports none of them
+//! (`tests/layers.rs`). LLVM's C API offers no dominators, loops or uniformity; [`cfg`](mod@cfg)
+//! computes what the passes need.
 
 pub mod address_space;
 pub mod build;

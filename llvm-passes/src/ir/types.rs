@@ -1,4 +1,5 @@
-//! A thin, copyable view of LLVM types, under the same promise as [`Value`](super::value::Value): they belong to a live context.
+//! A thin, copyable view of LLVM types, under the same promise as [`Value`](super::value::Value):
+//! they belong to a live context.
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::LLVMTypeKind::*;

@@ -1,9 +1,11 @@
-//! A thin, copyable view of LLVM values for analyses that touch every instruction: raw references and safe accessors.
+//! A thin, copyable view of LLVM values for analyses that touch every instruction: raw references
+//! and safe accessors.
 //!
-//! inkwell's typed wrappers classify each value on creation, which a whole-function analysis pays for millions of times. The
-//! references here are valid only while their module lives. Whoever makes a [`Value`] or a [`BlockRef`] promises that, and
-//! every function of the crate that takes or returns them borrows the module for at least as long. The `SAFETY` comments of
-//! this crate rest on that promise where they say "live".
+//! inkwell's typed wrappers classify each value on creation, which a whole-function analysis pays
+//! for millions of times. The references here are valid only while their module lives. Whoever
+//! makes a [`Value`] or a [`BlockRef`] promises that, and every function of the crate that takes or
+//! returns them borrows the module for at least as long. The `SAFETY` comments of this crate rest
+//! on that promise where they say "live".
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
@@ -288,7 +290,8 @@ impl Value {
     /// Where an instruction stands in the source.
     pub fn source_position(self) -> SourcePosition {
         let mut length = 0;
-        // SAFETY: a live instruction, whose file name is copied; without a location it is not asked for one.
+        // SAFETY: a live instruction, whose file name is copied; without a location it is not asked
+        // for one.
         unsafe {
             if LLVMInstructionGetDebugLoc(self.0).is_null() {
                 return SourcePosition::default();

@@ -1,9 +1,11 @@
 //! `printf` between compiler and driver: the buffer of messages, and the formats that a module has.
 //!
-//! A message starts with a word that names its format, from 1, and has the arguments after it ([`heddle_object::format::Layout`]). Format strings
-//! and argument types stand in the module's named metadata [`METADATA`]; strings for `%s` stay where they are, the message has
-//! their address. The buffer is the variable [`BUFFER`], its size the function [`ROOM`]; both are hidden arguments of the kernel.
-//! What is written there is read by no kernel, so analyses may pass over it ([`is_buffer`]).
+//! A message starts with a word that names its format, from 1, and has the arguments after it
+//! ([`heddle_object::format::Layout`]). Format strings and argument types stand in the module's
+//! named metadata [`METADATA`]; strings for `%s` stay where they are, the message has their
+//! address. The buffer is the variable [`BUFFER`], its size the function [`ROOM`]; both are hidden
+//! arguments of the kernel. What is written there is read by no kernel, so analyses may pass over
+//! it ([`is_buffer`]).
 //!
 //! [`crate::lower_printf`] makes all that of calls. OpenCL C 3.0, 6.15.14.
 
