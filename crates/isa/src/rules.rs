@@ -1,8 +1,9 @@
 //! What every instruction must satisfy on any machine: the instruction table's roles, types and flags, applied to one [`Inst`].
 //!
-//! One function, [`check`], serves the MIR verifier (over virtual registers, with their classes), the encoder and assembler, the decoder and
-//! with them the simulator's loader (over physical registers), so that all refuse the same instructions with the same sentences. The
-//! limits of a particular machine (file sizes, which cluster has which unit) are `heddle_target::limits`'s.
+//! One function, [`check`], serves the MIR verifier (over virtual registers, with their classes), the encoder
+//! and assembler, the decoder and with them the simulator's loader (over physical registers), so that all
+//! refuse the same instructions with the same sentences. The limits of a particular machine (file sizes,
+//! which cluster has which unit) are `heddle_target::limits`'s.
 //!
 //! Rules: C12 (aligned tuples), S5 (u bit), REN-5 (release marks), K6 (cache modifiers).
 

@@ -51,7 +51,8 @@ pub struct Flags {
     pub load: bool,
     /// Writes memory.
     pub store: bool,
-    /// Has effects beyond destination and memory (barriers, fences, cache control, exit): never removed or reordered across memory.
+    /// Has effects beyond destination and memory (barriers, fences, cache control, exit): never removed or
+    /// reordered across memory.
     pub side_effect: bool,
     /// Sources may carry `neg` and `abs` (float types).
     pub float_mods: bool,

@@ -1,7 +1,8 @@
 //! Loads, stores and atomics.
 //!
-//! An access forms a 64-bit address for each active lane, checks them all against one allocation (the last one hit, which is nearly always
-//! the right one), and then copies. Lanes that read consecutive words, and lanes that read the same word, are copied at once.
+//! An access forms a 64-bit address for each active lane, checks them all against one allocation (the last
+//! one hit, which is nearly always the right one), and then copies. Lanes that read consecutive words, and
+//! lanes that read the same word, are copied at once.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -26,33 +27,33 @@ fn addresses<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> [u
     if MODE == AddressMode::Surface as u8 {
         let (start, add) = surface(l, d);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = start.wrapping_add(u64::from(offset[i].wrapping_add(add)));
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = start.wrapping_add(u64::from(offset.wrapping_add(add)));
         }
         return out;
     }
     if MODE == AddressMode::A64 as u8 {
         let (low, high) = (l.row(d.src[1]), l.row(d.src[1] + 1));
-        for i in 0..N {
-            out[i] = (u64::from(low[i]) | u64::from(high[i]) << 32).wrapping_add(d.imm as i64 as u64);
+        for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(high)) {
+            *out = (u64::from(*low) | u64::from(*high) << 32).wrapping_add(d.imm as i64 as u64);
         }
     } else if narrow {
         let base = l.row(d.src[0])[0].wrapping_add(d.imm as u32);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = u64::from(base.wrapping_add(offset[i]));
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = u64::from(base.wrapping_add(*offset));
         }
     } else if MODE == AddressMode::U32 as u8 {
         let base = word(d.src[0]);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = base.wrapping_add(u64::from(offset[i].wrapping_add(d.imm as u32)));
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = base.wrapping_add(u64::from(offset.wrapping_add(d.imm as u32)));
         }
     } else {
         let base = word(d.src[0]).wrapping_add(d.imm as i64 as u64);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = base.wrapping_add(offset[i] as i32 as i64 as u64);
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = base.wrapping_add(*offset as i32 as i64 as u64);
         }
     }
     out
@@ -331,8 +332,9 @@ fn consecutive<const N: usize>(a: &[u64; N], mask: u64, bytes: u64) -> bool {
     different == 0
 }
 
-/// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last, or work-group memory. Inactive lanes get the
-/// offset of an active one, so that every lane may be read. `None`: take the general path (which also reports faults).
+/// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last,
+/// or work-group memory. Inactive lanes get the offset of an active one, so that every lane may be read.
+/// `None`: take the general path (which also reports faults).
 #[inline(always)]
 fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>(
     l: &Lanes<N>,
@@ -359,16 +361,16 @@ fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>
     };
     let mut off = [0u32; N];
     if mask == all_lanes(N) {
-        for i in 0..N {
-            off[i] = row[i].wrapping_add(add);
+        for (off, row) in off.iter_mut().zip(row) {
+            *off = row.wrapping_add(add);
         }
     } else {
         if mask == 0 {
             return None;
         }
         let any = row[mask.trailing_zeros() as usize].wrapping_add(add);
-        for i in 0..N {
-            off[i] = if mask >> i & 1 == 1 { row[i].wrapping_add(add) } else { any };
+        for (i, (off, row)) in off.iter_mut().zip(row).enumerate() {
+            *off = if mask >> i & 1 == 1 { row.wrapping_add(add) } else { any };
         }
     }
     let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
@@ -427,16 +429,16 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
     // SAFETY: `offsets` checked every lane's bytes.
     unsafe {
         if spread == 0 {
-            for k in 0..words {
-                values[k] = [first.add(k).read_unaligned(); N];
+            for (k, values) in values.iter_mut().enumerate().take(words) {
+                *values = [first.add(k).read_unaligned(); N];
             }
         } else if BYTES == 4 && in_order::<BYTES, N>(&off) {
             values[0] = first.cast::<[u32; N]>().read_unaligned();
         } else {
-            for i in 0..N {
-                let p = base.add(off[i] as usize).cast::<u32>();
-                for k in 0..words {
-                    values[k][i] = p.add(k).read_unaligned();
+            for (i, off) in off.iter().enumerate() {
+                let p = base.add(*off as usize).cast::<u32>();
+                for (k, values) in values.iter_mut().enumerate().take(words) {
+                    values[i] = p.add(k).read_unaligned();
                 }
             }
         }
@@ -457,25 +459,9 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
         return cached::load::<BYTES, SIGNED, N>(l, d, &r.addresses, r.mask);
     }
     let words = (BYTES as usize).div_ceil(4);
-    // SAFETY (function): `resolve` checked that every active lane's bytes are inside one allocation.
-    let read = |p: *mut u8| -> [u32; 4] {
-        unsafe {
-            match BYTES {
-                1 if SIGNED => [i32::from(p.cast::<i8>().read()) as u32, 0, 0, 0],
-                1 => [u32::from(p.read()), 0, 0, 0],
-                2 if SIGNED => [i32::from(p.cast::<i16>().read_unaligned()) as u32, 0, 0, 0],
-                2 => [u32::from(p.cast::<u16>().read_unaligned()), 0, 0, 0],
-                4 => [p.cast::<u32>().read_unaligned(), 0, 0, 0],
-                8 => {
-                    let v = p.cast::<[u32; 2]>().read_unaligned();
-                    [v[0], v[1], 0, 0]
-                }
-                _ => p.cast::<[u32; 4]>().read_unaligned(),
-            }
-        }
-    };
     if d.scalar {
-        let v = read(r.pointer(0));
+        // SAFETY: `resolve` found the one access inside an allocation.
+        let v = unsafe { read::<BYTES, SIGNED>(r.pointer(0)) };
         for (k, v) in v.iter().enumerate().take(words) {
             *l.row_mut(d.dst + k as u16) = [*v; N];
         }
@@ -483,43 +469,20 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
     }
     let mut values = [[0u32; N]; 4];
     if r.lane_stride == 0 && consecutive(&r.addresses, r.mask, u64::from(BYTES)) {
-        let p = r.pointer(0);
-        match BYTES {
-            4 => values[0] = unsafe { p.cast::<[u32; N]>().read_unaligned() },
-            8 => {
-                let v = unsafe { p.cast::<[[u32; 2]; N]>().read_unaligned() };
-                for (i, [a, b]) in v.into_iter().enumerate() {
-                    values[0][i] = a;
-                    values[1][i] = b;
-                }
-            }
-            16 => {
-                let v = unsafe { p.cast::<[[u32; 4]; N]>().read_unaligned() };
-                for (i, q) in v.into_iter().enumerate() {
-                    for k in 0..4 {
-                        values[k][i] = q[k];
-                    }
-                }
-            }
-            _ => {
-                for i in 0..N {
-                    values[0][i] = read(p.wrapping_add(i * BYTES as usize))[0];
-                }
-            }
-        }
-    } else if r.mask == all_lanes(N) {
-        for i in 0..N {
-            let v = read(r.pointer(i));
-            for k in 0..words {
-                values[k][i] = v[k];
-            }
-        }
+        // SAFETY: `resolve` checked every lane's bytes, and they follow each other.
+        unsafe { load_row::<BYTES, SIGNED, N>(r.pointer(0), &mut values) };
     } else {
-        for i in lanes(r.mask) {
-            let v = read(r.pointer(i));
-            for k in 0..words {
-                values[k][i] = v[k];
+        let mut put = |i: usize| {
+            // SAFETY: of an active lane, whose bytes `resolve` found inside an allocation.
+            let v = unsafe { read::<BYTES, SIGNED>(r.pointer(i)) };
+            for (values, v) in values.iter_mut().zip(v).take(words) {
+                values[i] = v;
             }
+        };
+        if r.mask == all_lanes(N) {
+            (0..N).for_each(&mut put);
+        } else {
+            lanes(r.mask).for_each(&mut put);
         }
     }
     for (k, v) in values.iter().enumerate().take(words) {
@@ -527,35 +490,90 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
     }
 }
 
-fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
-    if BYTES == 4 {
-        if let Some((base, off, mask)) = offsets::<MODE, BYTES, true, N>(l, d) {
-            // SAFETY: `offsets` checked every lane's bytes.
-            unsafe {
-                if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
-                    base.add(off[0] as usize).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2]));
-                } else {
-                    for i in lanes(mask) {
-                        base.add(off[i] as usize).cast::<u32>().write_unaligned(l.row(d.src[2])[i]);
+/// The words of a value in memory, a narrow one extended.
+///
+/// # Safety
+/// `p` is valid for `BYTES` bytes.
+#[inline(always)]
+unsafe fn read<const BYTES: u32, const SIGNED: bool>(p: *mut u8) -> [u32; 4] {
+    // SAFETY: the caller's.
+    unsafe {
+        match BYTES {
+            1 if SIGNED => [i32::from(p.cast::<i8>().read()) as u32, 0, 0, 0],
+            1 => [u32::from(p.read()), 0, 0, 0],
+            2 if SIGNED => [i32::from(p.cast::<i16>().read_unaligned()) as u32, 0, 0, 0],
+            2 => [u32::from(p.cast::<u16>().read_unaligned()), 0, 0, 0],
+            4 => [p.cast::<u32>().read_unaligned(), 0, 0, 0],
+            8 => {
+                let v = p.cast::<[u32; 2]>().read_unaligned();
+                [v[0], v[1], 0, 0]
+            }
+            _ => p.cast::<[u32; 4]>().read_unaligned(),
+        }
+    }
+}
+
+/// The words of N values that follow each other in memory.
+///
+/// # Safety
+/// `p` is valid for `N * BYTES` bytes.
+#[inline(always)]
+unsafe fn load_row<const BYTES: u32, const SIGNED: bool, const N: usize>(p: *mut u8, values: &mut [[u32; N]; 4]) {
+    // SAFETY: the caller's.
+    unsafe {
+        match BYTES {
+            4 => values[0] = p.cast::<[u32; N]>().read_unaligned(),
+            8 => {
+                for (i, [a, b]) in p.cast::<[[u32; 2]; N]>().read_unaligned().into_iter().enumerate() {
+                    values[0][i] = a;
+                    values[1][i] = b;
+                }
+            }
+            16 => {
+                for (i, quad) in p.cast::<[[u32; 4]; N]>().read_unaligned().into_iter().enumerate() {
+                    for (values, v) in values.iter_mut().zip(quad) {
+                        values[i] = v;
                     }
                 }
             }
-            return;
+            _ => {
+                for (i, value) in values[0].iter_mut().enumerate() {
+                    *value = read::<BYTES, SIGNED>(p.add(i * BYTES as usize))[0];
+                }
+            }
         }
+    }
+}
+
+fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    let frequent = if BYTES == 4 { offsets::<MODE, BYTES, true, N>(l, d) } else { None };
+    if let Some((base, off, mask)) = frequent {
+        // SAFETY: `offsets` checked every lane's bytes.
+        unsafe {
+            if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
+                base.add(off[0] as usize).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2]));
+            } else {
+                for i in lanes(mask) {
+                    base.add(off[i] as usize).cast::<u32>().write_unaligned(l.row(d.src[2])[i]);
+                }
+            }
+        }
+        return;
     }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, STORE) else { return };
     if l.hierarchy.is_some() && is_cached(d.space) {
         return cached::store::<BYTES, N>(l, d, &r.addresses, r.mask);
     }
     let words = (BYTES as usize).div_ceil(4);
-    // SAFETY (function): as in `load`.
     if BYTES == 4 && r.lane_stride == 0 && consecutive(&r.addresses, r.mask, 4) {
+        // SAFETY: `resolve` checked every lane's bytes, and they follow each other.
         unsafe { r.pointer(0).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2])) };
         return;
     }
     for i in lanes(r.mask) {
         let p = r.pointer(i);
         let word = |k: usize| l.row(d.src[2] + k as u16)[i];
+        // SAFETY: `resolve` checked this lane's bytes.
         unsafe {
             match BYTES {
                 1 => p.write(word(0) as u8),
@@ -570,7 +588,8 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
     }
 }
 
-/// An atomic: lane after lane, each a compare-and-swap loop on the host's memory, so that work-groups on other threads are respected.
+/// An atomic: lane after lane, each a compare-and-swap loop on the host's memory, so that work-groups on
+/// other threads are respected.
 fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let ty = Type::from_repr(TYPE).unwrap_or(Type::B32);
     let bytes = ty.bytes();

@@ -156,9 +156,9 @@ fn modified<T: Value>(modifiers: u8, i: usize, x: T) -> T {
 #[inline(always)]
 fn instance<F: Copy + 'static>() -> F {
     const { assert!(size_of::<F>() == 0, "a lane's function captures something") };
-    // SAFETY: `F` has no bytes that could be wrong, and it is inhabited: `Loops` was given a value of it. `Copy` says
-    // that making another is nothing special.
-    unsafe { std::mem::MaybeUninit::<F>::uninit().assume_init() }
+    // SAFETY: a type without bytes may be read from any aligned pointer. It is inhabited, as `Loops` was given a value
+    // of it, and `Copy` says that making another is nothing special.
+    unsafe { std::ptr::NonNull::<F>::dangling().as_ptr().read() }
 }
 
 /// Makes functions over all lanes of functions of one.

@@ -1,7 +1,8 @@
 //! What instructions do: lane loops over the rows of a warp's register file. Knows no cycles.
 //!
-//! Every operation is a function over all N lanes, monomorphised for the warp size so that the compiler vectorises its loops. All lanes are
-//! computed; only active lanes are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
+//! What an operation computes is said once, in `heddle_isa::meaning`; here it becomes a function over all N lanes,
+//! monomorphised for the warp size so that the compiler vectorises its loops. All lanes are computed; only active lanes
+//! are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
 //! the whole row, so vector instructions read scalar registers like any other row.
 
 pub mod access;
@@ -143,7 +144,8 @@ pub struct Lanes<'a, const N: usize> {
     pub private_base: u64,
     /// Checking mode's observer of accesses (functional mode).
     pub checker: Option<&'a std::cell::RefCell<Checker>>,
-    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that what it watches leaves the frequent path.
+    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that what it
+    /// watches leaves the frequent path.
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,

@@ -156,7 +156,7 @@ fn values(ty: Type, rng: &mut impl Rng) -> Vec<Words> {
                 0.5,
                 1.5,
                 2.5,
-                3.1415927,
+                3.75,
                 0.1,
                 f32::MAX,
                 f32::MIN_POSITIVE,
@@ -302,8 +302,9 @@ fn fill(warp: &mut Warp<N>, program: &Program, layout: Layout, sources: &[[Words
     for (i, lanes) in sources.iter().enumerate() {
         warp.lanes.predicates[i] = (0..N).fold(0, |m, lane| m | u64::from(lanes[lane][0] & 1) << lane);
         let start = if layout == Layout::Scalar { program.rows.scalar } else { program.rows.main };
-        for w in 0..4 {
-            warp.lanes.rows[usize::from(start) + 4 * i + w].0 = std::array::from_fn(|lane| lanes[lane][w]);
+        let rows = warp.lanes.rows.iter_mut().skip(usize::from(start) + 4 * i).take(4);
+        for (w, row) in rows.enumerate() {
+            row.0 = lanes.map(|words| words[w]);
         }
     }
 }

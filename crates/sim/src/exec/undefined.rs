@@ -1,16 +1,20 @@
 //! Undefined values in registers: what was read where nothing had been written (checking mode).
 //!
-//! Such a read is no error as long as nothing depends on it: compilers move loads ahead of the branch that guards them, and copy structures with
-//! their padding. So, as Memcheck does (Seward and Nethercote, USENIX 2005), a load marks its destination, and the mark follows the value through
-//! moves, arithmetic, private and work-group memory. The first use that matters is reported, at the load: an address, a branch, the guard of an
-//! access, the data of an atomic or of a store to global memory. What goes through memory keeps its first read ([`Copies`]).
+//! Such a read is no error as long as nothing depends on it: compilers move loads ahead of the branch that
+//! guards them, and copy structures with their padding. So, as Memcheck does (Seward and Nethercote, USENIX
+//! 2005), a load marks its destination, and the mark follows the value through moves, arithmetic, private and
+//! work-group memory. The first use that matters is reported, at the load: an address, a branch, the guard of
+//! an access, the data of an atomic or of a store to global memory. What goes through memory keeps its first
+//! read ([`Copies`]).
 //!
-//! Marks are of words and lanes; a word any byte of which has been written is defined. Where a defined operand decides the result of `and`, `or` and
-//! `sel`, the result is defined; any other result is undefined if an operand is. As long as nothing is marked, which is nearly always, an instruction
-//! costs one comparison.
+//! Marks are of words and lanes; a word any byte of which has been written is defined. Where a defined
+//! operand decides the result of `and`, `or` and `sel`, the result is defined; any other result is undefined
+//! if an operand is. As long as nothing is marked, which is nearly always, an instruction costs one
+//! comparison.
 //!
-//! Loads of private variables that the program contains are volatile in checking mode (`heddle_llvm_passes::uninitialised`). Others come from the optimiser,
-//! which takes copies of structures apart; that their padding goes on to global memory is not reported.
+//! Loads of private variables that the program contains are volatile in checking mode
+//! (`heddle_llvm_passes::uninitialised`). Others come from the optimiser, which takes copies of structures
+//! apart; that their padding goes on to global memory is not reported.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -36,7 +40,8 @@ pub struct Read {
     certain: bool,
 }
 
-/// Where undefined values in memory come from that have been stored there: the first read. By warp (`None`: work-group memory), lane and word.
+/// Where undefined values in memory come from that have been stored there: the first read. By warp (`None`:
+/// work-group memory), lane and word.
 pub type Copies = FxHashMap<(Option<u32>, u32, u64), Read>;
 
 /// Lanes of a register, and where their value comes from.

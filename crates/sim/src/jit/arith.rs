@@ -1,6 +1,8 @@
-//! Arithmetic, logic, comparison, conversion and movement as LLVM IR, with the results of [`crate::exec`]'s functions bit for bit.
+//! Arithmetic, logic, comparison, conversion and movement as LLVM IR, with the results of [`crate::exec`]'s
+//! functions bit for bit.
 //!
-//! What is not here (integer division, half precision, special functions, rarer conversions) is executed by those functions themselves.
+//! What is not here (integer division, half precision, special functions, rarer conversions) is executed by
+//! those functions themselves.
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMRealPredicate::{self, *};
@@ -212,7 +214,8 @@ impl Translator<'_> {
         })
     }
 
-    /// minNum and maxNum as `isa::semantics` has them. Equal operands differ at most in the sign of zero; of those the intrinsics may give either.
+    /// minNum and maxNum as `isa::semantics` has them. Equal operands differ at most in the sign of zero; of
+    /// those the intrinsics may give either.
     fn extremum(&self, s: &Site, a: Val, b: Val) -> Val {
         let bits = 32 * u32::from(s.inst.ty.words());
         let least = s.inst.op == Op::Min;

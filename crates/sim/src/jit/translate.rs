@@ -1,13 +1,15 @@
 //! From a loaded kernel to one LLVM function: control flow, registers, statistics.
 //!
-//! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults. Registers are variables of the function
-//! that LLVM turns into SSA form; they are read from the warp's rows at the start and written back at the end. A register of the scalar file, a constant
-//! or an immediate is a scalar of the host, everything else a vector of N lanes.
+//! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults.
+//! Registers are variables of the function that LLVM turns into SSA form; they are read from the warp's rows
+//! at the start and written back at the end. A register of the scalar file, a constant or an immediate is a
+//! scalar of the host, everything else a vector of N lanes.
 //!
-//! EXEC is a variable too. In blocks outside every divergent region (the blocks between a `brad` and its reconvergence point) the reconvergence stack is empty,
-//! so that jumps need not look at it, and if the function is compiled for whole warps all lanes are active there. A branch whose lanes all
-//! go one way is decided in place; one that splits the warp, and reaching a reconvergence point, call [`crate::warp::Control`], which says
-//! where to go on.
+//! EXEC is a variable too. In blocks outside every divergent region (the blocks between a `brad` and its
+//! reconvergence point) the reconvergence stack is empty, so that jumps need not look at it, and if the
+//! function is compiled for whole warps all lanes are active there. A branch whose lanes all go one way is
+//! decided in place; one that splits the warp, and reaching a reconvergence point, call
+//! [`crate::warp::Control`], which says where to go on.
 
 use std::mem::offset_of;
 
