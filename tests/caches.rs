@@ -362,10 +362,13 @@ fn read_only_cache_operations() {
     }
 }
 
+/// The address that a lane accesses.
+type Address = fn(u64) -> u64;
+
 /// Coalescing, by hand: lines and sectors of ten patterns of 32 lanes with 128-byte lines of 32-byte sectors.
 #[test]
 fn coalescing() {
-    let patterns: [(&str, u32, fn(u64) -> u64, u32, u32); 10] = [
+    let patterns: [(&str, u32, Address, u32, u32); 10] = [
         ("consecutive words", 4, |i| 4 * i, 1, 4),
         ("consecutive doubles", 8, |i| 8 * i, 2, 8),
         ("consecutive quads", 16, |i| 16 * i, 4, 16),
@@ -405,7 +408,7 @@ fn coalescing() {
 #[test]
 fn bank_conflicts() {
     use heddle::sim::banks::bank_conflicts;
-    let patterns: [(&str, u32, fn(u64) -> u64, u32); 10] = [
+    let patterns: [(&str, u32, Address, u32); 10] = [
         ("consecutive words", 4, |i| 4 * i, 1),
         ("one address", 4, |_| 8, 1),
         ("stride 2", 4, |i| 8 * i, 2),

@@ -153,8 +153,11 @@ cl_khr_byte_addressable_store cl_khr_depth_images cl_khr_global_int32_base_atomi
 cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics \
 cl_ext_float_atomics";
 
+/// Whether a form is one of a group.
+type Selects = fn(&Form) -> bool;
+
 /// A macro and the forms that are there if it is defined, and only then.
-const MEANINGS: [(&str, fn(&Form) -> bool); 15] = [
+const MEANINGS: [(&str, Selects); 15] = [
     ("cl_khr_fp16", |f| f.ty == "half" && f.section == "Math functions"),
     ("__opencl_c_fp64", |f| f.ty == "double" && f.section == "Math functions"),
     ("cl_khr_fp64", |f| f.ty == "double" && f.section == "Math functions"),

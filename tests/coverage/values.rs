@@ -411,7 +411,8 @@ fn shuffles_and_selects() {
         let inputs = [data(*dtype, 32 * 16, 3), data(*dtype, 32 * 16, 4), data(mask_dtype, 32 * 16, 5)];
         let element = |array: &Array, k: usize| array.data[k * size..(k + 1) * size].to_vec();
         let mut body = String::new();
-        let mut checks: Vec<(String, usize, Box<dyn Fn(usize, usize) -> Vec<u8> + '_>)> = Vec::new();
+        type Expected<'a> = Box<dyn Fn(usize, usize) -> Vec<u8> + 'a>;
+        let mut checks: Vec<(String, usize, Expected)> = Vec::new();
         let mask = |k: usize| integer_at(&inputs[2], k) as u64;
         for m in [2usize, 4, 8, 16] {
             for n in [2usize, 4, 8, 16] {

@@ -45,7 +45,7 @@ impl Type {
     }
 
     /// The number with these bits.
-    pub fn from_bits(self, bits: u64) -> f64 {
+    pub fn number(self, bits: u64) -> f64 {
         match self {
             Type::F16 => half::f16::from_bits(bits as u16).to_f64(),
             Type::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -64,7 +64,7 @@ impl Type {
 
     /// Rounded to the type.
     pub fn round(self, v: f64) -> f64 {
-        self.from_bits(self.to_bits(v))
+        self.number(self.to_bits(v))
     }
 
     /// Bits of precision, lowest and highest exponent of normal numbers.
@@ -93,7 +93,7 @@ impl Type {
 
     fn any(self, random: &mut Random) -> f64 {
         let bits = random.bits();
-        self.from_bits(bits >> (64 - 8 * self.bytes()))
+        self.number(bits >> (64 - 8 * self.bytes()))
     }
 }
 
@@ -124,7 +124,7 @@ const INTEGERS: [i32; 22] = [
 
 /// Halves of one argument: all of them.
 fn all_halves() -> Vec<Input> {
-    (0..=0xffffu64).map(|b| Input { x: [Type::F16.from_bits(b), 0.0, 0.0], n: 0 }).collect()
+    (0..=0xffffu64).map(|b| Input { x: [Type::F16.number(b), 0.0, 0.0], n: 0 }).collect()
 }
 
 /// Arguments for a function. `native_` functions get their range only, `half_` functions no denormals.

@@ -366,7 +366,7 @@ fn exhaustive() {
             let samples: Vec<Sample> = (start..end)
                 .step_by(step)
                 .map(|bits| {
-                    let x = ty.from_bits(bits as u64);
+                    let x = ty.number(bits as u64);
                     let input = Input { x: [x, 0.0, 0.0], n: 0 };
                     Sample { input, value: (f.reference)(ty, x, 0.0, 0.0, 0), rest: 0.0, slack: 0.0 }
                 })

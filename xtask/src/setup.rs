@@ -8,8 +8,11 @@ use anyhow::{Result, bail};
 
 use crate::shell::{check, find, python};
 
+/// Shows whether a package is there.
+type IsThere = fn() -> bool;
+
 /// Debian's packages and what shows that each is there.
-const PACKAGES: &[(&str, fn() -> bool)] = &[
+const PACKAGES: &[(&str, IsThere)] = &[
     ("llvm-19-dev", || find("llvm-config-19").is_some() || find_prefixed("llvm-config")),
     ("clang-19", || find("clang-19").is_some() || std::env::var_os("HEDDLE_CLANG").is_some() || find_prefixed("clang")),
     ("llvm-19-tools", || Path::new("/usr/lib/llvm-19/build/utils/lit/lit.py").is_file() || find_prefixed("FileCheck")),
@@ -38,7 +41,7 @@ fn find_prefixed(name: &str) -> bool {
 
 /// What comparisons and generators need beyond a build: Debian's package, what needs it, and what
 /// shows that it is there.
-const PEERS: &[(&str, &str, fn() -> bool)] = &[
+const PEERS: &[(&str, &str, IsThere)] = &[
     ("pocl-opencl-icd", "`bench sim`, `fuzz` and test-kernels/crosscheck.py compare with it", || has_pocl()),
     ("ocl-icd-libopencl1", "how PoCL is found", || has_library("libOpenCL.so.1") || has_library("libOpenCL.dylib")),
     ("oclgrind", "`bench sim` compares with it", || find("oclgrind-kernel").is_some()),

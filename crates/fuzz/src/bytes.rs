@@ -12,8 +12,11 @@ use heddle_object::{asm, read, write};
 use heddle_runtime::case::Case;
 use heddle_target::Machine;
 
+/// Whether bytes were accepted; panics if a property is broken.
+pub type Property = fn(&[u8]) -> bool;
+
 /// A target's name and its function.
-pub const TARGETS: [(&str, fn(&[u8]) -> bool); 5] =
+pub const TARGETS: [(&str, Property); 5] =
     [("decoder", decoder), ("assembler", assembler), ("mir", mir), ("object", object), ("case", case)];
 
 /// Instruction words: what decodes encodes to the same word, and its text assembles to it.

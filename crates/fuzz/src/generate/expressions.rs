@@ -111,7 +111,7 @@ impl Generator {
                 let (a, mask) = (self.expr(from, d.min(1)), self.expr(ty.unsigned(), d));
                 format!("shuffle(({})({a}), ({unsigned})({mask}))", from.name())
             }
-            24..26 => self.from_float(ty, d),
+            24..26 => self.float_to_integer(ty, d),
             _ => {
                 let a = self.expr(ty, d);
                 if ty.lanes > 1 { format!("(~({a}))") } else { format!("({name})(~({a}))") }
@@ -185,7 +185,7 @@ impl Generator {
     }
 
     /// Floating point brought to an integer type.
-    fn from_float(&mut self, ty: Ty, depth: u32) -> String {
+    fn float_to_integer(&mut self, ty: Ty, depth: u32) -> String {
         let name = ty.name();
         let double = self.random.random_bool(0.3);
         let f = self.float(ty.lanes, double, depth.min(3));
