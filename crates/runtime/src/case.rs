@@ -375,13 +375,12 @@ impl Launch {
     fn validate(&self, buffers: &BTreeMap<String, Buffer>) -> Result<(), String> {
         self.validate_sizes()?;
         for (i, a) in self.arguments().map_err(|m| format!("args{m}"))?.iter().enumerate() {
-            if let Argument::Buffer(b) = a {
-                if !buffers.contains_key(b) {
-                    let known: Vec<&str> = buffers.keys().map(String::as_str).collect();
-                    let known =
-                        if known.is_empty() { "there is none".into() } else { format!("there are: {}", known.join(", ")) };
-                    return Err(format!("args[{i}]: no buffer `{b}`; {known}"));
-                }
+            if let Argument::Buffer(b) = a
+                && !buffers.contains_key(b)
+            {
+                let known: Vec<&str> = buffers.keys().map(String::as_str).collect();
+                let known = if known.is_empty() { "there is none".into() } else { format!("there are: {}", known.join(", ")) };
+                return Err(format!("args[{i}]: no buffer `{b}`; {known}"));
             }
         }
         Ok(())

@@ -51,13 +51,11 @@ pub(super) fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), Str
     if items > most {
         return Err(format!("a work-group of {items} work-items; the machine allows {most}"));
     }
-    if let Some(required) = program.header.required_work_group {
-        if required != launch.local {
-            return Err(format!(
-                "it requires work-groups of {required:?} (reqd_work_group_size), the launch has {:?}",
-                launch.local
-            ));
-        }
+    if let Some(required) = program.header.required_work_group.filter(|r| *r != launch.local) {
+        return Err(format!(
+            "it requires work-groups of {required:?} (reqd_work_group_size), the launch has {:?}",
+            launch.local
+        ));
     }
     if program.header.whole_work_groups && launch.global.iter().zip(&launch.local).any(|(g, l)| !g.is_multiple_of(*l)) {
         return Err(format!(
