@@ -69,18 +69,6 @@ const IGNORED: &[&str] = &["-cl-denorms-are-zero", "-cl-no-subgroup-ifp", "-cl-s
 /// Options about targets, linking and code generation for hosts, accepted and without meaning here; with a
 /// value as the next word.
 const IGNORED_WITH_VALUE: &[&str] = &["-target", "-arch", "-L", "-l", "-x", "-Xlinker", "-march", "-mcpu"];
-/// Whether the word after this option is its value.
-pub fn takes_value(option: &str) -> bool {
-    option == "-o" || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
-}
-
-/// Whether a word is an option for the compilation of a source whose output nobody sees: one for clang or a level of optimisation, but
-/// none that asks for another output (`-E`, `-o`, `-MD` …).
-pub fn is_compilation_option(word: &str) -> bool {
-    let passed = WITH_VALUE.contains(&word) || IGNORED.contains(&word) || PASSED_ON.iter().any(|p| word.starts_with(p));
-    let other_output = word == "-fsyntax-only" || word.starts_with("-M");
-    (passed || word.starts_with("-O") || word == "-v") && !other_output
-}
 
 /// What options start with that clang gets as they are.
 const PASSED_ON: [&str; 18] = [
@@ -105,6 +93,19 @@ const PASSED_ON: [&str; 18] = [
 ];
 /// What options start with that have their value in the same word and no meaning here.
 const IGNORED_STARTS: [&str; 5] = ["--target=", "-march=", "-mcpu=", "-L", "-l"];
+
+/// Whether the word after this option is its value.
+pub fn takes_value(option: &str) -> bool {
+    option == "-o" || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
+}
+
+/// Whether a word is an option for the compilation of a source whose output nobody sees: one for clang or a
+/// level of optimisation, but none that asks for another output (`-E`, `-o`, `-MD` …).
+pub fn is_compilation_option(word: &str) -> bool {
+    let passed = WITH_VALUE.contains(&word) || IGNORED.contains(&word) || PASSED_ON.iter().any(|p| word.starts_with(p));
+    let other_output = word == "-fsyntax-only" || word.starts_with("-M");
+    (passed || word.starts_with("-O") || word == "-v") && !other_output
+}
 
 /// Reads a clang-like command line.
 ///
