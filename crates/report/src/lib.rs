@@ -1,11 +1,13 @@
 //! What a run did, for people and for programs.
 //!
-//! It uses what the simulator counted and recorded ([`heddle_sim::Statistics`], [`heddle_sim::trace`]) and the runtime's [`Outcome`];
-//! it runs nothing, and writes only to files that it is given.
+//! It uses what the simulator counted and recorded ([`heddle_sim::Statistics`], [`heddle_sim::trace`]) and
+//! the runtime's [`Outcome`]; it runs nothing, and writes only to files that it is given.
 //!
-//! - [`summary`] and [`json`]: all figures of a run, as text and as JSON; [`fault_json`] for a run that a fault ended.
+//! - [`summary`] and [`json`]: all figures of a run, as text and as JSON; [`fault_json`] for a run that a
+//!   fault ended.
 //! - [`profile`]: a kernel's code with what each instruction cost.
-//! - [`html`]: a page with both, the blocks of each kernel, live registers (`live`), a roofline (`roofline`) and time lines.
+//! - [`html`]: a page with both, the blocks of each kernel, live registers (`live`), a roofline (`roofline`)
+//!   and time lines.
 //! - [`mod@trace`]: what was recorded by time, for trace viewers.
 
 /// As `eprintln!`, but a reader of standard error that has gone away is no reason to panic.
@@ -97,7 +99,8 @@ pub fn fault_json(fault: &Fault, machine: &Machine, mode: Mode, printed: &[u8]) 
 pub fn dropped(printed: &Printed, room: u32) -> Option<String> {
     (printed.dropped > 0).then(|| {
         format!(
-            "printf: {} messages of {} bytes dropped, because a launch's buffer of {} bytes was full; --printf-buffer sets its size",
+            "printf: {} messages of {} bytes dropped, because a launch's buffer of {} bytes was full; \
+             --printf-buffer sets its size",
             grouped(printed.dropped),
             grouped(printed.dropped_bytes),
             grouped(room.into())
@@ -224,7 +227,8 @@ fn pool(out: &mut String, p: &PoolStatistics) {
     let mean: f64 = p.histogram.iter().enumerate().map(|(i, n)| i as f64 * *n as f64).sum::<f64>() * 10.0 / cycles.max(1) as f64;
     let _ = writeln!(
         out,
-        "  shared registers      {:>16}   a pool for {} fixed and up to {} shared registers a warp ({} named); at most {} in use, \
+        "  shared registers      {:>16}   a pool for {} fixed and up to {} shared registers a warp ({} named); \
+         at most {} in use, \
          {mean:.0}% on average",
         p.size, p.fixed, p.demand, p.named, p.peak
     );

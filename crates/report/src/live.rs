@@ -1,8 +1,9 @@
 //! Live ranges of physical registers over a kernel's code, in the order of its instructions.
 //!
-//! Works on decoded code, so on every object. Instruction p reads at point 2p and writes at 2p+1. Vector and predicate registers are live along each
-//! lane's own way; scalar registers also while lanes that will read them wait (hazard 1, `docs/ARCHITECTURE.md`). What no way defines before it
-//! is read is not live before the read.
+//! Works on decoded code, so on every object. Instruction p reads at point 2p and writes at 2p+1. Vector and
+//! predicate registers are live along each lane's own way; scalar registers also while lanes that will read
+//! them wait (hazard 1, `docs/ARCHITECTURE.md`). What no way defines before it is read is not live before the
+//! read.
 
 use fixedbitset::FixedBitSet;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `heddle run --profile`: the source with what each line did and cost, and the instructions it became.
 //!
-//! Cycles are the warps' time: from a warp's previous issue to this one, summed over all warps. A line's share says where warps spend their time,
-//! waiting included, whatever other warps did meanwhile.
+//! Cycles are the warps' time: from a warp's previous issue to this one, summed over all warps. A line's
+//! share says where warps spend their time, waiting included, whatever other warps did meanwhile.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,7 +28,8 @@ fn number(n: u64) -> String {
     if n == 0 { String::new() } else { n.to_string() }
 }
 
-/// The columns of a profile: warp time, issues, active lanes, lines, sectors, L1 hits, sectors from memory, mean latency of loads.
+/// The columns of a profile: warp time, issues, active lanes, lines, sectors, L1 hits, sectors from memory,
+/// mean latency of loads.
 fn columns(p: &InstructionProfile, all: u64, lanes: u64) -> String {
     let active =
         if p.issues == 0 { String::new() } else { format!("{:.0}%", 100.0 * p.lanes as f64 / (p.issues * lanes) as f64) };
@@ -47,7 +48,8 @@ fn columns(p: &InstructionProfile, all: u64, lanes: u64) -> String {
 
 const HEAD: &str = "   time    issues active   sectors  L1 hit  from mem latency";
 
-/// The annotated listing of every kernel that was launched in timing mode. Sources that cannot be read are listed by line number alone.
+/// The annotated listing of every kernel that was launched in timing mode. Sources that cannot be read are
+/// listed by line number alone.
 ///
 /// # Errors
 /// Code that does not load.

@@ -1,8 +1,11 @@
-//! Roofline: what a kernel computed a second, against what the machine can compute and move (Williams, Waterman, Patterson, "Roofline", CACM 2009).
+//! Roofline: what a kernel computed a second, against what the machine can compute and move (Williams,
+//! Waterman, Patterson, "Roofline", CACM 2009).
 //!
-//! Operations are counted: active lanes of executed arithmetic instructions, a multiply-add as two; an instruction that ran on the scalar unit counts once.
-//! Moves, conversions, cross-lane operations, address generation and memory instructions are no operations. Ceilings come from the machine
-//! description: clusters that have the unit, lanes a warp, cycles a unit is busy, SMs, clock; sectors a cycle of DRAM channels and L2 slices.
+//! Operations are counted: active lanes of executed arithmetic instructions, a multiply-add as two; an
+//! instruction that ran on the scalar unit counts once. Moves, conversions, cross-lane operations, address
+//! generation and memory instructions are no operations. Ceilings come from the machine description: clusters
+//! that have the unit, lanes a warp, cycles a unit is busy, SMs, clock; sectors a cycle of DRAM channels and
+//! L2 slices.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,16 @@
-//! `heddle run --trace`: what happened when, in Chrome's trace-event format, for Perfetto and chrome://tracing.
+//! `heddle run --trace`: what happened when, in Chrome's trace-event format, for Perfetto and
+//! chrome://tracing.
 //!
-//! The first process has the launches one after the other; each SM is a process. A warp slot of an SM has a track with the lives of its warps and, nested in them, the
-//! stalls, and below as many tracks of instructions from issue to result as were in flight at once: on no track do slices overlap without being
-//! nested. Counters show instructions a cycle, L1 misses and bytes of data from memory. One microsecond of the viewer is one cycle.
+//! The first process has the launches one after the other; each SM is a process. A warp slot of an SM has a
+//! track with the lives of its warps and, nested in them, the stalls, and below as many tracks of
+//! instructions from issue to result as were in flight at once: on no track do slices overlap without being
+//! nested. Counters show instructions a cycle, L1 misses and bytes of data from memory. One microsecond of
+//! the viewer is one cycle.
 //!
-//! Perfetto's importer asks for more than the format says: of slices that start together the enclosing one must come first (it drops the others as overlapping), a thread 0 is
-//! taken for the one with its process's number, and threads are told apart by number alone in places. So slices are sorted, and no two tracks of a trace share a number.
+//! Perfetto's importer asks for more than the format says: of slices that start together the enclosing one
+//! must come first (it drops the others as overlapping), a thread 0 is taken for the one with its process's
+//! number, and threads are told apart by number alone in places. So slices are sorted, and no two tracks of a
+//! trace share a number.
 //!
 //! Events are written one by one; the document is never in memory.
 

@@ -284,8 +284,8 @@ impl Array {
         }
     }
 
-    /// Compares with expected values as numpy's `allclose` does: |a - b| <= atol + rtol * |b|, NaN equals NaN; integers exactly unless a
-    /// tolerance is given.
+    /// Compares with expected values as numpy's `allclose` does: |a - b| <= atol + rtol * |b|, NaN equals
+    /// NaN; integers exactly unless a tolerance is given.
     ///
     /// # Errors
     /// The first mismatches with both values.

@@ -1,7 +1,9 @@
-//! What kernels print: the buffer that `printf` writes messages into, and the text the driver makes of them after a launch.
+//! What kernels print: the buffer that `printf` writes messages into, and the text the driver makes of them
+//! after a launch.
 //!
-//! A message has the number of its format and the arguments ([`heddle_llvm_passes::printf`]); the formats are in the object's metadata. The C library formats, one
-//! conversion at a time: each has been taken apart and checked, so what it gets is never a string of the program's. Numbers of an odd width are converted first,
+//! A message has the number of its format and the arguments ([`heddle_llvm_passes::printf`]); the formats are
+//! in the object's metadata. The C library formats, one conversion at a time: each has been taken apart and
+//! checked, so what it gets is never a string of the program's. Numbers of an odd width are converted first,
 //! as C's argument promotion would do.
 
 use std::ffi::CString;
@@ -66,7 +68,8 @@ impl Buffer {
         bytes
     }
 
-    /// Takes the messages out of the buffer, which is empty afterwards. Also returns how many bytes of it, from its start, have changed by that.
+    /// Takes the messages out of the buffer, which is empty afterwards. Also returns how many bytes of it,
+    /// from its start, have changed by that.
     pub fn take(&self, memory: &mut DeviceMemory, formats: &[Format]) -> (Printed, u64) {
         let word = |m: &DeviceMemory, at: u64| m.read(at, 8).map_or(0, |b| b.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)));
         let reserved = word(memory, self.address);

@@ -61,8 +61,8 @@ fn sizes(text: &str, separator: char) -> Result<Value, String> {
     text.split([separator, 'x']).map(parse).collect::<Result<Vec<_>, _>>().map(Value::from)
 }
 
-/// One `--arg`: `NAME=zeros:DTYPE:SHAPE[,option…]`, `NAME=random:DTYPE:SHAPE[,…]`, `NAME=FILE.npy[,…]`, `NAME` again, `local=BYTES`,
-/// `bytes=BASE64`, `f32=1.5`, `f32=1,2,3,4`.
+/// One `--arg`: `NAME=zeros:DTYPE:SHAPE[,option…]`, `NAME=random:DTYPE:SHAPE[,…]`, `NAME=FILE.npy[,…]`,
+/// `NAME` again, `local=BYTES`, `bytes=BASE64`, `f32=1.5`, `f32=1,2,3,4`.
 fn argument(text: &str, buffers: &mut Map<String, Value>) -> Result<Value, String> {
     let Some((name, value)) = text.split_once('=') else {
         if buffers.contains_key(text) {

@@ -73,7 +73,8 @@ pub struct Simulator<'a> {
 
 /// Is told what happens while launches run. `()` does not care.
 pub trait Observer {
-    /// A launch of a kernel begins. What is returned is told of work-groups that have ended, by their number, from any of the host's threads.
+    /// A launch of a kernel begins. What is returned is told of work-groups that have ended, by their number,
+    /// from any of the host's threads.
     fn begins(&mut self, kernel: &str, work_groups: u64) -> Box<dyn Fn(u64) + Sync>;
     /// What a launch has printed, when it has ended, also with a fault.
     fn printed(&mut self, text: &[u8]);

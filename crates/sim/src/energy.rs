@@ -1,7 +1,7 @@
 //! Counts and energy: what block executions amount to.
 //!
-//! Every figure is a count of what was executed (block executions and lanes, times the block's static content), never an estimate from
-//! static code. Energies per event come from the machine description.
+//! Every figure is a count of what was executed (block executions and lanes, times the block's static
+//! content), never an estimate from static code. Energies per event come from the machine description.
 
 use std::collections::BTreeMap;
 
@@ -126,8 +126,9 @@ impl RegisterPrices {
     }
 }
 
-/// Picojoules of each instruction of a kernel, from what each did: registers, units, issue, address generation, work-group memory, and for accesses to
-/// the memory hierarchy their sectors in L1, network, L2 and DRAM. What no instruction alone causes is not in it: write-backs, opening DRAM rows, fetching
+/// Picojoules of each instruction of a kernel, from what each did: registers, units, issue, address
+/// generation, work-group memory, and for accesses to the memory hierarchy their sectors in L1, network, L2
+/// and DRAM. What no instruction alone causes is not in it: write-backs, opening DRAM rows, fetching
 /// instructions, the L1.5, the run-time scalarizer's comparisons, static power.
 pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine: &Machine) -> Vec<f64> {
     let prices = RegisterPrices::new(machine);
@@ -154,8 +155,8 @@ pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine
     program.insts.iter().zip(profile).map(|(inst, p)| one(inst, p)).collect()
 }
 
-/// Picojoules of an instruction's sectors: read in L1, and written there where they were missing; moved over the network and read or written in L2;
-/// fetched from DRAM and written in L2.
+/// Picojoules of an instruction's sectors: read in L1, and written there where they were missing; moved over
+/// the network and read or written in L2; fetched from DRAM and written in L2.
 fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine: &Machine) -> f64 {
     let space = inst.mods.space.unwrap_or(MemorySpace::Global);
     let m = &machine.memory;

@@ -186,7 +186,8 @@ impl fmt::Display for Fault {
         let [gx, gy, gz] = self.group_id;
         write!(
             f,
-            "{}\n  in kernel `{}`, work-item global ({x}, {y}, {z}), local ({lx}, {ly}, {lz}), work-group ({gx}, {gy}, {gz})",
+            "{}\n  in kernel `{}`, work-item global ({x}, {y}, {z}), local ({lx}, {ly}, {lz}), work-group \
+             ({gx}, {gy}, {gz})",
             self.kind, self.kernel
         )
     }
@@ -209,7 +210,8 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::DivergentBarrier { arrived, live } => write!(
                 f,
-                "divergent barrier: {arrived} of the warp's {live} live work-items reached it; every work-item of a work-group must reach each barrier"
+                "divergent barrier: {arrived} of the warp's {live} live work-items reached it; every work-item \
+                 of a work-group must reach each barrier"
             )?,
             FaultKind::UnevenBarrier { local_id: [ox, oy, oz], at } => {
                 let what = match at {
@@ -218,7 +220,8 @@ impl fmt::Display for FaultKind {
                 };
                 write!(
                     f,
-                    "divergent barrier: work-item local ({ox}, {oy}, {oz}) {what}; every work-item of a work-group must reach each barrier"
+                    "divergent barrier: work-item local ({ox}, {oy}, {oz}) {what}; every work-item of a \
+                     work-group must reach each barrier"
                 )?;
             }
             FaultKind::Race(race) => write!(f, "{race}")?,
@@ -230,7 +233,8 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::WrongMark { first } => write!(
                 f,
-                "wrong u bit: the operands of this work-item differ from those of the warp's first active lane ({first}); this is a defect of the compiler (S8)"
+                "wrong u bit: the operands of this work-item differ from those of the warp's first active lane \
+                 ({first}); this is a defect of the compiler (S8)"
             )?,
             FaultKind::UnmappedRegister { register } => {
                 write!(
@@ -245,7 +249,8 @@ impl fmt::Display for FaultKind {
             FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
             FaultKind::Runaway { limit } => write!(
                 f,
-                "a work-group executed more than {limit} instructions; if the kernel is meant to run that long, raise --max-instructions"
+                "a work-group executed more than {limit} instructions; if the kernel is meant to run that long, \
+                 raise --max-instructions"
             )?,
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! Functional mode: work-groups in parallel on all host cores, no timing.
 //!
-//! Each host thread owns one set of warp states and runs work-groups one after the other; the warps of a group take turns at barriers.
-//! Instructions are counted per basic block (executions and active lanes), so statistics cost nothing per instruction: everything a block does
-//! is multiplied out at the end from its static content.
+//! Each host thread owns one set of warp states and runs work-groups one after the other; the warps of a
+//! group take turns at barriers. Instructions are counted per basic block (executions and active lanes), so
+//! statistics cost nothing per instruction: everything a block does is multiplied out at the end from its
+//! static content.
 
 use std::cell::RefCell;
 use std::sync::Mutex;
@@ -540,7 +541,8 @@ impl<'a, const N: usize> Interpreter<'a, N> {
         Interpreter { program, code, limit, refreshes }
     }
 
-    /// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0, the block has been counted.
+    /// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0,
+    /// the block has been counted.
     fn run(&self, warp: &mut Warp<N>, counts: &mut BlockCounts, budget: &mut u64, from: u32) {
         warp.lanes.mask = warp.control.mask;
         let mut from = from as usize;

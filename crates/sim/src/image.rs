@@ -1,7 +1,9 @@
-//! Images: texel formats, addressing and filtering (OpenCL C 3.0, section 8 "Image addressing and filtering", and the conversion rules of 8.3).
+//! Images: texel formats, addressing and filtering (OpenCL C 3.0, section 8 "Image addressing and filtering",
+//! and the conversion rules of 8.3).
 //!
-//! An image is a buffer of texels in rows, slices and layers without padding. Sampling follows the specification's formulas in single precision, as
-//! hardware does with at least that; integer formats are never filtered.
+//! An image is a buffer of texels in rows, slices and layers without padding. Sampling follows the
+//! specification's formulas in single precision, as hardware does with at least that; integer formats are
+//! never filtered.
 
 use serde::Deserialize;
 
@@ -55,7 +57,8 @@ impl std::str::FromStr for Format {
         let parts = upper.split_once('_').and_then(|(o, t)| Some(Format { order: o.parse().ok()?, ty: t.parse().ok()? }));
         parts.ok_or_else(|| {
             format!(
-                "`{text}` is no image format: R, RG, RGBA or BGRA, `_`, and SNORM8, SNORM16, UNORM8, UNORM16, INT8 … INT32, UINT8 … UINT32, HALF or FLOAT"
+                "`{text}` is no image format: R, RG, RGBA or BGRA, `_`, and SNORM8, SNORM16, UNORM8, UNORM16, \
+                 INT8 … INT32, UINT8 … UINT32, HALF or FLOAT"
             )
         })
     }
@@ -272,7 +275,8 @@ const CLAMP: u32 = 4;
 const REPEAT: u32 = 6;
 const MIRRORED: u32 = 8;
 
-/// Reads an image through a sampler. `fetch` gives the texel at an offset. `coordinates` are 32-bit patterns of floats or, with `integer`, of ints.
+/// Reads an image through a sampler. `fetch` gives the texel at an offset. `coordinates` are 32-bit patterns
+/// of floats or, with `integer`, of ints.
 pub fn sample(
     image: &Image,
     sampler: Sampler,

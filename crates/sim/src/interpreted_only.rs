@@ -1,5 +1,5 @@
-//! Stands in for the translation to the host's instructions in builds without the feature `jit`: nothing is ever compiled, and every warp is
-//! interpreted. The interface is that of `jit/mod.rs`.
+//! Stands in for the translation to the host's instructions in builds without the feature `jit`: nothing is
+//! ever compiled, and every warp is interpreted. The interface is that of `jit/mod.rs`.
 
 use super::Options;
 use super::functional::{BlockCounts, Warp};

@@ -1,20 +1,24 @@
 //! The simulator: loads decoded object code and runs it, functionally or with timing.
 //!
-//! It uses [`heddle_isa`], [`heddle_target`] and [`heddle_object`], and nothing of the compiler. Without the feature `jit`, which translates
-//! kernels to the host's instructions for functional mode, it needs no LLVM.
+//! It uses [`heddle_isa`], [`heddle_target`] and [`heddle_object`], and nothing of the compiler. Without the
+//! feature `jit`, which translates kernels to the host's instructions for functional mode, it needs no LLVM.
 //!
 //! What others use:
-//! - [`Program`]: a kernel's code, decoded and checked. [`DeviceMemory`]: its memory. [`Launch`]: its sizes and arguments.
-//! - [`Simulation`]: runs a launch in one of two modes: for its results only, or with cycles and energy through a [`Hierarchy`] of caches.
+//! - [`Program`]: a kernel's code, decoded and checked. [`DeviceMemory`]: its memory. [`Launch`]: its sizes
+//!   and arguments.
+//! - [`Simulation`]: runs a launch in one of two modes: for its results only, or with cycles and energy
+//!   through a [`Hierarchy`] of caches.
 //! - [`Statistics`], or the [`Fault`] that ended the launch.
 //! - [`Options`]: checks, limits, host threads; [`trace`]: what timing mode records by time.
 //!
 //! Inside:
-//! - `exec`: what instructions do to registers and memory; knows no cycles. `jit`: the same in the host's instructions.
+//! - `exec`: what instructions do to registers and memory; knows no cycles. `jit`: the same in the host's
+//!   instructions.
 //! - `warp`: EXEC, program counter and reconvergence stack.
 //! - `functional`: work-groups in parallel on all host cores, no timing.
 //! - `check`: data races, uninitialised reads, barriers that not all reach (functional mode).
-//! - `timing`: deterministic cycles, stalls, energy; knows no arithmetic. `rename`: shared registers, counted and checked.
+//! - `timing`: deterministic cycles, stalls, energy; knows no arithmetic. `rename`: shared registers, counted
+//!   and checked.
 //! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
 //! - [`residency`]: how many work-groups an SM holds.
 //! - [`image`]: texel formats, addressing and filtering.
@@ -26,12 +30,16 @@
 //! use heddle_target::Machine;
 //!
 //! // `a` is the argument at byte 8 of the constant bank.
-//! let source = r#".kernel {"name":"triple","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":8}],"local_bytes":0,"private_bytes":0,"main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0,0,0],"scalar_registers":0,"predicate_registers":0,"required_work_group":null,"warp_size":32}
-//!   mul.b32 m0, gid.x, 3
-//!   shl.b32 m1, gid.x, 2
-//!   c3 st.global.b32 [c[0x8] + u32 m1], m0
-//!   exit
-//! "#;
+//! let source = concat!(
+//!     r#".kernel {"name":"triple","text_offset":0,"text_size":0,"local_bytes":0,"private_bytes":0,"#,
+//!     r#""args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":8}],"#,
+//!     r#""main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0,0,0],"#,
+//!     r#""scalar_registers":0,"predicate_registers":0,"required_work_group":null,"warp_size":32}"#,
+//!     "\n  mul.b32 m0, gid.x, 3",
+//!     "\n  shl.b32 m1, gid.x, 2",
+//!     "\n  c3 st.global.b32 [c[0x8] + u32 m1], m0",
+//!     "\n  exit\n",
+//! );
 //! let machine = Machine::default_machine();
 //! let image = heddle_object::asm::assemble(source)?;
 //! let program = Program::from_image(&image, 0, &machine)?;
@@ -297,11 +305,12 @@ pub struct Options {
     pub check_races: bool,
     /// Loads from work-group or private memory of which nothing was written are faults. Functional mode only.
     pub check_uninitialised: bool,
-    /// A barrier that not all work-items of a work-group reach is a fault, also where the others have ended or stand at another one.
-    /// Functional mode only.
+    /// A barrier that not all work-items of a work-group reach is a fault, also where the others have ended
+    /// or stand at another one. Functional mode only.
     pub check_barriers: bool,
-    /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the same operands, runs on the scalar
-    /// unit. 0: off. `None`: as the machine description says. Timing mode only; results do not depend on it.
+    /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the
+    /// same operands, runs on the scalar unit. 0: off. `None`: as the machine description says. Timing mode
+    /// only; results do not depend on it.
     pub scalar_threshold: Option<u32>,
     /// Bytes of messages that the buffer of `printf` takes.
     pub printf_room: u32,

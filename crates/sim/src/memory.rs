@@ -1,10 +1,11 @@
 //! Device memory: one flat address space with named allocations.
 //!
 //! # Sharing
-//! Work-groups run on several host threads and access memory as the kernel says, races included. The storage is therefore never borrowed as
-//! Rust references during a launch: all accesses go through raw pointers, atomics through `std::sync::atomic` on the same
-//! addresses. A race of plain accesses has the result that the host's hardware gives it, which is one of the values written for
-//! aligned accesses of up to 8 bytes; that is what OpenCL's relaxed global memory promises at most.
+//! Work-groups run on several host threads and access memory as the kernel says, races included. The storage
+//! is therefore never borrowed as Rust references during a launch: all accesses go through raw pointers,
+//! atomics through `std::sync::atomic` on the same addresses. A race of plain accesses has the result that
+//! the host's hardware gives it, which is one of the values written for aligned accesses of up to 8 bytes;
+//! that is what OpenCL's relaxed global memory promises at most.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -103,8 +104,8 @@ pub struct DeviceMemory {
 
 // SAFETY: the pointer is to memory that the struct owns and frees, which any thread may do.
 unsafe impl Send for DeviceMemory {}
-// SAFETY: nobody gets a reference to the storage. What goes through `&DeviceMemory` are raw accesses inside allocations; what they do when they
-// meet is described in the module's documentation.
+// SAFETY: nobody gets a reference to the storage. What goes through `&DeviceMemory` are raw accesses inside
+// allocations; what they do when they meet is described in the module's documentation.
 unsafe impl Sync for DeviceMemory {}
 
 /// Memory is exhausted.
@@ -150,8 +151,8 @@ impl DeviceMemory {
         Ok(address)
     }
 
-    /// Leaves of the allocation at `address` only the parts that `variables` take; these stand in their order, apart by a multiple of the alignment of
-    /// allocations.
+    /// Leaves of the allocation at `address` only the parts that `variables` take; these stand in their
+    /// order, apart by a multiple of the alignment of allocations.
     pub fn divide(&mut self, address: u64, variables: &[Variable]) {
         let Some(i) = self.allocations.iter().position(|a| a.address == address) else { return };
         let part = |v: &Variable| Allocation {
@@ -176,7 +177,8 @@ impl DeviceMemory {
         let storage = Storage::new(needed.max(self.storage.bytes * 2).next_multiple_of(4096));
         for a in &self.allocations {
             let offset = (a.address - BASE_ADDRESS) as usize;
-            // SAFETY: the allocation lies inside the old storage and, as `needed` covers all of them, inside the new one; these do not overlap.
+            // SAFETY: the allocation lies inside the old storage and, as `needed` covers all of them, inside
+            // the new one; these do not overlap.
             unsafe {
                 std::ptr::copy_nonoverlapping(self.storage.pointer.add(offset), storage.pointer.add(offset), a.bytes as usize);
             }
@@ -227,7 +229,8 @@ impl DeviceMemory {
         if self.find(address, data.len() as u64).is_none() {
             return data.is_empty();
         }
-        // SAFETY: `find` says that the bytes lie inside an allocation; the memory is borrowed exclusively, so `data` is not part of it.
+        // SAFETY: `find` says that the bytes lie inside an allocation; the memory is borrowed exclusively, so
+        // `data` is not part of it.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
         true
     }
@@ -235,7 +238,8 @@ impl DeviceMemory {
     /// Writes bytes while a launch runs, as a host that shares the memory does. Nothing happens if they do not fit an allocation.
     pub fn write_shared(&self, address: u64, data: &[u8]) {
         if self.find(address, data.len() as u64).is_some() {
-            // SAFETY: `find` says that the bytes lie inside an allocation, of which nobody holds a reference; see the module's documentation on sharing.
+            // SAFETY: `find` says that the bytes lie inside an allocation, of which nobody holds a reference;
+            // see the module's documentation on sharing.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
         }
     }

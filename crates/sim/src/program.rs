@@ -1,8 +1,9 @@
 //! Decoded, checked code, ready for the interpreter.
 //!
-//! Loading checks everything that the machine demands of code, so that execution needs no checks: operand rules, register limits, branch targets, ends of
-//! blocks. Then it numbers *rows*: every register, special register, constant word and immediate that the kernel names gets a row of
-//! N lanes in the warp's register file, so that all operands are read alike.
+//! Loading checks everything that the machine demands of code, so that execution needs no checks: operand
+//! rules, register limits, branch targets, ends of blocks. Then it numbers *rows*: every register, special
+//! register, constant word and immediate that the kernel names gets a row of N lanes in the warp's register
+//! file, so that all operands are read alike.
 
 use rustc_hash::FxHashMap;
 

@@ -1,13 +1,17 @@
-//! Register renaming (REN-1 … REN-3, REN-7 … REN-9): the physical register file that the resident warps of an SM share.
+//! Register renaming (REN-1 … REN-3, REN-7 … REN-9): the physical register file that the resident warps of an
+//! SM share.
 //!
-//! A *physical register* here is one register of all lanes of a warp. Each resident warp has F of its own; the others are a pool. A write to an unmapped
-//! shared name takes one from the pool, a release gives it back, a warp's end gives back all. Values live in the interpreter's logical rows; this
-//! module only counts and checks, because which physical register a name has makes no difference to any result.
+//! A *physical register* here is one register of all lanes of a warp. Each resident warp has F of its own;
+//! the others are a pool. A write to an unmapped shared name takes one from the pool, a release gives it
+//! back, a warp's end gives back all. Values live in the interpreter's logical rows; this module only counts
+//! and checks, because which physical register a name has makes no difference to any result.
 //!
 //! # No deadlock (REN-8)
-//! Dijkstra's banker's algorithm over work-groups in order of age: a warp gets registers only if afterwards every resident group could still reach its
-//! greatest demand, oldest first, each with what the pool has and what older groups give back. The oldest group is therefore never refused, and
-//! barriers do not matter, because demand is that of all warps of a group at once. A launch whose first group alone could not be served is refused before it starts.
+//! Dijkstra's banker's algorithm over work-groups in order of age: a warp gets registers only if afterwards
+//! every resident group could still reach its greatest demand, oldest first, each with what the pool has and
+//! what older groups give back. The oldest group is therefore never refused, and barriers do not matter,
+//! because demand is that of all warps of a group at once. A launch whose first group alone could not be
+//! served is refused before it starts.
 
 use heddle_isa::{Inst, Op, Space};
 
@@ -80,7 +84,8 @@ impl Table {
     }
 }
 
-/// Whether `needed` registers may go to the group at `at`. Groups are given oldest first as registers held; each may come to hold `demand`.
+/// Whether `needed` registers may go to the group at `at`. Groups are given oldest first as registers held;
+/// each may come to hold `demand`.
 pub fn is_safe(free: u32, held: &[u32], at: usize, needed: u32, demand: u32) -> bool {
     let Some(mut available) = free.checked_sub(needed) else { return false };
     for (i, h) in held.iter().enumerate() {

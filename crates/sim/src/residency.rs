@@ -1,4 +1,5 @@
-//! How many work-groups an SM holds: what limits them at launch, and how their number adapts where registers are renamed (REN-1, REN-2, REN-8).
+//! How many work-groups an SM holds: what limits them at launch, and how their number adapts where registers
+//! are renamed (REN-1, REN-2, REN-8).
 
 use super::Program;
 use heddle_target::Machine;
@@ -12,14 +13,15 @@ pub struct Residency {
     pub limit: &'static str,
     /// Groups that other limits than registers allow.
     pub most: u32,
-    /// Whether registers are renamed: only if that makes room for more work-groups. Otherwise all registers of a warp are fixed (REN-1).
+    /// Whether registers are renamed: only if that makes room for more work-groups. Otherwise all registers
+    /// of a warp are fixed (REN-1).
     pub renames: bool,
 }
 
 /// How many work-groups an SM holds, and what limits it.
 ///
-/// With renaming these are the groups whose greatest demand the registers can serve at once (REN-8), and the SM may admit more while it runs
-/// ([`Admission`]).
+/// With renaming these are the groups whose greatest demand the registers can serve at once (REN-8), and the
+/// SM may admit more while it runs ([`Admission`]).
 pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
     let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
     let sm = &machine.sm;
@@ -43,7 +45,8 @@ pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_by
     Residency { groups, limit, most: groups, renames: false }
 }
 
-/// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM, or that the launch has no more for it.
+/// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM,
+/// or that the launch has no more for it.
 pub fn held(resident: u32, limit: &str, total: u64, machine: &Machine) -> (u64, String) {
     let share = total.div_ceil(u64::from(machine.sm.count.max(1)));
     if share >= u64::from(resident) {
@@ -53,9 +56,10 @@ pub fn held(resident: u32, limit: &str, total: u64, machine: &Machine) -> (u64, 
     (share, format!("the launch, which has only {total} {groups}"))
 }
 
-/// How many work-groups an SM with renaming holds (REN-2): it starts with those whose greatest demand is served at once. When for the time of a memory access
-/// the pool could have served another group's greatest demand beside the oldest group's reserve, it admits one more; when warps have starved
-/// for most of that time, the next group that ends is not replaced.
+/// How many work-groups an SM with renaming holds (REN-2): it starts with those whose greatest demand is
+/// served at once. When for the time of a memory access the pool could have served another group's greatest
+/// demand beside the oldest group's reserve, it admits one more; when warps have starved for most of that
+/// time, the next group that ends is not replaced.
 pub struct Admission {
     /// Time observed at once, cycles.
     window: u64,
@@ -89,7 +93,8 @@ impl Admission {
         self.starved += starved;
     }
 
-    /// Adapts the number at the end of each time observed; `room` registers are what another group may come to need beside the oldest one's reserve.
+    /// Adapts the number at the end of each time observed; `room` registers are what another group may come
+    /// to need beside the oldest one's reserve.
     pub fn adapt(&mut self, now: u64, free: u32, room: u32, most: u32) {
         if now < self.until {
             return;

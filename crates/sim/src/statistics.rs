@@ -202,7 +202,8 @@ impl HierarchyStatistics {
     }
 }
 
-/// Host memory for the state of resident warps: registers, scoreboards, work-group memory, schedulers. Of several launches, the greatest.
+/// Host memory for the state of resident warps: registers, scoreboards, work-group memory, schedulers. Of
+/// several launches, the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostState {
     /// Bytes allocated.

@@ -1,12 +1,15 @@
 //! Timing mode: deterministic cycles, stalls by cause, energy.
 //!
-//! Each SM keeps work-groups resident as registers, work-group memory, warp and group limits allow. A warp issues in order, at most one
-//! instruction a cycle, when its operands are ready (a scoreboard of ready times per register) and its cluster's slot and unit are free; per cycle each
-//! cluster issues at most one instruction and the scalar unit one of its own (S6). Among ready warps the one that issued last goes first, then the
-//! oldest (greedy then oldest). An instruction acts on registers and memory at issue; its latency only delays who needs the result.
-//! Global, constant and private memory are the [hierarchy](super::hierarchy)'s; work-group memory and the constant bank have a flat latency and bank
-//! conflicts. A warp that comes to another line of code waits for the instruction cache. SMs advance in order of their own
-//! clocks, ties by number, or side by side with the same result; cycles without an issue are skipped.
+//! Each SM keeps work-groups resident as registers, work-group memory, warp and group limits allow. A warp
+//! issues in order, at most one instruction a cycle, when its operands are ready (a scoreboard of ready times
+//! per register) and its cluster's slot and unit are free; per cycle each cluster issues at most one
+//! instruction and the scalar unit one of its own (S6). Among ready warps the one that issued last goes
+//! first, then the oldest (greedy then oldest). An instruction acts on registers and memory at issue; its
+//! latency only delays who needs the result. Global, constant and private memory are the
+//! [hierarchy](super::hierarchy)'s; work-group memory and the constant bank have a flat latency and bank
+//! conflicts. A warp that comes to another line of code waits for the instruction cache. SMs advance in order
+//! of their own clocks, ties by number, or side by side with the same result; cycles without an issue are
+//! skipped.
 //!
 //! - [`rounds`]: SMs side by side on several host threads.
 //! - [`sm_cluster`]: the SMs that share an L1.5, in turns.

@@ -1,8 +1,10 @@
-//! What timing mode records beside its statistics: a time line of issue slots, stalls and memory, and when each instruction issued and completed.
+//! What timing mode records beside its statistics: a time line of issue slots, stalls and memory, and when
+//! each instruction issued and completed.
 //!
-//! Each SM has a [`Recorder`] of its own, so SMs may be simulated in any order; [`Recording::new`] puts the recorders together in the order of their numbers. A
-//! time line has at most [`MOST_BUCKETS`] buckets, which double their width when a launch outlasts them: memory is bounded, and every event is in
-//! exactly one bucket. Nothing here changes what is simulated.
+//! Each SM has a [`Recorder`] of its own, so SMs may be simulated in any order; [`Recording::new`] puts the
+//! recorders together in the order of their numbers. A time line has at most [`MOST_BUCKETS`] buckets, which
+//! double their width when a launch outlasts them: memory is bounded, and every event is in exactly one
+//! bucket. Nothing here changes what is simulated.
 
 use super::hierarchy::AccessCost;
 use heddle_target::Machine;

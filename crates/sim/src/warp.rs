@@ -1,8 +1,9 @@
 //! A warp's control state: program counter, EXEC and the reconvergence stack.
 //!
-//! A divergent branch pushes the taken side, runs the fall-through side first, and both meet at the reconvergence block (DESIGN §4). The entry that waits
-//! there is not kept when the surrounding entry waits at the same block, so the stack's depth is bounded by nesting, not by
-//! iterations. A lane that exits leaves every mask, because masks are cut to the live lanes when they are popped.
+//! A divergent branch pushes the taken side, runs the fall-through side first, and both meet at the
+//! reconvergence block (DESIGN §4). The entry that waits there is not kept when the surrounding entry waits
+//! at the same block, so the stack's depth is bounded by nesting, not by iterations. A lane that exits leaves
+//! every mask, because masks are cut to the live lanes when they are popped.
 
 /// A block index that stands for "nowhere".
 pub const NOWHERE: u32 = u32::MAX;
@@ -58,7 +59,8 @@ impl Control {
         }
     }
 
-    /// Lanes of `taken` go to `target`, the other active ones to `next`; they meet at `reconverge`. Returns whether the warp split.
+    /// Lanes of `taken` go to `target`, the other active ones to `next`; they meet at `reconverge`. Returns
+    /// whether the warp split.
     #[inline]
     pub fn diverge(&mut self, taken: u64, target: u32, next: u32, reconverge: u32) -> bool {
         let taken = taken & self.mask;

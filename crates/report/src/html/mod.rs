@@ -1,8 +1,10 @@
 //! `heddle run --report`: one page with everything a run counted, for a browser, without network.
 //!
-//! This file gathers the figures as JSON; `draw.js`, `charts.js`, `time.js`, `graph.js` and `code.js` draw them as SVG and tables, `style.css` says how they look, in light and dark. The
-//! page holds all of it. Every figure was counted while running, none is estimated from the code. The page forbids itself to load anything
-//! (Content-Security-Policy), and the data stands in a JSON script element in which `<` is escaped, so that no name or source text can end it.
+//! This file gathers the figures as JSON; `draw.js`, `charts.js`, `time.js`, `graph.js` and `code.js` draw
+//! them as SVG and tables, `style.css` says how they look, in light and dark. The page holds all of it. Every
+//! figure was counted while running, none is estimated from the code. The page forbids itself to load
+//! anything (Content-Security-Policy), and the data stands in a JSON script element in which `<` is escaped,
+//! so that no name or source text can end it.
 
 pub mod blocks;
 

@@ -21,7 +21,8 @@ pub(super) struct ArgumentBank {
     pub redzones: Vec<Redzone>,
 }
 
-/// The constant bank of a launch, the work-group memory it needs, and its images. `apart`: with redzones between the work-group memories of arguments.
+/// The constant bank of a launch, the work-group memory it needs, and its images. `apart`: with redzones
+/// between the work-group memories of arguments.
 ///
 /// # Errors
 /// A sentence naming the argument that does not fit.
@@ -59,7 +60,8 @@ pub(super) fn argument_bank(header: &KernelHeader, request: &Request, apart: boo
 }
 
 impl ArgumentBank {
-    /// The bytes of an argument; `None` for the one that the runtime sets itself. What is wrong with it follows its name in a message.
+    /// The bytes of an argument; `None` for the one that the runtime sets itself. What is wrong with it
+    /// follows its name in a message.
     fn value(
         &mut self,
         number: u32,
@@ -112,7 +114,8 @@ impl ArgumentBank {
         };
         let Buffer { image: Some(image), .. } = buffer else {
             return Err(format!(
-                " is an image; say the shape of buffer `{name}`: \"image\": {{\"width\": …, \"height\": …, \"format\": \"RGBA_UNORM8\"}}"
+                " is an image; say the shape of buffer `{name}`: \"image\": {{\"width\": …, \"height\": …, \
+                 \"format\": \"RGBA_UNORM8\"}}"
             ));
         };
         let image = image.shape(&parameter.type_name).map_err(|m| format!(": {m}"))?;
@@ -129,7 +132,10 @@ fn what_to_give(kind: ArgumentKind) -> &'static str {
         ArgumentKind::Global | ArgumentKind::Constant => {
             " is a pointer; give a buffer: {\"buffer\": \"NAME\"} in a case file, NAME=zeros:TYPE:SHAPE after --arg"
         }
-        ArgumentKind::Local => " is a local pointer; give its size: {\"local\": BYTES} in a case file, local=BYTES after --arg",
+        ArgumentKind::Local => {
+            " is a local pointer; give its size: {\"local\": BYTES} in a case file, \
+        local=BYTES after --arg"
+        }
         ArgumentKind::Image => " is an image; give a buffer with a shape, as {\"buffer\": \"NAME\"}",
         ArgumentKind::Sampler => " is a sampler; give {\"sampler\": {…}}",
         ArgumentKind::Value | ArgumentKind::PrintfBuffer => {

@@ -52,10 +52,7 @@ pub(super) fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), Str
         return Err(format!("a work-group of {items} work-items; the machine allows {most}"));
     }
     if let Some(required) = program.header.required_work_group.filter(|r| *r != launch.local) {
-        return Err(format!(
-            "it requires work-groups of {required:?} (reqd_work_group_size), the launch has {:?}",
-            launch.local
-        ));
+        return Err(format!("it requires work-groups of {required:?} (reqd_work_group_size), the launch has {:?}", launch.local));
     }
     if program.header.whole_work_groups && launch.global.iter().zip(&launch.local).any(|(g, l)| !g.is_multiple_of(*l)) {
         return Err(format!(
@@ -79,7 +76,8 @@ pub(super) fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), Str
         let header = &program.header;
         if header.fixed_registers < header.main_registers {
             return Err(format!(
-                "not one work-group of {items} work-items fits an SM: too little of {limit} (a warp needs {} fixed and up to {} shared registers at once, {} warps; the SM has {}) (REN-8)",
+                "not one work-group of {items} work-items fits an SM: too little of {limit} (a warp needs {} \
+                 fixed and up to {} shared registers at once, {} warps; the SM has {}) (REN-8)",
                 header.fixed_registers,
                 header.shared_demand,
                 items.div_ceil(machine.warp_size),
@@ -87,7 +85,8 @@ pub(super) fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), Str
             ));
         }
         return Err(format!(
-            "not one work-group of {items} work-items fits an SM: too little of {limit} ({} main registers a work-item, {} in the SM)",
+            "not one work-group of {items} work-items fits an SM: too little of {limit} ({} main registers a \
+             work-item, {} in the SM)",
             program.header.main_registers, machine.sm.main_registers
         ));
     }

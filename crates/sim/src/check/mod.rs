@@ -1,14 +1,19 @@
-//! What checking mode watches besides the rules that always hold: data races, reads of what was never written, barriers that not all reach.
+//! What checking mode watches besides the rules that always hold: data races, reads of what was never
+//! written, barriers that not all reach.
 //!
-//! Functional mode only. A [`Checker`] belongs to one host thread. Every access of global, work-group or private memory reports itself before it happens
-//! ([`Checker::access`]); barriers, fences and the starts of work-groups move the checker's time on. With races watched a launch runs on one
-//! host thread, work-groups one after the other, so that reports are the same in every run; that no two groups overlap in the simulation does
-//! not hide a race, because order in time counts for nothing here, only barriers, fences and atomics do ([`races`]).
+//! Functional mode only. A [`Checker`] belongs to one host thread. Every access of global, work-group or
+//! private memory reports itself before it happens ([`Checker::access`]); barriers, fences and the starts of
+//! work-groups move the checker's time on. With races watched a launch runs on one host thread, work-groups
+//! one after the other, so that reports are the same in every run; that no two groups overlap in the
+//! simulation does not hide a race, because order in time counts for nothing here, only barriers, fences and
+//! atomics do ([`races`]).
 //!
-//! Reads of what was never written are marked here and followed by [`super::exec::undefined`], which reports their use.
+//! Reads of what was never written are marked here and followed by [`super::exec::undefined`], which reports
+//! their use.
 //!
-//! Memory that the kernel only reads is not watched ([`Checker::quiet`]): its accesses keep their frequent paths. Without `--check` none of this exists: the
-//! paths are left by the same test that timing mode uses (`local_banks`).
+//! Memory that the kernel only reads is not watched ([`Checker::quiet`]): its accesses keep their frequent
+//! paths. Without `--check` none of this exists: the paths are left by the same test that timing mode uses
+//! (`local_banks`).
 
 mod order;
 pub mod races;
@@ -81,8 +86,8 @@ pub struct Checker {
     /// Where undefined values in work-group and private memory come from.
     pub copies: Copies,
     warp: usize,
-    /// A read of unwritten work-group memory. If another work-item writes the bytes before the next barrier, it is a race, which says more; so it
-    /// is kept until then: fault, warp, instruction, lane.
+    /// A read of unwritten work-group memory. If another work-item writes the bytes before the next barrier,
+    /// it is a race, which says more; so it is kept until then: fault, warp, instruction, lane.
     pending: Option<(FaultKind, usize, u32, u32)>,
     /// The buffer of `printf`: the atomics on it order nothing, and what is written there cannot race.
     printf: std::ops::Range<u64>,
@@ -112,7 +117,8 @@ impl Checker {
         })
     }
 
-    /// Whether accesses of an allocation need not be shown: nobody writes it during the launch, as far as the kernel's header tells.
+    /// Whether accesses of an allocation need not be shown: nobody writes it during the launch, as far as the
+    /// kernel's header tells.
     pub fn quiet(&self, allocation: &Allocation) -> bool {
         self.races.is_none() || self.written_buffers.as_ref().is_some_and(|w| !w.contains(&allocation.address))
     }

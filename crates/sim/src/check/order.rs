@@ -1,16 +1,17 @@
 //! What happens before what by other means than barriers: fences within a warp, and atomics.
 //!
-//! Every atomic is taken for acquire and release at once, as the instruction does not say more; so is a `volatile` load or store, which instruction
-//! selection makes the same as an atomic one. Two atomics on one location order what the first one's warp did before against what
-//! the second one's warp does after. A missing fence next to an atomic is thus not found; no hand-over that works is reported.
+//! Every atomic is taken for acquire and release at once, as the instruction does not say more; so is a
+//! `volatile` load or store, which instruction selection makes the same as an atomic one. Two atomics on one
+//! location order what the first one's warp did before against what the second one's warp does after. A
+//! missing fence next to an atomic is thus not found; no hand-over that works is reported.
 
 use rustc_hash::FxHashMap;
 
 /// Times at which warps of the running group and earlier groups were last heard of.
 pub struct Order {
     warps: usize,
-    /// `clocks[w * warps + v]`: what warp v did up to this time is before what warp w does now. Times only grow, so that those left from
-    /// earlier groups mean nothing.
+    /// `clocks[w * warps + v]`: what warp v did up to this time is before what warp w does now. Times only
+    /// grow, so that those left from earlier groups mean nothing.
     clocks: Vec<u32>,
     /// The last fence of each warp.
     fences: Vec<u32>,

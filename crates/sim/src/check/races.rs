@@ -1,23 +1,29 @@
-//! Data races: two accesses of a byte by different work-items, at least one of them a write, not both atomic, with nothing that orders them.
+//! Data races: two accesses of a byte by different work-items, at least one of them a write, not both atomic,
+//! with nothing that orders them.
 //!
 //! # Shadow
-//! Every word of global and work-group memory has a cell of three records: its last writer, its last reader, and a reader before that one. A record
-//! is 64 bits: the checker's time (32), the work-item of the group (12), the instruction among those that access memory (16), and the
-//! bytes of the word (4). Time starts at 1 and moves on at every start of a work-group, barrier, fence and atomic. As groups run one after the other, the
-//! time of a record also tells its group, and three comparisons decide nearly every access: the record is from before the last barrier
-//! of this group (ordered), from this work-item (ordered), or from an earlier group (a conflict, in global memory). Only conflicts are
-//! looked at closely ([`super::order`]). Nothing is cleared between groups: old records of work-group memory are all from before.
+//! Every word of global and work-group memory has a cell of three records: its last writer, its last reader,
+//! and a reader before that one. A record is 64 bits: the checker's time (32), the work-item of the group
+//! (12), the instruction among those that access memory (16), and the bytes of the word (4). Time starts at 1
+//! and moves on at every start of a work-group, barrier, fence and atomic. As groups run one after the other,
+//! the time of a record also tells its group, and three comparisons decide nearly every access: the record is
+//! from before the last barrier of this group (ordered), from this work-item (ordered), or from an earlier
+//! group (a conflict, in global memory). Only conflicts are looked at closely ([`super::order`]). Nothing is
+//! cleared between groups: old records of work-group memory are all from before.
 //!
 //! Words whose bytes are accessed apart are split into cells of a byte the first time that happens.
 //!
-//! Writers, readers and other readers are three arrays, so that the usual access, lanes at consecutive words and nothing in conflict, is vector code.
+//! Writers, readers and other readers are three arrays, so that the usual access, lanes at consecutive words
+//! and nothing in conflict, is vector code.
 //!
 //! # What is approximated
 //! All of it errs towards missing a race, never towards a false report.
 //! - Writes of the value that the location has by the other write are benign (all work-items store 0).
-//! - Of the readers since the last write two are kept: the last of two work-items, or one of an earlier group and the last. If one of these is ordered by
-//!   atomics or fences and a forgotten one is not, that race is missed.
-//! - Ordering by atomics goes by warps, and by groups between groups, not by work-items; see [`super::order`] for more.
+//! - Of the readers since the last write two are kept: the last of two work-items, or one of an earlier group
+//!   and the last. If one of these is ordered by atomics or fences and a forgotten one is not, that race is
+//!   missed.
+//! - Ordering by atomics goes by warps, and by groups between groups, not by work-items; see [`super::order`]
+//!   for more.
 //! - A fence (`mem_fence`, `sub_group_barrier`) orders the accesses of the lanes of its warp.
 //! - Images are not watched, nor is constant memory, which a kernel cannot write.
 //! - After 2³² barriers, fences and atomics in a launch nothing more is watched.
@@ -97,8 +103,9 @@ impl Shadow {
         [chunk.writers[k], chunk.readers[k], chunk.others[k]] = cell;
     }
 
-    /// An access of 2^`SHIFT` words a lane, the words of all lanes one behind the other from `word` on; of N items, those of `mask` are active.
-    /// `first`: the record of item 0. True if nothing needed a closer look, and the access has been noted; otherwise nothing is changed.
+    /// An access of 2^`SHIFT` words a lane, the words of all lanes one behind the other from `word` on; of N
+    /// items, those of `mask` are active. `first`: the record of item 0. True if nothing needed a closer
+    /// look, and the access has been noted; otherwise nothing is changed.
     #[inline(always)]
     fn row<const N: usize, const SHIFT: usize>(&mut self, word: usize, mask: u64, first: u64, phase: Phase, store: bool) -> bool {
         let length = N << SHIFT;
@@ -144,8 +151,8 @@ impl Shadow {
         true
     }
 
-    /// An access of one lane to `words` words from an offset on, with the record `new`. False if one of them needs a closer look; the others
-    /// have been noted.
+    /// An access of one lane to `words` words from an offset on, with the record `new`. False if one of them
+    /// needs a closer look; the others have been noted.
     #[inline(always)]
     fn lane(&mut self, offset: u64, words: usize, new: u64, phase: Phase, load: bool) -> bool {
         let first = (offset / 4) as usize;
@@ -388,8 +395,8 @@ impl Races {
         None
     }
 
-    /// The frequent case: an access of whole words whose lanes are one behind the other; `first` is the record of lane 0. Whether that is so and
-    /// nothing needs a closer look; then it has been noted.
+    /// The frequent case: an access of whole words whose lanes are one behind the other; `first` is the
+    /// record of lane 0. Whether that is so and nothing needs a closer look; then it has been noted.
     #[inline(always)]
     fn note_row<const N: usize>(&mut self, a: &Access<N>, first: u64, phase: Phase) -> bool {
         let shadow = self.shadow(a.space);
@@ -541,7 +548,8 @@ fn bytes_of<const N: usize>(a: &Access<N>) -> u64 {
     if a.bytes < 4 { (1u64 << a.bytes) - 1 } else { BYTES }
 }
 
-/// Lanes that need to be looked at: of those that read one word, as all do of a scalar load, the first and the last stand for all.
+/// Lanes that need to be looked at: of those that read one word, as all do of a scalar load, the first and
+/// the last stand for all.
 fn distinct_lanes<const N: usize>(a: &Access<N>) -> u64 {
     let first = a.mask.trailing_zeros() as usize;
     let same = |lane: usize| a.addresses[lane] == a.addresses[first];
@@ -563,8 +571,8 @@ fn group_of(groups: &[u32], time: u32) -> u32 {
     (groups.partition_point(|start| *start <= time) as u32).saturating_sub(1)
 }
 
-/// Whether a lane stores into a byte what the writer `old` left there: another lane of this instruction, or an earlier store, whose value is in
-/// memory.
+/// Whether a lane stores into a byte what the writer `old` left there: another lane of this instruction, or
+/// an earlier store, whose value is in memory.
 fn self_equal<const N: usize>(
     a: &Access<N>,
     values: &impl Values,

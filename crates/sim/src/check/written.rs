@@ -1,7 +1,8 @@
 //! Which bytes of work-group and private memory have been written.
 //!
-//! Four bits a word. Words of private memory stand lane beside lane, so that the usual access, all lanes at one offset, is of neighbours; so are
-//! those of work-group memory that consecutive lanes access. Words between variables ([`Redzone`]) have a mark of their own.
+//! Four bits a word. Words of private memory stand lane beside lane, so that the usual access, all lanes at
+//! one offset, is of neighbours; so are those of work-group memory that consecutive lanes access. Words
+//! between variables ([`Redzone`]) have a mark of their own.
 
 use super::{Access, Kind};
 use crate::exec::all_lanes;

@@ -1,8 +1,10 @@
 //! A set-associative cache of sectored lines that hold data (K8).
 //!
-//! A line has a bit for each valid sector and one for each dirty byte. A store allocates its line without fetching it: dirty bytes are kept apart, and a
-//! later fill of their sector goes around them. Within a set the victim is an empty way, else the evict-first line unused for longest, else the line unused
-//! for longest. A sector on its way has data already, as accesses act at issue, but is *ready* only when it arrives.
+//! A line has a bit for each valid sector and one for each dirty byte. A store allocates its line without
+//! fetching it: dirty bytes are kept apart, and a later fill of their sector goes around them. Within a set
+//! the victim is an empty way, else the evict-first line unused for longest, else the line unused for
+//! longest. A sector on its way has data already, as accesses act at issue, but is *ready* only when it
+//! arrives.
 
 use super::deferred::{PENDING, SectorTickets, Ticket};
 use super::line::{ByteMask, LineNumber, bytes_of, runs};
@@ -57,8 +59,8 @@ pub struct Cache {
     /// Line of each frame, or [`EMPTY`].
     tags: Vec<LineNumber>,
     states: Vec<State>,
-    /// Last use of each line, by order, with [`NORMAL`] unless it is evicted first; 0 where there is none. Apart from the states, as all those of
-    /// a set are looked at for a victim.
+    /// Last use of each line, by order, with [`NORMAL`] unless it is evicted first; 0 where there is none.
+    /// Apart from the states, as all those of a set are looked at for a victim.
     ages: Vec<u64>,
     /// Dirty bytes; none where the state says so.
     dirty: Vec<ByteMask>,
@@ -133,8 +135,8 @@ impl Cache {
         self.ages[frame.0] = self.order | if evict_first { 0 } else { NORMAL };
     }
 
-    /// Changes with every line that comes or goes, and with sectors that come: between two equal ones all lines are where they were, as far as nobody
-    /// writes to the cache.
+    /// Changes with every line that comes or goes, and with sectors that come: between two equal ones all
+    /// lines are where they were, as far as nobody writes to the cache.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -232,8 +234,8 @@ impl Cache {
         self.states[i].valid |= sectors;
     }
 
-    /// Writes the bytes of `mask`. They become dirty, and sectors all of whose bytes are dirty become valid; without `keep_dirty` neither: the write has gone
-    /// further down, and this copy only follows.
+    /// Writes the bytes of `mask`. They become dirty, and sectors all of whose bytes are dirty become valid;
+    /// without `keep_dirty` neither: the write has gone further down, and this copy only follows.
     pub fn write(&mut self, frame: LineFrame, from: &[u8], mask: &ByteMask, keep_dirty: bool) {
         let i = frame.0;
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];

@@ -1,7 +1,9 @@
-//! The caches of an SM cluster: the L1 caches of some SMs, their ports to the network, and the L1.5 that the SMs share.
+//! The caches of an SM cluster: the L1 caches of some SMs, their ports to the network, and the L1.5 that the
+//! SMs share.
 //!
-//! What lies further down is shared by all SMs. With [`ClusterCaches::lower`] in place, its answers come at once. Without, a request only
-//! gets a ticket, and what the answer is needed for is put off (see [`deferred`](super::deferred)); atomics and cache control cannot be.
+//! What lies further down is shared by all SMs. With [`ClusterCaches::lower`] in place, its answers come at
+//! once. Without, a request only gets a ticket, and what the answer is needed for is put off (see
+//! [`deferred`](super::deferred)); atomics and cache control cannot be.
 
 mod control;
 mod fetch;
@@ -170,7 +172,8 @@ impl ClusterCaches {
         from
     }
 
-    /// The end of an access: what the load-store unit waits for. Requests that wait at the port longer than its queue holds stop the unit.
+    /// The end of an access: what the load-store unit waits for. Requests that wait at the port longer than
+    /// its queue holds stop the unit.
     #[inline]
     fn end_access(&mut self, cost: &mut AccessCost) {
         let backlog = self.access.port_wait.saturating_sub(u64::from(self.memory.network.queue));
@@ -406,7 +409,8 @@ impl ClusterCaches {
         }
     }
 
-    /// Reads a line's sectors through an L1. Sectors that are still to come are in the reply, and their bytes in `out` mean nothing yet.
+    /// Reads a line's sectors through an L1. Sectors that are still to come are in the reply, and their bytes
+    /// in `out` mean nothing yet.
     fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes) -> LineReply {
         let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line } = *load;
         let cache = self.sms[from.sm].of(path);

@@ -76,14 +76,16 @@ impl Coalescer {
         }
     }
 
-    /// Device address of byte `offset` of a lane's private memory: words of all lanes side by side. `base`: the warp's first byte.
+    /// Device address of byte `offset` of a lane's private memory: words of all lanes side by side. `base`:
+    /// the warp's first byte.
     #[inline]
     pub fn private_address(&self, base: u64, lane: u64, offset: u64) -> u64 {
         PRIVATE_BASE + base + (offset / 4 * self.lanes + lane) * 4 + offset % 4
     }
 
-    /// The transactions of an access, in order of the lanes that touch their lines first; `offsets` gets each lane's byte in its line.
-    /// `part`: which of [`Self::parts`]. The list is to be given back to [`Self::recycle`].
+    /// The transactions of an access, in order of the lanes that touch their lines first; `offsets` gets each
+    /// lane's byte in its line. `part`: which of [`Self::parts`]. The list is to be given back to
+    /// [`Self::recycle`].
     #[inline]
     pub fn coalesce(&mut self, access: &Access, part: u64, offsets: &mut LaneOffsets) -> Vec<Transaction> {
         let mut transactions = std::mem::take(&mut self.spare);

@@ -1,9 +1,10 @@
 //! What an SM's accesses have to wait for, while the levels that all SMs share have not answered yet.
 //!
-//! SMs are simulated for a while without looking at each other. A request to the shared levels then gets a *ticket* instead of an answer; requests
-//! are served later, all SMs' together in order of simulated time, and everything that needed the answer is done over again
-//! when it is there: lines filled, misses known to return, loads given their bytes. Because no answer can come before the
-//! SMs have been stopped to hear it, nothing they did in between depends on it.
+//! SMs are simulated for a while without looking at each other. A request to the shared levels then gets a
+//! *ticket* instead of an answer; requests are served later, all SMs' together in order of simulated time,
+//! and everything that needed the answer is done over again when it is there: lines filled, misses known to
+//! return, loads given their bytes. Because no answer can come before the SMs have been stopped to hear it,
+//! nothing they did in between depends on it.
 
 use std::collections::VecDeque;
 
@@ -19,7 +20,8 @@ use crate::DeviceMemory;
 pub type Ticket = u32;
 /// As a cycle: an answer still to come; its ticket in the low bits.
 pub const PENDING: u64 = 1 << 63;
-/// When a request was made: the cycle that the SM was simulating, and the SM's number. Requests of one cycle of an SM follow each other.
+/// When a request was made: the cycle that the SM was simulating, and the SM's number. Requests of one cycle
+/// of an SM follow each other.
 pub type Timestamp = (u64, u32);
 /// Tickets with the sectors of a line that each of them brings.
 pub type SectorTickets = SmallVec<[(Ticket, u64); 2]>;
@@ -209,8 +211,8 @@ impl Deferred {
         }
     }
 
-    /// Takes the log, of which what can be done is done in order and the rest is put back. An entry changes only what waits for its own tickets,
-    /// so that it need not wait for those before it.
+    /// Takes the log, of which what can be done is done in order and the rest is put back. An entry changes
+    /// only what waits for its own tickets, so that it need not wait for those before it.
     pub fn take_log(&mut self) -> VecDeque<(u64, Continuation)> {
         std::mem::take(&mut self.log)
     }
@@ -235,8 +237,8 @@ impl Deferred {
         }
     }
 
-    /// Forgets answers that nothing put off can need any more. What the known ones were needed for has been done, but for entries that wait for others,
-    /// too.
+    /// Forgets answers that nothing put off can need any more. What the known ones were needed for has been
+    /// done, but for entries that wait for others, too.
     pub fn forget(&mut self) {
         let known = self.answers.iter().take_while(|a| a.ready < PENDING).count();
         self.retire.push_back((self.next, self.first.wrapping_add(known as u32)));
@@ -249,7 +251,8 @@ impl Deferred {
         }
     }
 
-    /// Keeps a reply. What waits for it goes on in [`ClusterCaches::resume_deferred`](super::cluster_caches::ClusterCaches::resume_deferred).
+    /// Keeps a reply. What waits for it goes on in
+    /// [`ClusterCaches::resume_deferred`](super::cluster_caches::ClusterCaches::resume_deferred).
     pub fn record_reply(&mut self, reply: Reply) {
         let answer = self.answer(reply.ticket);
         (answer.ready, answer.far, answer.data) = (reply.ready, reply.far, Some(reply.data));

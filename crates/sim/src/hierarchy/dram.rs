@@ -1,7 +1,8 @@
 //! Device memory's timing: channels, banks, open rows, bandwidth.
 //!
-//! A channel's bus serves requests in the order of their arrival. A bank keeps rows open while requests for them are waiting: a request for a row that is
-//! still being served is a row hit, as a controller that serves hits first (FR-FCFS, Rixner et al., ISCA 2000) makes of it.
+//! A channel's bus serves requests in the order of their arrival. A bank keeps rows open while requests for
+//! them are waiting: a request for a row that is still being served is a row hit, as a controller that serves
+//! hits first (FR-FCFS, Rixner et al., ISCA 2000) makes of it.
 
 /// Rows of a bank that requests may be waiting for at once.
 const WINDOW: usize = 4;

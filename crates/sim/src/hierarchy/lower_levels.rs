@@ -1,7 +1,8 @@
 //! The lower levels of the hierarchy, which all SMs share (K1): L2 slices, DRAM, system memory.
 //!
-//! Every slice and channel serves in the order in which requests are made; a request waits for those made before it, not for those that are made
-//! later and arrive earlier. Bytes move when the request is made; its time of arrival is what the requester waits for.
+//! Every slice and channel serves in the order in which requests are made; a request waits for those made
+//! before it, not for those that are made later and arrive earlier. Bytes move when the request is made; its
+//! time of arrival is what the requester waits for.
 
 use rustc_hash::FxHashMap;
 
@@ -177,7 +178,8 @@ impl LowerLevels {
         done
     }
 
-    /// Brings sectors of a line into L2, keeping its slice busy for `slots` sectors' time. Returns where it is and when they are there.
+    /// Brings sectors of a line into L2, keeping its slice busy for `slots` sectors' time. Returns where it
+    /// is and when they are there.
     fn access(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64, slots: u64) -> (LineFrame, u64) {
         let SectorRead { line, sectors, policy } = read;
         let home = self.home(memory, line);
@@ -243,8 +245,8 @@ impl LowerLevels {
         self.slices[slice].cache.write(frame, data, mask, true);
     }
 
-    /// Performs the atomics of some lanes on a line in L2: `update` gets the bytes (of the sectors asked for) and returns which it
-    /// changed. Returns the cycle at which they are done.
+    /// Performs the atomics of some lanes on a line in L2: `update` gets the bytes (of the sectors asked for)
+    /// and returns which it changed. Returns the cycle at which they are done.
     pub fn atomic(
         &mut self,
         memory: &DeviceMemory,
@@ -302,8 +304,9 @@ impl LowerLevels {
                 let start = memory.host(self.address(line));
                 for run in runs(sectors) {
                     let to = &mut out[run.start * size..run.end * size];
-                    // SAFETY: `home` found the line's first byte in an allocation; allocations are aligned to the longest line and followed by
-                    // a gap of as much, so the whole line is memory that the device owns, and `to` is the caller's.
+                    // SAFETY: `home` found the line's first byte in an allocation; allocations are aligned to
+                    // the longest line and followed by a gap of as much, so the whole line is memory that the
+                    // device owns, and `to` is the caller's.
                     unsafe { std::ptr::copy_nonoverlapping(start.add(run.start * size), to.as_mut_ptr(), to.len()) };
                 }
             }
@@ -330,8 +333,8 @@ impl LowerLevels {
             Home::Nowhere => return,
         };
         for b in bytes_of(mask) {
-            // SAFETY: dirty bytes come from checked stores, inside an allocation, or of a private line, whose box has room for the
-            // longest line; `b` is less than its length.
+            // SAFETY: dirty bytes come from checked stores, inside an allocation, or of a private line, whose
+            // box has room for the longest line; `b` is less than its length.
             unsafe { target.add(b).write(data[b]) };
         }
     }

@@ -1,4 +1,5 @@
-//! The memory hierarchy of timing mode (K1): caches that hold data (K8), their policies (K3, K4), their control (K5), and what everything costs.
+//! The memory hierarchy of timing mode (K1): caches that hold data (K8), their policies (K3, K4), their
+//! control (K5), and what everything costs.
 //!
 //! - [`policy`]: the tables K3 and K4.
 //! - `line`: lines, their bytes and sectors.
@@ -11,12 +12,15 @@
 //! - `deferred`: what waits for them where SMs are simulated side by side.
 //! - `dram`: channels, banks, rows.
 //!
-//! A warp's access is cut into transactions, one for each line it touches (coalescing); an L1 looks up one a cycle. L1 caches are **not coherent**: a load
-//! that hits sees what the line held when it was fetched, whatever other SMs have stored since. Stores to global memory bypass L1 and discard matching
-//! lines on their own SM's way (data and uniform L1, L1.5), so a work-group sees its own stores; L2 is the point of coherence. Private memory is written back;
-//! its lanes' words lie side by side, so that a warp's access to one variable is one line. Instructions are cached as tags: code does not change.
+//! A warp's access is cut into transactions, one for each line it touches (coalescing); an L1 looks up one a
+//! cycle. L1 caches are **not coherent**: a load that hits sees what the line held when it was fetched,
+//! whatever other SMs have stored since. Stores to global memory bypass L1 and discard matching lines on
+//! their own SM's way (data and uniform L1, L1.5), so a work-group sees its own stores; L2 is the point of
+//! coherence. Private memory is written back; its lanes' words lie side by side, so that a warp's access to
+//! one variable is one line. Instructions are cached as tags: code does not change.
 //!
-//! Data moves when an access issues, in simulated order, so runs are deterministic; what an access returns is also when its data is there.
+//! Data moves when an access issues, in simulated order, so runs are deterministic; what an access returns is
+//! also when its data is there.
 
 mod cache;
 pub(crate) mod cluster_caches;

@@ -23,7 +23,8 @@ impl Mshrs {
         Mshrs { returns: BinaryHeap::new(), unknown: 0, not_before: u64::MAX, capacity: capacity as usize }
     }
 
-    /// When a miss that is found at cycle `now` can leave: at once, or when an earlier one has returned if all registers are taken.
+    /// When a miss that is found at cycle `now` can leave: at once, or when an earlier one has returned if
+    /// all registers are taken.
     #[inline]
     pub fn admit(&mut self, now: u64) -> u64 {
         while self.returns.peek().is_some_and(|Reverse(t)| *t <= now) {

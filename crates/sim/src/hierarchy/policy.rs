@@ -98,9 +98,11 @@ mod tests {
     use super::*;
 
     const K3: &str = "Global: ca normal/normal/normal · cg no-cache/normal/normal · cs evict-first/evict-first/evict-first · \
-        cv no-cache/evict-first/volatile-fetch. Local: ca normal/normal · cg evict-first/normal · lu last-use/evict-first · cv evict-first/evict-first";
+        cv no-cache/evict-first/volatile-fetch. Local: ca normal/normal · cg evict-first/normal · lu \
+        last-use/evict-first · cv evict-first/evict-first";
     const K4: &str = "Global: wb no-cache/normal/normal · cg no-cache/normal/normal · cs no-cache/evict-first/evict-first · \
-        wt no-cache/evict-first/write-through. Local: wb normal/normal · cg evict-first/normal · cs evict-first/evict-first · wt evict-first/evict-first";
+        wt no-cache/evict-first/write-through. Local: wb normal/normal · cg evict-first/normal · cs \
+        evict-first/evict-first · wt evict-first/evict-first";
 
     /// K3, K4: the tables are the rules' sentences, cell by cell; printed side by side.
     #[test]

@@ -86,8 +86,8 @@ impl NetworkPort {
 /// Lines of code an SM's [`RecentFetches`] remember.
 const REMEMBERED: usize = 64;
 
-/// Lines of code that were there together with those that are fetched ahead of need. As long as their cache has not changed, fetching
-/// them again finds the same: what the look-up would say is kept.
+/// Lines of code that were there together with those that are fetched ahead of need. As long as their cache
+/// has not changed, fetching them again finds the same: what the look-up would say is kept.
 pub(super) struct RecentFetches(Box<[RecentFetch; REMEMBERED]>);
 
 /// A line of code that was there, with those behind it.

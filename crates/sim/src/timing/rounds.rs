@@ -1,15 +1,18 @@
 //! SMs side by side on several host threads, with the same result on any number of them.
 //!
-//! The unit is a *cluster* of SMs that share an L1.5. In a *round* each cluster is simulated on its own up to the same cycle; what it asks of the levels that
-//! all share is only noted. Requests are served in the order of (cycle, SM), as if the SMs had been simulated in turns, as soon as no cluster can make an
-//! earlier one, and the clusters receive the answers before a later round. This is conservative parallel simulation with lookahead (Chandy and
-//! Misra, 1979), the lookahead being the way to L2 and back.
+//! The unit is a *cluster* of SMs that share an L1.5. In a *round* each cluster is simulated on its own up to
+//! the same cycle; what it asks of the levels that all share is only noted. Requests are served in the order
+//! of (cycle, SM), as if the SMs had been simulated in turns, as soon as no cluster can make an earlier one,
+//! and the clusters receive the answers before a later round. This is conservative parallel simulation with
+//! lookahead (Chandy and Misra, 1979), the lookahead being the way to L2 and back.
 //!
-//! A round is half of the lookahead, so a cluster that begins a round needs the answers to requests of all rounds but the last one, and receives these and no
-//! others: what it knows does not depend on how fast the others are. So nobody waits for all to end a round: while one thread serves the
-//! requests of a round or still simulates a cluster in it, others are in the next.
+//! A round is half of the lookahead, so a cluster that begins a round needs the answers to requests of all
+//! rounds but the last one, and receives these and no others: what it knows does not depend on how fast the
+//! others are. So nobody waits for all to end a round: while one thread serves the requests of a round or
+//! still simulates a cluster in it, others are in the next.
 //!
-//! A cluster stops before the end of a round, and goes on when all others have come as far, where the order of all SMs matters at once:
+//! A cluster stops before the end of a round, and goes on when all others have come as far, where the order
+//! of all SMs matters at once:
 //! - a work-group has ended, and the next one of the launch is to be given out,
 //! - atomics, cache control and texture reads, whose answers decide how the instruction goes on,
 //! - a load for which it is not known whether a miss register is free,
@@ -30,9 +33,10 @@ use super::sm_cluster::{Limits, NEVER, SmCluster, Stop};
 /// What one thread at a time has.
 struct Exclusive<T>(Mutex<T>);
 
-// SAFETY: what is locked up here are clusters and what the threads share of them. A cluster's SMs hold pointers into their own work-groups' memory, and
-// references to the `RefCell` of the cluster's caches; both are used only through the cluster, so only by the thread that holds the lock. The levels
-// that all share and the host's writes are used only by the thread that holds the lock on the shared state.
+// SAFETY: what is locked up here are clusters and what the threads share of them. A cluster's SMs hold
+// pointers into their own work-groups' memory, and references to the `RefCell` of the cluster's caches; both
+// are used only through the cluster, so only by the thread that holds the lock. The levels that all share and
+// the host's writes are used only by the thread that holds the lock on the shared state.
 unsafe impl<T> Sync for Exclusive<T> {}
 // SAFETY: as above: what is behind the pointers and references goes to another thread only with the lock.
 unsafe impl<T> Send for Exclusive<T> {}
@@ -340,7 +344,8 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         }
     }
 
-    /// A cluster that can go on: one of the thread's own, whose state is then in its core's caches, or else the one that is furthest behind.
+    /// A cluster that can go on: one of the thread's own, whose state is then in its core's caches, or else
+    /// the one that is furthest behind.
     fn choose(&self, shared: &mut SharedState<'a, '_>, thread: usize) -> Option<Task> {
         let served = shared.served;
         let ready =

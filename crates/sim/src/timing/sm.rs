@@ -1,16 +1,19 @@
 //! One SM: its resident warps, which of them issue in a cycle, and what it counts.
 //!
-//! Warps are numbered by age (*rank*), so that sets of them are bit masks in the order in which they may issue. A warp's next instruction has a cycle from
-//! which its operands are there and a port it issues through; both are known when it becomes the next one. The SM looks at its warps only
-//! in cycles in which one of them may issue: when the operands of one arrive, or when a port that stopped one is free again.
+//! Warps are numbered by age (*rank*), so that sets of them are bit masks in the order in which they may
+//! issue. A warp's next instruction has a cycle from which its operands are there and a port it issues
+//! through; both are known when it becomes the next one. The SM looks at its warps only in cycles in which
+//! one of them may issue: when the operands of one arrive, or when a port that stopped one is free again.
 //!
-//! A warp whose next instruction waits for an answer of the levels that all SMs share is *parked*: nobody knows yet when it may issue, only that it is not
-//! before the SMs stop to hear ([`super::rounds`]). When that is also the next thing to happen, the last cycle looked at stays
-//! open: where it ends, and what the warps waited for in the meantime, is known after the answers.
+//! A warp whose next instruction waits for an answer of the levels that all SMs share is *parked*: nobody
+//! knows yet when it may issue, only that it is not before the SMs stop to hear ([`super::rounds`]). When
+//! that is also the next thing to happen, the last cycle looked at stays open: where it ends, and what the
+//! warps waited for in the meantime, is known after the answers.
 //!
-//! Parts: `groups` (work-groups and barriers), `warp_slots` and `slot` (where warps stand), `warp_states` (what they wait for),
-//! `front_end` (fetch, execution ahead of issue), `scoreboard`, `ports`, `issue`, `load_queue` and `loads` (bytes that come late),
-//! `renaming` (shared registers), `stalls` (whose fault an empty issue slot is), `counters`.
+//! Parts: `groups` (work-groups and barriers), `warp_slots` and `slot` (where warps stand), `warp_states`
+//! (what they wait for), `front_end` (fetch, execution ahead of issue), `scoreboard`, `ports`, `issue`,
+//! `load_queue` and `loads` (bytes that come late), `renaming` (shared registers), `stalls` (whose fault an
+//! empty issue slot is), `counters`.
 
 mod counters;
 mod front_end;
@@ -195,7 +198,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
-    /// Host memory for the state of warps, without loads on their way (how many of those there are at once depends on the host's threads).
+    /// Host memory for the state of warps, without loads on their way (how many of those there are at once
+    /// depends on the host's threads).
     pub fn host_state(&self) -> HostState {
         let parts = self.warps.host_bytes() + self.groups.host_bytes() + self.scoreboard.heap_bytes();
         let bytes = size_of::<Self>() + parts + self.ports.heap_bytes() + self.wheel.heap_bytes();

@@ -117,8 +117,8 @@ fn unit_index(unit: Unit) -> u8 {
     }
 }
 
-/// What the timing model knows of a program's instructions. Main registers from `fixed` on are shared. `check_marks`: marks of instructions are
-/// checked when they issue.
+/// What the timing model knows of a program's instructions. Main registers from `fixed` on are shared.
+/// `check_marks`: marks of instructions are checked when they issue.
 pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_marks: bool) -> Statics {
     let changing = [Special::ExecLow, Special::ExecHigh, Special::ClockLow];
     let mut all = Statics {
@@ -167,9 +167,10 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
 }
 
 impl Statics {
-    /// Adds the scoreboard rows of an instruction: of what it reads and writes, for which it waits, then again of what it writes. Returns where they
-    /// begin and the number of either. Those of the predicates come after all register rows, behind which constants and the like, for which nobody waits,
-    /// have their rows.
+    /// Adds the scoreboard rows of an instruction: of what it reads and writes, for which it waits, then
+    /// again of what it writes. Returns where they begin and the number of either. Those of the predicates
+    /// come after all register rows, behind which constants and the like, for which nobody waits, have their
+    /// rows.
     fn add_rows(&mut self, program: &Program, inst: &Inst, index: usize) -> (u32, u16, u16) {
         let predicates = program.rows.constants;
         let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
@@ -215,7 +216,8 @@ fn positions(program: &Program) -> Vec<Position> {
     positions
 }
 
-/// What an instruction costs: its unit, for how many cycles it takes that, and cycles to its result, there and on the scalar unit.
+/// What an instruction costs: its unit, for how many cycles it takes that, and cycles to its result, there
+/// and on the scalar unit.
 fn cost(inst: &Inst, machine: &Machine) -> (Unit, u32, u32, u32) {
     let memory = memory_latency(inst, machine);
     let Some(t) = machine.timing.get(&inst.class()) else { return (Unit::Alu, 1, 1 + memory, 1 + memory) };

@@ -12,7 +12,8 @@ use heddle_isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
 impl ClusterCaches {
     /// Atomics, at L2, whose answers must come at once: `update` turns the 8 bytes at a lane's address into new ones.
     pub fn atomic(&mut self, memory: &DeviceMemory, access: &Access, update: &mut dyn FnMut(usize, u64) -> u64) -> AccessCost {
-        // The line is fetched from system memory each time and written through, so that the host sees atomics and they see the host's stores.
+        // The line is fetched from system memory each time and written through, so that the host sees atomics
+        // and they see the host's stores.
         let policy = policy::of(&LOADS, MemorySpace::Global, CachePolicy::Cv);
         let policy = &AccessPolicy { l2_device: L2Policy::Normal, ..*policy };
         let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
@@ -53,8 +54,8 @@ impl ClusterCaches {
         cost
     }
 
-    /// Cache control (K5), where the levels below answer at once. Returns the cost; `status` gets bit 0 (valid) and bit 1 (dirty) of
-    /// each lane's sector for `qry1`.
+    /// Cache control (K5), where the levels below answer at once. Returns the cost; `status` gets bit 0
+    /// (valid) and bit 1 (dirty) of each lane's sector for `qry1`.
     pub fn control(
         &mut self,
         memory: &DeviceMemory,

@@ -15,8 +15,8 @@ use heddle_isa::{CachePolicy, MemorySpace};
 const FETCH_AHEAD: u64 = 2;
 
 impl ClusterCaches {
-    /// Fetches the line of code that holds byte `offset` for an SM; returns the cycle at which it is there, which may be pending. The next
-    /// lines are fetched ahead.
+    /// Fetches the line of code that holds byte `offset` for an SM; returns the cycle at which it is there,
+    /// which may be pending. The next lines are fetched ahead.
     pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, offset: u64, now: u64) -> u64 {
         let geometry = self.coalescer.geometry;
         let line = geometry.code_line(offset);

@@ -86,8 +86,9 @@ impl Counters {
         self.histogram[(used * 10 / u64::from(pool)) as usize] += cycles;
     }
 
-    /// Counts an instruction, of which so many lanes are active, by its form (issue statistics) where that is not known before the launch, and what
-    /// the run-time scalarizer did for it. The other figures are multiplied out from executions of blocks ([`Totals::multiply_out`]).
+    /// Counts an instruction, of which so many lanes are active, by its form (issue statistics) where that is
+    /// not known before the launch, and what the run-time scalarizer did for it. The other figures are
+    /// multiplied out from executions of blocks ([`Totals::multiply_out`]).
     #[inline(always)]
     pub(super) fn count_form<const N: usize>(&mut self, c: &LaunchContext<'_, N>, index: usize, form: Form, active: u32) {
         match form {

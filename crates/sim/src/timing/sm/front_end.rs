@@ -94,8 +94,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.wheel.add(rank, if at_barrier { u64::MAX } else { next });
     }
 
-    /// Decides on which units a warp's next instructions run, and executes them as far as they act on nothing but registers that are known: in order, and
-    /// long before they issue, which makes no difference to anyone but the host. The first one's operands are known.
+    /// Decides on which units a warp's next instructions run, and executes them as far as they act on nothing
+    /// but registers that are known: in order, and long before they issue, which makes no difference to
+    /// anyone but the host. The first one's operands are known.
     fn execute_ahead(&mut self, c: &LaunchContext<'a, N>, s: usize) {
         let (slot, warp) = self.warps.get_mut(s);
         let lanes = &mut warp.lanes;

@@ -173,8 +173,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         Timing { latency, pending: late.is_some() }
     }
 
-    /// Counts an access of an instruction that would take `latency` cycles without it. Returns for how many more cycles the load-store unit
-    /// is busy, and by how many the result is later.
+    /// Counts an access of an instruction that would take `latency` cycles without it. Returns for how many
+    /// more cycles the load-store unit is busy, and by how many the result is later.
     #[inline]
     fn account_access(&mut self, issue: &Issue, access: &AccessRecord, latency: u64) -> (u64, u64) {
         let Issue { index, now, .. } = *issue;

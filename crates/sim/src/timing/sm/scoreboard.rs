@@ -1,4 +1,5 @@
-//! The scoreboard: from which cycle each register of each resident warp can be read (Thornton's CDC 6600, as GPUs have it in each SM).
+//! The scoreboard: from which cycle each register of each resident warp can be read (Thornton's CDC 6600, as
+//! GPUs have it in each SM).
 
 use super::super::super::hierarchy::deferred::PENDING;
 
@@ -73,8 +74,9 @@ impl Scoreboard {
         rows.iter().any(|row| warp[usize::from(*row)].0 >= PENDING)
     }
 
-    /// When some rows can be read, by an instruction whose code is there at a cycle (or pending); `None` if nobody knows. Of what comes in
-    /// the same cycle, the code and then the first row count as what the warp waits for.
+    /// When some rows can be read, by an instruction whose code is there at a cycle (or pending); `None` if
+    /// nobody knows. Of what comes in the same cycle, the code and then the first row count as what the warp
+    /// waits for.
     #[inline(always)]
     pub fn operands_ready(&self, slot: usize, rows: &[u16], code_ready: u64) -> Option<OperandsReady> {
         let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];

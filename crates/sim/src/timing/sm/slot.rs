@@ -5,7 +5,8 @@ use super::super::super::rename::Table;
 /// No line of code.
 const NO_LINE: u32 = u32::MAX;
 
-/// Where a resident warp stands. What it computes with is in its `Warp`, when its registers are ready in the scoreboard. Times are cycles.
+/// Where a resident warp stands. What it computes with is in its `Warp`, when its registers are ready in the
+/// scoreboard. Times are cycles.
 pub(super) struct Slot {
     /// Next instruction.
     pub pc: u32,

@@ -54,7 +54,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.states.parked_after_issue.set(slot.rank, issued);
     }
 
-    /// It is known what a warp waited for: attributes the cycles since it was parked. Those of an open cycle are attributed when it ends.
+    /// It is known what a warp waited for: attributes the cycles since it was parked. Those of an open cycle
+    /// are attributed when it ends.
     pub(super) fn attribute_parked(&mut self, s: usize) {
         let slot = &self.warps.slots[s];
         let cycles = self.time - slot.parked_at;

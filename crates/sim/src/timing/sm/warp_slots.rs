@@ -3,7 +3,8 @@
 use super::super::super::functional::Warp;
 use super::slot::Slot;
 
-/// The warps of an SM. A *slot* is where a warp's state is as long as it is resident; its *rank* is its place in the order of age.
+/// The warps of an SM. A *slot* is where a warp's state is as long as it is resident; its *rank* is its place
+/// in the order of age.
 pub(super) struct WarpSlots<'a, const N: usize> {
     /// By slot: where the warp stands.
     pub slots: Vec<Slot>,
