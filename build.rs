@@ -1,19 +1,30 @@
 //! Finds LLVM 19, clang 19 and libclc 19, and prepares the built-in library.
 //!
-//! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without `get_global_id` and `get_global_size`, so that the passes still see
-//! those calls (DESIGN §3), and without `mad_sat` and `mul_hi` of `long`, which are wrong there; functions that ours are made of get another name. It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
+//! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without
+//! `get_global_id` and `get_global_size`, so that the passes still see those calls (DESIGN §3), and without
+//! `mad_sat` and `mul_hi` of `long`, which are wrong there; functions that ours are made of get another name.
+//! It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily, so its size costs little).
 
 use std::env;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What the device announces; what is for readers and tests is not used here.
+#[allow(dead_code)]
+mod features {
+    include!("builtins/features.rs");
+}
+
+/// How to get LLVM.
 const HINT: &str = "\
   Debian/Ubuntu: apt-get install llvm-19-dev clang-19 llvm-19-tools libclc-19 libclc-19-dev libpolly-19-dev zlib1g-dev libzstd-dev
   Fedora:        dnf install llvm19-devel clang19 llvm19 libclc
   Arch:          pacman -S llvm19 clang19 libclc
   macOS:         brew install llvm@19 libclc
-or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT, HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC name them elsewhere.";
+or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT, \
+HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC name them elsewhere.";
 
 fn main() {
     // The package that it belongs to is `crates/frontend`, where cargo runs it.
@@ -32,39 +43,36 @@ fn main() {
     println!("cargo:rustc-env=HEDDLE_CLANG_DEFAULT={}", clang.display());
 
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let file = |name: &str| folder.join(name);
-    let (trimmed, renamed, own, out) = (file("trimmed.bc"), file("renamed.bc"), file("own.bc"), file("builtins.bc"));
-    let mut command = Command::new(&extract);
-    command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej", "--func=_Z7mad_satlll"]);
-    command.args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z7mad_satDv{n}_lS_S_")));
-    command.arg("--func=_Z6mul_hill").args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z6mul_hiDv{n}_lS_")));
-    run(command.arg(&library).arg("-o").arg(&trimmed), "trim libclc's library");
-    let map = file("renamed.map");
-    let lines = RENAMED.map(|(symbol, name)| format!("function: {{ source: {symbol}, target: libclc_{name} }}\n"));
-    std::fs::write(&map, lines.concat()).expect("cargo's OUT_DIR can be written");
-    let mut command = Command::new(&opt);
-    command.arg("--passes=rewrite-symbols").arg(format!("--rewrite-map-file={}", map.display()));
-    run(command.arg(&trimmed).arg("-o").arg(&renamed), "rename functions of libclc's library");
+    let renamed = folder.join("renamed.bc");
+    take_libclc(&library, &extract, &opt, &folder, &renamed);
+    let own = folder.join("own.bc");
     let mut command = Command::new(&clang);
     command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);
-    command.args(["-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_subgroups,+cl_khr_subgroups,+__opencl_c_images,+__opencl_c_read_write_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes"]);
-    command.args(FEATURES.map(|f| format!("-D{f}=1")));
+    command.args(["-Xclang", &features::extensions(true)]).args(features::definitions(true));
     run(command.arg(root.join("builtins/heddle.cl")).arg("-o").arg(&own), "compile builtins/heddle.cl");
+    let out = folder.join("builtins.bc");
     let mut command = Command::new(&link);
     run(command.arg(&renamed).arg(&own).arg(root.join("builtins/scratch.ll")).arg("-o").arg(&out), "link the built-in library");
-    use std::hash::{Hash, Hasher};
-    let mut hasher = std::collections::hash_map::DefaultHasher::new();
+    let mut hasher = DefaultHasher::new();
     std::fs::read(&out).expect("just written").hash(&mut hasher);
     println!("cargo:rustc-env=HEDDLE_BUILTINS_HASH={:016x}", hasher.finish());
 }
 
-/// OpenCL C 3.0 features whose functions `builtins/heddle.cl` has; `crates/frontend` announces the same.
-const FEATURES: [&str; 4] = [
-    "__opencl_c_atomic_order_acq_rel",
-    "__opencl_c_atomic_order_seq_cst",
-    "__opencl_c_atomic_scope_device",
-    "__opencl_c_work_group_collective_functions",
-];
+/// What is kept of libclc's library, with functions that ours are made of under another name.
+fn take_libclc(library: &Path, extract: &Path, opt: &Path, folder: &Path, out: &Path) {
+    let trimmed = folder.join("trimmed.bc");
+    let mut command = Command::new(extract);
+    command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej", "--func=_Z7mad_satlll"]);
+    command.args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z7mad_satDv{n}_lS_S_")));
+    command.arg("--func=_Z6mul_hill").args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z6mul_hiDv{n}_lS_")));
+    run(command.arg(library).arg("-o").arg(&trimmed), "trim libclc's library");
+    let map = folder.join("renamed.map");
+    let lines = RENAMED.map(|(symbol, name)| format!("function: {{ source: {symbol}, target: libclc_{name} }}\n"));
+    std::fs::write(&map, lines.concat()).expect("cargo's OUT_DIR can be written");
+    let mut command = Command::new(opt);
+    command.arg("--passes=rewrite-symbols").arg(format!("--rewrite-map-file={}", map.display()));
+    run(command.arg(&trimmed).arg("-o").arg(out), "rename functions of libclc's library");
+}
 
 /// libclc's functions that `builtins/zeros.cl` has its own names for.
 const RENAMED: [(&str, &str); 12] = [

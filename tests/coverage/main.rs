@@ -19,6 +19,7 @@ use std::path::Path;
 
 use forms::{Evidence, Form};
 use heddle::driver::{self, CompileOptions, Emit};
+use heddle::frontend::features::FEATURES;
 use heddle::frontend::{Diagnostics, OptLevel};
 use heddle::object::Image;
 use heddle::object::read;
@@ -145,15 +146,12 @@ fn launch(text: &str, image: &Image, files: &[(&str, Array)]) -> BTreeMap<String
     run_case(&case, image, &simulator, &mut ()).unwrap().buffers
 }
 
-const MACROS: &str = "__OPENCL_VERSION__ __OPENCL_C_VERSION__ __ENDIAN_LITTLE__ __IMAGE_SUPPORT__ FP_FAST_FMA FP_FAST_FMAF __opencl_c_3d_image_writes \
-__opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices \
-__opencl_c_device_enqueue __opencl_c_generic_address_space __opencl_c_fp64 __opencl_c_images __opencl_c_int64 __opencl_c_pipes \
-__opencl_c_program_scope_global_variables __opencl_c_read_write_images __opencl_c_subgroups __opencl_c_work_group_collective_functions \
-cl_khr_3d_image_writes cl_khr_byte_addressable_store cl_khr_depth_images cl_khr_fp16 cl_khr_fp64 cl_khr_global_int32_base_atomics \
-cl_khr_global_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_local_int32_base_atomics \
-cl_khr_local_int32_extended_atomics cl_khr_subgroups cl_khr_subgroup_ballot cl_khr_subgroup_clustered_reduce cl_khr_subgroup_extended_types \
-cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_rotate cl_khr_subgroup_shuffle \
-cl_khr_subgroup_shuffle_relative cl_ext_float_atomics";
+/// Macros that programs ask for, beside those of the features that the device announces.
+const MACROS: &str = "__OPENCL_VERSION__ __OPENCL_C_VERSION__ __ENDIAN_LITTLE__ __IMAGE_SUPPORT__ FP_FAST_FMA FP_FAST_FMAF \
+__opencl_c_atomic_scope_all_devices __opencl_c_device_enqueue __opencl_c_int64 __opencl_c_pipes \
+cl_khr_byte_addressable_store cl_khr_depth_images cl_khr_global_int32_base_atomics \
+cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics \
+cl_ext_float_atomics";
 
 /// A macro and the forms that are there if it is defined, and only then.
 const MEANINGS: [(&str, fn(&Form) -> bool); 15] = [
@@ -180,7 +178,7 @@ const MEANINGS: [(&str, fn(&Form) -> bool); 15] = [
 
 /// The macros that are defined, with their values.
 fn macros() -> BTreeMap<&'static str, i32> {
-    let names: Vec<&str> = MACROS.split_whitespace().collect();
+    let names: Vec<&str> = MACROS.split_whitespace().chain(FEATURES.iter().map(|f| f.name)).collect();
     let mut source = String::from("kernel void values(global int *out) {\n");
     for (k, name) in names.iter().enumerate() {
         let _ = writeln!(source, "#ifdef {name}\n  out[2 * {k}] = 1, out[2 * {k} + 1] = {name} + 0;\n#endif");
@@ -286,6 +284,8 @@ fn page() {
     let wrong: Vec<String> =
         results.iter().filter(|(_, f)| *f == Found::Wrong).map(|(f, _)| format!("{} {} {}", f.function, f.ty, f.width)).collect();
     assert!(wrong.is_empty(), "forms with wrong results: {wrong:#?}");
+    let undefined: Vec<&str> = FEATURES.iter().map(|f| f.name).filter(|n| !macros.contains_key(n)).collect();
+    assert!(undefined.is_empty(), "announced, but not defined: {undefined:?}");
     for (name, meant) in MEANINGS {
         let (there, gone): (Vec<_>, Vec<_>) = results.iter().filter(|(f, _)| meant(f)).partition(|(_, f)| *f == Found::Works);
         let lacking: Vec<String> = gone.iter().map(|(f, _)| format!("{} {} {}", f.function, f.ty, f.width)).collect();

@@ -1,4 +1,5 @@
-//! What the allocation of every register file shares: colouring in rounds until nothing is spilled, and the change to physical registers.
+//! What the allocation of every register file shares: colouring in rounds until nothing is spilled, and the
+//! change to physical registers.
 //!
 //! The order of the files is S, P, M: what overflows in the first two needs registers of the last.
 
@@ -56,7 +57,8 @@ impl Session {
     }
 }
 
-/// Colours one bank and replaces its virtual registers; what does not fit is spilled everywhere, and the rest coloured again.
+/// Colours one bank and replaces its virtual registers; what does not fit is spilled everywhere, and the rest
+/// coloured again.
 ///
 /// # Errors
 /// [`CodegenError::TooFewRegisters`] if a single instruction's operands do not fit.

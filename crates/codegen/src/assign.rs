@@ -1,16 +1,20 @@
-//! Cluster assignment (C2): every vector instruction goes to a cluster that has the unit its class needs (C1). Scalar and control instructions
-//! are in no cluster.
+//! Cluster assignment (C2): every vector instruction goes to a cluster that has the unit its class needs
+//! (C1). Scalar and control instructions are in no cluster.
 //!
 //! # With local files
-//! Bottom-up greedy, after Ellis' BUG ("Bulldog: a compiler for VLIW architectures", 1986): blocks in order of frequency, instructions from the last to the
-//! first, so that users pull what they use; values that live across blocks pull through the accesses already placed there. The measure is the one of
-//! [`super::partition`]: what the register accesses of the values involved will cost, copies between clusters included, plus the work the
-//! cluster has already, because clusters issue side by side. Afterwards instructions move singly, in the order of the code, as long as that
-//! lowers the sum (Kernighan and Lin's idea without its look-ahead).
+//! Bottom-up greedy, after Ellis' BUG ("Bulldog: a compiler for VLIW architectures", 1986): blocks in order
+//! of frequency, instructions from the last to the first, so that users pull what they use; values that live
+//! across blocks pull through the accesses already placed there. The measure is the one of
+//! [`super::partition`]: what the register accesses of the values involved will cost, copies between clusters
+//! included, plus the work the cluster has already, because clusters issue side by side. Afterwards
+//! instructions move singly, in the order of the code, as long as that lowers the sum (Kernighan and Lin's
+//! idea without its look-ahead).
 //!
 //! # Without
-//! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles of the unit (the description's
-//! intervals).
+//! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles
+//! of the unit (the description's intervals).
+//!
+//! May touch: the cluster of each instruction; and each live range becomes a register of its own (C3).
 
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
@@ -49,7 +53,8 @@ impl Candidates {
         }
         let (clusters, interval) = &self.0[class as usize];
         if let Some(&best) = clusters.iter().min_by_key(|c| load[**c as usize]) {
-            // A u-marked instruction runs on the scalar unit; its cluster only says whose local registers it may name.
+            // A u-marked instruction runs on the scalar unit; its cluster only says whose local registers it
+            // may name.
             load[best as usize] += if inst.uniform { 0 } else { u64::from(*interval) };
             inst.cluster = best;
         }
@@ -120,10 +125,12 @@ pub fn inserted(function: &mut Function, machine: &Machine, origins: &Origins) {
 /// Passes of single moves after the greedy assignment, with their factors on [`BALANCE`].
 const HEAT: [f32; 5] = [4.0, 2.0, 1.0, 1.0, 1.0];
 
-/// Warps that an SM is expected to have, which decides how much work a cluster does unnoticed while warps wait for memory.
+/// Warps that an SM is expected to have, which decides how much work a cluster does unnoticed while warps
+/// wait for memory.
 const EXPECTED_WARPS: f32 = 16.0;
 
-/// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one cluster from doing everything.
+/// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one
+/// cluster from doing everything.
 const BALANCE: f32 = 1.0;
 
 /// State of the greedy assignment.
@@ -139,7 +146,8 @@ struct Greedy<'a> {
     load: Vec<f32>,
     /// All work there is.
     total: f32,
-    /// Work that a cluster can take without holding up a warp: the time of one warp alone, shared by the warps expected on an SM.
+    /// Work that a cluster can take without holding up a warp: the time of one warp alone, shared by the
+    /// warps expected on an SM.
     idle: f32,
     /// Factor on [`BALANCE`], which falls from pass to pass: chains of instructions first spread, then join.
     temperature: f32,
@@ -220,10 +228,10 @@ impl<'a> Greedy<'a> {
             result.push((reg, frequency * f32::from(words), write.then_some(wait)));
         });
         // A copy within a web is none.
-        if let (heddle_isa::Op::Mov, [a, b]) = (inst.op, &result[..]) {
-            if a.0 == b.0 {
-                result.clear();
-            }
+        if let (heddle_isa::Op::Mov, [a, b]) = (inst.op, &result[..])
+            && a.0 == b.0
+        {
+            result.clear();
         }
         result
     }

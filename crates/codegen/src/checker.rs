@@ -1,22 +1,26 @@
 //! The allocation checker: proof that allocated code computes what the code before allocation did.
 //!
 //! # Theory
-//! A symbolic interpreter of the allocated code, after the checker of regalloc2 ("Cranelift, part 4: correctness in register allocation",
-//! and `src/checker.rs` there). The state maps each location (a 32-bit register of a space, a predicate, a word of a spill slot) to the set of
-//! symbols (words of virtual registers) whose current value it holds. Instructions of the original program are matched by their origin; each
-//! register they read must hold the symbol they read before allocation. Inserted instructions may only be moves, spills, reloads and recomputations of
-//! constants; they move symbols around. At joins the state is the intersection over the incoming edges; a symbol that no
-//! definition reaches on an edge counts as held everywhere there. The analysis runs to a fixed point and only then judges reads.
+//! A symbolic interpreter of the allocated code, after the checker of regalloc2 ("Cranelift, part 4:
+//! correctness in register allocation", and `src/checker.rs` there). The state maps each location (a 32-bit
+//! register of a space, a predicate, a word of a spill slot) to the set of symbols (words of virtual
+//! registers) whose current value it holds. Instructions of the original program are matched by their origin;
+//! each register they read must hold the symbol they read before allocation. Inserted instructions may only
+//! be moves, spills, reloads and recomputations of constants; they move symbols around. At joins the state is
+//! the intersection over the incoming edges; a symbol that no definition reaches on an edge counts as held
+//! everywhere there. The analysis runs to a fixed point and only then judges reads.
 //!
 //! # Divergence
-//! Registers of lanes (L, M, P) and spill slots change for active lanes only, so for each lane its own path decides: ordinary
-//! data flow. Scalar registers are the warp's (hazard 1): their contents flow along the *linear* control flow, in which the fall-through side of
-//! a divergent branch, when it reaches the reconvergence block or ends, goes on to the waiting taken side. A scalar symbol in a lane's
-//! location (a scalar saved to a vector register) must satisfy both: it does not survive the time during which the lane waits if the other
-//! side redefines it.
+//! Registers of lanes (L, M, P) and spill slots change for active lanes only, so for each lane its own path
+//! decides: ordinary data flow. Scalar registers are the warp's (hazard 1): their contents flow along the
+//! *linear* control flow, in which the fall-through side of a divergent branch, when it reaches the
+//! reconvergence block or ends, goes on to the waiting taken side. A scalar symbol in a lane's location (a
+//! scalar saved to a vector register) must satisfy both: it does not survive the time during which the lane
+//! waits if the other side redefines it.
 //!
-//! The checker shares no data structure with the allocator: it reads the two functions and the origins. It trusts [`heddle_mir::cfg`], and that slots
-//! are reached by inserted code only, which holds because their addresses did not exist before.
+//! The checker shares no data structure with the allocator: it reads the two functions and the origins. It
+//! trusts [`heddle_mir::cfg`], and that slots are reached by inserted code only, which holds because their
+//! addresses did not exist before.
 
 mod state;
 #[cfg(test)]
@@ -76,10 +80,10 @@ pub fn check(before: &Function, after: &Function, origins: &Origins) -> Result<(
         for &s in &flow.linear[block] {
             // Only what is in scalar registers takes this way. A block not reached yet asks for it when it is.
             let scalar = |l: u32| checker.locations.is_scalar(l);
-            if let Some(old) = &mut entries[s] {
-                if old.meet(&out, scalar, |s| checker.is_scalar_symbol(s)) {
-                    queue.insert(number[s]);
-                }
+            if let Some(old) = &mut entries[s]
+                && old.meet(&out, scalar, |s| checker.is_scalar_symbol(s))
+            {
+                queue.insert(number[s]);
             }
         }
     }
@@ -159,7 +163,8 @@ fn fixed_word(inst: &Inst, word: u8) -> Option<Fixed> {
     }
 }
 
-/// Registers that hold one constant wherever they are defined: every definition moves it, or copies a register that holds it.
+/// Registers that hold one constant wherever they are defined: every definition moves it, or copies a
+/// register that holds it.
 fn fixed_registers(before: &Function) -> FxHashMap<VReg, SmallVec<[Fixed; 2]>> {
     let mut definitions: FxHashMap<VReg, SmallVec<[&Inst; 2]>> = FxHashMap::default();
     for inst in before.layout.iter().flat_map(|b| &before.blocks[*b].insts) {
@@ -280,7 +285,8 @@ impl<'a> Checker<'a> {
         Err(format!("{block}: inserted blocks in a circle"))
     }
 
-    /// The control flow is as it was, and every original instruction is there once and in order, but for moves without other effect.
+    /// The control flow is as it was, and every original instruction is there once and in order, but for
+    /// moves without other effect.
     fn structure(&self, cfg: &Cfg) -> Result<(), String> {
         let old = Cfg::new(self.before);
         if self.before.layout.first() != self.after.layout.first() {
@@ -314,7 +320,8 @@ impl<'a> Checker<'a> {
     fn block(&self, block: Block, state: &mut State, judge: bool) -> Result<(), String> {
         let (before, after, origins) = (self.before, self.after, self.origins);
         let old = before.blocks.get(block).map_or(&[][..], |b| &b.insts);
-        // A lost move counts as lost right behind the original instruction before it: inserted code may recompute its value already.
+        // A lost move counts as lost right behind the original instruction before it: inserted code may
+        // recompute its value already.
         let mut left = origins[block].iter().copied().filter(|o| *o != INSERTED).map(|o| o as usize).chain([old.len()]);
         let mut lose = |from: usize, state: &mut State| {
             let to = left.next().unwrap_or(from);
@@ -347,18 +354,19 @@ impl<'a> Checker<'a> {
         same.into_iter().for_each(|(symbol, location)| state.add(location, symbol));
     }
 
-    /// Where the value of an unguarded move into a vector register already is: for the lanes that execute it, every place that holds the source holds the
-    /// result. Pairs of a symbol of the result and a location.
+    /// Where the value of an unguarded move into a vector register already is: for the lanes that execute it,
+    /// every place that holds the source holds the result. Pairs of a symbol of the result and a location.
     fn places_of_source(&self, original: &Inst, state: &State) -> SmallVec<[(Symbol, u32); 4]> {
         let mut result = SmallVec::new();
-        if let (Op::Mov, None, Some((to, word))) = (original.op, original.guard, original.dst.as_virt()) {
-            if self.before.vregs[to].bank == Bank::Vector && original.srcs[0].as_virt().is_none() {
-                let places = (0..original.dst_words()).filter_map(|w| {
-                    let place = self.places.get(&fixed_word(original, w)?)?;
-                    Some((self.symbols[to] + Symbol::from(word + w), *place))
-                });
-                return places.collect();
-            }
+        if let (Op::Mov, None, Some((to, word))) = (original.op, original.guard, original.dst.as_virt())
+            && self.before.vregs[to].bank == Bank::Vector
+            && original.srcs[0].as_virt().is_none()
+        {
+            let places = (0..original.dst_words()).filter_map(|w| {
+                let place = self.places.get(&fixed_word(original, w)?)?;
+                Some((self.symbols[to] + Symbol::from(word + w), *place))
+            });
+            return places.collect();
         }
         let source = original.srcs.first().and_then(|s| s.as_virt());
         let (Op::Mov, None, Some((to, to_word)), Some((from, from_word))) =
@@ -429,7 +437,8 @@ impl<'a> Checker<'a> {
         let mut partial: Pending = Pending { guard: inst.guard, entries: SmallVec::new() };
         for (i, location) in self.locations.of(place, words, inst.cluster).enumerate() {
             let symbol = first + i as Symbol;
-            // Under a guard the old value stays in the other lanes: the location must hold it, unless no lane has one.
+            // Under a guard the old value stays in the other lanes: the location must hold it, unless no lane
+            // has one.
             let whole = inst.guard.is_none() || state.at(location).contains(&symbol) || state.is_undefined(symbol);
             if !whole {
                 partial.entries.push((symbol, location, state.holders(symbol)));
@@ -518,7 +527,8 @@ impl<'a> Checker<'a> {
                 symbols.into_iter().for_each(|s| state.add(*location, s));
                 continue;
             }
-            // Some lanes only: what both held before stays; and what a guarded definition just wrote joins the other lanes' old values.
+            // Some lanes only: what both held before stays; and what a guarded definition just wrote joins
+            // the other lanes' old values.
             let both: SmallVec<[Symbol; 4]> = symbols.filter(|s| state.at(*location).contains(s)).collect();
             state.clear(*location);
             both.into_iter().for_each(|s| state.add(*location, s));
@@ -557,10 +567,14 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A definition under a guard into a place that does not hold the other lanes' value: symbol, new place, places of the old value. A
-/// store under the same guard right behind makes one of the old places whole.
+/// Definitions under a guard into places that do not hold the other lanes' values. A store under the same
+/// guard right behind makes one of the old places whole.
 #[derive(Clone, Debug)]
 struct Pending {
     guard: Option<Guard>,
-    entries: SmallVec<[(Symbol, u32, SmallVec<[u32; 2]>); 2]>,
+    entries: SmallVec<[Partial; 2]>,
 }
+
+/// A value that is in one place for some lanes and in others for the rest: symbol, new place, places of the
+/// old value.
+type Partial = (Symbol, u32, SmallVec<[u32; 2]>);

@@ -1,7 +1,10 @@
 //! SSA clean-up: copy propagation, common subexpressions within a block, dead code elimination.
 //!
-//! A `mov` of a register within one bank, or of an immediate into operands that take one, is replaced at its uses; what nothing uses and has no
-//! effect goes away. One pass over the blocks for each; dead code by mark and sweep. Linear.
+//! A `mov` of a register within one bank, or of an immediate into operands that take one, is replaced at its
+//! uses; what nothing uses and has no effect goes away. One pass over the blocks for each; dead code by mark
+//! and sweep. Linear.
+//!
+//! May touch: SSA form only, and no instruction with an effect.
 
 use cranelift_entity::SecondaryMap;
 
@@ -30,7 +33,8 @@ struct Key {
     abs: u8,
 }
 
-/// Replaces an instruction by an earlier one of its block that computes the same. Only within a block, so that live ranges stay short.
+/// Replaces an instruction by an earlier one of its block that computes the same. Only within a block, so
+/// that live ranges stay short.
 fn share_subexpressions(function: &mut Function) {
     let mut replaced: SecondaryMap<VReg, Option<VReg>> = SecondaryMap::new();
     replaced.resize(function.vregs.len());
@@ -83,16 +87,16 @@ fn share_subexpressions(function: &mut Function) {
 /// Replaces operands by the registers that stand for them.
 fn redirect(inst: &mut Inst, replaced: &SecondaryMap<VReg, Option<VReg>>) {
     for s in &mut inst.srcs {
-        if let Some((r, word)) = s.as_virt() {
-            if let Some(other) = replaced[r] {
-                *s = Operand::virt_word(other, word);
-            }
+        if let Some((r, word)) = s.as_virt()
+            && let Some(other) = replaced[r]
+        {
+            *s = Operand::virt_word(other, word);
         }
     }
-    if let Some(heddle_isa::Guard { reg: heddle_isa::Reg::Virtual { reg, .. }, .. }) = &mut inst.guard {
-        if let Some(other) = replaced[*reg] {
-            *reg = other;
-        }
+    if let Some(heddle_isa::Guard { reg: heddle_isa::Reg::Virtual { reg, .. }, .. }) = &mut inst.guard
+        && let Some(other) = replaced[*reg]
+    {
+        *reg = other;
     }
 }
 
@@ -135,10 +139,10 @@ fn propagate_copies(function: &mut Function) {
                     inst.srcs[i] = new;
                 }
             }
-            if let Some(g) = &mut inst.guard {
-                if let Operand::Reg(r) = resolve(&map, Operand::Reg(g.reg)) {
-                    g.reg = r;
-                }
+            if let Some(g) = &mut inst.guard
+                && let Operand::Reg(r) = resolve(&map, Operand::Reg(g.reg))
+            {
+                g.reg = r;
             }
         }
     }
@@ -150,7 +154,8 @@ fn aligned(inst: &Inst, i: usize, operand: Operand) -> bool {
     operand.as_virt().is_none_or(|(_, w)| w % words == 0)
 }
 
-/// Removes instructions whose result nothing that has an effect depends on, cycles of phis included: marks from the effects, sweeps the rest.
+/// Removes instructions whose result nothing that has an effect depends on, cycles of phis included: marks
+/// from the effects, sweeps the rest.
 pub fn eliminate_dead_code(function: &mut Function) {
     let mut needed: SecondaryMap<VReg, bool> = SecondaryMap::new();
     needed.resize(function.vregs.len());

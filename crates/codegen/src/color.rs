@@ -1,24 +1,27 @@
 //! Graph colouring with aligned tuples and coalescing, shared by all register files (C2, C10, C12).
 //!
 //! # Problem
-//! Nodes are live ranges of 1, 2 or 4 words. Every word has its own intervals of program points, so a tuple of which two words are dead
-//! blocks two registers only. Nodes whose words overlap in time in the same register interfere; a node of `n` words takes `n`
-//! consecutive registers from a multiple of `n` on (C12). Copies want both their ends in one register. What gets no colour is
-//! given up to the spiller of the file.
+//! Nodes are live ranges of 1, 2 or 4 words. Every word has its own intervals of program points, so a tuple
+//! of which two words are dead blocks two registers only. Nodes whose words overlap in time in the same
+//! register interfere; a node of `n` words takes `n` consecutive registers from a multiple of `n` on (C12).
+//! Copies want both their ends in one register. What gets no colour is given up to the spiller of the file.
 //!
 //! # Algorithm
-//! *Coalescing* is optimistic (Park and Moon, "Optimistic register coalescing", TOPLAS 2004): copies in order of execution count merge their
-//! ends into bundles whenever no word interferes, single words into their place in a tuple included. A bundle that gets no colour is
-//! taken apart again before anything is spilled.
+//! *Coalescing* is optimistic (Park and Moon, "Optimistic register coalescing", TOPLAS 2004): copies in order
+//! of execution count merge their ends into bundles whenever no word interferes, single words into their
+//! place in a tuple included. A bundle that gets no colour is taken apart again before anything is spilled.
 //!
-//! *Colouring* visits bundles in the order of their starts, which on straight-line code and on trees of blocks is a perfect elimination order of
-//! the interference graph (Hack, "Register allocation for programs in SSA form", 2007): greedy colouring then needs no more registers than the
-//! pressure, alignment aside. Registers are taken best-fit, so that single words fill partly used quads and leave whole ones to tuples. If
-//! none is free, blockers that can sit elsewhere are moved; then the cheapest of the bundle itself and the sets of its
-//! blockers is given up. A node of infinite cost is never given up: it evicts what is finite, or what is narrower and can move.
+//! *Colouring* visits bundles in the order of their starts, which on straight-line code and on trees of
+//! blocks is a perfect elimination order of the interference graph (Hack, "Register allocation for programs
+//! in SSA form", 2007): greedy colouring then needs no more registers than the pressure, alignment aside.
+//! Registers are taken best-fit, so that single words fill partly used quads and leave whole ones to tuples.
+//! If none is free, blockers that can sit elsewhere are moved; then the cheapest of the bundle itself and the
+//! sets of its blockers is given up. A node of infinite cost is never given up: it evicts what is finite, or
+//! what is narrower and can move.
 //!
-//! The interference graph is never built, because it is quadratic in long blocks: two nodes interfere if their intervals overlap, and each
-//! register keeps the intervals placed in it in a search tree. Time is near n·log n, for 100,000 instructions as for 10,000 blocks.
+//! The interference graph is never built, because it is quadratic in long blocks: two nodes interfere if
+//! their intervals overlap, and each register keeps the intervals placed in it in a search tree. Time is near
+//! n·log n, for 100,000 instructions as for 10,000 blocks.
 //!
 //! Deterministic: ties go to the earlier node and the lower register.
 
@@ -172,8 +175,8 @@ pub fn color(graph: &Graph, file: &FileSpec) -> Result<Coloring, OutOfRegisters>
     Ok(result)
 }
 
-/// Merges the ends of copies between nodes of the same width that do not interfere, heaviest copies first, whatever that does to colourability. Returns
-/// for each node the first node of its bundle.
+/// Merges the ends of copies between nodes of the same width that do not interfere, heaviest copies first,
+/// whatever that does to colourability. Returns for each node the first node of its bundle.
 pub fn coalesced(graph: &Graph) -> Vec<u32> {
     let mut same = graph.clone();
     same.affinities.retain(|a| a.offset == 0 && graph.nodes[a.a as usize].words == graph.nodes[a.b as usize].words);
@@ -435,7 +438,8 @@ impl<'a> Colorer<'a> {
         self.last[r] > point && self.file[r].range(..=point).next_back().is_some_and(|(_, (end, _))| *end > point)
     }
 
-    /// A free place: where copies would vanish, else the one that fills its quad best, without going beyond the registers in use if possible.
+    /// A free place: where copies would vanish, else the one that fills its quad best, without going beyond
+    /// the registers in use if possible.
     fn find(&self, i: usize) -> Option<u32> {
         let bundle = &self.bundles[i];
         let words = u32::from(bundle.words);

@@ -1,9 +1,12 @@
 //! `--dump`: graphs of the compiler's work as DOT, for graphviz.
 //!
-//! - `cfg`: blocks of the finished code (or of the stage at which compilation stops), divergent branches with where they reconverge;
-//! - `ddg`: dependences within each block as the scheduler sees them, before it reorders: register (solid, with the cycles to wait) and order (dashed);
-//! - `interference`: live ranges after partitioning, each with its register file; an edge joins two that are live at the same time in the same
-//!   file, so cannot share a register. Pieces of time are [`super::color`]'s intervals.
+//! - `cfg`: blocks of the finished code (or of the stage at which compilation stops), divergent branches with
+//!   where they reconverge;
+//! - `ddg`: dependences within each block as the scheduler sees them, before it reorders: register (solid,
+//!   with the cycles to wait) and order (dashed);
+//! - `interference`: live ranges after partitioning, each with its register file; an edge joins two that are
+//!   live at the same time in the same file, so cannot share a register. Pieces of time are
+//!   [`super::color`]'s intervals.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -81,7 +84,8 @@ fn head(out: &mut String, kind: &str, function: &Function) {
     let _ = writeln!(out, "{kind} {} {{", quoted(&function.name));
     let _ = writeln!(
         out,
-        "  fontname=\"monospace\"; node [shape=box, fontname=\"monospace\", fontsize=10]; edge [fontname=\"monospace\", fontsize=9];"
+        "  fontname=\"monospace\"; node [shape=box, fontname=\"monospace\", fontsize=10]; \
+         edge [fontname=\"monospace\", fontsize=9];"
     );
 }
 

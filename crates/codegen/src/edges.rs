@@ -1,8 +1,10 @@
 //! Code on control-flow edges (hazards 3, 5, 7).
 //!
-//! Code of an edge runs exactly for the lanes that take it, under their EXEC: at the end of a predecessor with one successor; at the start of a
-//! successor with one predecessor, unless lanes meet there again; else in a block of its own on the edge. An edge from a divergent branch straight to its
-//! reconvergence block always gets a block: lanes that leave a loop in different iterations must run the code on their way out (S4).
+//! Code of an edge runs exactly for the lanes that take it, under their EXEC: at the end of a predecessor
+//! with one successor; at the start of a successor with one predecessor, unless lanes meet there again; else
+//! in a block of its own on the edge. An edge from a divergent branch straight to its reconvergence block
+//! always gets a block: lanes that leave a loop in different iterations must run the code on their way out
+//! (S4).
 
 use cranelift_entity::SecondaryMap;
 use smallvec::smallvec;
@@ -20,8 +22,8 @@ pub struct Placed {
     pub at: usize,
 }
 
-/// Puts code on edges of one function, whose control flow was `cfg` before the first of them. New blocks enter the layout in
-/// [`EdgeCode::finish`].
+/// Puts code on edges of one function, whose control flow was `cfg` before the first of them. New blocks
+/// enter the layout in [`EdgeCode::finish`].
 pub struct EdgeCode<'a> {
     cfg: &'a Cfg,
     /// Blocks to follow a block in the layout: they are fallen into.
@@ -45,10 +47,11 @@ impl<'a> EdgeCode<'a> {
         EdgeCode { cfg, after: SecondaryMap::new(), apart: Vec::new(), next, number }
     }
 
-    /// Puts phi copies on the edge from `pred` to `block`: as [`EdgeCode::place`], but copies that would need a block of their own may run
-    /// before the branch, also for the lanes that do not take the edge. That is right on an edge forward in reverse post-order: `block` then does
-    /// not dominate `pred`, so no phi of `block` has a value yet on the other side, and whatever reads one later passes `block`
-    /// first. It pays if the edge is about as frequent as its start.
+    /// Puts phi copies on the edge from `pred` to `block`: as [`EdgeCode::place`], but copies that would need
+    /// a block of their own may run before the branch, also for the lanes that do not take the edge. That is
+    /// right on an edge forward in reverse post-order: `block` then does not dominate `pred`, so no phi of
+    /// `block` has a value yet on the other side, and whatever reads one later passes `block` first. It pays
+    /// if the edge is about as frequent as its start.
     pub fn place_copies(&mut self, function: &mut Function, pred: Block, block: Block, code: Vec<Inst>) -> Placed {
         const MOST: usize = 3;
         let forward = self.number[pred] < self.number[block];
@@ -85,10 +88,10 @@ impl<'a> EdgeCode<'a> {
         let mut falls = true;
         for inst in insts.iter_mut().rev().take(2) {
             falls &= inst.op != Op::Bra;
-            if let (Targets::Blocks(targets), Op::Bra | Op::BraScalar | Op::BraDivergent) = (&mut inst.targets, inst.op) {
-                if targets[0] == block {
-                    targets[0] = edge;
-                }
+            if let (Targets::Blocks(targets), Op::Bra | Op::BraScalar | Op::BraDivergent) = (&mut inst.targets, inst.op)
+                && targets[0] == block
+            {
+                targets[0] = edge;
             }
         }
         if falls && self.next[pred] == Some(block) {
@@ -99,7 +102,8 @@ impl<'a> EdgeCode<'a> {
         Placed { block: edge, at: 0 }
     }
 
-    /// Enters the new blocks into the layout: those that are fallen into behind their predecessors, the others at the end.
+    /// Enters the new blocks into the layout: those that are fallen into behind their predecessors, the
+    /// others at the end.
     pub fn finish(self, function: &mut Function) {
         if self.apart.is_empty() && self.after.values().all(Option::is_none) {
             return;

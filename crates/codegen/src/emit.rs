@@ -90,10 +90,10 @@ fn linear(function: &Function) -> Vec<Inst> {
             let here = result.len() as i64;
             let distance = |t: &Block| (start[t] - here - 1) as i32;
             let mut inst = inst.clone();
-            if let Targets::Blocks(t) = &inst.targets {
-                if let Some(first) = t.first() {
-                    inst.targets = Targets::Offsets { target: distance(first), reconverge: t.get(1).map(distance) };
-                }
+            if let Targets::Blocks(t) = &inst.targets
+                && let Some(first) = t.first()
+            {
+                inst.targets = Targets::Offsets { target: distance(first), reconverge: t.get(1).map(distance) };
             }
             result.push(inst);
         }

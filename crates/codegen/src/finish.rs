@@ -1,7 +1,10 @@
 //! Final clean-up of allocated code and its register usage.
 //!
-//! Copies onto themselves and branches to the next block go away; branches to blocks that only branch on go straight to the end; a scalar branch
-//! around a jump is inverted. Divergent branches keep their sides: which runs first decides what scalar registers must survive (hazard 1).
+//! Copies onto themselves and branches to the next block go away; branches to blocks that only branch on go
+//! straight to the end; a scalar branch around a jump is inverted. Divergent branches keep their sides: which
+//! runs first decides what scalar registers must survive (hazard 1).
+//!
+//! May touch: allocated code, without moving any value to another register.
 
 use super::context::Context;
 use super::{CodegenError, FunctionStats, marks};
@@ -29,11 +32,13 @@ fn tidy(function: &mut Function, stats: &mut FunctionStats) {
     for position in 0..function.layout.len() {
         let next = function.layout.get(position + 1).copied();
         let insts = &mut function.blocks[function.layout[position]].insts;
-        if let [.., branch, jump] = &mut insts[..] {
-            if branch.op == Op::BraScalar && jump.op == Op::Bra && branch.blocks().first().copied() == next {
-                branch.imm = 1 - branch.imm;
-                std::mem::swap(&mut branch.targets, &mut jump.targets);
-            }
+        if let [.., branch, jump] = &mut insts[..]
+            && branch.op == Op::BraScalar
+            && jump.op == Op::Bra
+            && branch.blocks().first().copied() == next
+        {
+            branch.imm = 1 - branch.imm;
+            std::mem::swap(&mut branch.targets, &mut jump.targets);
         }
         if insts.last().is_some_and(|i| i.op == Op::Bra && i.guard.is_none() && i.blocks().first().copied() == next) {
             insts.pop();
@@ -48,19 +53,20 @@ fn tidy(function: &mut Function, stats: &mut FunctionStats) {
 fn thread_jumps(function: &mut Function) {
     let mut onward: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
     for block in &function.layout {
-        if let [only] = &function.blocks[*block].insts[..] {
-            if only.op == Op::Bra && only.blocks().first() != Some(block) {
-                onward[*block] = only.blocks().first().copied();
-            }
+        if let [only] = &function.blocks[*block].insts[..]
+            && only.op == Op::Bra
+            && only.blocks().first() != Some(block)
+        {
+            onward[*block] = only.blocks().first().copied();
         }
     }
     // A reconvergence block stays: lanes that jumped past it would not meet the others there.
     for block in &function.layout {
         for inst in &function.blocks[*block].insts {
-            if inst.op == Op::BraDivergent {
-                if let Some(j) = inst.blocks().get(1) {
-                    onward[*j] = None;
-                }
+            if inst.op == Op::BraDivergent
+                && let Some(j) = inst.blocks().get(1)
+            {
+                onward[*j] = None;
             }
         }
     }

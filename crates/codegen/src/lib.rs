@@ -1,7 +1,7 @@
 //! Machine-layer stages from SSA MIR to allocated code (C2).
 //!
-//! The stages are the rows of [`pipeline::STAGES`], one file each; `docs/STAGES.md` is printed from them. Each transforms one function;
-//! functions are compiled in parallel.
+//! The stages are the rows of [`pipeline::STAGES`], one file each; `docs/STAGES.md` is printed from them.
+//! Each transforms one function; functions are compiled in parallel.
 //!
 //! May touch: [`heddle_isa`], [`heddle_mir`], [`heddle_target`]. Never the simulator or LLVM.
 
@@ -50,7 +50,8 @@ use heddle_target::Machine;
 pub enum CodegenError {
     /// The registers allowed cannot hold even one instruction's operands.
     #[error(
-        "{kernel}: {available} {file} registers are too few: an instruction needs more at once; allow more (--max-registers, or the machine description's register files)"
+        "{kernel}: {available} {file} registers are too few: an instruction needs more at once; \
+         allow more (--max-registers, or the machine description's register files)"
     )]
     TooFewRegisters {
         /// Kernel.

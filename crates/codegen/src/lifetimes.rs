@@ -1,11 +1,15 @@
-//! Fixed or shared: which main registers of a kernel each warp owns and which come from the SM's pool (REN-1, REN-4).
+//! Fixed or shared: which main registers of a kernel each warp owns and which come from the SM's pool (REN-1,
+//! REN-4).
 //!
-//! Long-lived values go to fixed registers from 0 on, short-lived ones behind them. What counts as long-lived is weighed by what happens meanwhile, not by
-//! length: a value that is live across a barrier, over a loop's back edge, or while the warp waits for memory holds its register for most of the
-//! warp's time, so sharing it gains nothing. Where the boundary F lies is chosen per kernel: each of a few divisions is coloured and its
-//! releases are placed; the one that lets most warps be resident wins, and only if they are more than without renaming.
+//! Long-lived values go to fixed registers from 0 on, short-lived ones behind them. What counts as long-lived
+//! is weighed by what happens meanwhile, not by length: a value that is live across a barrier, over a loop's
+//! back edge, or while the warp waits for memory holds its register for most of the warp's time, so sharing
+//! it gains nothing. Where the boundary F lies is chosen per kernel: each of a few divisions is coloured and
+//! its releases are placed; the one that lets most warps be resident wins, and only if they are more than
+//! without renaming.
 //!
-//! May touch main registers only, before they are physical; the checker and [`super::release_check`] prove the result.
+//! May touch main registers only, before they are physical; the checker and [`super::release_check`] prove
+//! the result.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
@@ -17,7 +21,8 @@ use heddle_isa::{Op, OpClass, Space, VReg};
 use heddle_mir::{Bank, Block, Function, liveness};
 use heddle_target::Machine;
 
-/// What makes a value long-lived, beside being read where nothing may have been written (which must never find its register unmapped).
+/// What makes a value long-lived, beside being read where nothing may have been written (which must never
+/// find its register unmapped).
 #[derive(Clone, Copy)]
 struct Criteria {
     /// Live across a barrier or over a back edge.
@@ -40,15 +45,17 @@ struct Division {
     first: u32,
 }
 
-/// Warps that an SM probably comes to hold: each takes its fixed registers and what it holds most of the time, and the oldest has its reserve.
+/// Warps that an SM probably comes to hold: each takes its fixed registers and what it holds most of the
+/// time, and the oldest has its reserve.
 fn resident(machine: &Machine, fixed: u32, demand: u32, typical: u32) -> u32 {
     let all = machine.sm.main_registers / machine.warp_size;
     let Some(rest) = all.checked_sub(fixed + demand) else { return 0 };
     (1 + rest / (fixed + typical).max(1)).min(machine.sm.max_warps)
 }
 
-/// Divides the registers and gives every vector register its main register, if that is worth it and all fit `registers` names without spilling; says
-/// whether it did. `otherwise` registers would be named without renaming.
+/// Divides the registers and gives every vector register its main register, if that is worth it and all fit
+/// `registers` names without spilling; says whether it did. `otherwise` registers would be named without
+/// renaming.
 pub fn run(
     function: &mut Function,
     session: &mut Session,
@@ -103,7 +110,8 @@ fn apply(function: &mut Function, division: &Division) {
     function.fixed_registers = Some(division.first);
 }
 
-/// Instructions of a block at which a warp stands still: barriers, and the first use of something loaded from global memory in the block.
+/// Instructions of a block at which a warp stands still: barriers, and the first use of something loaded from
+/// global memory in the block.
 fn stands(insts: &[heddle_isa::Inst], criteria: Criteria) -> Vec<bool> {
     let mut loading: FxHashMap<VReg, ()> = FxHashMap::default();
     insts

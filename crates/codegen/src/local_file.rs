@@ -1,8 +1,13 @@
-//! Local register-file allocation (C2): colours each cluster's live ranges in its local file; what does not fit goes to the main file.
+//! Local register-file allocation (C2): colours each cluster's live ranges in its local file; what does not
+//! fit goes to the main file.
 //!
-//! A range that finds no colour is renamed to its main register MVR (C10), which holds the same value wherever the range is read: the copies between them
-//! become copies of a register onto itself and go away, so the move to the main file costs nothing that C5 to C9 had not paid. A range that only its owner
-//! uses moves to the main file as it is. Ranges are given up by what they save for each point of their length; by default also those that save nothing.
+//! A range that finds no colour is renamed to its main register MVR (C10), which holds the same value
+//! wherever the range is read: the copies between them become copies of a register onto itself and go away,
+//! so the move to the main file costs nothing that C5 to C9 had not paid. A range that only its owner uses
+//! moves to the main file as it is. Ranges are given up by what they save for each point of their length; by
+//! default also those that save nothing. Colouring is [`super::color`]'s.
+//!
+//! May touch: vector registers with an owner, and copies that partitioning inserted.
 
 use cranelift_entity::SecondaryMap;
 
@@ -10,10 +15,10 @@ use super::allocate::{Session, to_physical};
 use super::color::{self, FileSpec};
 use super::context::{Allocation, Context};
 use super::partition::Ownership;
-use super::spill::INSERTED;
+use super::spill::{self, INSERTED};
 use super::webs::{self, Costs};
 use super::{CodegenError, ranges};
-use heddle_isa::{Op, Space, VReg};
+use heddle_isa::{Inst, Op, Space, VReg};
 use heddle_mir::{Function, liveness};
 
 /// Allocates the local files of all clusters.
@@ -65,7 +70,8 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     Ok(())
 }
 
-/// Energy that each local register saves against the main file: cheaper accesses, less the copies that go away with it.
+/// Energy that each local register saves against the main file: cheaper accesses, less the copies that go
+/// away with it.
 fn gains(function: &Function, costs: &Costs, session: &Session) -> SecondaryMap<VReg, f32> {
     let mut gains: SecondaryMap<VReg, f32> = SecondaryMap::with_capacity(function.vregs.len());
     gains.resize(function.vregs.len());
@@ -119,15 +125,10 @@ fn give_up(function: &mut Function, lost: &[VReg], session: &mut Session) {
                 }
             });
         }
-        // Copies onto themselves, but not what the program itself moves: that has an origin, and `finish` drops it.
-        let origins = &mut session.origins[block];
-        let mut keep: Vec<bool> =
-            insts.iter().zip(origins.iter()).map(|(i, o)| *o != INSERTED || i.op != Op::Mov || i.dst != i.srcs[0]).collect();
-        keep.resize(insts.len(), true);
-        let mut k = keep.iter();
-        insts.retain(|_| *k.next().unwrap_or(&true));
-        let mut k = keep.iter();
-        origins.retain(|_| *k.next().unwrap_or(&true));
+        // Copies onto themselves, but not what the program itself moves: that has an origin, and `finish`
+        // drops it.
+        let keep = |i: &Inst, origin: u32| origin != INSERTED || i.op != Op::Mov || i.dst != i.srcs[0];
+        spill::retain(insts, &mut session.origins[block], keep);
     }
     drop_dead_copies(function, session);
     session.forget_view();
@@ -142,17 +143,7 @@ fn drop_dead_copies(function: &mut Function, session: &mut Session) {
     }
     for position in 0..function.layout.len() {
         let block = function.layout[position];
-        let insts = &mut function.blocks[block].insts;
-        let origins = &mut session.origins[block];
-        let dead =
-            |i: &heddle_isa::Inst, o: u32| o == INSERTED && i.op == Op::Mov && i.dst.as_virt().is_some_and(|(r, _)| !used[r]);
-        let keep: Vec<bool> = insts.iter().zip(origins.iter()).map(|(i, o)| !dead(i, *o)).collect();
-        if keep.iter().all(|k| *k) {
-            continue;
-        }
-        let mut k = keep.iter();
-        insts.retain(|_| *k.next().unwrap_or(&true));
-        let mut k = keep.iter();
-        origins.retain(|_| *k.next().unwrap_or(&true));
+        let dead = |i: &Inst, o: u32| o == INSERTED && i.op == Op::Mov && i.dst.as_virt().is_some_and(|(r, _)| !used[r]);
+        spill::retain(&mut function.blocks[block].insts, &mut session.origins[block], |i, o| !dead(i, o));
     }
 }

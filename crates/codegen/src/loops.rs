@@ -35,25 +35,14 @@ impl Loops {
     pub fn new(cfg: &Cfg) -> Self {
         let mut number = vec![usize::MAX; cfg.len];
         cfg.rpo.iter().enumerate().for_each(|(i, b)| number[b.index()] = i);
-        let idom = cfg.dominators();
-        let mut depth: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(cfg.len);
-        for b in &cfg.rpo {
-            depth[*b] = idom[*b].map_or(0, |d| depth[d] + 1);
-        }
-        let dominates = |a: Block, mut b: Block| {
-            while depth[b] > depth[a] {
-                let Some(up) = idom[b] else { break };
-                b = up;
-            }
-            a == b
-        };
+        let dominators = cfg.dominators();
         let mut result = Loops { irregular: FixedBitSet::with_capacity(cfg.len), ..Default::default() };
         let mut in_loop = FixedBitSet::with_capacity(cfg.len);
         // Headers in reverse post-order: a loop's header comes before the headers inside it.
         for &header in &cfg.rpo {
             let retreating =
                 cfg.edges[header].preds.iter().filter(|p| (number[header.index()]..usize::MAX).contains(&number[p.index()]));
-            let (latches, others): (Vec<Block>, Vec<Block>) = retreating.copied().partition(|p| dominates(header, *p));
+            let (latches, others): (Vec<Block>, Vec<Block>) = retreating.copied().partition(|p| dominators.dominates(header, *p));
             if !others.is_empty() {
                 result.irregular.insert(header.index());
             }

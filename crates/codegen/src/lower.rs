@@ -1,11 +1,15 @@
 //! Phi and tuple lowering: SSA to copies.
 //!
-//! The copies of a block's phis form one parallel copy on each incoming edge, sequentialised with a temporary for each cycle (hazard 5).
-//! Where they stand is the business of [`super::edges`]: copies into vector and predicate registers run under the EXEC of exactly the lanes that
-//! take the edge (hazard 3); lanes that leave a loop in different iterations take their values on the way out, not after they have met
-//! again (S4). Copies into scalar registers run for the whole warp, as the branch that leads there does.
+//! The copies of a block's phis form one parallel copy on each incoming edge, sequentialised with a temporary
+//! for each cycle (hazard 5). Where they stand is the business of [`super::edges`]: copies into vector and
+//! predicate registers run under the EXEC of exactly the lanes that take the edge (hazard 3); lanes that
+//! leave a loop in different iterations take their values on the way out, not after they have met again (S4).
+//! Copies into scalar registers run for the whole warp, as the branch that leads there does.
 //!
-//! An input that is `undef` needs no copy. Tuples become copies of their words.
+//! An input that is `undef` needs no copy. Tuples become copies of their words. Sequences of parallel copies:
+//! Boissinot et al., "Revisiting out-of-SSA translation" (CGO 2009).
+//!
+//! May touch: phis, tuples, and blocks on critical edges. Afterwards registers have several definitions.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
@@ -118,11 +122,11 @@ fn sequentialize(function: &mut Function, mut pending: Vec<Copy>) -> Vec<Inst> {
                 code.push(copy(function, temp, Operand::virt(dst), pending[next_cycle].loc));
                 let mut moved = 0;
                 for (j, c) in pending.iter_mut().enumerate() {
-                    if let (false, Some((r, word))) = (done[j], c.src.as_virt()) {
-                        if r == dst {
-                            c.src = Operand::virt_word(temp, word);
-                            moved += 1;
-                        }
+                    if let (false, Some((r, word))) = (done[j], c.src.as_virt())
+                        && r == dst
+                    {
+                        c.src = Operand::virt_word(temp, word);
+                        moved += 1;
                     }
                 }
                 readers.insert(dst, 0);
@@ -137,10 +141,11 @@ fn sequentialize(function: &mut Function, mut pending: Vec<Copy>) -> Vec<Inst> {
         if let Some((r, _)) = c.src.as_virt() {
             let count = readers.entry(r).or_default();
             *count -= 1;
-            if let Some(&j) = by_dst.get(&r) {
-                if !done[j] && !blocked(&readers, &pending[j]) {
-                    ready.push(j);
-                }
+            if let Some(&j) = by_dst.get(&r)
+                && !done[j]
+                && !blocked(&readers, &pending[j])
+            {
+                ready.push(j);
             }
         }
     }
@@ -164,7 +169,8 @@ fn lower_tuples(function: &mut Function) {
         for inst in old {
             match (inst.op, inst.dst.as_virt()) {
                 (Op::Undef, Some((dst, _))) => {
-                    // Any value will do; words are written one by one because no wide move takes an immediate of 128 bits.
+                    // Any value will do; words are written one by one because no wide move takes an immediate
+                    // of 128 bits.
                     if function.vregs[dst].words == 4 {
                         for word in 0..4 {
                             new.push(Inst::new(Op::Mov, Type::B32, Operand::virt_word(dst, word), [Operand::Immediate(0)]));

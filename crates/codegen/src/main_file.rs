@@ -1,10 +1,24 @@
-//! Allocation of the main vector file M, first form: every vector register goes there (C2; local files come with partitioning).
+//! Allocation of the main vector file M (C2): every vector register that no local file has taken gets its place
+//! here, and allocation ends.
 //!
-//! 1. If more words are live somewhere than there are registers, [`super::main_spill`] moves values to private memory and back, or
-//!    recomputes them, until the pressure fits, and the pieces become registers of their own.
-//! 2. [`super::color`] assigns registers. Alignment of tuples (C12) may still leave one without a place; it is then spilled around each use.
+//! # Problem
+//! A main register that a warp names limits how many warps an SM can hold; a value without one costs a store
+//! and reloads. So first the number of registers is chosen: all that are needed, or fewer where the warps that
+//! then fit hide more latency than the spills cost. The prediction is a bound of the kind of Hong and Kim, "An
+//! analytical model for a GPU architecture" (ISCA 2009): the larger of the time to issue and of latency spread
+//! over the resident warps.
+//!
+//! # Steps
+//! 0. [`super::lifetimes`] divides the registers into fixed and shared ones (REN-1, REN-4), where that pays.
+//! 1. If more words are live somewhere than there are registers, [`super::main_spill`] moves values to
+//!    private memory and back, or recomputes them, until the pressure fits, and the pieces become registers
+//!    of their own.
+//! 2. [`super::color`] assigns registers. Alignment of tuples (C12) may still leave one without a place; it
+//!    is then spilled around each use.
 //! 3. Reloads that are the last of their slot get the last-use policy (K7).
-//! 4. The checker proves the result, all three files at once.
+//! 4. The checker proves the result, all files at once.
+//!
+//! May touch: the whole function. It leaves no virtual register.
 
 use super::allocate::color_bank;
 use super::color::FileSpec;
@@ -17,10 +31,12 @@ use heddle_target::Machine;
 /// Fewest registers that a limit for the sake of occupancy leaves a work-item.
 const LEAST: u32 = 18;
 
-/// How many registers a work-item should have: all it needs, or fewer, with spills, where the warps that then fit hide more latency than the spills cost.
+/// How many registers a work-item should have: all it needs, or fewer, with spills, where the warps that then
+/// fit hide more latency than the spills cost.
 ///
-/// The prediction for w resident warps is the larger of what they take to issue and of the time of one warp alone, each a warp: max(I, T / w), with
-/// instructions I and latency T weighted by block frequencies. A word over the limit costs a store and a reload in its block.
+/// The prediction for w resident warps is the larger of what they take to issue and of the time of one warp
+/// alone, each a warp: max(I, T / w), with instructions I and latency T weighted by block frequencies. A word
+/// over the limit costs a store and a reload in its block.
 fn best_limit(function: &Function, pressure: &ranges::Pressure, machine: &Machine, most: u32) -> u32 {
     let needed = pressure.worst[Bank::Vector as usize];
     let warps =
@@ -60,8 +76,8 @@ fn best_limit(function: &Function, pressure: &ranges::Pressure, machine: &Machin
 /// Allocates the main file and finishes allocation.
 ///
 /// # Errors
-/// [`CodegenError::TooFewRegisters`] if a single instruction's operands do not fit; [`CodegenError::Internal`] if the checker finds
-/// a defect.
+/// [`CodegenError::TooFewRegisters`] if a single instruction's operands do not fit;
+/// [`CodegenError::Internal`] if the checker finds a defect.
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
     let Allocation { machine, options, stats, session } = context.allocation(function);
     let registers = machine.sm.max_main_registers.min(options.max_main_registers.unwrap_or(u32::MAX));

@@ -1,21 +1,24 @@
 //! Spilling of main vector registers to private memory until the pressure fits (C2).
 //!
 //! # Problem
-//! Choose which values are in registers at each point so that never more than `k` words are, at the least cost of stores and reloads.
+//! Choose which values are in registers at each point so that never more than `k` words are, at the least
+//! cost of stores and reloads.
 //!
 //! # Algorithm
-//! Belady's rule on each block, extended over the control-flow graph as in Braun and Hack, "Register spilling and live-range splitting for
-//! SSA-form programs" (CC 2009): when room is needed, the value whose next use is farthest goes; leaving a loop counts as very far, so values that a
-//! loop does not use make room for those it uses. At joins the values that all predecessors hold stay; loop headers prefer what the loop
-//! uses next. Differences between a predecessor's end and a block's start are mended on the edge. The input is not SSA but lowered code, so
-//! a reload simply writes the register again, and [`super::ranges::split_webs`] takes the pieces apart afterwards: live-range splitting for
-//! free. A value is stored when it first leaves its register, once for each definition; constants, immediates and special registers are
-//! recomputed instead.
+//! Belady's rule on each block, extended over the control-flow graph as in Braun and Hack, "Register spilling
+//! and live-range splitting for SSA-form programs" (CC 2009): when room is needed, the value whose next use
+//! is farthest goes; leaving a loop counts as very far, so values that a loop does not use make room for
+//! those it uses. At joins the values that all predecessors hold stay; loop headers prefer what the loop uses
+//! next. Differences between a predecessor's end and a block's start are mended on the edge. The input is not
+//! SSA but lowered code, so a reload simply writes the register again, and [`super::ranges::split_webs`]
+//! takes the pieces apart afterwards: live-range splitting for free. A value is stored when it first leaves
+//! its register, once for each definition; constants, immediates and special registers are recomputed
+//! instead.
 //!
 //! Words count, not registers: a quad of which two words are dead takes two.
 //!
-//! Reloads and stores stand where the value is needed or goes away, unguarded, so every lane that needs the value executes them
-//! (hazard 3): a lane at a point has come along the path whose state the analysis knows.
+//! Reloads and stores stand where the value is needed or goes away, unguarded, so every lane that needs the
+//! value executes them (hazard 3): a lane at a point has come along the path whose state the analysis knows.
 
 use cranelift_entity::SecondaryMap;
 use fixedbitset::FixedBitSet;
@@ -62,7 +65,8 @@ struct Held {
     in_memory: bool,
 }
 
-/// Inserts spills and reloads so that at most `k` vector words are in registers at any point, as far as single instructions allow.
+/// Inserts spills and reloads so that at most `k` vector words are in registers at any point, as far as
+/// single instructions allow.
 pub fn run(
     function: &mut Function,
     view: &LiveView,
@@ -129,7 +133,8 @@ fn mentions(function: &Function, inst: &Inst) -> Mentions {
     result
 }
 
-/// Distance in instructions from the start of each block to the next read of each register live into it, sorted by register.
+/// Distance in instructions from the start of each block to the next read of each register live into it,
+/// sorted by register.
 fn next_uses(function: &Function, view: &LiveView, loops: &Loops) -> SecondaryMap<Block, Vec<(VReg, u32)>> {
     let mut result: SecondaryMap<Block, Vec<(VReg, u32)>> = SecondaryMap::new();
     let mut local: SecondaryMap<Block, Vec<(VReg, u32)>> = SecondaryMap::new();
@@ -493,18 +498,21 @@ impl Spiller<'_> {
                 let loc = self.function.blocks[pred].insts.last().map(|i| i.loc).unwrap_or_default();
                 for i in 0..self.entries[block].len() {
                     let h = self.entries[block][i];
-                    if let Some(e) = self.exit_of(pred, h.reg) {
-                        if h.in_memory && !e.in_memory && e.in_register {
-                            self.save(h.reg, h.mask, loc);
-                        }
+                    if let Some(e) = self.exit_of(pred, h.reg)
+                        && h.in_memory
+                        && !e.in_memory
+                        && e.in_register
+                    {
+                        self.save(h.reg, h.mask, loc);
                     }
                 }
                 for i in 0..self.entries[block].len() {
                     let h = self.entries[block][i];
-                    if let Some(e) = self.exit_of(pred, h.reg) {
-                        if h.in_register && !e.in_register {
-                            self.reload(h.reg, h.mask, loc);
-                        }
+                    if let Some(e) = self.exit_of(pred, h.reg)
+                        && h.in_register
+                        && !e.in_register
+                    {
+                        self.reload(h.reg, h.mask, loc);
                     }
                 }
                 if self.out.is_empty() {

@@ -1,15 +1,20 @@
 //! u marks: vector instructions that the scalar unit executes once for all active lanes (S5, S6).
 //!
-//! A conditionally uniform value has two forms. In S it costs one scalar instruction, and vector instructions read it as they read any source; that is
-//! what selection chooses. Where it must lie in lane registers all the same (an input of a phi at a divergent join or loop exit, a word of a
-//! tuple, a spilled scalar), the u-marked form writes them directly.
+//! A conditionally uniform value has two forms. In S it costs one scalar instruction, and vector instructions
+//! read it as they read any source; that is what selection chooses. Where it must lie in lane registers all
+//! the same (an input of a phi at a divergent join or loop exit, a word of a tuple, a spilled scalar), the
+//! u-marked form writes them directly.
 //!
 //! # Cost rule
-//! Both forms take one issue of the scalar unit and spend one lane's energy, where an unmarked instruction takes a cluster's slot and the energy of all active
-//! lanes. So (1) an instruction whose one use is a copy from S to lanes writes the lanes itself, which saves the copy; (2) any instruction
-//! that the scalar unit has and whose sources are all uniform is marked.
+//! Both forms take one issue of the scalar unit and spend one lane's energy, where an unmarked instruction
+//! takes a cluster's slot and the energy of all active lanes. So (1) an instruction whose one use is a copy
+//! from S to lanes writes the lanes itself, which saves the copy; (2) any instruction that the scalar unit
+//! has and whose sources are all uniform is marked.
 //!
-//! Marks are right by construction: a source that is scalar, constant or immediate is the same in all lanes (S8 checks it at run time).
+//! Marks are right by construction: a source that is scalar, constant or immediate is the same in all lanes
+//! (S8 checks it at run time).
+//!
+//! May touch: the u bit, and copies from scalar to vector registers.
 
 use cranelift_entity::SecondaryMap;
 
@@ -33,7 +38,8 @@ fn is_uniform(function: &Function, op: Operand) -> bool {
     }
 }
 
-/// Marks every instruction of the scalar unit that writes lanes from uniform sources. Works on virtual and physical registers.
+/// Marks every instruction of the scalar unit that writes lanes from uniform sources. Works on virtual and
+/// physical registers.
 pub fn mark(function: &mut Function) {
     for position in 0..function.layout.len() {
         let block = function.layout[position];

@@ -1,10 +1,11 @@
-//! Virtual-register partitioning (C3–C12): which live range lives in which cluster's local file, and the copies that follow.
+//! Virtual-register partitioning (C3–C12): which live range lives in which cluster's local file, and the
+//! copies that follow.
 //!
 //! The rules' examples (C-ex1, C-ex2) are `tests/lit/codegen/partition-example-*.mir`.
 //!
-//! Every live range (web, C3) gets an owner. By default that is the home of least energy, the main file included; with
-//! [`Ownership::Publication`] it is the cluster with most accesses, counted statically (C4). Then, for a range with register VR, its main
-//! register MVR (C10) and a register VRnew of another cluster:
+//! Every live range (web, C3) gets an owner. By default that is the home of least energy, the main file
+//! included; with [`Ownership::Publication`] it is the cluster with most accesses, counted statically (C4).
+//! Then, for a range with register VR, its main register MVR (C10) and a register VRnew of another cluster:
 //!
 //! | access | rule | code |
 //! |---|---|---|
@@ -15,23 +16,28 @@
 //! | another cluster only writes | C9 | writes MVR; `mov VR, MVR` |
 //!
 //! # Control flow (C11)
-//! Copies behind a write follow every write of the range, under the same EXEC. The copy of C7 stands before the first read of each stretch of a block
-//! between writes. If the range has a single write and the cluster reads it in several blocks, or in a loop that the write is outside of, it stands once, in the
-//! nearest common dominator of the reads that is in no deeper loop than need be; lanes that read have then passed it, whatever EXEC is there.
+//! Copies behind a write follow every write of the range, under the same EXEC. The copy of C7 stands before
+//! the first read of each stretch of a block between writes. If the range has a single write and the cluster
+//! reads it in several blocks, or in a loop that the write is outside of, it stands once, in the nearest
+//! common dominator of the reads that is in no deeper loop than need be; lanes that read have then passed it,
+//! whatever EXEC is there.
 //!
-//! Where C7 would cost more than it saves (few reads, weighted), the cluster reads MVR each time; not with the publication's rules.
+//! Where C7 would cost more than it saves (few reads, weighted), the cluster reads MVR each time; not with
+//! the publication's rules.
 //!
-//! May touch: MIR before allocation. Local registers that find no colour later go back to their MVR (`local_file`).
+//! May touch: MIR before allocation. Local registers that find no colour later go back to their MVR
+//! (`local_file`).
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 
 use super::allocate::Session;
 use super::context::{Allocation, Context};
-use super::spill::INSERTED;
+use super::spill::{self, INSERTED};
 use super::webs::{self, Accesses, Costs, Home};
 use super::{CodegenError, ranges};
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
+use heddle_mir::cfg::Dominators;
 use heddle_mir::{Bank, Block, Function, RegClass, liveness};
 use heddle_target::Machine;
 
@@ -65,6 +71,9 @@ struct Plan {
     placed_once: u8,
 }
 
+/// The plans of the ranges that have one.
+type Plans = SecondaryMap<VReg, Option<Box<Plan>>>;
+
 /// Where the copies of C7 that serve several blocks stand: at the end of a block.
 type Hoisted = FxHashMap<Block, Vec<(VReg, u8)>>;
 
@@ -78,7 +87,7 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     ranges::split_webs(function, &view, Bank::Vector);
     let costs = Costs::new(machine);
     let table = webs::accesses(function, &costs);
-    let mut plans: SecondaryMap<VReg, Option<Box<Plan>>> = SecondaryMap::with_capacity(function.vregs.len());
+    let mut plans: Plans = Plans::with_capacity(function.vregs.len());
     let registers: Vec<VReg> = function.vregs.keys().filter(|r| function.vregs[*r].bank == Bank::Vector).collect();
     for reg in registers {
         let home = match ownership {
@@ -114,19 +123,17 @@ fn coalesce(function: &mut Function, session: &mut Session) {
     for position in 0..function.layout.len() {
         let block = function.layout[position];
         let insts = &mut function.blocks[block].insts;
-        let mut keep = Vec::with_capacity(insts.len());
         for inst in insts.iter_mut() {
             ranges::for_each_operand_mut(inst, |reg, _| *reg = web.get(*reg).copied().flatten().unwrap_or(*reg));
-            keep.push(inst.op != Op::Mov || inst.dst != inst.srcs[0] || inst.guard.is_some());
         }
-        let mut k = keep.iter();
-        insts.retain(|_| *k.next().unwrap_or(&true));
-        let mut k = keep.iter();
-        session.origins[block].retain(|_| *k.next().unwrap_or(&true));
+        let keep = |i: &Inst, _: u32| i.op != Op::Mov || i.dst != i.srcs[0] || i.guard.is_some();
+        spill::retain(insts, &mut session.origins[block], keep);
     }
     session.forget_view();
 }
 
+/// Chooses the registers of a range: the main one if other clusters touch it (C10), copies where they pay
+/// (C7, C8).
 fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Costs, ownership: Ownership) -> Plan {
     let class = function.vregs[reg];
     let owner = match home {
@@ -170,7 +177,8 @@ fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Co
     plan
 }
 
-fn read_words(function: &Function, plans: &mut SecondaryMap<VReg, Option<Box<Plan>>>) {
+/// Notes which words each cluster reads of each range.
+fn read_words(function: &Function, plans: &mut Plans) {
     for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
         let Some(cluster) = webs::cluster_of(function, inst) else { continue };
         liveness::for_each_use(inst, |reg, words| {
@@ -181,20 +189,24 @@ fn read_words(function: &Function, plans: &mut SecondaryMap<VReg, Option<Box<Pla
     }
 }
 
-/// Finds the copies of C7 that are made once for reads in several blocks or in loops (C11).
-fn place_copies(
-    function: &Function,
-    plans: &mut SecondaryMap<VReg, Option<Box<Plan>>>,
-    costs: &Costs,
-    ownership: Ownership,
-    session: &mut Session,
-) -> Hoisted {
-    struct Sites {
-        definition: Option<Block>,
-        definitions: u32,
-        /// Cluster, block and weighted words of each read.
-        reads: Vec<(u8, Block, f32)>,
-    }
+/// A range's places in the code.
+#[derive(Default)]
+struct Sites {
+    definition: Option<Block>,
+    definitions: u32,
+    reads: Vec<Read>,
+}
+
+/// Reads of a range by a cluster that has a copy of it.
+struct Read {
+    cluster: u8,
+    block: Block,
+    /// Words, weighted with the block's frequency.
+    words: f32,
+}
+
+/// Ranges with a copy (C7, C8) and a single definition, in order, and where they are read.
+fn defined_once(function: &Function, plans: &Plans) -> Vec<(VReg, Sites)> {
     let mut sites: FxHashMap<VReg, Sites> = FxHashMap::default();
     for &block in &function.layout {
         let frequency = function.blocks[block].frequency;
@@ -205,62 +217,53 @@ fn place_copies(
                 if plan.copies.iter().all(Option::is_none) {
                     return;
                 }
-                let s = sites.entry(reg).or_insert(Sites { definition: None, definitions: 0, reads: Vec::new() });
+                let s = sites.entry(reg).or_default();
                 if write {
                     s.definitions += 1;
                     s.definition = Some(block);
-                } else if let Some(c) = cluster.filter(|c| plan.copies[usize::from(*c)].is_some()) {
-                    s.reads.push((c, block, frequency * f32::from(words)));
+                } else if let Some(cluster) = cluster.filter(|c| plan.copies[usize::from(*c)].is_some()) {
+                    s.reads.push(Read { cluster, block, words: frequency * f32::from(words) });
                 }
             });
         }
     }
-    let mut hoisted = Hoisted::default();
     let mut ordered: Vec<(VReg, Sites)> = sites.into_iter().filter(|(_, s)| s.definitions == 1).collect();
+    ordered.sort_unstable_by_key(|s| s.0);
+    ordered
+}
+
+/// The block of least frequency between a definition and what it dominates; `None` if it does not dominate it.
+fn out_of_loops(function: &Function, dominators: &Dominators, definition: Block, common: Block) -> Option<Block> {
+    let (mut place, mut at) = (common, common);
+    while at != definition {
+        at = dominators.immediate[at]?;
+        if function.blocks[at].frequency < function.blocks[place].frequency {
+            place = at;
+        }
+    }
+    Some(place)
+}
+
+/// Finds the copies of C7 that are made once for reads in several blocks or in loops (C11).
+fn place_copies(function: &Function, plans: &mut Plans, costs: &Costs, ownership: Ownership, session: &mut Session) -> Hoisted {
+    let mut hoisted = Hoisted::default();
+    let ordered = defined_once(function, plans);
     if ordered.is_empty() {
         return hoisted;
     }
-    ordered.sort_unstable_by_key(|s| s.0);
-    let cfg = &session.view(function).cfg;
-    let idom = cfg.dominators();
-    let mut depth: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(cfg.len);
-    for b in &cfg.rpo {
-        depth[*b] = idom[*b].map_or(0, |d| depth[d] + 1);
-    }
+    let dominators = session.view(function).cfg.dominators();
     for (reg, s) in ordered {
         let Some(definition) = s.definition else { continue };
         for c in 0..costs.clusters as u8 {
-            let reads: Vec<&(u8, Block, f32)> = s.reads.iter().filter(|r| r.0 == c).collect();
+            let reads: Vec<&Read> = s.reads.iter().filter(|r| r.cluster == c).collect();
             let Some(first) = reads.first() else { continue };
             let plan = plans[reg].as_mut();
             let Some(plan) = plan.filter(|p| p.writes_copy >> c & 1 == 0) else { continue };
-            let mut common = first.1;
-            for r in &reads {
-                let mut other = r.1;
-                while common != other {
-                    let (up, low) = if depth[common] >= depth[other] { (&mut common, other) } else { (&mut other, common) };
-                    let _ = low;
-                    match idom[*up] {
-                        Some(d) => *up = d,
-                        None => break,
-                    }
-                }
-            }
-            // Out of loops, as far as the definition.
-            let mut place = common;
-            let mut at = common;
-            while at != definition {
-                let Some(up) = idom[at] else { break };
-                at = up;
-                if function.blocks[at].frequency < function.blocks[place].frequency {
-                    place = at;
-                }
-            }
-            let several = reads.iter().any(|r| r.1 != common);
-            if at != definition || (!several && place == common) {
-                continue;
-            }
-            let words = reads.iter().map(|r| r.2).sum::<f32>();
+            let common = reads.iter().fold(first.block, |common, r| dominators.common(common, r.block));
+            let several = reads.iter().any(|r| r.block != common);
+            let place = out_of_loops(function, &dominators, definition, common);
+            let Some(place) = place.filter(|p| several || *p != common) else { continue };
+            let words = reads.iter().map(|r| r.words).sum::<f32>();
             let each = f32::from(plan.read_words[usize::from(c)].count_ones() as u8) * function.blocks[place].frequency;
             let (read, write) = costs.local[usize::from(c)];
             let once = each * (costs.main.0 + write + costs.copy) + words * read;
@@ -301,14 +304,14 @@ fn copy(class: RegClass, to: VReg, from: VReg, mask: u8, cluster: u8, loc: Sourc
     }
 }
 
-/// Moves copies down to where their result is first needed, so that a warp does not wait for an operand earlier than without local files: issue is in order.
+/// Moves copies down to where their result is first needed, so that a warp does not wait for an operand
+/// earlier than without local files: issue is in order.
 fn sink(function: &mut Function, machine: &Machine, session: &mut Session) {
     for position in 0..function.layout.len() {
         let block = function.layout[position];
         let insts = std::mem::take(&mut function.blocks[block].insts);
         let origins = std::mem::take(&mut session.origins[block]);
-        let mut new: Vec<Inst> = Vec::with_capacity(insts.len());
-        let mut new_origins = Vec::with_capacity(insts.len());
+        let mut code = Code::with_capacity(insts.len());
         // Copies on their way down, in order.
         let mut waiting: Vec<Inst> = Vec::new();
         // Results that take long, with the instruction's number.
@@ -331,10 +334,7 @@ fn sink(function: &mut Function, machine: &Machine, session: &mut Session) {
             // The last copy needed, and all before it: they may build on each other.
             let count =
                 if inst.info().flags.terminator { waiting.len() } else { waiting.iter().rposition(needed).map_or(0, |p| p + 1) };
-            for w in waiting.drain(..count) {
-                new.push(w);
-                new_origins.push(INSERTED);
-            }
+            waiting.drain(..count).for_each(|w| code.push(w, INSERTED));
             if let Some(r) = written {
                 if machine.latency(inst.class()) >= SLOW {
                     slow.insert(r, i);
@@ -342,13 +342,10 @@ fn sink(function: &mut Function, machine: &Machine, session: &mut Session) {
                     slow.remove(&r);
                 }
             }
-            new.push(inst);
-            new_origins.push(origin);
+            code.push(inst, origin);
         }
-        new_origins.resize(new_origins.len() + waiting.len(), INSERTED);
-        new.append(&mut waiting);
-        function.blocks[block].insts = new;
-        session.origins[block] = new_origins;
+        code.insert(&mut waiting);
+        (function.blocks[block].insts, session.origins[block]) = (code.insts, code.origins);
     }
 }
 
@@ -358,7 +355,8 @@ const SLOW: u32 = 4;
 /// Beyond so many instructions a result is there.
 const NEAR: usize = 64;
 
-fn rewrite(function: &mut Function, plans: &SecondaryMap<VReg, Option<Box<Plan>>>, hoisted: &Hoisted, session: &mut Session) {
+/// Puts the registers of the plans into the code, with the copies of C5 to C9.
+fn rewrite(function: &mut Function, plans: &Plans, hoisted: &Hoisted, session: &mut Session) {
     for (reg, plan) in plans.iter() {
         let Some(plan) = plan else { continue };
         if let Some(main) = plan.main {
@@ -366,106 +364,137 @@ fn rewrite(function: &mut Function, plans: &SecondaryMap<VReg, Option<Box<Plan>>
             locals.for_each(|l| session.main_of[l] = Some(main));
         }
     }
-    // Copies of C7 that hold the range's value at this point of the block.
-    let mut valid: FxHashMap<VReg, u8> = FxHashMap::default();
+    let mut rewriter = Rewriter { plans, valid: FxHashMap::default(), copies: Vec::new() };
     for position in 0..function.layout.len() {
         let block = function.layout[position];
         let old = std::mem::take(&mut function.blocks[block].insts);
         let origins = std::mem::take(&mut session.origins[block]);
-        let mut new = Vec::with_capacity(old.len() + 8);
-        let mut new_origins = Vec::with_capacity(old.len() + 8);
-        valid.clear();
-        let mut pending: Vec<(VReg, u8)> = hoisted.get(&block).cloned().unwrap_or_default();
-        let mut extra: Vec<Inst> = Vec::new();
+        let mut code = Code::with_capacity(old.len() + 8);
+        let mut pending = hoisted.get(&block).cloned().unwrap_or_default();
+        rewriter.valid.clear();
         for (mut inst, origin) in old.into_iter().zip(origins) {
             let cluster = webs::cluster_of(function, &inst);
-            // Copies for other blocks stand before the branch that leaves, or before this block's own first read.
-            let leaves = inst.info().flags.terminator;
-            pending.retain(|&(reg, c)| {
-                let reads = cluster == Some(c) && inst.srcs.iter().any(|s| s.as_virt().is_some_and(|(r, _)| r == reg));
-                if let (true, Some(plan)) = (leaves || reads, &plans[reg]) {
-                    if let (Some(to), Some(main)) = (plan.copies[usize::from(c)], plan.main) {
-                        copy(function.vregs[reg], to, main, plan.read_words[usize::from(c)], c, inst.loc, &mut extra);
-                    }
-                    return false;
-                }
-                true
-            });
-            for s in &mut inst.srcs {
-                let Some((reg, word)) = s.as_virt() else { continue };
-                let Some(Some(plan)) = plans.get(reg) else { continue };
-                let target = match cluster {
-                    Some(c) if plan.home == Home::Owner(c) => reg,
-                    Some(c) => match (plan.copies[usize::from(c)], plan.main) {
-                        (Some(local), Some(main)) => {
-                            let bit = 1u8 << c;
-                            let held = valid.entry(reg).or_default();
-                            if *held & bit == 0 && plan.placed_once & bit == 0 {
-                                *held |= bit;
-                                copy(function.vregs[reg], local, main, plan.read_words[usize::from(c)], c, inst.loc, &mut extra);
-                            }
-                            local
-                        }
-                        (None, main) => main.unwrap_or(reg),
-                        (Some(local), None) => local,
-                    },
-                    None => plan.main.unwrap_or(reg),
-                };
-                *s = Operand::virt_word(target, word);
-            }
-            new_origins.extend(extra.iter().map(|_| INSERTED));
-            new.append(&mut extra);
-            if let (Some((reg, word)), Some(c)) = (inst.dst.as_virt(), cluster) {
-                if let Some(Some(plan)) = plans.get(reg) {
-                    let class = function.vregs[reg];
-                    let mask = liveness::word_mask(word, inst.dst_words());
-                    let bit = 1u8 << c;
-                    valid.insert(reg, 0);
-                    let back = |extra: &mut Vec<Inst>, main: VReg| {
-                        if let (Home::Owner(o), true) = (plan.home, plan.owner_reads) {
-                            copy(class, reg, main, mask, o, inst.loc, extra);
-                        }
-                    };
-                    match (plan.home, plan.main) {
-                        (Home::Owner(o), main) if o == c => {
-                            if let (Some(main), true) = (main, plan.read_elsewhere) {
-                                copy(class, main, reg, mask, c, inst.loc, &mut extra);
-                            }
-                        }
-                        (_, Some(main)) => match plan.copies[usize::from(c)] {
-                            Some(local) if plan.writes_copy & bit != 0 => {
-                                inst.dst = Operand::virt_word(local, word);
-                                copy(class, main, local, mask, c, inst.loc, &mut extra);
-                                back(&mut extra, main);
-                                // All words: a partial write leaves the rest as the last copy or write left it.
-                                if mask == liveness::class_mask(class) {
-                                    valid.insert(reg, bit);
-                                }
-                            }
-                            _ => {
-                                inst.dst = Operand::virt_word(main, word);
-                                back(&mut extra, main);
-                            }
-                        },
-                        _ => {}
-                    }
-                }
-            }
-            new.push(inst);
-            new_origins.push(origin);
-            new_origins.extend(extra.iter().map(|_| INSERTED));
-            new.append(&mut extra);
+            rewriter.copies_for_other_blocks(function, &inst, cluster, &mut pending);
+            rewriter.sources(function, &mut inst, cluster);
+            code.insert(&mut rewriter.copies);
+            rewriter.destination(function, &mut inst, cluster);
+            code.push(inst, origin);
+            code.insert(&mut rewriter.copies);
         }
         // Blocks that fall through have no terminator to stand before.
-        for (reg, c) in pending {
-            if let Some(plan) = &plans[reg] {
-                if let (Some(to), Some(main)) = (plan.copies[usize::from(c)], plan.main) {
-                    copy(function.vregs[reg], to, main, plan.read_words[usize::from(c)], c, SourceLoc::default(), &mut new);
-                }
+        pending.into_iter().for_each(|(reg, c)| rewriter.fill(function, reg, c, SourceLoc::default()));
+        code.insert(&mut rewriter.copies);
+        (function.blocks[block].insts, session.origins[block]) = (code.insts, code.origins);
+    }
+}
+
+/// A block's instructions with their origins, while it is written anew.
+struct Code {
+    insts: Vec<Inst>,
+    origins: Vec<u32>,
+}
+
+impl Code {
+    fn with_capacity(n: usize) -> Self {
+        Code { insts: Vec::with_capacity(n), origins: Vec::with_capacity(n) }
+    }
+
+    fn push(&mut self, inst: Inst, origin: u32) {
+        self.insts.push(inst);
+        self.origins.push(origin);
+    }
+
+    /// Moves copies that partitioning adds to the end.
+    fn insert(&mut self, copies: &mut Vec<Inst>) {
+        self.insts.append(copies);
+        self.origins.resize(self.insts.len(), INSERTED);
+    }
+}
+
+/// What one block's rewriting remembers.
+struct Rewriter<'a> {
+    plans: &'a Plans,
+    /// Clusters whose copy of C7 holds the range's value at this point of the block, a bit each.
+    valid: FxHashMap<VReg, u8>,
+    /// Copies to stand before or behind the instruction at hand.
+    copies: Vec<Inst>,
+}
+
+impl Rewriter<'_> {
+    /// Copies what a cluster reads of a range from its main register into the cluster's own (C7).
+    fn fill(&mut self, function: &Function, reg: VReg, c: u8, loc: SourceLoc) {
+        let Some(plan) = &self.plans[reg] else { return };
+        if let (Some(to), Some(main)) = (plan.copies[usize::from(c)], plan.main) {
+            copy(function.vregs[reg], to, main, plan.read_words[usize::from(c)], c, loc, &mut self.copies);
+        }
+    }
+
+    /// Copies for other blocks stand before the branch that leaves, or before this block's own first read.
+    fn copies_for_other_blocks(&mut self, function: &Function, inst: &Inst, cluster: Option<u8>, pending: &mut Vec<(VReg, u8)>) {
+        let leaves = inst.info().flags.terminator;
+        pending.retain(|&(reg, c)| {
+            let reads = cluster == Some(c) && inst.srcs.iter().any(|s| s.as_virt().is_some_and(|(r, _)| r == reg));
+            if leaves || reads {
+                self.fill(function, reg, c, inst.loc);
+            }
+            !(leaves || reads)
+        });
+    }
+
+    /// Names the registers that the instruction's cluster reads (C5, C6), and fills those that hold no copy
+    /// yet (C7).
+    fn sources(&mut self, function: &Function, inst: &mut Inst, cluster: Option<u8>) {
+        let loc = inst.loc;
+        for s in &mut inst.srcs {
+            let Some((reg, word)) = s.as_virt() else { continue };
+            let Some(Some(plan)) = self.plans.get(reg) else { continue };
+            let target = match cluster {
+                Some(c) if plan.home == Home::Owner(c) => reg,
+                Some(c) => match (plan.copies[usize::from(c)], plan.main) {
+                    (Some(local), Some(_)) => {
+                        let bit = 1u8 << c;
+                        let held = self.valid.entry(reg).or_default();
+                        if *held & bit == 0 && plan.placed_once & bit == 0 {
+                            *held |= bit;
+                            self.fill(function, reg, c, loc);
+                        }
+                        local
+                    }
+                    (None, main) => main.unwrap_or(reg),
+                    (Some(local), None) => local,
+                },
+                None => plan.main.unwrap_or(reg),
+            };
+            *s = Operand::virt_word(target, word);
+        }
+    }
+
+    /// Names the register that the instruction's cluster writes, and passes the value on: the owner's to the
+    /// main register (C5), another cluster's to the main register and the owner (C8, C9).
+    fn destination(&mut self, function: &Function, inst: &mut Inst, cluster: Option<u8>) {
+        let (Some((reg, word)), Some(c)) = (inst.dst.as_virt(), cluster) else { return };
+        let Some(Some(plan)) = self.plans.get(reg) else { return };
+        let class = function.vregs[reg];
+        let mask = liveness::word_mask(word, inst.dst_words());
+        self.valid.insert(reg, 0);
+        if plan.home == Home::Owner(c) {
+            if let Some(main) = plan.main.filter(|_| plan.read_elsewhere) {
+                copy(class, main, reg, mask, c, inst.loc, &mut self.copies);
+            }
+            return;
+        }
+        let Some(main) = plan.main else { return };
+        let own = plan.copies[usize::from(c)].filter(|_| plan.writes_copy >> c & 1 == 1);
+        inst.dst = Operand::virt_word(own.unwrap_or(main), word);
+        if let Some(local) = own {
+            copy(class, main, local, mask, c, inst.loc, &mut self.copies);
+            // All words: a partial write leaves the rest as the last copy or write left it.
+            if mask == liveness::class_mask(class) {
+                self.valid.insert(reg, 1 << c);
             }
         }
-        new_origins.resize(new.len(), INSERTED);
-        function.blocks[block].insts = new;
-        session.origins[block] = new_origins;
+        if let (Home::Owner(o), true) = (plan.home, plan.owner_reads) {
+            copy(class, reg, main, mask, o, inst.loc, &mut self.copies);
+        }
     }
 }

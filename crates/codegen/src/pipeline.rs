@@ -1,8 +1,8 @@
 //! The stages of code generation as values.
 //!
-//! [`STAGES`] is the whole pipeline in order. `--stop-after`, `--start-before`, their help and error messages, the times of `--stats`, the
-//! graphs of `--dump`, the tests and `docs/STAGES.md` are all read from it. A new stage is a file with a function `run`, a row here, and
-//! a lit test that names it.
+//! [`STAGES`] is the whole pipeline in order. `--stop-after`, `--start-before`, their help and error
+//! messages, the times of `--stats`, the graphs of `--dump`, the tests and `docs/STAGES.md` are all read from
+//! it. A new stage is a file with a function `run`, a row here, and a lit test that names it.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -251,8 +251,9 @@ Instruction selection (`select`) makes functions in SSA form; each stage takes a
 - **lowered**: virtual registers with several definitions, no pseudo operations;
 - **allocated**: physical registers only.
 
-`heddle build --stop-after=STAGE` writes the functions as machine IR after a stage, `--start-before=STAGE` reads them again. A function that
-is past the form a stage needs passes it by. With `--verify` each result is checked against the rules of its form.
+`heddle build --stop-after=STAGE` writes the functions as machine IR after a stage,
+`--start-before=STAGE` reads them again. A function that is past the form a stage needs passes it by.
+With `--verify` each result is checked against the rules of its form.
 
 | stage | what it does | needs | gives | left out | file |
 |---|---|---|---|---|---|

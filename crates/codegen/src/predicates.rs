@@ -1,7 +1,10 @@
 //! Allocation of the predicate file P.
 //!
-//! Predicates are one bit a lane and their writes are masked, so ordinary liveness is enough. What does not fit is kept as 0 or 1 in
-//! a vector register and compared with zero at its uses.
+//! Predicates are one bit a lane and their writes are masked, so ordinary liveness is enough. What does not
+//! fit is kept as 0 or 1 in a vector register and compared with zero at its uses ([`super::spill`]). Colouring
+//! is [`super::color`]'s.
+//!
+//! May touch: predicates; vector registers that take what overflows are new.
 
 use super::CodegenError;
 use super::allocate::color_bank;

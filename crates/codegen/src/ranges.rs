@@ -1,11 +1,13 @@
 //! Live ranges: liveness as the allocators see it, webs, and the colouring problem of a register file.
 //!
-//! - [`LiveView`] is [`heddle_mir::liveness`] (linear for scalars, hazard 1) less what is never defined: a register read at a join but written on
-//!   one way into it only is live on that way only. What another way leaves in the register is undefined before allocation as after.
-//! - [`split_webs`] gives every web (maximal set of definitions with common uses, C3) a virtual register of its own, so that the
-//!   pieces of a spilled value may have different colours.
-//! - [`interference`] numbers the instructions in layout order, reads of instruction p at point 2p and its write at 2p+1, so that a source that
-//!   dies may share its register with the result, and builds the [`Graph`] of one bank.
+//! - [`LiveView`] is [`heddle_mir::liveness`] (linear for scalars, hazard 1) less what is never defined: a
+//!   register read at a join but written on one way into it only is live on that way only. What another way
+//!   leaves in the register is undefined before allocation as after.
+//! - [`split_webs`] gives every web (maximal set of definitions with common uses, C3) a virtual register of
+//!   its own, so that the pieces of a spilled value may have different colours.
+//! - [`interference`] numbers the instructions in layout order, reads of instruction p at point 2p and its
+//!   write at 2p+1, so that a source that dies may share its register with the result, and builds the
+//!   [`Graph`] of one bank.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
@@ -13,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::color::{Affinity, Graph};
 use heddle_isa::{Inst, Op, Operand, Reg, VReg};
 use heddle_mir::cfg::Cfg;
-use heddle_mir::liveness::{self, Liveness};
+use heddle_mir::liveness::{self, Liveness, bits};
 use heddle_mir::{Bank, Block, Function};
 
 /// Control flow and liveness of a function at one moment.
@@ -21,7 +23,8 @@ pub struct LiveView {
     /// The graph.
     pub cfg: Cfg,
     live: Liveness,
-    /// For the registers live into the entry block: words that some definition may reach, at each block's start and end.
+    /// For the registers live into the entry block: words that some definition may reach, at each block's
+    /// start and end.
     reached: FxHashMap<VReg, Reached>,
 }
 
@@ -54,10 +57,10 @@ impl LiveView {
             suspects.iter().map(|r| (*r, SecondaryMap::with_capacity(function.blocks.len()))).collect();
         for &block in &function.layout {
             for inst in &function.blocks[block].insts {
-                if let Some((reg, words)) = liveness::def(inst) {
-                    if let Some(map) = reached.get_mut(&reg) {
-                        map[block].1 |= words;
-                    }
+                if let Some((reg, words)) = liveness::def(inst)
+                    && let Some(map) = reached.get_mut(&reg)
+                {
+                    map[block].1 |= words;
                 }
             }
         }
@@ -167,80 +170,128 @@ pub fn interference_where(
     mine: impl Fn(VReg) -> bool + Copy,
     pinned: impl Fn(VReg) -> bool,
 ) -> Graph {
-    let n = function.vregs.len();
-    let mut raw: Vec<(u32, u32, u32)> = Vec::new();
-    let unit = |reg: VReg, word: usize| (reg.index() * 4 + word) as u32;
-    let mut mask: SecondaryMap<VReg, u8> = SecondaryMap::with_capacity(n);
-    let mut ends: SecondaryMap<VReg, [u32; 4]> = SecondaryMap::with_capacity(n);
-    let mut cost: SecondaryMap<VReg, f32> = SecondaryMap::with_capacity(n);
-    mask.resize(n);
-    ends.resize(n);
-    cost.resize(n);
-    let mut open: Vec<VReg> = Vec::new();
-    let mut copies: Vec<(VReg, VReg, i8, f32)> = Vec::new();
+    let mut found = Intervals::new(function.vregs.len(), mine);
     let mut first = 0u32;
     for &block in &function.layout {
         let data = &function.blocks[block];
         let last = first + data.insts.len() as u32;
-        for (reg, m) in view.live_out(block).filter(|(r, _)| mine(*r)) {
-            mask[reg] = m;
-            ends[reg] = [2 * last; 4];
-            open.push(reg);
-        }
+        found.end_block(view, block, last);
         for (i, inst) in data.insts.iter().enumerate().rev() {
-            let p = first + i as u32;
-            if let Some((reg, words)) = liveness::def(inst).filter(|(r, _)| mine(*r)) {
-                cost[reg] += data.frequency * words.count_ones() as f32;
-                let killed = liveness::kill_mask(inst);
-                for w in bits(words) {
-                    let bit = 1 << w;
-                    if mask[reg] & bit == 0 {
-                        // Nothing reads it: the write still needs the register for a moment.
-                        raw.push((unit(reg, w), 2 * p + 1, 2 * p + 2));
-                    } else if killed & bit != 0 {
-                        raw.push((unit(reg, w), 2 * p + 1, ends[reg][w]));
-                        mask[reg] &= !bit;
-                    }
+            found.instruction(inst, first + i as u32, data.frequency);
+        }
+        found.start_block(view, block, &data.insts, first);
+        first = last;
+    }
+    found.pieces.sort_unstable();
+    build(function, &found.pieces, &found.copies, &found.cost, pinned)
+}
+
+/// A register word in a run of time: number of the word (four to a register), start and end. An instruction
+/// reads at twice its number and writes one later.
+type Piece = (u32, u32, u32);
+
+/// A copy between two registers: destination, source, first register wanted for the destination relative to
+/// the source's, and weight.
+type Move = (VReg, VReg, i8, f32);
+
+/// Live intervals of some registers, found block by block from the last instruction to the first.
+struct Intervals<F> {
+    mine: F,
+    pieces: Vec<Piece>,
+    copies: Vec<Move>,
+    cost: SecondaryMap<VReg, f32>,
+    /// Words live at this place, and where they were read last.
+    mask: SecondaryMap<VReg, u8>,
+    ends: SecondaryMap<VReg, [u32; 4]>,
+    /// Registers that were live somewhere in this block.
+    open: Vec<VReg>,
+}
+
+/// Number of a register's word.
+fn unit(reg: VReg, word: usize) -> u32 {
+    (reg.index() * 4 + word) as u32
+}
+
+impl<F: Fn(VReg) -> bool + Copy> Intervals<F> {
+    fn new(registers: usize, mine: F) -> Self {
+        let mut intervals = Intervals {
+            mine,
+            pieces: Vec::new(),
+            copies: Vec::new(),
+            cost: SecondaryMap::with_capacity(registers),
+            mask: SecondaryMap::with_capacity(registers),
+            ends: SecondaryMap::with_capacity(registers),
+            open: Vec::new(),
+        };
+        intervals.cost.resize(registers);
+        intervals.mask.resize(registers);
+        intervals.ends.resize(registers);
+        intervals
+    }
+
+    /// Opens what lives out of a block that ends before instruction `last`.
+    fn end_block(&mut self, view: &LiveView, block: Block, last: u32) {
+        for (reg, m) in view.live_out(block).filter(|(r, _)| (self.mine)(*r)) {
+            self.mask[reg] = m;
+            self.ends[reg] = [2 * last; 4];
+            self.open.push(reg);
+        }
+    }
+
+    /// Closes what instruction `p` writes and opens what it reads.
+    fn instruction(&mut self, inst: &Inst, p: u32, frequency: f32) {
+        if let Some((reg, words)) = liveness::def(inst).filter(|(r, _)| (self.mine)(*r)) {
+            self.cost[reg] += frequency * words.count_ones() as f32;
+            let killed = liveness::kill_mask(inst);
+            for w in bits(words) {
+                let bit = 1 << w;
+                if self.mask[reg] & bit == 0 {
+                    // Nothing reads it: the write still needs the register for a moment.
+                    self.pieces.push((unit(reg, w), 2 * p + 1, 2 * p + 2));
+                } else if killed & bit != 0 {
+                    self.pieces.push((unit(reg, w), 2 * p + 1, self.ends[reg][w]));
+                    self.mask[reg] &= !bit;
                 }
-            }
-            liveness::for_each_use(inst, |reg, words| {
-                if !mine(reg) {
-                    return;
-                }
-                cost[reg] += data.frequency * words.count_ones() as f32;
-                let new = words & !mask[reg];
-                if new != 0 {
-                    open.push(reg);
-                    bits(new).for_each(|w| ends[reg][w] = 2 * p + 1);
-                    mask[reg] |= new;
-                }
-            });
-            if let Some(copy) = copy_of(inst, mine) {
-                copies.push((copy.0, copy.1, copy.2, data.frequency * f32::from(inst.dst_words().max(1))));
             }
         }
-        for reg in open.drain(..) {
-            let m = std::mem::take(&mut mask[reg]);
+        liveness::for_each_use(inst, |reg, words| {
+            if !(self.mine)(reg) {
+                return;
+            }
+            self.cost[reg] += frequency * words.count_ones() as f32;
+            let new = words & !self.mask[reg];
+            if new != 0 {
+                self.open.push(reg);
+                bits(new).for_each(|w| self.ends[reg][w] = 2 * p + 1);
+                self.mask[reg] |= new;
+            }
+        });
+        if let Some((to, from, offset)) = copy_of(inst, self.mine) {
+            self.copies.push((to, from, offset, frequency * f32::from(inst.dst_words().max(1))));
+        }
+    }
+
+    /// Closes what is still open at the start of a block, before instruction `first`.
+    fn start_block(&mut self, view: &LiveView, block: Block, insts: &[Inst], first: u32) {
+        for reg in self.open.drain(..) {
+            let m = std::mem::take(&mut self.mask[reg]);
             if m == 0 {
                 continue;
             }
             let defined = view.at_start(block, reg);
             for w in bits(m) {
                 if defined >> w & 1 == 1 {
-                    raw.push((unit(reg, w), 2 * first, ends[reg][w]));
-                } else if let Some(i) = first_write(&data.insts, reg, w) {
+                    self.pieces.push((unit(reg, w), 2 * first, self.ends[reg][w]));
+                } else if let Some(i) = first_write(insts, reg, w) {
                     // Undefined until a guarded write; reads before it need no register.
                     let start = 2 * (first + i as u32) + 1;
-                    if start < ends[reg][w] {
-                        raw.push((unit(reg, w), start, ends[reg][w]));
+                    if start < self.ends[reg][w] {
+                        self.pieces.push((unit(reg, w), start, self.ends[reg][w]));
                     }
                 }
             }
         }
-        first = last;
     }
-    raw.sort_unstable();
-    build(function, &raw, &copies, &cost, pinned)
 }
 
 /// First instruction that writes a word of a register.
@@ -248,10 +299,11 @@ fn first_write(insts: &[Inst], reg: VReg, word: usize) -> Option<usize> {
     insts.iter().position(|i| liveness::def(i).is_some_and(|(r, words)| r == reg && words >> word & 1 == 1))
 }
 
+/// The graph of pieces in order: those of a word that touch are one.
 fn build(
     function: &Function,
-    raw: &[(u32, u32, u32)],
-    copies: &[(VReg, VReg, i8, f32)],
+    raw: &[Piece],
+    copies: &[Move],
     cost: &SecondaryMap<VReg, f32>,
     pinned: impl Fn(VReg) -> bool,
 ) -> Graph {
@@ -286,18 +338,14 @@ fn build(
     graph
 }
 
-/// The copy an instruction makes within a bank: destination, source, and first register wanted for the destination relative to the source's.
+/// The copy an instruction makes within a bank: destination, source, and first register wanted for the
+/// destination relative to the source's.
 fn copy_of(inst: &Inst, mine: impl Fn(VReg) -> bool) -> Option<(VReg, VReg, i8)> {
     if inst.op != Op::Mov {
         return None;
     }
     let ((dst, to), (src, from)) = (inst.dst.as_virt()?, inst.srcs.first()?.as_virt()?);
     (dst != src && mine(dst) && mine(src)).then_some((dst, src, from as i8 - to as i8))
-}
-
-/// The bits set in a mask.
-pub fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..8).filter(move |i| mask >> i & 1 == 1)
 }
 
 /// Calls `f` on every virtual register an instruction names, sources and guard before the destination.
@@ -315,117 +363,152 @@ pub fn for_each_operand_mut(inst: &mut Inst, mut f: impl FnMut(&mut VReg, bool))
     }
 }
 
-/// Gives each web of the registers of a bank that have several definitions a register of its own. Returns how many registers it added.
+/// Gives each web of the registers of a bank that have several definitions a register of its own. Returns how
+/// many registers it added.
 pub fn split_webs(function: &mut Function, view: &LiveView, bank: Bank) -> usize {
     let wanted: Vec<bool> = function.vregs.values().map(|class| class.bank == bank).collect();
     split_webs_where(function, view, |reg| wanted[reg.index()]).len()
 }
 
-/// The same for the registers for which `mine` holds. Returns the new registers, each with the one it was split from.
+/// The same for the registers for which `mine` holds. Returns the new registers, each with the one it was
+/// split from.
 pub fn split_webs_where(function: &mut Function, view: &LiveView, mine: impl Fn(VReg) -> bool) -> Vec<(VReg, VReg)> {
-    let mut added = Vec::new();
-    let Function { blocks, layout, vregs, .. } = function;
-    let n = vregs.len();
+    let n = function.vregs.len();
     let mut definitions: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(n);
     definitions.resize(n);
-    for block in layout.iter() {
-        blocks[*block].insts.iter().filter_map(liveness::def).for_each(|(reg, _)| definitions[reg] += 1);
+    for block in &function.layout {
+        function.blocks[*block].insts.iter().filter_map(liveness::def).for_each(|(reg, _)| definitions[reg] += 1);
     }
     let mut several: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(n);
     several.resize(n);
-    vregs.keys().for_each(|reg| several[reg] = definitions[reg] > 1 && mine(reg));
-    // Web candidates: one for each block a register is live into, and one for each definition that starts anew.
-    let mut webs = Webs::default();
-    let mut at_entry: FxHashMap<(Block, VReg), u32> = FxHashMap::default();
+    function.vregs.keys().for_each(|reg| several[reg] = definitions[reg] > 1 && mine(reg));
+    let mut finder = WebFinder::new(view, several);
     for &block in &view.cfg.rpo {
-        for (reg, _) in view.live_in(block).filter(|(r, _)| several[*r]) {
-            at_entry.insert((block, reg), webs.fresh(reg));
-        }
+        finder.block(block, &mut function.blocks[block].insts);
     }
-    let mut current: SecondaryMap<VReg, u32> = SecondaryMap::with_default(u32::MAX);
-    current.resize(n);
-    let mut mask: SecondaryMap<VReg, u8> = SecondaryMap::with_capacity(n);
-    mask.resize(n);
-    let mut touched: Vec<VReg> = Vec::new();
-    // The web candidate of each operand, in program order.
-    let mut uses: Vec<u32> = Vec::new();
-    let mut kept: Vec<u8> = Vec::new();
-    for &block in &view.cfg.rpo {
-        let insts = &mut blocks[block].insts;
-        // Words of each destination that live on from before the instruction.
-        for (reg, m) in view.live_out(block).filter(|(r, _)| several[*r]) {
-            mask[reg] = m;
-            touched.push(reg);
-        }
-        kept.clear();
-        for inst in insts.iter().rev() {
-            let mut words_kept = 0;
-            if let Some((reg, _)) = liveness::def(inst).filter(|(r, _)| several[*r]) {
-                mask[reg] &= !liveness::kill_mask(inst);
-                words_kept = mask[reg];
+    finder.rename(function)
+}
+
+/// Finds the webs of registers with several definitions: candidates are one for each block that a register is
+/// live into, and one for each definition that starts anew; candidates that meet are one web.
+struct WebFinder<'a> {
+    view: &'a LiveView,
+    /// Registers to split.
+    several: SecondaryMap<VReg, bool>,
+    webs: Webs,
+    at_entry: FxHashMap<(Block, VReg), u32>,
+    /// The candidate of each operand, in program order.
+    uses: Vec<u32>,
+    /// The candidate that a register holds at this place of the block; `u32::MAX` for none.
+    current: SecondaryMap<VReg, u32>,
+    /// Words of a register that are live at this place of the block.
+    mask: SecondaryMap<VReg, u8>,
+    /// Registers whose entries of the two are of this block.
+    touched: Vec<VReg>,
+}
+
+impl<'a> WebFinder<'a> {
+    fn new(view: &'a LiveView, several: SecondaryMap<VReg, bool>) -> Self {
+        let n = several.keys().len();
+        let mut webs = Webs::default();
+        let mut at_entry = FxHashMap::default();
+        for &block in &view.cfg.rpo {
+            for (reg, _) in view.live_in(block).filter(|(r, _)| several[*r]) {
+                at_entry.insert((block, reg), webs.fresh(reg));
             }
-            kept.push(words_kept);
-            liveness::for_each_use(inst, |reg, words| {
-                if several[reg] {
-                    mask[reg] |= words;
-                    touched.push(reg);
-                }
-            });
         }
-        for (reg, _) in view.live_in(block).filter(|(r, _)| several[*r]) {
-            if let Some(web) = at_entry.get(&(block, reg)) {
-                current[reg] = *web;
-                touched.push(reg);
+        let mut current: SecondaryMap<VReg, u32> = SecondaryMap::with_default(u32::MAX);
+        current.resize(n);
+        let mut mask: SecondaryMap<VReg, u8> = SecondaryMap::with_capacity(n);
+        mask.resize(n);
+        WebFinder { view, several, webs, at_entry, uses: Vec::new(), current, mask, touched: Vec::new() }
+    }
+
+    /// Gives the operands of a block their candidates, and joins those at its end with its successors'.
+    fn block(&mut self, block: Block, insts: &mut [Inst]) {
+        let kept = self.words_kept(block, insts);
+        for (reg, _) in self.view.live_in(block).filter(|(r, _)| self.several[*r]) {
+            if let Some(web) = self.at_entry.get(&(block, reg)) {
+                self.current[reg] = *web;
+                self.touched.push(reg);
             }
         }
         for (inst, words_kept) in insts.iter_mut().zip(kept.iter().rev()) {
             for_each_operand_mut(inst, |reg, is_def| {
-                if several[*reg] {
-                    if current[*reg] == u32::MAX || (is_def && *words_kept == 0) {
-                        current[*reg] = webs.fresh(*reg);
-                        touched.push(*reg);
+                if self.several[*reg] {
+                    if self.current[*reg] == u32::MAX || (is_def && *words_kept == 0) {
+                        self.current[*reg] = self.webs.fresh(*reg);
+                        self.touched.push(*reg);
                     }
-                    uses.push(current[*reg]);
+                    self.uses.push(self.current[*reg]);
                 }
             });
         }
-        for &s in &view.cfg.edges[block].succs {
-            for (reg, _) in view.live_in(s).filter(|(r, _)| several[*r]) {
-                if let (Some(&web), true) = (at_entry.get(&(s, reg)), current[reg] != u32::MAX) {
-                    webs.union(web, current[reg]);
+        for &s in &self.view.cfg.edges[block].succs {
+            for (reg, _) in self.view.live_in(s).filter(|(r, _)| self.several[*r]) {
+                if let (Some(&web), true) = (self.at_entry.get(&(s, reg)), self.current[reg] != u32::MAX) {
+                    self.webs.union(web, self.current[reg]);
                 }
             }
         }
-        for reg in touched.drain(..) {
-            (current[reg], mask[reg]) = (u32::MAX, 0);
+        for reg in self.touched.drain(..) {
+            (self.current[reg], self.mask[reg]) = (u32::MAX, 0);
         }
     }
-    // The first web of a register keeps its name.
-    let mut name: Vec<Option<VReg>> = vec![None; webs.parent.len()];
-    let mut taken: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(n);
-    let mut uses = uses.into_iter();
-    for &block in &view.cfg.rpo {
-        for inst in &mut blocks[block].insts {
-            for_each_operand_mut(inst, |reg, _| {
-                if !several.get(*reg).copied().unwrap_or(false) {
-                    return;
+
+    /// For each instruction, the last first, the words of its destination that live on from before it.
+    fn words_kept(&mut self, block: Block, insts: &[Inst]) -> Vec<u8> {
+        for (reg, m) in self.view.live_out(block).filter(|(r, _)| self.several[*r]) {
+            self.mask[reg] = m;
+            self.touched.push(reg);
+        }
+        let mut kept = Vec::with_capacity(insts.len());
+        for inst in insts.iter().rev() {
+            let mut words_kept = 0;
+            if let Some((reg, _)) = liveness::def(inst).filter(|(r, _)| self.several[*r]) {
+                self.mask[reg] &= !liveness::kill_mask(inst);
+                words_kept = self.mask[reg];
+            }
+            kept.push(words_kept);
+            liveness::for_each_use(inst, |reg, words| {
+                if self.several[reg] {
+                    self.mask[reg] |= words;
+                    self.touched.push(reg);
                 }
-                let Some(web) = uses.next() else { return };
-                let root = webs.find(web) as usize;
-                let original = webs.register[root];
-                *reg = *name[root].get_or_insert_with(|| {
-                    let first = !std::mem::replace(&mut taken[original], true);
-                    if first {
-                        return original;
-                    }
-                    let new = vregs.push(vregs[original]);
-                    added.push((new, original));
-                    new
-                });
             });
         }
+        kept
     }
-    added
+
+    /// Gives each web its register: the first of a register keeps its name.
+    fn rename(mut self, function: &mut Function) -> Vec<(VReg, VReg)> {
+        let Function { blocks, vregs, .. } = function;
+        let mut added = Vec::new();
+        let mut name: Vec<Option<VReg>> = vec![None; self.webs.parent.len()];
+        let mut taken: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(vregs.len());
+        let mut uses = self.uses.into_iter();
+        for &block in &self.view.cfg.rpo {
+            for inst in &mut blocks[block].insts {
+                for_each_operand_mut(inst, |reg, _| {
+                    if !self.several.get(*reg).copied().unwrap_or(false) {
+                        return;
+                    }
+                    let Some(web) = uses.next() else { return };
+                    let root = self.webs.find(web) as usize;
+                    let original = self.webs.register[root];
+                    *reg = *name[root].get_or_insert_with(|| {
+                        if !std::mem::replace(&mut taken[original], true) {
+                            return original;
+                        }
+                        let new = vregs.push(vregs[original]);
+                        added.push((new, original));
+                        new
+                    });
+                });
+            }
+        }
+        added
+    }
 }
 
 /// Union-find over web candidates.

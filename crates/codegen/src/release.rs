@@ -1,22 +1,27 @@
 //! Register renaming, the compiler's side (REN-1, REN-4 … REN-7): which shared main register is free when.
 //!
-//! Registers `F..M` of the main file are shared: a write maps the name to a physical register, a release gives it back. This stage places the
-//! releases in allocated code and measures the kernel's greatest simultaneous demand.
+//! Registers `F..M` of the main file are shared: a write maps the name to a physical register, a release
+//! gives it back. This stage places the releases in allocated code and measures the kernel's greatest
+//! simultaneous demand.
 //!
 //! # Where a name is free
-//! A warp's lanes may wait on one side of a divergent branch while others run, so a register is free only when no lane of the warp, active or waiting, will
-//! read it: liveness in the *linear* view of [`heddle_mir::liveness`], the same as for scalar registers (REN-7). On it:
+//! A warp's lanes may wait on one side of a divergent branch while others run, so a register is free only
+//! when no lane of the warp, active or waiting, will read it: liveness in the *linear* view of
+//! [`heddle_mir::liveness`], the same as for scalar registers (REN-7). On it:
 //! - the last read releases its operand (a mark, REN-5);
 //! - a result that nothing reads is released behind its instruction;
-//! - a register that is live out of a predecessor but not into a block is released at the block's start. If last reads lie in both arms of a branch this is their
-//!   nearest common post-dominator (REN-6), whichever arms ran;
-//! - before an `exit`, what waiting lanes might still need is released on the condition that none wait (`release` with 1): the warp ends.
-//!   Where other lanes go on than those that might have needed it, it is released there.
+//! - a register that is live out of a predecessor but not into a block is released at the block's start. If
+//!   last reads lie in both arms of a branch this is their nearest common post-dominator (REN-6), whichever
+//!   arms ran;
+//! - before an `exit`, what waiting lanes might still need is released on the condition that none wait
+//!   (`release` with 1): the warp ends. Where other lanes go on than those that might have needed it, it is
+//!   released there.
 //!
 //! Releasing a name that is not mapped does nothing.
 //!
 //! # Ablation
-//! [`Release::Value`] releases after every value's last read; [`Release::Name`] only where nothing mentions the register any more.
+//! [`Release::Value`] releases after every value's last read; [`Release::Name`] only where nothing mentions
+//! the register any more.
 //!
 //! # Proof
 //! [`super::release_check`] follows every way of a warp on its own.
@@ -56,7 +61,8 @@ struct Live {
     end: SecondaryMap<Block, Names>,
 }
 
-/// Linear liveness of main registers: of a copy of the function in which each aligned quad of main registers is a scalar register.
+/// Linear liveness of main registers: of a copy of the function in which each aligned quad of main registers
+/// is a scalar register.
 fn linear(function: &Function, cfg: &Cfg, mode: Release) -> Live {
     let mut shadow = function.clone();
     shadow.vregs.clear();
@@ -105,8 +111,9 @@ fn linear(function: &Function, cfg: &Cfg, mode: Release) -> Live {
     result
 }
 
-/// What waiting lanes need while each block runs: registers live into the other side of a divergent branch, or into the block where its lanes meet. A write in the
-/// block is masked and does not end them, and the name may hold other values of the active lanes meanwhile.
+/// What waiting lanes need while each block runs: registers live into the other side of a divergent branch,
+/// or into the block where its lanes meet. A write in the block is masked and does not end them, and the name
+/// may hold other values of the active lanes meanwhile.
 fn held(function: &Function, cfg: &Cfg, live: &Live) -> SecondaryMap<Block, Names> {
     let mut held: SecondaryMap<Block, Names> = SecondaryMap::new();
     for d in cfg.divergent_branches(function) {
@@ -121,8 +128,8 @@ fn held(function: &Function, cfg: &Cfg, live: &Live) -> SecondaryMap<Block, Name
     held
 }
 
-/// What may still be mapped where a warp goes on with other lanes because those that ran have ended: an exit leaves what waiting lanes might
-/// need, and they need not be those that do wait.
+/// What may still be mapped where a warp goes on with other lanes because those that ran have ended: an exit
+/// leaves what waiting lanes might need, and they need not be those that do wait.
 fn left_by_exits(function: &Function, cfg: &Cfg, live: &Live, held: &SecondaryMap<Block, Names>) -> SecondaryMap<Block, Names> {
     let mut left: SecondaryMap<Block, Names> = SecondaryMap::new();
     for d in cfg.divergent_branches(function) {
@@ -158,8 +165,9 @@ fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
     code
 }
 
-/// Share of a warp's time in which it holds at most what [`Function::shared_typical`] says. An average would make more warps resident, which then spend
-/// their time waiting for each other's registers: measured by `bench rename`.
+/// Share of a warp's time in which it holds at most what [`Function::shared_typical`] says. An average would
+/// make more warps resident, which then spend their time waiting for each other's registers: measured by
+/// `bench rename`.
 const TYPICAL: f64 = 0.9;
 
 /// Places the releases of a function and notes its demand.
@@ -168,7 +176,8 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     Ok(())
 }
 
-/// Places the releases of a function whose registers from [`Function::fixed_registers`] on are shared, and notes its demand.
+/// Places the releases of a function whose registers from [`Function::fixed_registers`] on are shared, and
+/// notes its demand.
 pub fn place(function: &mut Function, machine: &Machine, mode: Release) {
     let Some(fixed) = function.fixed_registers else { return };
     let shared = Names::from(fixed);
@@ -236,7 +245,8 @@ pub fn place(function: &mut Function, machine: &Machine, mode: Release) {
         .map_or(demand, |n| demand.min(n as u32));
 }
 
-/// Cycles that a warp alone spends before each instruction issues, from the one before: issue in order, operands by their latencies.
+/// Cycles that a warp alone spends before each instruction issues, from the one before: issue in order,
+/// operands by their latencies.
 fn issue_times(machine: &Machine, insts: &[Inst]) -> Vec<f64> {
     let mut ready: rustc_hash::FxHashMap<PhysReg, u32> = Default::default();
     let mut cycle = 0;

@@ -1,21 +1,22 @@
-//! Proof of renamed code: no shared register is read unmapped, given back while a lane needs it, or mapped at the end of the warp (REN-5,
-//! REN-7, REN-9), and the kernel's demand is what it says (REN-8).
+//! Proof of renamed code: no shared register is read unmapped, given back while a lane needs it, or mapped at
+//! the end of the warp (REN-5, REN-7, REN-9), and the kernel's demand is what it says (REN-8).
 //!
 //! # What is proved
-//! The rename table belongs to the warp, while values belong to lanes: one side of a divergent branch runs on the table that the other
-//! side left. [`warp`] finds every way that a warp can take through the code with every order in which its lanes wait for each other, and
-//! [`effect`] what happens to each name on the way. On each of them:
+//! The rename table belongs to the warp, while values belong to lanes: one side of a divergent branch runs on
+//! the table that the other side left. [`warp`] finds every way that a warp can take through the code with
+//! every order in which its lanes wait for each other, and [`effect`] what happens to each name on the way.
+//! On each of them:
 //! - a read finds its register mapped (REN-9);
-//! - a release takes nothing that a waiting lane will read before it writes it (REN-7), nor the running lanes themselves (REN-5). One
-//!   with the condition 1 takes effect only when nobody waits;
+//! - a release takes nothing that a waiting lane will read before it writes it (REN-7), nor the running lanes
+//!   themselves (REN-5). One with the condition 1 takes effect only when nobody waits;
 //! - when the last lanes of a warp exit, no register is mapped (REN-9);
 //! - no more registers are mapped at once than the kernel's header says (REN-8).
 //!
-//! Conditions of branches and guards are not looked at: every way through the graph counts, and a write under a guard may leave any lane's
-//! old value. Otherwise the answer is exact for each name.
+//! Conditions of branches and guards are not looked at: every way through the graph counts, and a write under
+//! a guard may leave any lane's old value. Otherwise the answer is exact for each name.
 //!
-//! Shares nothing with [`super::release`], which it checks, but the set type [`super::names`]: that stage works on linear liveness; this
-//! one on the paths of the warp and the liveness of single lanes.
+//! Shares nothing with [`super::release`], which it checks, but the set type [`super::names`]: that stage
+//! works on linear liveness; this one on the paths of the warp and the liveness of single lanes.
 //!
 //! May touch nothing.
 

@@ -1,8 +1,11 @@
 //! Allocation of the scalar file S.
 //!
-//! Scalar registers are one for the whole warp, and both sides of a divergent branch run on them (hazard 1): live ranges come from the linear view of
-//! [`heddle_mir::liveness`]. What does not fit is recomputed if it is a constant, else moved to a vector register, never to memory (see
-//! [`super::spill`] for why reading the first active lane is right).
+//! Scalar registers are one for the whole warp, and both sides of a divergent branch run on them (hazard 1):
+//! live ranges come from the linear view of [`heddle_mir::liveness`]. What does not fit is recomputed if it
+//! is a constant, else moved to a vector register, never to memory (see [`super::spill`] for why reading the
+//! first active lane is right). Colouring is [`super::color`]'s.
+//!
+//! May touch: scalar registers; vector registers that take what overflows are new.
 
 use super::allocate::color_bank;
 use super::color::FileSpec;

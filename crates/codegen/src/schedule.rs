@@ -1,18 +1,26 @@
 //! List scheduling within blocks (C2), after clusters are assigned and before live ranges are partitioned.
 //!
 //! # Problem
-//! A warp issues in order, so the first instruction that waits for memory holds up everything behind it. Loads should therefore start as early as their
-//! addresses allow, one after another, and their users come late; everything else should stay close to where it is, because live ranges that grow need
-//! more registers, and the local files are small.
+//! A warp issues in order, so the first instruction that waits for memory holds up everything behind it.
+//! Loads should therefore start as early as their addresses allow, one after another, and their users come
+//! late; everything else should stay close to where it is, because live ranges that grow need more registers,
+//! and the local files are small.
 //!
 //! # Algorithm
-//! The block's dependence graph: registers by word (true, anti and output dependences, guards included), memory (accesses of different spaces, or to
-//! different bytes from one address, or through different arguments of which one is `restrict`, are independent; loads do not order loads), side effects and volatile accesses in order. Cycle by cycle,
-//! among the instructions whose operands are ready, the one is taken that starts the longest path of long latencies (memory, divides); on ties the first
-//! of the original order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps can have each, only
-//! instructions that do not add to them are moved up.
+//! The block's dependence graph: registers by word (true, anti and output dependences, guards included),
+//! memory (accesses of different spaces, or to different bytes from one address, or through different
+//! arguments of which one is `restrict`, are independent; loads do not order loads), side effects and
+//! volatile accesses in order. Cycle by cycle, among the instructions whose operands are ready, the one is
+//! taken that starts the longest path of long latencies (memory, divides); on ties the first of the original
+//! order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps
+//! can have each, only instructions that do not add to them are moved up.
 //!
-//! Deterministic. Terminators stay last; nothing crosses a block's end, so EXEC is the same before and after.
+//! List scheduling by critical path: Gibbons and Muchnick, "Efficient instruction scheduling for a pipelined
+//! architecture" (1986); with an eye on pressure: Goodman and Hsu, "Code scheduling and register allocation in
+//! large basic blocks" (ICS 1988).
+//!
+//! May touch: the order within a block. Terminators stay last; nothing crosses a block's end, so EXEC is the
+//! same before and after. Deterministic.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
@@ -51,7 +59,8 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
             for inst in insts.iter().chain(&tail) {
                 liveness::for_each_use(inst, |r, m| *live.entry(r).or_default() |= m);
             }
-            schedule(function, machine, piece, &live, limit, &mut scheduled);
+            let live = Live::new(function, &piece, &live);
+            schedule(machine, piece, live, limit, &mut scheduled);
         }
         scheduled.extend(tail);
         function.blocks[block].insts = scheduled;
@@ -82,71 +91,87 @@ struct Access {
     bytes: i64,
 }
 
-fn schedule(
-    function: &Function,
-    machine: &Machine,
-    insts: Vec<Inst>,
-    live_out: &FxHashMap<VReg, u8>,
-    limit: i32,
-    out: &mut Vec<Inst>,
-) {
+/// Words of vector registers that are live at a place of the new order.
+struct Live<'a> {
+    function: &'a Function,
+    /// Registers read behind the piece.
+    out: &'a FxHashMap<VReg, u8>,
+    /// Reads of each register that are still to come.
+    reads_left: SecondaryMap<VReg, u32>,
+    words: i32,
+}
+
+impl<'a> Live<'a> {
+    fn new(function: &'a Function, insts: &[Inst], out: &'a FxHashMap<VReg, u8>) -> Self {
+        let reads_left = SecondaryMap::with_capacity(function.vregs.len());
+        let mut live = Live { function, out, reads_left, words: 0 };
+        for inst in insts {
+            liveness::for_each_use(inst, |r, _| live.reads_left[r] += u32::from(live.is_vector(r)));
+        }
+        live
+    }
+
+    fn is_vector(&self, r: VReg) -> bool {
+        self.function.vregs[r].bank == Bank::Vector
+    }
+
+    /// By how many words an instruction changes what is live.
+    fn change(&self, inst: &Inst) -> i32 {
+        let stays = |r: VReg| self.out.contains_key(&r);
+        let mut delta = 0;
+        if let Some((r, m)) = liveness::def(inst).filter(|(r, _)| self.is_vector(*r)) {
+            delta += if self.reads_left[r] > 0 || stays(r) { m.count_ones() as i32 } else { 0 };
+        }
+        let mut seen: SmallVec<[VReg; 4]> = SmallVec::new();
+        liveness::for_each_use(inst, |r, _| {
+            if self.is_vector(r) && !seen.contains(&r) {
+                seen.push(r);
+                let here = inst.srcs.iter().filter(|s| s.as_virt().is_some_and(|(x, _)| x == r)).count() as u32;
+                if self.reads_left[r] <= here && !stays(r) {
+                    delta -= i32::from(self.function.vregs[r].words);
+                }
+            }
+        });
+        delta
+    }
+
+    /// An instruction takes its place.
+    fn place(&mut self, inst: &Inst) {
+        self.words += self.change(inst);
+        liveness::for_each_use(inst, |r, _| self.reads_left[r] = self.reads_left[r].saturating_sub(1));
+    }
+}
+
+/// Appends the instructions of a piece in their new order.
+fn schedule(machine: &Machine, insts: Vec<Inst>, mut live: Live, limit: i32, out: &mut Vec<Inst>) {
     let n = insts.len();
     if n < 3 {
         return out.extend(insts);
     }
     let mut nodes: Vec<Node> = (0..n).map(|_| Node::default()).collect();
-    dependences(function, machine, &insts, &mut nodes);
+    dependences(live.function, machine, &insts, &mut nodes);
     for i in (0..n).rev() {
         let height = nodes[i].successors.iter().map(|(s, _)| nodes[*s as usize].height).max().unwrap_or(0);
         let own = latency(machine, &insts[i]);
         nodes[i].height = height + if own >= LONG { own } else { 0 };
     }
-    // Words of vector registers still to be read, for pressure.
-    let mut reads_left: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(function.vregs.len());
-    let vector = |r: VReg| function.vregs[r].bank == Bank::Vector;
-    for inst in &insts {
-        liveness::for_each_use(inst, |r, _| reads_left[r] += u32::from(vector(r)));
-    }
-    let stays = |r: VReg| live_out.contains_key(&r);
-    let mut pressure: i32 = 0;
-    let change = |inst: &Inst, reads_left: &SecondaryMap<VReg, u32>| -> i32 {
-        let mut delta = 0;
-        if let Some((r, m)) = liveness::def(inst).filter(|(r, _)| vector(*r)) {
-            delta += if reads_left[r] > 0 || stays(r) { m.count_ones() as i32 } else { 0 };
-        }
-        let mut seen: SmallVec<[VReg; 4]> = SmallVec::new();
-        liveness::for_each_use(inst, |r, _| {
-            if vector(r) && !seen.contains(&r) {
-                seen.push(r);
-                let here = inst.srcs.iter().filter(|s| s.as_virt().is_some_and(|(x, _)| x == r)).count() as u32;
-                if reads_left[r] <= here && !stays(r) {
-                    delta -= i32::from(function.vregs[r].words);
-                }
-            }
-        });
-        delta
-    };
     // Ready instructions in original order.
     let mut ready: Vec<u32> = (0..n as u32).filter(|i| nodes[*i as usize].predecessors == 0).collect();
     let mut cycle = 0u32;
     let mut order: Vec<u32> = Vec::with_capacity(n);
     while !ready.is_empty() {
-        let crowded = pressure >= limit;
-        let best = ready
-            .iter()
-            .copied()
-            .min_by_key(|&i| {
-                let node = &nodes[i as usize];
-                let waits = node.ready.saturating_sub(cycle);
-                // Short waits are not worth a detour.
-                let waits = if waits < LONG { 0 } else { waits };
-                let grows = if crowded { change(&insts[i as usize], &reads_left).max(0) } else { 0 };
-                (waits, grows, std::cmp::Reverse(if crowded { 0 } else { node.height }), i)
-            })
-            .unwrap_or(ready[0]);
+        let crowded = live.words >= limit;
+        let urgency = |i: &u32| {
+            let node = &nodes[*i as usize];
+            let waits = node.ready.saturating_sub(cycle);
+            // Short waits are not worth a detour.
+            let waits = if waits < LONG { 0 } else { waits };
+            let grows = if crowded { live.change(&insts[*i as usize]).max(0) } else { 0 };
+            (waits, grows, std::cmp::Reverse(if crowded { 0 } else { node.height }), *i)
+        };
+        let best = ready.iter().copied().min_by_key(urgency).unwrap_or(ready[0]);
         ready.retain(|i| *i != best);
-        pressure += change(&insts[best as usize], &reads_left);
-        liveness::for_each_use(&insts[best as usize], |r, _| reads_left[r] = reads_left[r].saturating_sub(1));
+        live.place(&insts[best as usize]);
         cycle = cycle.max(nodes[best as usize].ready) + 1;
         order.push(best);
         let successors = std::mem::take(&mut nodes[best as usize].successors);
@@ -197,7 +222,7 @@ fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &m
     for (i, inst) in insts.iter().enumerate() {
         let i = i as u32;
         liveness::for_each_use(inst, |r, mask| {
-            for w in super::ranges::bits(mask).map(|w| w as u8) {
+            for w in liveness::bits(mask).map(|w| w as u8) {
                 if let Some(&d) = last_write.get(&(r, w)) {
                     edge(d, i, latency(machine, &insts[d as usize]));
                 }
@@ -207,10 +232,10 @@ fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &m
         let flags = inst.info().flags;
         let volatile = matches!(inst.mods.cache, CachePolicy::Cv);
         let fixed = flags.side_effect || flags.convergent || volatile || inst.op == Op::Atomic || reads_clock(inst);
-        if fixed || flags.load || flags.store {
-            if let Some(f) = fence {
-                edge(f, i, 1);
-            }
+        if (fixed || flags.load || flags.store)
+            && let Some(f) = fence
+        {
+            edge(f, i, 1);
         }
         if fixed {
             since.drain(..).for_each(|s| edge(s, i, 1));
@@ -228,7 +253,7 @@ fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &m
         }
         if let Some((r, mask)) = liveness::def(inst) {
             *version.entry(r).or_default() += 1;
-            for w in super::ranges::bits(mask).map(|w| w as u8) {
+            for w in liveness::bits(mask).map(|w| w as u8) {
                 // A guarded write keeps the old value of other lanes, which makes it a reader too.
                 if let Some(d) = last_write.insert((r, w), i) {
                     edge(d, i, if inst.guard.is_some() { latency(machine, &insts[d as usize]) } else { 1 });
@@ -281,7 +306,8 @@ fn is_restrict(function: &Function, base: Operand) -> bool {
 }
 
 fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
-    // Constant memory and arguments are never written; global and constant addresses may name the same bytes only through a kernel's own error.
+    // Constant memory and arguments are never written; global and constant addresses may name the same bytes
+    // only through a kernel's own error.
     let kind = |s: MemorySpace| if s == MemorySpace::Constant { MemorySpace::Global } else { s };
     if kind(a.space) != kind(b.space) {
         return false;

@@ -1,14 +1,16 @@
 //! Spill code: what is kept elsewhere, where, and the instructions that bring it there and back.
 //!
-//! - *Vector* and *scalar* registers whose only definition moves an immediate, a constant of the bank or an unchanging special register are
-//!   recomputed at their uses.
+//! - *Vector* and *scalar* registers whose only definition moves an immediate, a constant of the bank or an
+//!   unchanging special register are recomputed at their uses.
 //! - *Vector* registers live in private memory: slots behind the kernel's own private memory, 32-bit addresses.
-//! - *Scalar* registers live in a vector register. The save runs under the EXEC of the definition, the reload (`first`) under that of
-//!   the use. Every lane that is active at the use has come through the definition on its own path, because before allocation the
-//!   definition reaches the use on all of them; so the first active lane holds the value, and all active lanes agree on it.
+//! - *Scalar* registers live in a vector register. The save runs under the EXEC of the definition, the reload
+//!   (`first`) under that of the use. Every lane that is active at the use has come through the definition on
+//!   its own path, because before allocation the definition reaches the use on all of them; so the first
+//!   active lane holds the value, and all active lanes agree on it.
 //! - *Predicates* live as 0 or 1 in a vector register.
 //!
-//! Saves and reloads stand next to the definition or use and saves take its guard, so they run under the same EXEC (hazard 3).
+//! Saves and reloads stand next to the definition or use and saves take its guard, so they run under the same
+//! EXEC (hazard 3).
 
 use cranelift_entity::SecondaryMap;
 use fixedbitset::FixedBitSet;
@@ -20,7 +22,8 @@ use heddle_isa::{CachePolicy, Cond, Inst, MemorySpace, Op, Operand, Reg, Role, S
 use heddle_mir::cfg::Cfg;
 use heddle_mir::{Bank, Block, Function, RegClass, liveness};
 
-/// For each block the index of each instruction in the function before allocation; [`INSERTED`] for spill code. The checker reads it.
+/// For each block the index of each instruction in the function before allocation; [`INSERTED`] for spill
+/// code. The checker reads it.
 pub type Origins = SecondaryMap<Block, Vec<u32>>;
 
 /// Origin of an instruction that allocation added.
@@ -33,6 +36,18 @@ pub fn origins_of(function: &Function) -> Origins {
         origins[*block] = (0..function.blocks[*block].insts.len() as u32).collect();
     }
     origins
+}
+
+/// Keeps the instructions of a block for which `keep` holds, given each with its origin.
+pub fn retain(insts: &mut Vec<Inst>, origins: &mut Vec<u32>, keep: impl Fn(&Inst, u32) -> bool) {
+    let kept: Vec<bool> = insts.iter().zip(origins.iter()).map(|(i, o)| keep(i, *o)).collect();
+    if kept.iter().all(|k| *k) {
+        return;
+    }
+    let mut k = kept.iter();
+    insts.retain(|_| *k.next().unwrap_or(&true));
+    let mut k = kept.iter();
+    origins.retain(|_| *k.next().unwrap_or(&true));
 }
 
 /// Where a spilled register lives.
@@ -125,7 +140,8 @@ pub fn recompute(inst: &Inst, word: u8, words: u8, dst: Operand, loc: SourceLoc)
     part
 }
 
-/// Removes moves of fixed values into vector registers that nothing reads any more, because every use recomputes them.
+/// Removes moves of fixed values into vector registers that nothing reads any more, because every use
+/// recomputes them.
 pub fn drop_unused_moves(function: &mut Function, origins: &mut Origins) {
     let mut used: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(function.vregs.len());
     for block in &function.layout {
@@ -133,24 +149,17 @@ pub fn drop_unused_moves(function: &mut Function, origins: &mut Origins) {
     }
     let Function { blocks, layout, vregs, .. } = function;
     for block in layout.iter() {
-        let keep = |i: &Inst| {
+        let keep = |i: &Inst, _: u32| {
             let unused = i.dst.as_virt().is_some_and(|(r, _)| vregs[r].bank == Bank::Vector && !used[r]);
             !(unused && i.op == Op::Mov && never_changes(i.srcs[0]))
         };
-        let insts = &mut blocks[*block].insts;
-        if insts.iter().all(keep) {
-            continue;
-        }
-        let kept: Vec<bool> = insts.iter().map(keep).collect();
-        let mut it = kept.iter();
-        insts.retain(|_| *it.next().unwrap_or(&true));
-        let mut it = kept.iter();
-        origins[*block].retain(|_| *it.next().unwrap_or(&true));
+        retain(&mut blocks[*block].insts, &mut origins[*block], keep);
     }
 }
 
-/// Marks the reloads that read their slot for the last time (K7: `.lu`, an encoding shared with `.cs`): no lane that executes the load reads
-/// the slot again before it writes it. `first` is the address of the first slot.
+/// Marks the reloads that read their slot for the last time (K7: `.lu`, an encoding shared with `.cs`): no
+/// lane that executes the load reads the slot again before it writes it. `first` is the address of the first
+/// slot.
 pub fn mark_last_reloads(function: &mut Function, cfg: &Cfg, first: u32) {
     let words = function.private_bytes.saturating_sub(first).div_ceil(4) as usize;
     if words == 0 {
@@ -207,8 +216,8 @@ pub fn mark_last_reloads(function: &mut Function, cfg: &Cfg, first: u32) {
     }
 }
 
-/// Rewrites a function so that the registers of `spilled` live elsewhere between every definition and use. New registers that must not be
-/// spilled again are added to `pinned`.
+/// Rewrites a function so that the registers of `spilled` live elsewhere between every definition and use.
+/// New registers that must not be spilled again are added to `pinned`.
 pub fn everywhere(
     function: &mut Function,
     origins: &mut Origins,
@@ -295,10 +304,10 @@ impl Rewriter<'_> {
 
     fn instruction(&mut self, mut inst: Inst, origin: u32) {
         let (loc, homes) = (inst.loc, self.homes);
-        if let Some((reg, _)) = inst.dst.as_virt() {
-            if matches!(homes.get(&reg), Some(Home::Recompute(_))) {
-                return;
-            }
+        if let Some((reg, _)) = inst.dst.as_virt()
+            && matches!(homes.get(&reg), Some(Home::Recompute(_)))
+        {
+            return;
         }
         let scalar_destination = inst.dst.as_virt().is_some_and(|(r, _)| self.function.vregs[r].bank == Bank::Scalar);
         let mut loaded = Loaded::new();
@@ -307,7 +316,8 @@ impl Rewriter<'_> {
             let Some(home) = homes.get(&reg) else { continue };
             let role = inst.src_role(i);
             if let (Home::Vector(v), Bank::Scalar) = (home, self.function.vregs[reg].bank) {
-                // A vector instruction reads a spilled scalar straight from its vector register where the role allows it.
+                // A vector instruction reads a spilled scalar straight from its vector register where the
+                // role allows it.
                 let needs_scalar = matches!(role, Role::Base | Role::ScalarCondition | Role::Predicate)
                     || (role == Role::Value && inst.ty == Type::Pred)
                     || scalar_destination;
@@ -318,12 +328,11 @@ impl Rewriter<'_> {
             }
             inst.srcs[i] = Operand::virt(self.reload(reg, word, inst.src_words(i), home, loc, &mut loaded));
         }
-        if let Some(guard) = &mut inst.guard {
-            if let Reg::Virtual { reg, .. } = guard.reg {
-                if let Some(home) = homes.get(&reg) {
-                    guard.reg = Reg::Virtual { reg: self.reload(reg, 0, 0, home, loc, &mut loaded), word: 0 };
-                }
-            }
+        if let Some(guard) = &mut inst.guard
+            && let Reg::Virtual { reg, .. } = guard.reg
+            && let Some(home) = homes.get(&reg)
+        {
+            guard.reg = Reg::Virtual { reg: self.reload(reg, 0, 0, home, loc, &mut loaded), word: 0 };
         }
         let spilled = inst.dst.as_virt().and_then(|(reg, word)| Some((reg, word, homes.get(&reg)?)));
         let Some((reg, word, home)) = spilled else { return self.push(inst, origin) };

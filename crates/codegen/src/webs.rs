@@ -1,11 +1,13 @@
-//! What clusters do with each value, and what it costs: the table that cluster assignment and partitioning decide by.
+//! What clusters do with each value, and what it costs: the table that cluster assignment and partitioning
+//! decide by.
 //!
-//! A *web* is a live range of C3 over the control-flow graph: [`super::ranges::split_webs`] has given each one a virtual register of its own, so register
-//! and web are the same here. An access counts for the cluster of its instruction. Instructions with a scalar destination run on the scalar
-//! unit, which is no cluster and reads lane registers from the main file only.
+//! A *web* is a live range of C3 over the control-flow graph: [`super::ranges::split_webs`] has given each
+//! one a virtual register of its own, so register and web are the same here. An access counts for the cluster
+//! of its instruction. Instructions with a scalar destination run on the scalar unit, which is no cluster and
+//! reads lane registers from the main file only.
 //!
-//! Costs are energies of a lane in picojoules, weighted with block frequencies: register accesses with their wires, and for a copy
-//! that is inserted also its issue and execution.
+//! Costs are energies of a lane in picojoules, weighted with block frequencies: register accesses with their
+//! wires, and for a copy that is inserted also its issue and execution.
 
 use cranelift_entity::SecondaryMap;
 
@@ -20,8 +22,9 @@ use heddle_target::Machine;
 /// Most clusters a machine has (the encoding's field).
 pub const MAX_CLUSTERS: usize = 8;
 
-/// Price of a cycle that a warp cannot issue in, in picojoules of a lane: what static power and the rest of the machine spend on it. Chosen by measurement
-/// (`cargo xtask bench regfile`): lower ones buy register energy with cycles.
+/// Price of a cycle that a warp cannot issue in, in picojoules of a lane: what static power and the rest of
+/// the machine spend on it. Chosen by measurement (`cargo xtask bench regfile`): lower ones buy register
+/// energy with cycles.
 const CYCLE: f32 = 0.1;
 
 /// Price of the issue slot that a copy takes, likewise.
@@ -120,7 +123,8 @@ impl Accesses {
         *n = if sign > 0.0 { n.saturating_add(1) } else { n.saturating_sub(1) };
     }
 
-    /// Whether the owner's copy has to be in the main file too: another cluster (or the scalar unit) reads or writes the web.
+    /// Whether the owner's copy has to be in the main file too: another cluster (or the scalar unit) reads or
+    /// writes the web.
     pub fn leaves(&self, owner: usize, clusters: usize) -> bool {
         self.scalar_reads > 0.0 || (0..clusters).any(|c| c != owner && self.read_count[c] + self.write_count[c] > 0)
     }
@@ -193,7 +197,8 @@ impl Accesses {
         best
     }
 
-    /// The publication's owner (C4): most accesses, counted statically; ties go to the fewest copies, then the lowest cluster.
+    /// The publication's owner (C4): most accesses, counted statically; ties go to the fewest copies, then
+    /// the lowest cluster.
     pub fn publication_owner(&self, costs: &Costs) -> Home {
         let count = |c: usize| u32::from(self.read_count[c]) + u32::from(self.write_count[c]);
         let copies = |owner: usize| -> u32 {
@@ -214,8 +219,8 @@ impl Accesses {
     }
 }
 
-/// For each vector register the one that stands for it: copies between registers that never hold different values at a time are no accesses,
-/// and what they connect is one web (phis and their inputs).
+/// For each vector register the one that stands for it: copies between registers that never hold different
+/// values at a time are no accesses, and what they connect is one web (phis and their inputs).
 pub fn representatives(function: &Function, view: &LiveView) -> SecondaryMap<VReg, Option<VReg>> {
     let graph = ranges::interference(function, view, Bank::Vector, |_| false);
     let mut result = SecondaryMap::with_capacity(function.vregs.len());

@@ -1,21 +1,27 @@
-//! A clang-like command line, so that `heddle build` can stand where `clang` stood in a Makefile or a CMake build.
+//! A clang-like command line, so that `heddle build` can stand where `clang` stood in a Makefile or a CMake
+//! build.
 //!
-//! Heddle's own options are long options; they may stand anywhere on the line and are taken out first by the command-line layer.
-//! What remains is read here as clang would read it: options clang should see are passed on, the ones that say what to do with the
-//! result are interpreted.
+//! Heddle's own options are long options; they may stand anywhere on the line and are taken out first by the
+//! command-line layer. What remains is read here as clang would read it: options clang should see are passed
+//! on, the ones that say what to do with the result are interpreted.
 
 use std::path::PathBuf;
 
 /// Optimisation level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum OptLevel {
+    /// None.
     O0,
+    /// Some.
     O1,
+    /// clang's usual one.
     #[default]
     O2,
+    /// All.
     O3,
+    /// For size.
     Os,
+    /// For size above all.
     Oz,
 }
 
@@ -57,13 +63,27 @@ pub struct BuildInvocation {
 /// Options that take their value as the next word.
 const WITH_VALUE: &[&str] =
     &["-D", "-U", "-I", "-include", "-isystem", "-iquote", "-idirafter", "-MF", "-MT", "-MQ", "-Xclang", "-mllvm", "-imacros"];
-/// Standard build options of OpenCL that only allow what this device has no use for: it keeps denormals in any case, sub-groups need no promise of
-/// progress, and clang always takes types as distinct.
+/// Standard build options of OpenCL that only allow what this device has no use for: it keeps denormals in
+/// any case, sub-groups need no promise of progress, and clang always takes types as distinct.
 const IGNORED: &[&str] = &["-cl-denorms-are-zero", "-cl-no-subgroup-ifp", "-cl-strict-aliasing"];
-/// Options about targets, linking and code generation for hosts, accepted and without meaning here; with a value as the next word.
+/// Options about targets, linking and code generation for hosts, accepted and without meaning here; with a
+/// value as the next word.
 const IGNORED_WITH_VALUE: &[&str] = &["-target", "-arch", "-L", "-l", "-x", "-Xlinker", "-march", "-mcpu"];
-/// Beginnings of the options that clang gets.
-const PASSED: &[&str] = &[
+/// Whether the word after this option is its value.
+pub fn takes_value(option: &str) -> bool {
+    option == "-o" || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
+}
+
+/// Whether a word is an option for the compilation of a source whose output nobody sees: one for clang or a level of optimisation, but
+/// none that asks for another output (`-E`, `-o`, `-MD` …).
+pub fn is_compilation_option(word: &str) -> bool {
+    let passed = WITH_VALUE.contains(&word) || IGNORED.contains(&word) || PASSED_ON.iter().any(|p| word.starts_with(p));
+    let other_output = word == "-fsyntax-only" || word.starts_with("-M");
+    (passed || word.starts_with("-O") || word == "-v") && !other_output
+}
+
+/// What options start with that clang gets as they are.
+const PASSED_ON: [&str; 18] = [
     "-D",
     "-U",
     "-I",
@@ -83,110 +103,122 @@ const PASSED: &[&str] = &[
     "-H",
     "-R",
 ];
-
-/// Whether the word after this option is its value.
-pub fn takes_value(option: &str) -> bool {
-    option == "-o" || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
-}
-
-/// Whether a word is an option for the compilation of a source whose output nobody sees: one for clang or a level of optimisation, but
-/// none that asks for another output (`-E`, `-o`, `-MD` …).
-pub fn is_compilation_option(word: &str) -> bool {
-    let passed = WITH_VALUE.contains(&word) || IGNORED.contains(&word) || PASSED.iter().any(|p| word.starts_with(p));
-    let other_output = word == "-fsyntax-only" || word.starts_with("-M");
-    (passed || word.starts_with("-O") || word == "-v") && !other_output
-}
+/// What options start with that have their value in the same word and no meaning here.
+const IGNORED_STARTS: [&str; 5] = ["--target=", "-march=", "-mcpu=", "-L", "-l"];
 
 /// Reads a clang-like command line.
 ///
 /// # Errors
 /// A sentence that says what is wrong, for a message with exit status 2.
 pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
-    let mut result = BuildInvocation::default();
-    let mut dependencies = false;
-    let mut dependency_file = false;
-    let mut dependency_target = false;
+    let mut reader = Reader::default();
     let mut words = args.iter();
     while let Some(word) = words.next() {
-        let mut value = |option: &str| words.next().cloned().ok_or_else(|| format!("{option} needs a value"));
-        match word.as_str() {
-            "-o" => result.output = Some(value("-o")?.into()),
-            "-c" | "-emit-llvm" | "-pipe" | "-pthread" => {}
-            "-S" => result.assembly = true,
-            "-E" => result.preprocess = true,
-            "-fsyntax-only" => result.syntax_only = true,
-            "-v" => result.verbose = true,
-            "--" => {
-                result.inputs.extend(words.by_ref().map(PathBuf::from));
-            }
-            "-O0" => result.opt = OptLevel::O0,
-            "-O1" => result.opt = OptLevel::O1,
-            "-O2" | "-O" => result.opt = OptLevel::O2,
-            "-O3" | "-O4" | "-Ofast" => {
-                result.opt = OptLevel::O3;
-                if word == "-Ofast" {
-                    result.clang_args.push("-cl-fast-relaxed-math".into());
-                }
-            }
-            "-Os" => result.opt = OptLevel::Os,
-            "-Oz" => result.opt = OptLevel::Oz,
-            "-MD" | "-MMD" => {
-                dependencies = true;
-                result.clang_args.push(word.clone());
-            }
-            "-M" | "-MM" => {
-                result.preprocess = true;
-                result.clang_args.push(word.clone());
-            }
-            w if WITH_VALUE.contains(&w) => {
-                let v = value(w)?;
-                dependency_file |= w == "-MF";
-                dependency_target |= w == "-MT" || w == "-MQ";
-                result.clang_args.push(word.clone());
-                result.clang_args.push(v);
-            }
-            w if IGNORED_WITH_VALUE.contains(&w) => {
-                value(w)?;
-            }
-            w if w.starts_with("--target=")
-                || w.starts_with("-march=")
-                || w.starts_with("-mcpu=")
-                || w.starts_with("-L")
-                || w.starts_with("-l") => {}
-            w if w.starts_with("-o") && w.len() > 2 => result.output = Some(PathBuf::from(&w[2..])),
-            "-cl-opt-disable" => result.opt = OptLevel::O0,
-            w if IGNORED.contains(&w) => {}
-            w if w.len() > 1 && w.starts_with('-') => {
-                if !PASSED.iter().any(|p| w.starts_with(p)) {
-                    return Err(format!(
-                        "unknown option `{w}`; options of clang that Heddle passes on start with {}",
-                        PASSED.join(" ")
-                    ));
-                }
-                dependency_file |= w.starts_with("-MF");
-                dependency_target |= w.starts_with("-MT") || w.starts_with("-MQ");
-                result.clang_args.push(word.clone());
-            }
-            _ => result.inputs.push(PathBuf::from(word)),
-        }
+        reader.read(word, &mut words)?;
     }
-    if result.inputs.is_empty() {
+    if reader.line.inputs.is_empty() {
         return Err("no input file; give an OpenCL C source (.cl), LLVM IR (.ll) or bitcode (.bc)".into());
     }
-    if dependencies {
-        // clang's own -o is a temporary file; the rule must name what the user builds.
-        let object = object_name(&result);
-        if !dependency_target {
-            result.clang_args.extend(["-MT".to_string(), object.display().to_string()]);
-        }
-        if !dependency_file {
-            result.clang_args.extend(["-MF".to_string(), object.with_extension("d").display().to_string()]);
-        }
-    }
-    Ok(result)
+    reader.name_dependencies();
+    Ok(reader.line)
 }
 
-/// The output of an invocation: `-o`, or the first input with the extension `.o` (`.s` with `-S`) in the current folder.
+/// A command line while it is read.
+#[derive(Default)]
+struct Reader {
+    line: BuildInvocation,
+    /// Whether a rule for make is asked for, and whether its file and its target are named.
+    dependencies: bool,
+    dependency_file: bool,
+    dependency_target: bool,
+}
+
+impl Reader {
+    /// Reads a word, with the next one if it has its value there.
+    fn read(&mut self, word: &str, words: &mut std::slice::Iter<String>) -> Result<(), String> {
+        if let Some(opt) = optimisation(word) {
+            self.line.opt = opt;
+            if word == "-Ofast" {
+                self.pass_on("-cl-fast-relaxed-math");
+            }
+            return Ok(());
+        }
+        let value = |words: &mut std::slice::Iter<String>| words.next().cloned().ok_or_else(|| format!("{word} needs a value"));
+        match word {
+            "-o" => self.line.output = Some(value(words)?.into()),
+            "-c" | "-emit-llvm" | "-pipe" | "-pthread" => {}
+            "-S" => self.line.assembly = true,
+            "-E" => self.line.preprocess = true,
+            "-fsyntax-only" => self.line.syntax_only = true,
+            "-v" => self.line.verbose = true,
+            "--" => self.line.inputs.extend(words.map(PathBuf::from)),
+            "-MD" | "-MMD" => {
+                self.dependencies = true;
+                self.pass_on(word);
+            }
+            "-M" | "-MM" => {
+                self.line.preprocess = true;
+                self.pass_on(word);
+            }
+            w if WITH_VALUE.contains(&w) => {
+                let v = value(words)?;
+                self.dependency_file |= w == "-MF";
+                self.dependency_target |= w == "-MT" || w == "-MQ";
+                self.pass_on(word);
+                self.pass_on(&v);
+            }
+            w if IGNORED_WITH_VALUE.contains(&w) => _ = value(words)?,
+            w if IGNORED_STARTS.iter().any(|start| w.starts_with(start)) || IGNORED.contains(&w) => {}
+            w if w.starts_with("-o") => self.line.output = Some(PathBuf::from(&w[2..])),
+            w if w.len() > 1 && w.starts_with('-') => {
+                if !PASSED_ON.iter().any(|start| w.starts_with(start)) {
+                    let known = PASSED_ON.join(" ");
+                    return Err(format!("unknown option `{w}`; options of clang that Heddle passes on start with {known}"));
+                }
+                self.dependency_file |= w.starts_with("-MF");
+                self.dependency_target |= w.starts_with("-MT") || w.starts_with("-MQ");
+                self.pass_on(word);
+            }
+            _ => self.line.inputs.push(PathBuf::from(word)),
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self, word: &str) {
+        self.line.clang_args.push(word.to_string());
+    }
+
+    /// Names the target and the file of the rule for make: clang's own -o is a temporary file, and the rule
+    /// must name what the user builds.
+    fn name_dependencies(&mut self) {
+        if !self.dependencies {
+            return;
+        }
+        let object = object_name(&self.line);
+        if !self.dependency_target {
+            self.line.clang_args.extend(["-MT".to_string(), object.display().to_string()]);
+        }
+        if !self.dependency_file {
+            self.line.clang_args.extend(["-MF".to_string(), object.with_extension("d").display().to_string()]);
+        }
+    }
+}
+
+/// The optimisation level that an option asks for.
+fn optimisation(word: &str) -> Option<OptLevel> {
+    Some(match word {
+        "-O0" | "-cl-opt-disable" => OptLevel::O0,
+        "-O1" => OptLevel::O1,
+        "-O2" | "-O" => OptLevel::O2,
+        "-O3" | "-O4" | "-Ofast" => OptLevel::O3,
+        "-Os" => OptLevel::Os,
+        "-Oz" => OptLevel::Oz,
+        _ => return None,
+    })
+}
+
+/// The output of an invocation: `-o`, or the first input with the extension `.o` (`.s` with `-S`) in the
+/// current folder.
 pub fn object_name(invocation: &BuildInvocation) -> PathBuf {
     invocation.output.clone().unwrap_or_else(|| {
         let stem = invocation.inputs[0].file_stem().map_or_else(|| "kernel".into(), |s| s.to_os_string());

@@ -32,18 +32,26 @@ const INTRODUCTION: &str = "\
 | `-x`, `\\|x\\|`, `-\\|x\\|` | sign modifiers of float sources |
 | `m4!` | release mark: the register is free after this read (REN-5) |
 | `[s[0:1] + u32 m4 + 16]` | address: uniform base, address mode with the per-lane offset, immediate |
-| `[t2(5, -1) + s4]` | place on surface 2: global ids plus constant distances, plus a uniform number of bytes (mode `surface`, G6) |
+| `[t2(5, -1) + s4]` | place on surface 2: global ids plus constant distances, plus a uniform number of bytes \
+(mode `surface`, G6) |
 
-An instruction reads `c1 @!p2 fma.f32 m4, -m1, |s3|, 0x3f800000`: cluster (0 if absent), guard, mnemonic with its suffixes, destination, sources. Suffixes stand
-in this order: memory space, atomic operation, condition, type, source type, rounding, `sat`, cache policy, `z` (`bras`: branch if zero), `u` (the u bit).
+An instruction reads `c1 @!p2 fma.f32 m4, -m1, |s3|, 0x3f800000`: cluster (0 if absent), guard,
+mnemonic with its suffixes, destination, sources. Suffixes stand in this order: memory space, atomic
+operation, condition, type, source type, rounding, `sat`, cache policy, `z` (`bras`: branch if
+zero), `u` (the u bit).
 
-- There is one 32-bit immediate: immediate operands of one instruction are equal, and a memory instruction with an immediate operand has no address offset.
-- An instruction with a destination in `s` runs once a warp on the scalar unit; it reads scalar registers, uniform specials, constants and immediates only (`first`
-  and `ballot` read lanes), takes no guard and needs no cluster. Which operations the scalar unit has is marked below.
-- The u bit (S5) belongs to operations of the scalar unit with a destination in lanes: all active lanes have the same operands.
-- Under a guard or a partial EXEC only the active lanes of `l`, `m` and `p` destinations are written; scalar destinations are written for the whole warp.
+- There is one 32-bit immediate: immediate operands of one instruction are equal, and a memory
+  instruction with an immediate operand has no address offset.
+- An instruction with a destination in `s` runs once a warp on the scalar unit; it reads scalar
+  registers, uniform specials, constants and immediates only (`first` and `ballot` read lanes),
+  takes no guard and needs no cluster. Which operations the scalar unit has is marked below.
+- The u bit (S5) belongs to operations of the scalar unit with a destination in lanes: all active
+  lanes have the same operands.
+- Under a guard or a partial EXEC only the active lanes of `l`, `m` and `p` destinations are
+  written; scalar destinations are written for the whole warp.
 - `bra`, `bras`, `bar`, `exit` and `trap` take no guard; `brad` needs one.
-- In machine IR virtual registers `%12` (from word 1 on: `%12.1`) stand for physical ones, and blocks `bb3` for labels.
+- In machine IR virtual registers `%12` (from word 1 on: `%12.1`) stand for physical ones, and
+  blocks `bb3` for labels.
 
 ";
 
@@ -60,9 +68,11 @@ pub fn reference() -> String {
     let _ = writeln!(out, "{}.", spaces.join(", ").to_lowercase());
     out.push_str(
         "\n## Operations\n\n\
-         Operands by role: *Value* has the operation's type; *From* that of the conversion's source; *Word* 32 bits; *Pair* 64 bits; *Predicate* `p`, or zero/non-zero in\n\
-         `s`; *Base* a uniform address in `s` or the constant bank (64 bits, or 32 in 32-bit spaces); *Offset* 32 bits, or 64 in mode `a64`; *Data* as the type;\n\
-         *AtomicData* as the type, twice for `cmpxchg`; *ScalarCondition* a register in `s`. `S`: the scalar unit has it.\n\n\
+         Operands by role: *Value* has the operation's type; *From* that of the conversion's source; *Word*\n\
+         32 bits; *Pair* 64 bits; *Predicate* `p`, or zero/non-zero in `s`; *Base* a uniform address in `s`\n\
+         or the constant bank (64 bits, or 32 in 32-bit spaces); *Offset* 32 bits, or 64 in mode `a64`;\n\
+         *Data* as the type; *AtomicData* as the type, twice for `cmpxchg`; *ScalarCondition* a register in\n\
+         `s`. `S`: the scalar unit has it.\n\n\
          | opcode | mnemonic | types | operands | unit class | S | description |\n|---|---|---|---|---|---|---|\n",
     );
     for row in TABLE.iter().filter(|r| !r.flags.pseudo) {
@@ -88,7 +98,10 @@ pub fn reference() -> String {
             row.doc.replace('|', "\\|")
         );
     }
-    out.push_str("\nLoads have the unit class of their space: `load-global` (also constant), `load-local`, `load-private`, `load-argument`.\n");
+    out.push_str(
+        "\nLoads have the unit class of their space: `load-global` (also constant), `load-local`, `load-private`,\n\
+         `load-argument`.\n",
+    );
     out.push_str("\n## Types\n\n| number | type | registers | bytes in memory |\n|---|---|---|---|\n");
     for t in Type::iter().filter(|t| *t != Type::None) {
         let _ = writeln!(out, "| {} | `{t}` | {} | {} |", t as u8, t.words(), t.bytes());
@@ -100,8 +113,10 @@ pub fn reference() -> String {
     list(&mut out, "Spaces", MemorySpace::iter().map(|m| format!("`{m}` {}", m as u8)));
     list(&mut out, "Address modes", AddressMode::iter().map(|m| format!("`{m}` {}", m as u8)));
     out.push_str(
-        "  - `u32`: base + zero-extended (offset + immediate), which wrap at 32 bits; the only mode of the 32-bit spaces (local, private, argument)\n  \
-         - `s32`: base + sign-extended offset + sign-extended immediate\n  - `a64`: 64-bit offset a lane + sign-extended immediate, no base\n",
+        "  - `u32`: base + zero-extended (offset + immediate), which wrap at 32 bits; the only mode of the 32-bit\n    \
+         spaces (local, private, argument)\n  \
+         - `s32`: base + sign-extended offset + sign-extended immediate\n  \
+         - `a64`: 64-bit offset a lane + sign-extended immediate, no base\n",
     );
     list(&mut out, "Atomic operations", AtomicOp::iter().map(|a| format!("`{a}` {} ({})", a as u8, atomic_types(a))));
     let policies = |op| {

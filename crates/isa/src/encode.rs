@@ -1,9 +1,9 @@
 //! The 128-bit encoding: one field table, from which encoder, decoder and documentation derive.
 //!
-//! All instructions share one layout; branches reuse the source fields for the distance to the reconvergence point. Reserved bits are
-//! zero, [`super::rules`] holds on both sides, and the decoder refuses every word that the encoder could not have made, so decoding and
-//! encoding are inverse (property-tested over random words and random instructions). Limits of a particular machine are the
-//! verifier's to check.
+//! All instructions share one layout; branches reuse the source fields for the distance to the reconvergence
+//! point. Reserved bits are zero, [`super::rules`] holds on both sides, and the decoder refuses every word
+//! that the encoder could not have made, so decoding and encoding are inverse (property-tested over random
+//! words and random instructions). Limits of a particular machine are the verifier's to check.
 
 use super::inst::{Guard, Inst, Operand, PhysReg, Reg, Targets};
 use super::rules;
@@ -146,8 +146,8 @@ pub fn encode(inst: &Inst) -> Result<u128, EncodeError> {
     Ok(word)
 }
 
-const fn is_branch(op: Op) -> bool {
-    matches!(op, Op::Bra | Op::BraScalar | Op::BraDivergent)
+fn is_branch(op: Op) -> bool {
+    op.info().flags.targets > 0
 }
 
 /// Space and index bits; the value of an immediate operand goes into the shared field.
@@ -182,7 +182,8 @@ fn decode_operand(bits: u32, immediate: u32) -> Result<Operand, String> {
 /// Decodes a word.
 ///
 /// # Errors
-/// Says which field is invalid, or which rule of [`super::rules`] the instruction breaks. Limits of the machine are the loader's to check.
+/// Says which field is invalid, or which rule of [`super::rules`] the instruction breaks. Limits of the machine are the
+/// loader's to check.
 pub fn decode(word: u128) -> Result<Inst, DecodeError> {
     fields_of(word).map_err(|m| DecodeError(format!("{m} (word {word:#034x})")))
 }

@@ -75,7 +75,8 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// Whether all lanes read the same from this operand of allocated code: scalar registers, constants, immediates, uniform specials.
+    /// Whether all lanes read the same from this operand of allocated code: scalar registers, constants,
+    /// immediates, uniform specials.
     pub fn is_uniform_physical(self) -> bool {
         match self {
             Operand::Reg(Reg::Physical(p)) => p.space == Space::Scalar,

@@ -1,8 +1,9 @@
 //! What every instruction must satisfy on any machine: the instruction table's roles, types and flags, applied to one [`Inst`].
 //!
-//! One function, [`check`], serves the MIR verifier (over virtual registers, with their classes), the encoder and assembler, the decoder and
-//! with them the simulator's loader (over physical registers), so that all refuse the same instructions with the same sentences. The
-//! limits of a particular machine (file sizes, which cluster has which unit) are `heddle_target::limits`'s.
+//! One function, [`check`], serves the MIR verifier (over virtual registers, with their classes), the encoder
+//! and assembler, the decoder and with them the simulator's loader (over physical registers), so that all
+//! refuse the same instructions with the same sentences. The limits of a particular machine (file sizes,
+//! which cluster has which unit) are `heddle_target::limits`'s.
 //!
 //! Rules: C12 (aligned tuples), S5 (u bit), REN-5 (release marks), K6 (cache modifiers).
 
@@ -11,7 +12,7 @@ use cranelift_entity::PrimaryMap;
 use super::inst::{Inst, Operand, PhysReg, Reg, Targets, VReg};
 use super::table::{Op, Role};
 use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Type};
-use super::{Bank, RegClass};
+use super::{Bank, CrossLane, Meaning, RegClass};
 
 /// Classes of the virtual registers; `None` where only physical registers may appear.
 pub type Classes<'a> = Option<&'a PrimaryMap<VReg, RegClass>>;
@@ -47,6 +48,11 @@ impl Inst {
     }
 }
 
+/// Whether the operation makes one value for the scalar file of what lanes hold.
+fn gathers_lanes(inst: &Inst) -> bool {
+    matches!(inst.info().meaning, Meaning::CrossLane(CrossLane::First | CrossLane::Ballot))
+}
+
 /// Checks one instruction.
 ///
 /// # Errors
@@ -79,7 +85,7 @@ pub fn check(inst: &Inst, classes: Classes) -> Result<(), String> {
     if inst.op == Op::Load && inst.mods.space == Some(MemorySpace::Private) && (scalar || inst.uniform) {
         return Err("private memory holds another value in each lane: no load of it runs once".into());
     }
-    if matches!(inst.op, Op::First | Op::Ballot) && !scalar {
+    if gathers_lanes(inst) && !scalar {
         return Err(format!("`{}` writes scalar registers only", info.mnemonic));
     }
     if scalar && inst.is_cache_control() {
@@ -297,11 +303,7 @@ pub const fn atomic_exists(op: AtomicOp, ty: Type) -> bool {
 /// Number and kind of targets.
 fn targets(inst: &Inst) -> Result<(), String> {
     let mnemonic = inst.info().mnemonic;
-    let most = match inst.op {
-        Op::Bra | Op::BraScalar => 1,
-        Op::BraDivergent => 2,
-        _ => 0,
-    };
+    let most = usize::from(inst.info().flags.targets);
     match &inst.targets {
         Targets::None if most > 0 => Err(format!("`{mnemonic}` needs a target")),
         Targets::None => Ok(()),
@@ -340,9 +342,9 @@ fn immediates(inst: &Inst) -> Result<(), String> {
 fn guard(inst: &Inst, scalar: bool, classes: Classes) -> Result<(), String> {
     let mnemonic = inst.info().mnemonic;
     let Some(guard) = inst.guard else {
-        return if inst.op == Op::BraDivergent { Err("`brad` needs a guard".into()) } else { Ok(()) };
+        return if inst.info().flags.guard_required { Err(format!("`{mnemonic}` needs a guard")) } else { Ok(()) };
     };
-    if matches!(inst.op, Op::Bra | Op::BraScalar | Op::Barrier | Op::Exit | Op::Trap) || inst.info().flags.pseudo {
+    if inst.info().flags.unguarded || inst.info().flags.pseudo {
         return Err(format!("`{mnemonic}` takes no guard"));
     }
     if scalar {
@@ -383,7 +385,7 @@ fn operand(inst: &Inst, op: Operand, role: Role, scalar: bool, is_dst: bool, cla
             if predicate || words > 1 || matches!(role, Role::Base | Role::ScalarCondition) || inst.op == Op::Release {
                 return Err(format!("special register `{s}` does not fit here"));
             }
-            if scalar && !s.is_uniform() && inst.op != Op::First {
+            if scalar && !s.is_uniform() && !matches!(inst.info().meaning, Meaning::CrossLane(CrossLane::First)) {
                 return Err(format!("a scalar instruction reads `{s}`, which differs between lanes"));
             }
         }
@@ -431,8 +433,7 @@ fn register(inst: &Inst, reg: Reg, role: Role, scalar: bool, is_dst: bool, class
         };
         return Err(format!("{} where {wanted} belongs", article(bank)));
     }
-    let across_lanes = matches!(inst.op, Op::First | Op::Ballot);
-    if scalar && !is_dst && !across_lanes && bank != Bank::Scalar {
+    if scalar && !is_dst && !gathers_lanes(inst) && bank != Bank::Scalar {
         return Err(format!("a scalar instruction reads {}, which differs between lanes", article(bank)));
     }
     match reg {

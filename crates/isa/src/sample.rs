@@ -1,7 +1,7 @@
 //! Random valid instructions over the whole table, for round-trip and semantics tests.
 //!
-//! Every field is drawn at random among what the table row allows; what [`super::rules`] refuses is drawn again. Deterministic in the generator's
-//! state. Test support: nothing in the compiler uses it.
+//! Every field is drawn at random among what the table row allows; what [`super::rules`] refuses is drawn
+//! again. Deterministic in the generator's state. Test support: nothing in the compiler uses it.
 
 use rand::Rng;
 use strum::IntoEnumIterator;

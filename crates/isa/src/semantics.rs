@@ -1,5 +1,5 @@
-//! What operations compute, on one lane: pure functions that the simulator's lane loops are built from and that tests compare with
-//! independent formulations. Edge cases are those the instruction table states.
+//! Arithmetic that the host does not have as the instruction table states it: division, scaling, conversions and halves on
+//! one lane, with their edge cases. [`super::meaning`] says which operation is which function.
 
 use half::f16;
 
@@ -117,8 +117,9 @@ pub fn half(bits: u32) -> f64 {
     f16::from_bits(bits as u16).to_f64()
 }
 
-/// A double rounded to half, as a register. Through single precision rounded to odd, so that only the second step rounds. (Sums and products of
-/// halves are exact in double precision; quotients and roots have more than twice the bits that make a second rounding harmless.)
+/// A double rounded to half, as a register. Through single precision rounded to odd, so that only the second
+/// step rounds. (Sums and products of halves are exact in double precision; quotients and roots have more
+/// than twice the bits that make a second rounding harmless.)
 #[inline(always)]
 pub fn to_half(x: f64) -> u32 {
     let nearest = x as f32;
@@ -129,8 +130,8 @@ pub fn to_half(x: f64) -> u32 {
     u32::from(f16::from_f32(f32::from_bits(odd)).to_bits())
 }
 
-/// `a * b + c` on halves with one rounding. The product is exact in double precision; the sum may not be, and rounding it twice could
-/// go wrong at a tie, so the sum is rounded to odd first.
+/// `a * b + c` on halves with one rounding. The product is exact in double precision; the sum may not be, and
+/// rounding it twice could go wrong at a tie, so the sum is rounded to odd first.
 #[inline]
 pub fn fma_half(a: f64, b: f64, c: f64) -> u32 {
     let product = a * b;
@@ -225,7 +226,8 @@ fn compare_int(f: f64, x: i128) -> i32 {
     }
 }
 
-/// Moves a value rounded to nearest by one step where the mode wants the other neighbour; `order` compares it with the exact value.
+/// Moves a value rounded to nearest by one step where the mode wants the other neighbour; `order` compares it
+/// with the exact value.
 fn step_f32(nearest: f32, rounding: u8, order: i32) -> f32 {
     match (rounding, order) {
         (0, _) | (_, 0) => nearest,
@@ -356,7 +358,8 @@ mod tests {
                 for c in [0x0001u32, 0x8001, 0x3c00, 0x7bff, 0x0400] {
                     let (x, y, z) = (half(a), half(b), half(c));
                     let exact = fma_half(x, y, z);
-                    // A fused double multiply-add has the exact product, and one rounding of a 54-bit-or-wider sum; where it is exact, so is this.
+                    // A fused double multiply-add has the exact product, and one rounding of a
+                    // 54-bit-or-wider sum; where it is exact, so is this.
                     let sum = x.mul_add(y, z);
                     if sum - x * y == z {
                         assert_eq!(exact, to_half(sum), "{a:x} {b:x} {c:x}");

@@ -1,7 +1,8 @@
 //! Surfaces of a kernel: what the driver must put into the descriptor table at launch (G7).
 //!
-//! A surface is a pointer argument seen with fixed strides. Strides and base are *launch expressions*: sums of products of kernel arguments (words of the
-//! constant bank) and sizes of the launch, modulo 2³². Their text form, `4*c[0x20]*gsize.x + 16`, is the same in machine IR and in the object's header.
+//! A surface is a pointer argument seen with fixed strides. Strides and base are *launch expressions*: sums
+//! of products of kernel arguments (words of the constant bank) and sizes of the launch, modulo 2³². Their
+//! text form, `4*c[0x20]*gsize.x + 16`, is the same in machine IR and in the object's header.
 
 use std::fmt;
 use std::str::FromStr;

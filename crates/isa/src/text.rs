@@ -1,4 +1,5 @@
-//! The text of instructions, shared by MIR and assembly: printer and parser, inverse to each other (property-tested over the table).
+//! The text of instructions, shared by MIR and assembly: printer and parser, inverse to each other
+//! (property-tested over the table).
 //!
 //! ```text
 //! [cN ][@[!]pred ]mnemonic[.suffix…] dst, src, …[ !file:line:column][ ; comment]
@@ -8,13 +9,15 @@
 //!   brad bb3, bb5
 //! ```
 //!
-//! - Suffixes stand in a fixed order: memory space, atomic operation, condition, type, source type, rounding, `sat`, cache policy, `z` (branch if
-//!   zero), `u` (the u bit, S5).
-//! - Registers: virtual `%12`, from word 1 on `%12.1`; physical `m4 l3 s2 p1`, tuples `m[4:5]`. Specials by their names (`gid.x`), the
-//!   constant bank by byte offset `c[0x10]`; an absent operand is `_`.
-//! - Immediates are decimal or hexadecimal; the bits of floats are hexadecimal with their value in a comment. `-x` and `|x|` are the
-//!   modifiers of float operands; an integer operand takes `-5` as a number. A `!` after a source releases its register (REN-5).
-//! - Memory operands are `[base + mode offset + immediate]`, each part optional; the mode (`u32`, `s32`, `a64`) stands with the per-lane offset.
+//! - Suffixes stand in a fixed order: memory space, atomic operation, condition, type, source type, rounding,
+//!   `sat`, cache policy, `z` (branch if zero), `u` (the u bit, S5).
+//! - Registers: virtual `%12`, from word 1 on `%12.1`; physical `m4 l3 s2 p1`, tuples `m[4:5]`. Specials by
+//!   their names (`gid.x`), the constant bank by byte offset `c[0x10]`; an absent operand is `_`.
+//! - Immediates are decimal or hexadecimal; the bits of floats are hexadecimal with their value in a comment.
+//!   `-x` and `|x|` are the modifiers of float operands; an integer operand takes `-5` as a number. A `!`
+//!   after a source releases its register (REN-5).
+//! - Memory operands are `[base + mode offset + immediate]`, each part optional; the mode (`u32`, `s32`,
+//!   `a64`) stands with the per-lane offset.
 
 use std::fmt::Write;
 use std::str::FromStr;
@@ -503,13 +506,12 @@ fn operands(source: Source, inst: &mut Inst, text: &str, names: &mut dyn TargetN
         inst.srcs.push(operand);
         width(operand, range, inst.src_words(i)).map_err(|m| source.error(part, m))?;
     }
-    if matches!(inst.op, Op::Bra | Op::BraScalar | Op::BraDivergent) {
+    if info.flags.targets > 0 {
         let target = next("a target")?;
         names.target(inst, target).map_err(|m| source.error(target, m))?;
-        if inst.op == Op::BraDivergent {
-            if let Some(reconverge) = parts.next() {
-                names.target(inst, reconverge).map_err(|m| source.error(reconverge, m))?;
-            }
+        let second = if info.flags.targets > 1 { parts.next() } else { None };
+        if let Some(reconverge) = second {
+            names.target(inst, reconverge).map_err(|m| source.error(reconverge, m))?;
         }
     } else if info.flags.imm {
         let t = next("a number")?;

@@ -204,8 +204,9 @@ pub enum AddressMode {
     /// `offset64 + sext(imm)`; no base: a full address per lane.
     A64 = 2,
     /// A place on a surface relative to the work-item's global ids (G5, G6): the address-generation unit adds
-    /// `(gid.x + dx) * stride.x + (gid.y + dy) * stride.y + (gid.z + dz) * stride.z` and the base, a uniform 32-bit number of bytes (S, constant or absent), modulo 2^32 to the
-    /// surface's start. The immediate holds the descriptor's number and dx, dy, dz ([`crate::SurfacePlace`]).
+    /// `(gid.x + dx) * stride.x + (gid.y + dy) * stride.y + (gid.z + dz) * stride.z` and the base, a uniform
+    /// 32-bit number of bytes (S, constant or absent), modulo 2^32 to the surface's start. The immediate
+    /// holds the descriptor's number and dx, dy, dz ([`crate::SurfacePlace`]).
     Surface = 3,
 }
 
@@ -374,7 +375,8 @@ pub enum OpClass {
 macro_rules! specials {
     ($($name:ident = $value:literal, $text:literal, $uniform:literal, $doc:literal;)*) => {
         /// Read-only special registers, 32 bits each. Eight bits of the encoding.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumIter, EnumString, FromRepr, IntoStaticStr)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Display, EnumIter, EnumString, FromRepr, IntoStaticStr)]
         #[repr(u8)]
         pub enum Special {
             $(#[doc = $doc] #[strum(serialize = $text)] $name = $value,)*
@@ -402,7 +404,8 @@ specials! {
     GroupIdX = 6, "group.x", true, "Work-group id, dimension 0.";
     GroupIdY = 7, "group.y", true, "Work-group id, dimension 1.";
     GroupIdZ = 8, "group.z", true, "Work-group id, dimension 2.";
-    LocalSizeX = 9, "lsize.x", true, "Size of this work-group, dimension 0 (the last group of a non-uniform range may be smaller).";
+    LocalSizeX = 9, "lsize.x", true,
+        "Size of this work-group, dimension 0 (the last group of a non-uniform range may be smaller).";
     LocalSizeY = 10, "lsize.y", true, "Size of this work-group, dimension 1.";
     LocalSizeZ = 11, "lsize.z", true, "Size of this work-group, dimension 2.";
     EnqueuedLocalSizeX = 12, "elsize.x", true, "Enqueued work-group size, dimension 0.";

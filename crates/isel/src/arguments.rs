@@ -1,112 +1,161 @@
 //! Kernel arguments: their kinds and places in the constant bank, and what the driver may know of them.
 
-use heddle_llvm_passes::ir::{self, metadata};
+use heddle_isa::Operand;
+use heddle_llvm_passes::ir::{Type, Value, address_space, function, metadata};
 use heddle_llvm_passes::{printf, surfaces};
-use inkwell::llvm_sys::core::*;
-
-use super::{Selector, address, types};
 use heddle_object::metadata::{
-    ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES,
-    PRINTF_ARGUMENT_BYTES,
+    ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, PRINTF_ARGUMENT_BYTES,
 };
+use rustc_hash::FxHashMap;
 
-impl Selector<'_> {
-    /// Lays out the constant bank and describes each argument.
-    pub(super) fn declare_arguments(&mut self) {
-        let strings = |name: &str| -> Vec<String> {
-            let operands = metadata::of_function(self.value, name).unwrap_or_default();
-            operands.into_iter().map(|v| String::from_utf8_lossy(&metadata::string(v)).into_owned()).collect()
-        };
-        let names = strings("kernel_arg_name");
-        let type_names = strings("kernel_arg_type");
-        let surfaces = surfaces::analyze(self.value);
-        let unwritten = |s: &&surfaces::Surface| match s.kind() {
-            surfaces::Kind::TypedImage => type_names.get(s.argument as usize).is_none_or(|t| !t.starts_with("image")),
-            kind => !kind.is_written(),
-        };
-        let read_only: Vec<u32> = surfaces.iter().filter(unwritten).map(|s| s.argument).collect();
-        let mut offset = ARGUMENTS_START;
-        for (i, param) in ir::params(self.value).into_iter().enumerate() {
-            let by_value = self.by_value_type(i as u32);
-            let (size, align, kind) = match by_value {
-                Some(ty) => (types::alloc_size(ty), types::abi_align(ty), ArgumentKind::Value),
-                None if type_names.get(i).is_some_and(|t| t.starts_with("image") && t.ends_with("_t")) => {
-                    (4 * IMAGE_WORDS, 4, ArgumentKind::Image)
-                }
-                None if type_names.get(i).is_some_and(|t| t == "sampler_t") => (4, 4, ArgumentKind::Sampler),
-                None if types::is_pointer(param.ty()) => match param.address_space() {
-                    1 => (8, 8, ArgumentKind::Global),
-                    4 => (8, 8, ArgumentKind::Constant),
-                    3 => (4, 4, ArgumentKind::Local),
-                    other => {
-                        let name = type_names.get(i).filter(|n| !n.is_empty()).map(|n| format!(" (`{n}`)")).unwrap_or_default();
-                        self.kernel_error(format!("argument {i}{name} of kernel `{}` is a pointer to address space {other}; kernels take global, constant and local pointers", self.f.name));
-                        (8, 8, ArgumentKind::Value)
-                    }
-                },
-                None => (types::alloc_size(param.ty()), types::abi_align(param.ty()), ArgumentKind::Value),
-            };
-            offset = offset.next_multiple_of(align.clamp(1, 16));
-            let name = names.get(i).filter(|n| !n.is_empty()).cloned().unwrap_or_else(|| param.name());
-            self.f.args.push(KernelArgument {
-                name,
-                type_name: type_names.get(i).cloned().unwrap_or_default(),
-                kind,
-                offset,
-                size,
-                align: if kind == ArgumentKind::Local { 16 } else { align },
-                restrict: self.has_attribute(i as u32, c"noalias"),
-                read_only: read_only.contains(&(i as u32)),
-            });
-            self.arguments.insert(param, offset);
-            if by_value.is_some() {
-                self.by_value.insert(param, address::ByValue { offset, size, align, copy: None });
-            }
-            offset += size;
+use crate::Selector;
+
+/// What the driver aligns buffers in local memory to.
+const LOCAL_BUFFER_ALIGN: u32 = 16;
+
+/// Where a kernel's arguments are.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    /// Byte offset of each argument in the constant bank.
+    pub offsets: FxHashMap<Value, u32>,
+    /// Structures passed by value.
+    pub by_value: FxHashMap<Value, ByValue>,
+    /// Byte offset of the hidden argument of `printf`, if the kernel prints.
+    printf: u32,
+}
+
+/// A structure argument passed by value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByValue {
+    pub offset: u32,
+    pub size: u32,
+    pub align: u32,
+    /// Byte address of a copy in private memory, if the kernel writes the structure or its address escapes.
+    pub copy: Option<u32>,
+}
+
+impl Arguments {
+    /// Byte offset of an argument in the constant bank.
+    pub fn offset(&self, argument: Value) -> u32 {
+        self.offsets.get(&argument).copied().unwrap_or(0)
+    }
+
+    /// The first word of an argument.
+    pub fn word(&self, argument: Value) -> Operand {
+        Operand::Constant((self.offset(argument) / 4) as u8)
+    }
+
+    /// A word of the hidden argument of `printf`: the buffer's address, and behind it the room for messages.
+    pub fn printf_word(&self, n: u32) -> Operand {
+        Operand::Constant((self.printf / 4 + n) as u8)
+    }
+}
+
+/// What a parameter takes in the constant bank.
+struct Place {
+    size: u32,
+    align: u32,
+    kind: ArgumentKind,
+}
+
+/// Lays out the constant bank and describes each argument.
+pub(crate) fn declare_arguments(s: &mut Selector) {
+    let names = strings(s.cx.kernel, "kernel_arg_name");
+    let type_names = strings(s.cx.kernel, "kernel_arg_type");
+    let read_only = read_only(s.cx.kernel, &type_names);
+    let mut offset = ARGUMENTS_START;
+    for (i, param) in s.cx.params.clone().into_iter().enumerate() {
+        let by_value = function::by_value_type(s.cx.kernel, i as u32).map(Type);
+        let type_name = type_names.get(i).cloned().unwrap_or_default();
+        let Place { size, align, kind } = place(s, i, by_value, &type_name);
+        offset = offset.next_multiple_of(align.clamp(1, 16));
+        s.out.f.args.push(KernelArgument {
+            name: names.get(i).filter(|n| !n.is_empty()).cloned().unwrap_or_else(|| param.name()),
+            type_name,
+            kind,
+            offset,
+            size,
+            align: if kind == ArgumentKind::Local { LOCAL_BUFFER_ALIGN } else { align },
+            restrict: function::has_attribute(param, "noalias"),
+            read_only: read_only.contains(&(i as u32)),
+        });
+        s.arguments.offsets.insert(param, offset);
+        if by_value.is_some() {
+            s.arguments.by_value.insert(param, ByValue { offset, size, align, copy: None });
         }
-        if printf::is_used_in(self.value) {
-            offset = offset.next_multiple_of(8);
-            self.printf = offset;
-            self.f.args.push(KernelArgument {
-                name: "printf".into(),
-                type_name: String::new(),
-                kind: ArgumentKind::PrintfBuffer,
-                offset,
-                size: PRINTF_ARGUMENT_BYTES,
-                align: 8,
-                restrict: false,
-                read_only: false,
-            });
-            offset += PRINTF_ARGUMENT_BYTES;
-        }
-        if offset > CONSTANT_BANK_BYTES {
-            self.kernel_error(format!(
-                "kernel `{}` takes {} bytes of arguments; the constant bank has {}",
-                self.f.name,
-                offset - ARGUMENTS_START,
-                CONSTANT_BANK_BYTES - ARGUMENTS_START
+        offset += size;
+    }
+    if printf::is_used_in(s.cx.kernel) {
+        offset = declare_printf(s, offset);
+    }
+    if offset > CONSTANT_BANK_BYTES {
+        s.report.kernel_error(format!(
+            "kernel `{}` takes {} bytes of arguments; the constant bank has {}",
+            s.out.f.name,
+            offset - ARGUMENTS_START,
+            CONSTANT_BANK_BYTES - ARGUMENTS_START
+        ));
+    }
+}
+
+/// The strings of a kind of metadata that clang attaches to kernels, one an argument.
+fn strings(kernel: Value, kind: &str) -> Vec<String> {
+    let operands = metadata::of_function(kernel, kind).unwrap_or_default();
+    operands.into_iter().map(|v| String::from_utf8_lossy(&metadata::string(v)).into_owned()).collect()
+}
+
+/// Numbers of the arguments whose memory the kernel only reads.
+fn read_only(kernel: Value, type_names: &[String]) -> Vec<u32> {
+    let unwritten = |surface: &surfaces::Surface| match surface.kind() {
+        surfaces::Kind::TypedImage => type_names.get(surface.argument as usize).is_none_or(|t| !t.starts_with("image")),
+        kind => !kind.is_written(),
+    };
+    surfaces::analyze(kernel).iter().filter(|s| unwritten(s)).map(|s| s.argument).collect()
+}
+
+fn place(s: &mut Selector, i: usize, by_value: Option<Type>, type_name: &str) -> Place {
+    let place = |size, align, kind| Place { size, align, kind };
+    let param = s.cx.params[i];
+    let is_image = type_name.starts_with("image") && type_name.ends_with("_t");
+    if by_value.is_none() && is_image {
+        return place(4 * IMAGE_WORDS, 4, ArgumentKind::Image);
+    }
+    if by_value.is_none() && type_name == "sampler_t" {
+        return place(4, 4, ArgumentKind::Sampler);
+    }
+    if by_value.is_some() || !param.is_pointer() {
+        let ty = by_value.unwrap_or(param.type_of());
+        return place(s.cx.layout.size(ty) as u32, s.cx.layout.alignment(ty), ArgumentKind::Value);
+    }
+    match param.address_space() {
+        address_space::GLOBAL => place(8, 8, ArgumentKind::Global),
+        address_space::CONSTANT => place(8, 8, ArgumentKind::Constant),
+        address_space::LOCAL => place(4, 4, ArgumentKind::Local),
+        other => {
+            let name = if type_name.is_empty() { String::new() } else { format!(" (`{type_name}`)") };
+            s.report.kernel_error(format!(
+                "argument {i}{name} of kernel `{}` is a pointer to address space {other}; \
+                 kernels take global, constant and local pointers",
+                s.out.f.name
             ));
+            place(8, 8, ArgumentKind::Value)
         }
     }
+}
 
-    /// What the kernel's variables need must be there.
-    pub(super) fn check_memory(&mut self) -> bool {
-        let sizes = [
-            ("private memory a work-item", self.private_bytes, MOST_PRIVATE_BYTES),
-            ("local memory a work-group", self.local_bytes, MOST_LOCAL_BYTES),
-        ];
-        for (what, bytes, most) in sizes.into_iter().filter(|(_, bytes, most)| *bytes > u64::from(*most)) {
-            self.kernel_error(format!("kernel `{}` needs {bytes} bytes of {what}; at most {most} are possible", self.f.name));
-        }
-        self.private_bytes <= MOST_PRIVATE_BYTES.into() && self.local_bytes <= MOST_LOCAL_BYTES.into()
-    }
-
-    /// Whether a parameter has an attribute.
-    fn has_attribute(&self, i: u32, name: &std::ffi::CStr) -> bool {
-        // SAFETY: reads an attribute of a live function.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
-            !LLVMGetEnumAttributeAtIndex(self.value.0, i + 1, kind).is_null()
-        }
-    }
+/// The hidden argument of `printf` behind the others; where it ends.
+fn declare_printf(s: &mut Selector, end: u32) -> u32 {
+    let offset = end.next_multiple_of(8);
+    s.arguments.printf = offset;
+    s.out.f.args.push(KernelArgument {
+        name: "printf".into(),
+        type_name: String::new(),
+        kind: ArgumentKind::PrintfBuffer,
+        offset,
+        size: PRINTF_ARGUMENT_BYTES,
+        align: 8,
+        restrict: false,
+        read_only: false,
+    });
+    offset + PRINTF_ARGUMENT_BYTES
 }

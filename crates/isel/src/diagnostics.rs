@@ -1,6 +1,10 @@
-//! What selection has to say: constructs that Heddle does not compile, and remarks on what happened to accesses.
+//! What selection has to say: constructs that Heddle does not compile, and remarks on what happened to
+//! accesses.
 
 use std::fmt;
+
+use heddle_llvm_passes::ir::{SourcePosition, Value};
+use rustc_hash::FxHashSet;
 
 /// Something in the source that Heddle does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,13 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column, 0 if unknown.
     pub column: u32,
+}
+
+impl Diagnostic {
+    /// A message about a place.
+    pub(crate) fn at(message: String, place: SourcePosition) -> Diagnostic {
+        Diagnostic { message, file: place.file, line: place.line, column: place.column }
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -60,4 +71,69 @@ impl fmt::Display for Remark {
 /// A YAML scalar in single quotes.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The errors of a kernel, each said once.
+pub(crate) struct Report {
+    pub errors: Vec<Diagnostic>,
+    /// The instruction that is being selected.
+    pub at: Option<Value>,
+    /// Messages and lines that have been reported.
+    reported: FxHashSet<String>,
+    kernel: Value,
+    name: String,
+}
+
+impl Report {
+    /// For a kernel and its name.
+    pub fn new(kernel: Value, name: String) -> Report {
+        Report { errors: Vec::new(), at: None, reported: FxHashSet::default(), kernel, name }
+    }
+
+    /// Reports an error at an instruction (the one that is being selected, if none is given).
+    pub fn error(&mut self, i: Option<Value>, message: impl Into<String>) {
+        let mut message = message.into();
+        let i = i.or(self.at).filter(|i| i.is_instruction());
+        let mut position = i.map(Value::source_position).unwrap_or_default();
+        if position.line == 0 {
+            // Without debug locations, the kernel and the instruction say where.
+            position.file = self.kernel.module_name();
+            message = format!("kernel `{}`: {message}", self.name);
+            if let Some(i) = i {
+                message = format!("{message}\n  in: {}", text_without_line(i));
+            }
+        }
+        self.add(message, position);
+    }
+
+    /// Reports an error about the kernel as a whole.
+    pub fn kernel_error(&mut self, message: String) {
+        let (file, line) = self.kernel.definition_place().unwrap_or_else(|| (self.kernel.module_name(), 0));
+        self.add(message, SourcePosition { file, line, column: 0 });
+    }
+
+    fn add(&mut self, message: String, position: SourcePosition) {
+        if self.reported.insert(format!("{message}{}", position.line)) {
+            self.errors.push(Diagnostic::at(message, position));
+        }
+    }
+}
+
+/// LLVM's text of an instruction without its debug location.
+pub(crate) fn text_without_line(i: Value) -> String {
+    i.text().split(", !dbg").next().unwrap_or_default().trim().to_string()
+}
+
+/// A function that is left after inlining is recursive, or its address is taken.
+pub(crate) fn not_inlined(function: Value) -> Diagnostic {
+    // A call of itself shows recursion best; else any call.
+    let calls: Vec<Value> = function.users().filter(|u| u.is_instruction()).collect();
+    let call = calls.iter().copied().find(|u| u.parent().function() == function).or(calls.first().copied());
+    let mut position = call.map(Value::source_position).unwrap_or_default();
+    if position.line == 0 {
+        position.file = function.module_name();
+    }
+    let name = function.name();
+    let message = format!("function `{name}` cannot be inlined: OpenCL C has no recursion and no function pointers");
+    Diagnostic::at(message, position)
 }

@@ -1,4 +1,5 @@
-//! Control-flow graph of a MIR function: successors, predecessors, orders, dominators, post-dominators and divergent regions.
+//! Control-flow graph of a MIR function: successors, predecessors, orders, dominators, post-dominators and
+//! divergent regions.
 //!
 //! Dominators and post-dominators follow Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001).
 
@@ -42,6 +43,35 @@ pub struct Cfg {
     pub len: usize,
     /// Blocks that end in `trap`.
     traps: FixedBitSet,
+}
+
+/// The dominator tree of a graph's reachable blocks.
+#[derive(Clone, Debug)]
+pub struct Dominators {
+    /// The nearest dominator of each block but itself; the entry and unreachable blocks have none.
+    pub immediate: SecondaryMap<Block, Option<Block>>,
+    depth: SecondaryMap<Block, u32>,
+}
+
+impl Dominators {
+    /// Whether every way to `b` passes `a`.
+    pub fn dominates(&self, a: Block, mut b: Block) -> bool {
+        while self.depth[b] > self.depth[a] {
+            let Some(up) = self.immediate[b] else { break };
+            b = up;
+        }
+        a == b
+    }
+
+    /// The nearest block that dominates both.
+    pub fn common(&self, mut a: Block, mut b: Block) -> Block {
+        while a != b {
+            let low = if self.depth[a] >= self.depth[b] { &mut a } else { &mut b };
+            let Some(up) = self.immediate[*low] else { break };
+            *low = up;
+        }
+        a
+    }
 }
 
 /// The block control goes to when it does not branch, if the block can fall through or ends in `bra`.
@@ -91,15 +121,21 @@ impl Cfg {
         Cfg { edges, rpo: rpo.into_iter().map(Block::new).collect(), len, traps }
     }
 
-    /// Immediate dominators of the reachable blocks; the entry and unreachable blocks have none.
-    pub fn dominators(&self) -> SecondaryMap<Block, Option<Block>> {
+    /// The dominators of the reachable blocks.
+    pub fn dominators(&self) -> Dominators {
         let order: Vec<usize> = self.rpo.iter().map(|b| b.index()).collect();
         let idom = solve(self.len, &order, |b| self.edges[Block::new(b)].preds.iter().map(|p| p.index()).collect());
-        self.to_map(&idom)
+        let immediate = self.to_map(&idom);
+        let mut depth: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(self.len);
+        for b in &self.rpo {
+            depth[*b] = immediate[*b].map_or(0, |d| depth[d] + 1);
+        }
+        Dominators { immediate, depth }
     }
 
-    /// Immediate post-dominators; `None` where only the end of the program, or nothing, post-dominates. No way to a `trap` counts: who gets there does not go
-    /// on, and the others must meet all the same (a `switch` whose default is unreachable, before a barrier).
+    /// Immediate post-dominators; `None` where only the end of the program, or nothing, post-dominates. No
+    /// way to a `trap` counts: who gets there does not go on, and the others must meet all the same (a
+    /// `switch` whose default is unreachable, before a barrier).
     pub fn post_dominators(&self) -> SecondaryMap<Block, Option<Block>> {
         let exit = self.len;
         let exits: SmallVec<[usize; 4]> = self

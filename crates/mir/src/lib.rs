@@ -1,8 +1,8 @@
 //! Machine IR: functions of basic blocks of [`Inst`]s over virtual registers.
 //!
-//! Before phi lowering a function is in SSA form: each virtual register has one definition, `phi`s stand first in their block.
-//! After it, virtual registers may be written several times. After allocation every operand is physical. [`Function::form`]
-//! says which; the verifier checks accordingly.
+//! Before phi lowering a function is in SSA form: each virtual register has one definition, `phi`s stand
+//! first in their block. After it, virtual registers may be written several times. After allocation every
+//! operand is physical. [`Function::form`] says which; the verifier checks accordingly.
 //!
 //! May touch: [`heddle_isa`], [`heddle_target`]. Knows nothing of LLVM.
 
@@ -39,7 +39,8 @@ pub enum Form {
 pub struct BlockData {
     /// Instructions; the last is a terminator, or control falls through to the next block of the layout.
     pub insts: Vec<Inst>,
-    /// Estimated executions per execution of the function (loop depth, branch probabilities); at least 0. 1 if unknown.
+    /// Estimated executions per execution of the function (loop depth, branch probabilities); at least 0. 1
+    /// if unknown.
     pub frequency: f32,
 }
 
@@ -68,7 +69,8 @@ pub struct Function {
     pub private_bytes: u32,
     /// `reqd_work_group_size`, if given.
     pub required_work_group: Option<[u32; 3]>,
-    /// All work-groups of a range have the same size, the last one included: the code rests on it, or the language allows no others.
+    /// All work-groups of a range have the same size, the last one included: the code rests on it, or the
+    /// language allows no others.
     pub whole_work_groups: bool,
     /// Bytes of work-group and private memory that nothing may access (checking mode).
     pub redzones: Vec<Redzone>,
@@ -132,8 +134,8 @@ impl Function {
 pub struct Module {
     /// Kernels.
     pub functions: Vec<Function>,
-    /// Initialised read-only data and program-scope variables, placed in device memory by the loader. Their addresses are
-    /// reached through two words of the constant bank (see [`heddle_object::metadata`]).
+    /// Initialised read-only data and program-scope variables, placed in device memory by the loader. Their
+    /// addresses are reached through two words of the constant bank (see [`heddle_object::metadata`]).
     pub data: DataSection,
     /// Formats of `printf`, by number.
     pub printf: Vec<PrintfFormat>,
@@ -146,7 +148,8 @@ pub struct DataSection {
     pub bytes: Vec<u8>,
     /// Alignment of the start, in bytes.
     pub align: u32,
-    /// 64-bit places inside `bytes` that hold an offset into `bytes` and must be turned into addresses by the loader.
+    /// 64-bit places inside `bytes` that hold an offset into `bytes` and must be turned into addresses by the
+    /// loader.
     pub relocations: Vec<u32>,
     /// The variables, by address, if nothing may access the bytes between them.
     pub variables: Vec<Variable>,

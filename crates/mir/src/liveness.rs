@@ -1,13 +1,15 @@
 //! Liveness of virtual registers: ordinary for vector and predicate registers, linear for scalar ones.
 //!
-//! Writes of vector and predicate registers are masked, so a register that holds a live value of waiting lanes keeps those lanes' bits
-//! while other lanes write theirs into the same register: ordinary liveness along each lane's own path is enough. Scalar registers are
-//! written for the whole warp (hazard 1): while the fall-through side of a divergent branch runs, everything scalar that the waiting
-//! taken side will read must survive. So for each `brad` with sides F and T and reconvergence block J, scalars live into T are
-//! live through every block reachable from F without passing J; and those live into J survive both sides. The extra liveness is propagated
-//! like any other, to a fixed point.
+//! Writes of vector and predicate registers are masked, so a register that holds a live value of waiting
+//! lanes keeps those lanes' bits while other lanes write theirs into the same register: ordinary liveness
+//! along each lane's own path is enough. Scalar registers are written for the whole warp (hazard 1): while
+//! the fall-through side of a divergent branch runs, everything scalar that the waiting taken side will read
+//! must survive. So for each `brad` with sides F and T and reconvergence block J, scalars live into T are
+//! live through every block reachable from F without passing J; and those live into J survive both sides. The
+//! extra liveness is propagated like any other, to a fixed point.
 //!
-//! Registers that never live across a block boundary are not tracked densely; functions of 10,000 blocks stay cheap.
+//! Registers that never live across a block boundary are not tracked densely; functions of 10,000 blocks stay
+//! cheap.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use fixedbitset::FixedBitSet;
@@ -37,13 +39,13 @@ pub const fn class_mask(class: RegClass) -> u8 {
     word_mask(0, class.words)
 }
 
-/// Calls `f` with each virtual register an instruction reads and the mask of the words read, guard included (phi sources
-/// excluded: they are read on the edges).
+/// Calls `f` with each virtual register an instruction reads and the mask of the words read, guard included
+/// (phi sources excluded: they are read on the edges).
 pub fn for_each_use(inst: &Inst, mut f: impl FnMut(VReg, u8)) {
-    if let Some(g) = &inst.guard {
-        if let Reg::Virtual { reg, .. } = g.reg {
-            f(reg, 1);
-        }
+    if let Some(g) = &inst.guard
+        && let Reg::Virtual { reg, .. } = g.reg
+    {
+        f(reg, 1);
     }
     if inst.op != Op::Phi {
         for (i, s) in inst.srcs.iter().enumerate() {
@@ -126,10 +128,10 @@ impl Liveness {
                         }
                     }
                 });
-                if let Some((d, _)) = def(inst) {
-                    if number[d] != LOCAL {
-                        bits(kill_mask(inst)).for_each(|w| kill[b].insert(number[d] as usize + w));
-                    }
+                if let Some((d, _)) = def(inst)
+                    && number[d] != LOCAL
+                {
+                    bits(kill_mask(inst)).for_each(|w| kill[b].insert(number[d] as usize + w));
                 }
             }
         }
@@ -229,6 +231,6 @@ impl Liveness {
 }
 
 /// The bits set in a mask.
-fn bits(mask: u8) -> impl Iterator<Item = usize> {
+pub fn bits(mask: u8) -> impl Iterator<Item = usize> {
     (0..8).filter(move |i| mask >> i & 1 == 1)
 }

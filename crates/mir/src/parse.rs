@@ -1,6 +1,6 @@
-//! The parser of MIR text, inverse to [`super::print`]. Lines that are empty or start with `;` or `//` are skipped, so that tests can
-//! carry their RUN and CHECK lines; instructions may end in a `;` comment. Nothing in the text is trusted: whatever it holds, the result is a
-//! module or an error with its place.
+//! The parser of MIR text, inverse to [`super::print`]. Lines that are empty or start with `;` or `//` are
+//! skipped, so that tests can carry their RUN and CHECK lines; instructions may end in a `;` comment. Nothing
+//! in the text is trusted: whatever it holds, the result is a module or an error with its place.
 
 use cranelift_entity::EntityRef;
 

@@ -1,7 +1,9 @@
-//! The verifier: what every MIR function must satisfy in its form. Runs between all stages when verification is on.
+//! The verifier: what every MIR function must satisfy in its form. Runs between all stages when verification
+//! is on.
 //!
-//! Structure (terminators, branch targets, phis), SSA (one definition, which dominates its uses), operands against the instruction
-//! table (roles, classes, spaces, widths, alignment of tuples, the single immediate), modifiers, and the machine's limits.
+//! Structure (terminators, branch targets, phis), SSA (one definition, which dominates its uses), operands
+//! against the instruction table (roles, classes, spaces, widths, alignment of tuples, the single immediate),
+//! modifiers, and the machine's limits.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use fixedbitset::FixedBitSet;
@@ -115,8 +117,8 @@ fn list(blocks: &[Block]) -> String {
     if names.is_empty() { "none".into() } else { names.join(" ") }
 }
 
-/// Checks one instruction against the table ([`rules`]) and the machine; with a function, also the classes of virtual registers and
-/// what its form allows.
+/// Checks one instruction against the table ([`rules`]) and the machine; with a function, also the classes of
+/// virtual registers and what its form allows.
 ///
 /// # Errors
 /// A sentence about the first defect.
@@ -177,18 +179,7 @@ fn ssa(function: &Function, cfg: &Cfg) -> Result<(), Violation> {
             }
         }
     }
-    let idom = cfg.dominators();
-    let mut depth: SecondaryMap<Block, u32> = SecondaryMap::new();
-    depth.resize(function.blocks.len());
-    for b in &cfg.rpo {
-        depth[*b] = idom[*b].map_or(0, |d| depth[d] + 1);
-    }
-    let dominates = |a: Block, mut b: Block| {
-        while depth[b] > depth[a] {
-            b = idom[b].unwrap_or(b);
-        }
-        a == b
-    };
+    let dominators = cfg.dominators();
     let mut reachable = FixedBitSet::with_capacity(cfg.len);
     cfg.rpo.iter().for_each(|b| reachable.insert(b.index()));
     for &block in &cfg.rpo {
@@ -200,7 +191,7 @@ fn ssa(function: &Function, cfg: &Cfg) -> Result<(), Violation> {
                         if b == place {
                             d < position
                         } else {
-                            dominates(b, place)
+                            dominators.dominates(b, place)
                         }
                     }
                     None => false,

@@ -10,7 +10,8 @@
 //!   brad L9, L9
 //! ```
 //!
-//! Labels stand for instructions of the kernel; `;` starts a comment. Disassembling and assembling an object gives the same bytes.
+//! Labels stand for instructions of the kernel; `;` starts a comment. Disassembling and assembling an object
+//! gives the same bytes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,8 +1,9 @@
 //! ELF objects: the file a compilation leaves and the simulator loads.
 //!
-//! ELF64, little-endian, machine number [`MACHINE`] (of the range that the System V ABI leaves unassigned). Sections: `.text` with 16-byte
-//! instruction words, `.heddle.kernels` with the metadata (JSON), `.heddle.data` with program-scope data, DWARF's
-//! `.debug_line` and what it needs with source positions. Each kernel is a function symbol.
+//! ELF64, little-endian, machine number [`MACHINE`] (of the range that the System V ABI leaves unassigned).
+//! Sections: `.text` with 16-byte instruction words, `.heddle.kernels` with the metadata (JSON),
+//! `.heddle.data` with program-scope data, DWARF's `.debug_line` and what it needs with source positions.
+//! Each kernel is a function symbol.
 
 pub mod asm;
 pub mod format;

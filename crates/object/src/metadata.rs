@@ -138,8 +138,8 @@ pub struct KernelHeader {
     pub predicate_registers: u32,
     /// `reqd_work_group_size`.
     pub required_work_group: Option<[u32; 3]>,
-    /// The global size must be a multiple of the work-group size: the code rests on work-groups being whole (of the required size), or was
-    /// compiled as OpenCL C before 2.0 or with `-cl-uniform-work-group-size`.
+    /// The global size must be a multiple of the work-group size: the code rests on work-groups being whole
+    /// (of the required size), or was compiled as OpenCL C before 2.0 or with `-cl-uniform-work-group-size`.
     #[serde(default)]
     pub whole_work_groups: bool,
     /// Bytes that nothing may access.

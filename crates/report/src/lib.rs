@@ -1,4 +1,12 @@
 //! What a run did, for people and for programs.
+//!
+//! It uses what the simulator counted and recorded ([`heddle_sim::Statistics`], [`heddle_sim::trace`]) and the runtime's [`Outcome`];
+//! it runs nothing, and writes only to files that it is given.
+//!
+//! - [`summary`] and [`json`]: all figures of a run, as text and as JSON; [`fault_json`] for a run that a fault ended.
+//! - [`profile`]: a kernel's code with what each instruction cost.
+//! - [`html`]: a page with both, the blocks of each kernel, live registers (`live`), a roofline (`roofline`) and time lines.
+//! - [`mod@trace`]: what was recorded by time, for trace viewers.
 
 /// As `eprintln!`, but a reader of standard error that has gone away is no reason to panic.
 #[macro_export]
@@ -10,9 +18,9 @@ macro_rules! say {
 }
 
 pub mod html;
-pub mod live;
+mod live;
 pub mod profile;
-pub mod roofline;
+mod roofline;
 pub mod trace;
 
 use std::fmt::Write;

@@ -42,3 +42,24 @@ pub fn run_warp<const N: usize>(
 ) -> Option<u32> {
     match *compiled {}
 }
+
+/// Translated code for tests: there is none.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::{Program, Warp};
+
+    /// A program's translation.
+    pub(crate) enum Translated {}
+
+    /// Translates nothing.
+    pub(crate) fn translated<const N: usize>(_program: &Program, _whole: bool) -> Option<Translated> {
+        None
+    }
+
+    impl Translated {
+        /// Cannot be called.
+        pub(crate) fn run<const N: usize>(&self, _warp: &mut Warp<N>, _program: &Program) {
+            match *self {}
+        }
+    }
+}

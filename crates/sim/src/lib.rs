@@ -27,7 +27,7 @@
 //!
 //! // `a` is the argument at byte 8 of the constant bank.
 //! let source = r#".kernel {"name":"triple","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":8}],"local_bytes":0,"private_bytes":0,"main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0,0,0],"scalar_registers":0,"predicate_registers":0,"required_work_group":null,"warp_size":32}
-//!   mul.u32 m0, gid.x, 3
+//!   mul.b32 m0, gid.x, 3
 //!   shl.b32 m1, gid.x, 2
 //!   c3 st.global.b32 [c[0x8] + u32 m1], m0
 //!   exit

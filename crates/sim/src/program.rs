@@ -176,6 +176,9 @@ impl Program {
         for (i, inst) in insts.iter().enumerate() {
             rules::check(inst, None).and_then(|()| limits::check(inst, None, true, machine)).map_err(|m| fail(i, m))?;
             registers_declared(inst, header).map_err(|m| fail(i, m))?;
+            if !super::exec::is_executable(inst) {
+                return Err(fail(i, format!("`{}.{}` has no meaning with these modifiers", inst.info().mnemonic, inst.ty)));
+            }
         }
         let blocks = blocks(&insts).map_err(|(i, m)| fail(i, m))?;
         let clusters = machine.clusters.len();

@@ -418,7 +418,7 @@ mod tests {
     fn buckets_widen_and_lose_nothing() {
         let mut r = recorder(0);
         for cycle in [0, 1, 399, 400, 799, 800, 12_345] {
-            r.issue(0, 1, 7, 0, cycle, cycle + 4, 0);
+            r.issue(&Issued { slot: 0, index: 1, lanes: 7, unit: 0, now: cycle, done: cycle + 4, splits: 0 });
         }
         r.stall(0, Cause::Memory, 10, 9_010);
         let line = &r.time_line;
@@ -433,8 +433,8 @@ mod tests {
     #[test]
     fn recorders_of_different_widths_become_one() {
         let (mut a, mut b) = (recorder(0), recorder(0));
-        a.issue(0, 0, 1, 1, 5, 6, 1);
-        b.issue(0, 2, 1, 1, 5_000, 5_001, 0);
+        a.issue(&Issued { slot: 0, index: 0, lanes: 1, unit: 1, now: 5, done: 6, splits: 1 });
+        b.issue(&Issued { slot: 0, index: 2, lanes: 1, unit: 1, now: 5_000, done: 5_001, splits: 0 });
         let all = Recording::new([Some(Box::new(a)), Some(Box::new(b))], 5_001).unwrap();
         assert_eq!(all.time_line.width, 16);
         assert_eq!((all.time_line.issued(0)[1], all.time_line.issued(312)[1]), (1, 1));
@@ -449,7 +449,7 @@ mod tests {
         r.stall(2, Cause::Memory, 0, 5);
         r.stall(2, Cause::Memory, 5, 8);
         r.stall(2, Cause::Fetch, 8, 9);
-        r.issue(2, 0, 32, 0, 9, 13, 0);
+        r.issue(&Issued { slot: 2, index: 0, lanes: 32, unit: 0, now: 9, done: 13, splits: 0 });
         r.end(2, 9);
         assert_eq!((r.slices.len(), r.dropped), (3, 1));
         assert_eq!(r.slices[0], Slice { start: 0, end: 8, slot: 2, kind: SliceKind::Stall(Cause::Memory) });

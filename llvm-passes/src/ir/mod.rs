@@ -12,6 +12,7 @@ pub mod function;
 pub mod layout;
 pub mod llvm_passes;
 pub mod metadata;
+pub mod selection;
 pub mod types;
 pub mod value;
 

@@ -15,7 +15,8 @@ const LOCAL: u32 = 768;
 const SLOT: u32 = LOCAL + 256 * 256;
 const CONSTANT: u32 = 1 << 31;
 
-/// Numbers of locations: main registers, scalar registers, predicates, local registers by cluster, then words of spill slots.
+/// Numbers of locations: main registers, scalar registers, predicates, local registers by cluster, then words
+/// of spill slots.
 pub struct Locations {
     /// Private memory of the program itself.
     first_slot: u32,
@@ -81,7 +82,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Intersects with another state in the locations and symbols (for `undefined`) chosen; says whether anything changed.
+    /// Intersects with another state in the locations and symbols (for `undefined`) chosen; says whether
+    /// anything changed.
     pub fn meet(&mut self, other: &Entry, location: impl Fn(u32) -> bool, symbol: impl Fn(Symbol) -> bool) -> bool {
         let undefined = |e: &Entry, s: Symbol| e.undefined.binary_search(&s).is_ok();
         let mut pairs: Vec<(u32, Symbol)> = self

@@ -1,4 +1,5 @@
-//! Random functions through the whole of code generation, proved by the checker and executed before and after; and mutations that the checker must catch.
+//! Random functions through the whole of code generation, proved by the checker and executed before and
+//! after; and mutations that the checker must catch.
 
 use rand::prelude::*;
 use rand_pcg::Pcg32;
@@ -31,7 +32,8 @@ struct Case {
     stats: FunctionStats,
 }
 
-/// Compiles a random function, which every stage leaves sound and with the same results; panics with the function's text if not.
+/// Compiles a random function, which every stage leaves sound and with the same results; panics with the
+/// function's text if not.
 fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     let mut f = generate::function(seed, size);
     let options = CodegenOptions {
@@ -174,7 +176,8 @@ fn the_checker_catches_mutations() {
     assert!(missed.len() * 100 <= wrong as usize, "{} of {wrong} missed: {missed:#?}", missed.len());
 }
 
-/// Time of each stage on a function of 100,000 instructions and one of 10,000 blocks: `cargo test --release -- --ignored large`.
+/// Time of each stage on a function of 100,000 instructions and one of 10,000 blocks: `cargo test --release
+/// -- --ignored large`.
 #[test]
 #[ignore = "a measurement"]
 fn large_functions() {
@@ -194,8 +197,8 @@ fn large_functions() {
     }
 }
 
-/// A register with two definitions, of which the first, a constant, is recomputed where it is read instead of kept. Found by a random program: the checker knew constants of registers
-/// with one definition only.
+/// A register with two definitions, of which the first, a constant, is recomputed where it is read instead of
+/// kept. Found by a random program: the checker knew constants of registers with one definition only.
 #[test]
 fn constants_of_registers_with_several_definitions() {
     let parse = |text: &str| heddle_mir::parse::parse_module(text).unwrap().functions.remove(0);

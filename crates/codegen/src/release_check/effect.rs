@@ -2,8 +2,9 @@
 
 use super::super::names::Names;
 
-/// For each name, what some way through a piece of code does to it. A way that does not exist does nothing: without any the three sets are
-/// empty. Names do not depend on each other, so one bit of each set is all that there is to know about a name.
+/// For each name, what some way through a piece of code does to it. A way that does not exist does nothing:
+/// without any the three sets are empty. Names do not depend on each other, so one bit of each set is all
+/// that there is to know about a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
     /// Names that some way leaves as they were.

@@ -1,6 +1,7 @@
-//! The checker against an oracle that shares nothing with it: random walks of a warp of a few lanes with its reconvergence stack, its
-//! rename table and, for each lane and name, whether what the lane wrote last is still there. Real allocated code must pass both; of
-//! mutants of its releases the checker must refuse every one that some walk finds wrong.
+//! The checker against an oracle that shares nothing with it: random walks of a warp of a few lanes with its
+//! reconvergence stack, its rename table and, for each lane and name, whether what the lane wrote last is
+//! still there. Real allocated code must pass both; of mutants of its releases the checker must refuse every
+//! one that some walk finds wrong.
 
 use std::collections::BTreeMap;
 
@@ -321,7 +322,8 @@ fn mutants_of_releases_are_killed() {
     );
     assert!(missed.is_empty(), "{} of {wrong} wrong mutants pass:\n{}", missed.len(), missed[0]);
     assert!(wrong > 300 && tally.iter().all(|t| t[1] > 0), "too few mutants are wrong: {tally:?}");
-    // What is refused besides is wrong on ways that the walks did not find; were that much, the checker would be too strict.
+    // What is refused besides is wrong on ways that the walks did not find; were that much, the checker would
+    // be too strict.
     assert!(refused - both <= all / 10, "{} mutants are refused that no walk finds wrong", refused - both);
 }
 
@@ -337,7 +339,8 @@ fn refusal(demand: u32, body: &str) -> String {
 
 #[test]
 fn lanes_that_wait_behind_an_exit_of_the_taken_side() {
-    // All lanes of the taken side end; those that wait at the reconvergence block go on with what they left, and leak it.
+    // All lanes of the taken side end; those that wait at the reconvergence block go on with what they left,
+    // and leak it.
     let body = |release: &str| {
         format!(
             "bb0: frequency 1\n  mov.b32 m4, lid.x\n  cmp.lt.s32 p0, m0, 16\n  @p0 brad bb2, bb3\nbb1: frequency 1\n  bra bb3\n\

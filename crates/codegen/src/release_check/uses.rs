@@ -54,8 +54,8 @@ impl Uses {
     }
 }
 
-/// Names that a lane will read before it writes them, on its own path, at the start and at the end of each block. Writes are masked, so
-/// what other lanes write meanwhile changes nothing.
+/// Names that a lane will read before it writes them, on its own path, at the start and at the end of each
+/// block. Writes are masked, so what other lanes write meanwhile changes nothing.
 pub fn lane_liveness(function: &Function, cfg: &Cfg, shared: Names) -> (SecondaryMap<Block, Names>, SecondaryMap<Block, Names>) {
     let (mut start, mut end) = (SecondaryMap::<Block, Names>::new(), SecondaryMap::<Block, Names>::new());
     loop {

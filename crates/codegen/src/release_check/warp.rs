@@ -1,18 +1,22 @@
-//! The ways a warp can take through a function, from its control-flow graph and the rules of the reconvergence stack.
+//! The ways a warp can take through a function, from its control-flow graph and the rules of the
+//! reconvergence stack.
 //!
-//! Where lanes go apart at a divergent branch, the fall-through side runs until its lanes stand at the reconvergence block or have ended;
-//! then the taken side does; then those that are left go on together from the reconvergence block. Each side may go apart again. So a
-//! divergent branch is like a call of its two sides, which may be recursive (a loop with a divergent exit), and what the rename table is
-//! after it follows from *summaries*, as in analyses of whole programs: Reps, Horwitz and Sagiv, "Precise interprocedural dataflow
-//! analysis via graph reachability" (1995).
+//! Where lanes go apart at a divergent branch, the fall-through side runs until its lanes stand at the
+//! reconvergence block or have ended; then the taken side does; then those that are left go on together from
+//! the reconvergence block. Each side may go apart again. So a divergent branch is like a call of its two
+//! sides, which may be recursive (a loop with a divergent exit), and what the rename table is after it
+//! follows from *summaries*, as in analyses of whole programs: Reps, Horwitz and Sagiv, "Precise
+//! interprocedural dataflow analysis via graph reachability" (1995).
 //!
 //! A stretch of code runs in one of these contexts, each with its own summary:
 //! - the whole warp, from the entry;
 //! - the fall-through side of a branch; the taken side's lanes wait;
 //! - the taken side of a branch, while lanes wait;
-//! - the taken side of a branch when nobody waits, because all lanes of the other side have ended and nobody waited before.
+//! - the taken side of a branch when nobody waits, because all lanes of the other side have ended and nobody
+//!   waited before.
 //!
-//! In the first and the last the warp is *alone*: a conditional release takes effect, and an exit is the warp's end.
+//! In the first and the last the warp is *alone*: a conditional release takes effect, and an exit is the
+//! warp's end.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
@@ -121,7 +125,8 @@ impl Warp {
         warp
     }
 
-    /// From a divergent branch that a context runs to where its lanes go on together, and to where all have ended.
+    /// From a divergent branch that a context runs to where its lanes go on together, and to where all have
+    /// ended.
     fn apart(&self, branch: usize, alone: bool) -> (Effect, Effect) {
         let side = |s| &self.contexts[context_of(branch, s)];
         let (first, second) = (side(Side::FallThrough), side(Side::TakenOthersWait));
@@ -196,7 +201,8 @@ impl Warp {
         std::mem::replace(known, all) != all
     }
 
-    /// The rename table at the start of each context, and what the lanes need that wait meanwhile, to a fixed point.
+    /// The rename table at the start of each context, and what the lanes need that wait meanwhile, to a fixed
+    /// point.
     fn enter(&mut self) {
         self.contexts[WARP].state = Effect::unmapped();
         let mut queue = vec![WARP];

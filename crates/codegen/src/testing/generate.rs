@@ -1,5 +1,6 @@
-//! Random SSA functions: structured control flow with uniform and divergent branches, loops whose exits are uniform or divergent, breaks,
-//! early exits, tuples, predicates, scalars, 64-bit values. Every function ends, and its stores are its result.
+//! Random SSA functions: structured control flow with uniform and divergent branches, loops whose exits are
+//! uniform or divergent, breaks, early exits, tuples, predicates, scalars, 64-bit values. Every function
+//! ends, and its stores are its result.
 
 use rand::prelude::*;
 use rand_pcg::Pcg32;
@@ -21,6 +22,9 @@ struct Scope {
     values: Vec<VReg>,
 }
 
+/// A block that leaves a loop by `break`, and the values in scope there.
+type Break = (Block, Vec<VReg>);
+
 struct Generator {
     f: Function,
     rng: Pcg32,
@@ -29,8 +33,9 @@ struct Generator {
     /// Instructions still to be made.
     budget: i32,
     depth: u32,
-    /// Inside a loop: where `break` goes, the depth of the loop's own statements, and the breaks so far with the values in scope.
-    breaks: Option<(Block, u32, Vec<(Block, Vec<VReg>)>)>,
+    /// Inside a loop: where `break` goes, the depth of the loop's own statements, and the breaks so far with
+    /// the values in scope.
+    breaks: Option<(Block, u32, Vec<Break>)>,
     frequency: f32,
 }
 
@@ -193,10 +198,10 @@ impl Generator {
 
     /// A predicate that differs between lanes, mostly.
     fn condition(&mut self) -> VReg {
-        if self.rng.random_bool(0.3) {
-            if let Some(p) = self.pick(P) {
-                return p;
-            }
+        if self.rng.random_bool(0.3)
+            && let Some(p) = self.pick(P)
+        {
+            return p;
         }
         let low = self.define(Op::And, Type::B32, V1, Vec::new());
         let src = self.pick(V1).unwrap_or(low);
@@ -446,23 +451,8 @@ impl Generator {
     fn natural_loop(&mut self) {
         let divergent = self.rng.random_bool(0.5);
         let (header, exit) = (self.new_block(), self.new_block());
-        // A rotated loop: the count is a vector if the exit is divergent.
-        let class = if divergent { V1 } else { S1 };
-        let start = self.define(Op::Mov, Type::B32, class, [Operand::Immediate(0)]);
-        let limit = if divergent {
-            let lane = Operand::Special(Special::LaneId);
-            self.define(Op::And, Type::B32, V1, [lane, Operand::Immediate(3)])
-        } else {
-            self.define(Op::And, Type::B32, S1, [Operand::Constant(3), Operand::Immediate(3)])
-        };
+        let (limit, carried) = self.loop_values(divergent);
         let preheader = self.block;
-        let mut carried: Vec<(RegClass, VReg)> = vec![(class, start)];
-        for _ in 0..self.rng.random_range(0..5) {
-            let class = *[V1, V1, V2, V4, P, S1].choose(&mut self.rng).unwrap();
-            if let Some(v) = self.pick(class) {
-                carried.push((class, v));
-            }
-        }
         let outer_breaks = self.breaks.replace((exit, self.depth + 1, Vec::new()));
         let (frequency, budget) = (self.frequency, self.budget);
         self.frequency *= 4.0;
@@ -476,13 +466,54 @@ impl Generator {
         self.statements();
         self.depth -= 1;
         self.budget = left + self.budget.min(0);
+        let next = self.next_values(&carried, &phis);
+        let latch = self.block;
+        self.loop_branch(divergent, [phis[0], limit], header, exit);
+        for (k, value) in next.iter().enumerate() {
+            let inst = &mut self.f.blocks[header].insts[k];
+            inst.srcs.push(Operand::virt(*value));
+            if let Targets::Blocks(b) = &mut inst.targets {
+                b.push(latch);
+            }
+        }
+        let breaks = std::mem::replace(&mut self.breaks, outer_breaks).map(|b| b.2).unwrap_or_default();
+        self.frequency = frequency;
+        let inner = std::mem::replace(&mut self.scope, outer);
+        self.scope_behind_loop(&inner, &phis, &breaks, divergent || !breaks.is_empty());
+        self.start(exit);
+        self.closed_phis(&inner, &breaks, latch);
+    }
+
+    /// The limit of a rotated loop's count, and what the loop carries: the count, a vector if the exit is
+    /// divergent, and other values.
+    fn loop_values(&mut self, divergent: bool) -> (VReg, Vec<(RegClass, VReg)>) {
+        let class = if divergent { V1 } else { S1 };
+        let start = self.define(Op::Mov, Type::B32, class, [Operand::Immediate(0)]);
+        let limit = if divergent {
+            let lane = Operand::Special(Special::LaneId);
+            self.define(Op::And, Type::B32, V1, [lane, Operand::Immediate(3)])
+        } else {
+            self.define(Op::And, Type::B32, S1, [Operand::Constant(3), Operand::Immediate(3)])
+        };
+        let mut carried = vec![(class, start)];
+        for _ in 0..self.rng.random_range(0..5) {
+            let class = *[V1, V1, V2, V4, P, S1].choose(&mut self.rng).unwrap();
+            if let Some(v) = self.pick(class) {
+                carried.push((class, v));
+            }
+        }
+        (limit, carried)
+    }
+
+    /// Values of the carried registers for the next iteration: the count and one, swaps and rotations, or
+    /// anything in scope.
+    fn next_values(&mut self, carried: &[(RegClass, VReg)], phis: &[VReg]) -> Vec<VReg> {
         let mut next: Vec<VReg> = Vec::new();
         for (i, (class, _)) in carried.iter().enumerate() {
             if i == 0 {
                 let srcs = [Operand::virt(phis[0]), Operand::Immediate(1)];
                 next.push(self.define(Op::Add, Type::B32, *class, srcs));
             } else if self.rng.random_bool(0.3) {
-                // Swaps and rotations of carried values.
                 let same: Vec<VReg> = (0..phis.len()).filter(|j| carried[*j].0 == *class).map(|j| phis[j]).collect();
                 next.push(*same.choose(&mut self.rng).unwrap());
             } else {
@@ -490,8 +521,12 @@ impl Generator {
                 next.push(v);
             }
         }
-        let srcs = [Operand::virt(phis[0]), Operand::virt(limit)];
-        let latch = self.block;
+        next
+    }
+
+    /// Compares the count with its limit, and goes back or out.
+    fn loop_branch(&mut self, divergent: bool, compared: [VReg; 2], header: Block, exit: Block) {
+        let srcs = compared.map(Operand::virt);
         if divergent {
             let p = self.f.add_vreg(P);
             let mut inst = Inst::new(Op::Cmp, Type::U32, Operand::virt(p), srcs);
@@ -514,18 +549,10 @@ impl Generator {
             inst.targets = Targets::Blocks(smallvec![header]);
             self.push(inst);
         }
-        for (k, value) in next.iter().enumerate() {
-            let inst = &mut self.f.blocks[header].insts[k];
-            inst.srcs.push(Operand::virt(*value));
-            if let Targets::Blocks(b) = &mut inst.targets {
-                b.push(latch);
-            }
-        }
-        let breaks = std::mem::replace(&mut self.breaks, outer_breaks).map(|b| b.2).unwrap_or_default();
-        let divergent = divergent || !breaks.is_empty();
-        self.frequency = frequency;
-        // Values of the loop: lanes' values live on, scalars only past a uniform exit (S4).
-        let inner = std::mem::replace(&mut self.scope, outer);
+    }
+
+    /// Values of the loop behind it: lanes' values live on, scalars only past a uniform exit (S4).
+    fn scope_behind_loop(&mut self, inner: &Scope, phis: &[VReg], breaks: &[Break], divergent: bool) {
         let scalar = |f: &Function, v: VReg| f.vregs[v] == S1 || f.vregs[v] == S2;
         if divergent {
             let carried_scalars: Vec<VReg> = phis.iter().copied().filter(|p| scalar(&self.f, *p)).collect();
@@ -537,8 +564,10 @@ impl Generator {
                 self.scope.values.push(v);
             }
         }
-        self.start(exit);
-        // Closed-SSA phis of the loop's values, on the exit edges.
+    }
+
+    /// Closed-SSA phis of the loop's values, on the exit edges.
+    fn closed_phis(&mut self, inner: &Scope, breaks: &[Break], latch: Block) {
         for _ in 0..self.rng.random_range(0..4) {
             let class = *[V1, V2, V4, P].choose(&mut self.rng).unwrap();
             let mut inputs = Vec::new();

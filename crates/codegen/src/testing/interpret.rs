@@ -1,9 +1,12 @@
-//! Runs a function at any stage on one warp: virtual or physical registers, phis, the reconvergence stack of `docs/ARCHITECTURE.md`. Knows the
-//! operations that the generator and the allocator use. Undefined registers hold noise that depends on `noise`.
+//! Runs a function at any stage on one warp: virtual or physical registers, phis, the reconvergence stack of
+//! `docs/ARCHITECTURE.md`. What an operation computes is its reference's to say (`heddle_isa::meaning`); of memory it knows
+//! what the generator and the allocator use. Undefined registers hold noise that depends on `noise`.
 
 use rustc_hash::FxHashMap;
 
-use heddle_isa::{AddressMode, Cond, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space, Special, Type};
+use heddle_isa::{
+    AddressMode, CrossLane, Inst, Meaning, MemoryAction, MemorySpace, Op, Operand, PhysReg, Reg, Space, Special, Type, rules,
+};
 use heddle_mir::{Bank, Block, Function};
 
 /// Lanes of the warp.
@@ -85,12 +88,6 @@ impl Warp<'_> {
         }
     }
 
-    fn value(&self, inst: &Inst, i: usize, lane: usize) -> u64 {
-        let op = inst.srcs[i];
-        let low = u64::from(self.word(op, 0, lane, inst.ty));
-        if inst.src_words(i) == 2 { low | u64::from(self.word(op, 1, lane, inst.ty)) << 32 } else { low }
-    }
-
     fn predicate(&self, op: Operand, lane: usize) -> bool {
         match op {
             Operand::Reg(reg) if self.is_scalar(reg) => self.word(op, 0, 0, Type::B32) != 0,
@@ -145,7 +142,8 @@ impl Warp<'_> {
         *bits = *bits & !(1 << lane) | u64::from(value) << lane;
     }
 
-    /// Executes an instruction; what it releases holds noise from then on, in all lanes, so that a release too early shows.
+    /// Executes an instruction; what it releases holds noise from then on, in all lanes, so that a release
+    /// too early shows.
     fn execute(&mut self, inst: &Inst, mask: u64) {
         if inst.op != Op::Release {
             self.operate(inst, mask);
@@ -169,68 +167,52 @@ impl Warp<'_> {
         let mask = self.guarded(inst, mask);
         let scalar = matches!(inst.dst, Operand::Reg(r) if self.is_scalar(r));
         let lanes: Vec<usize> = Self::lanes(mask).take(if scalar { 1 } else { LANES }).collect();
-        match inst.op {
-            Op::Ballot => {
+        if inst.op == Op::Tuple {
+            for &lane in &lanes {
+                let words: Vec<u32> = (0..inst.srcs.len()).map(|w| self.word(inst.srcs[w], 0, lane, Type::B32)).collect();
+                words.iter().enumerate().for_each(|(w, v)| self.write(inst.dst, w as u8, lane, *v));
+            }
+            return;
+        }
+        match inst.info().meaning {
+            Meaning::Lane(_) => lanes.into_iter().for_each(|lane| self.evaluate(inst, lane)),
+            Meaning::CrossLane(CrossLane::First) => {
+                let Some(&lane) = lanes.first() else { return };
+                let words: Vec<u32> = (0..inst.ty.words()).map(|w| self.word(inst.srcs[0], w, lane, inst.ty)).collect();
+                words.iter().enumerate().for_each(|(w, v)| self.write(inst.dst, w as u8, lane, *v));
+            }
+            Meaning::CrossLane(CrossLane::Ballot) => {
                 let bits = Self::lanes(mask).filter(|l| self.predicate(inst.srcs[0], *l)).fold(0u32, |m, l| m | 1 << l);
                 self.write(inst.dst, 0, 0, bits);
                 self.write(inst.dst, 1, 0, 0);
-                return;
             }
-            Op::Tuple => {
-                for &lane in &lanes {
-                    let words: Vec<u32> = (0..inst.srcs.len()).map(|w| self.word(inst.srcs[w], 0, lane, Type::B32)).collect();
-                    words.iter().enumerate().for_each(|(w, v)| self.write(inst.dst, w as u8, lane, *v));
-                }
-                return;
+            Meaning::Memory(MemoryAction::Load | MemoryAction::Store) => {
+                lanes.into_iter().for_each(|lane| self.memory(inst, lane));
             }
-            _ => {}
+            Meaning::CrossLane(CrossLane::Shuffle) | Meaning::Memory(_) | Meaning::Control | Meaning::Pseudo => {
+                panic!("the interpreter of the tests does not know {:?}", inst.op)
+            }
         }
-        for lane in lanes {
-            if inst.is_memory() {
-                self.memory(inst, lane);
+    }
+
+    /// An operation on one lane's operands, by its reference.
+    fn evaluate(&mut self, inst: &Inst, lane: usize) {
+        let mut sources = [[0; 4]; 3];
+        for (i, source) in sources.iter_mut().enumerate().take(inst.srcs.len()) {
+            if rules::is_predicate_role(inst, inst.src_role(i)) {
+                source[0] = u32::from(self.predicate(inst.srcs[i], lane));
                 continue;
             }
-            if inst.ty == Type::Pred || inst.op == Op::Cmp {
-                let value = match inst.op {
-                    Op::Cmp => {
-                        let (a, b) = (self.value(inst, 0, lane), self.value(inst, 1, lane));
-                        match inst.mods.cond {
-                            Some(Cond::Eq) => a == b,
-                            Some(Cond::Ne) => a != b,
-                            Some(Cond::Lt) => a < b,
-                            Some(Cond::Ge) => a >= b,
-                            Some(Cond::Gt) => a > b,
-                            c => panic!("condition {c:?}"),
-                        }
-                    }
-                    Op::Mov => self.predicate(inst.srcs[0], lane),
-                    Op::And => self.predicate(inst.srcs[0], lane) & self.predicate(inst.srcs[1], lane),
-                    Op::Xor => self.predicate(inst.srcs[0], lane) ^ self.predicate(inst.srcs[1], lane),
-                    op => panic!("{op:?} of predicates"),
-                };
-                self.set(inst.dst, lane, value);
-                continue;
+            for w in 0..inst.src_words(i) {
+                source[usize::from(w)] = self.word(inst.srcs[i], w, lane, inst.ty);
             }
-            if matches!(inst.op, Op::Mov | Op::First) {
-                let words: Vec<u32> = (0..inst.ty.words()).map(|w| self.word(inst.srcs[0], w, lane, inst.ty)).collect();
-                words.iter().enumerate().for_each(|(w, v)| self.write(inst.dst, w as u8, lane, *v));
-                continue;
-            }
-            let v = |i| self.value(inst, i, lane);
-            let result = match inst.op {
-                Op::Add => v(0).wrapping_add(v(1)),
-                Op::Sub => v(0).wrapping_sub(v(1)),
-                Op::Mul | Op::MulWide => v(0).wrapping_mul(v(1)),
-                Op::Mad => v(0).wrapping_mul(v(1)).wrapping_add(v(2)),
-                Op::And => v(0) & v(1),
-                Op::Xor => v(0) ^ v(1),
-                Op::Sel if self.predicate(inst.srcs[0], lane) => v(1),
-                Op::Sel => v(2),
-                op => panic!("the interpreter of the tests does not know {op:?}"),
-            };
-            for w in 0..inst.dst_words() {
-                self.write(inst.dst, w, lane, (result >> (32 * w)) as u32);
-            }
+        }
+        let result = inst.evaluate(sources).unwrap_or_else(|| panic!("{inst:?} has no meaning"));
+        if inst.info().dst.is_some_and(|role| rules::is_predicate_role(inst, role)) {
+            return self.set(inst.dst, lane, result[0] != 0);
+        }
+        for w in 0..inst.dst_words() {
+            self.write(inst.dst, w, lane, result[usize::from(w)]);
         }
     }
 

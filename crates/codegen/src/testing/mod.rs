@@ -1,5 +1,5 @@
-//! What the tests of code generation share: a machine, random SSA functions with loops and divergence, and an interpreter that runs a function
-//! at any stage on one warp.
+//! What the tests of code generation share: a machine, random SSA functions with loops and divergence, and an
+//! interpreter that runs a function at any stage on one warp.
 
 pub mod generate;
 pub mod interpret;
@@ -33,7 +33,8 @@ pub fn machine(main: u32, scalar: u32, predicate: u32) -> Machine {
     clustered(main, scalar, predicate, 4, &[8])
 }
 
-/// A machine of `clusters` clusters with local files of the sizes given (in turn). The last cluster has the load-store unit, all have the others.
+/// A machine of `clusters` clusters with local files of the sizes given (in turn). The last cluster has the
+/// load-store unit, all have the others.
 pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local: &[u32]) -> Machine {
     let timing = |class| Timing { unit: unit(class), latency: 4, interval: 1, scalar_latency: 4, energy_pj: 1.0 };
     let cluster = |i: usize| {

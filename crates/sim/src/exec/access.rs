@@ -1,7 +1,8 @@
 //! Loads, stores and atomics.
 //!
-//! An access forms a 64-bit address for each active lane, checks them all against one allocation (the last one hit, which is nearly always
-//! the right one), and then copies. Lanes that read consecutive words, and lanes that read the same word, are copied at once.
+//! An access forms a 64-bit address for each active lane, checks them all against one allocation (the last
+//! one hit, which is nearly always the right one), and then copies. Lanes that read consecutive words, and
+//! lanes that read the same word, are copied at once.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -10,7 +11,7 @@ use super::banks::bank_conflicts;
 use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached};
 use crate::check;
 use crate::fault::FaultKind;
-use heddle_isa::semantics as sem;
+use heddle_isa::meaning::updated;
 use heddle_isa::{AddressMode, AtomicOp, CachePolicy, Inst, MemorySpace, SurfacePlace, Type};
 
 const LOAD: &str = "load";
@@ -26,33 +27,33 @@ fn addresses<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> [u
     if MODE == AddressMode::Surface as u8 {
         let (start, add) = surface(l, d);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = start.wrapping_add(u64::from(offset[i].wrapping_add(add)));
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = start.wrapping_add(u64::from(offset.wrapping_add(add)));
         }
         return out;
     }
     if MODE == AddressMode::A64 as u8 {
         let (low, high) = (l.row(d.src[1]), l.row(d.src[1] + 1));
-        for i in 0..N {
-            out[i] = (u64::from(low[i]) | u64::from(high[i]) << 32).wrapping_add(d.imm as i64 as u64);
+        for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(high)) {
+            *out = (u64::from(*low) | u64::from(*high) << 32).wrapping_add(d.imm as i64 as u64);
         }
     } else if narrow {
         let base = l.row(d.src[0])[0].wrapping_add(d.imm as u32);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = u64::from(base.wrapping_add(offset[i]));
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = u64::from(base.wrapping_add(*offset));
         }
     } else if MODE == AddressMode::U32 as u8 {
         let base = word(d.src[0]);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = base.wrapping_add(u64::from(offset[i].wrapping_add(d.imm as u32)));
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = base.wrapping_add(u64::from(offset.wrapping_add(d.imm as u32)));
         }
     } else {
         let base = word(d.src[0]).wrapping_add(d.imm as i64 as u64);
         let offset = l.row(d.src[1]);
-        for i in 0..N {
-            out[i] = base.wrapping_add(offset[i] as i32 as i64 as u64);
+        for (out, offset) in out.iter_mut().zip(offset) {
+            *out = base.wrapping_add(*offset as i32 as i64 as u64);
         }
     }
     out
@@ -331,8 +332,9 @@ fn consecutive<const N: usize>(a: &[u64; N], mask: u64, bytes: u64) -> bool {
     different == 0
 }
 
-/// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last, or work-group memory. Inactive lanes get the
-/// offset of an active one, so that every lane may be read. `None`: take the general path (which also reports faults).
+/// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last,
+/// or work-group memory. Inactive lanes get the offset of an active one, so that every lane may be read.
+/// `None`: take the general path (which also reports faults).
 #[inline(always)]
 fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>(
     l: &Lanes<N>,
@@ -359,16 +361,16 @@ fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>
     };
     let mut off = [0u32; N];
     if mask == all_lanes(N) {
-        for i in 0..N {
-            off[i] = row[i].wrapping_add(add);
+        for (off, row) in off.iter_mut().zip(row) {
+            *off = row.wrapping_add(add);
         }
     } else {
         if mask == 0 {
             return None;
         }
         let any = row[mask.trailing_zeros() as usize].wrapping_add(add);
-        for i in 0..N {
-            off[i] = if mask >> i & 1 == 1 { row[i].wrapping_add(add) } else { any };
+        for (i, (off, row)) in off.iter_mut().zip(row).enumerate() {
+            *off = if mask >> i & 1 == 1 { row.wrapping_add(add) } else { any };
         }
     }
     let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
@@ -427,16 +429,16 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
     // SAFETY: `offsets` checked every lane's bytes.
     unsafe {
         if spread == 0 {
-            for k in 0..words {
-                values[k] = [first.add(k).read_unaligned(); N];
+            for (k, values) in values.iter_mut().enumerate().take(words) {
+                *values = [first.add(k).read_unaligned(); N];
             }
         } else if BYTES == 4 && in_order::<BYTES, N>(&off) {
             values[0] = first.cast::<[u32; N]>().read_unaligned();
         } else {
-            for i in 0..N {
-                let p = base.add(off[i] as usize).cast::<u32>();
-                for k in 0..words {
-                    values[k][i] = p.add(k).read_unaligned();
+            for (i, off) in off.iter().enumerate() {
+                let p = base.add(*off as usize).cast::<u32>();
+                for (k, values) in values.iter_mut().enumerate().take(words) {
+                    values[i] = p.add(k).read_unaligned();
                 }
             }
         }
@@ -457,25 +459,9 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
         return cached::load::<BYTES, SIGNED, N>(l, d, &r.addresses, r.mask);
     }
     let words = (BYTES as usize).div_ceil(4);
-    // SAFETY (function): `resolve` checked that every active lane's bytes are inside one allocation.
-    let read = |p: *mut u8| -> [u32; 4] {
-        unsafe {
-            match BYTES {
-                1 if SIGNED => [i32::from(p.cast::<i8>().read()) as u32, 0, 0, 0],
-                1 => [u32::from(p.read()), 0, 0, 0],
-                2 if SIGNED => [i32::from(p.cast::<i16>().read_unaligned()) as u32, 0, 0, 0],
-                2 => [u32::from(p.cast::<u16>().read_unaligned()), 0, 0, 0],
-                4 => [p.cast::<u32>().read_unaligned(), 0, 0, 0],
-                8 => {
-                    let v = p.cast::<[u32; 2]>().read_unaligned();
-                    [v[0], v[1], 0, 0]
-                }
-                _ => p.cast::<[u32; 4]>().read_unaligned(),
-            }
-        }
-    };
     if d.scalar {
-        let v = read(r.pointer(0));
+        // SAFETY: `resolve` found the one access inside an allocation.
+        let v = unsafe { read::<BYTES, SIGNED>(r.pointer(0)) };
         for (k, v) in v.iter().enumerate().take(words) {
             *l.row_mut(d.dst + k as u16) = [*v; N];
         }
@@ -483,43 +469,20 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
     }
     let mut values = [[0u32; N]; 4];
     if r.lane_stride == 0 && consecutive(&r.addresses, r.mask, u64::from(BYTES)) {
-        let p = r.pointer(0);
-        match BYTES {
-            4 => values[0] = unsafe { p.cast::<[u32; N]>().read_unaligned() },
-            8 => {
-                let v = unsafe { p.cast::<[[u32; 2]; N]>().read_unaligned() };
-                for (i, [a, b]) in v.into_iter().enumerate() {
-                    values[0][i] = a;
-                    values[1][i] = b;
-                }
-            }
-            16 => {
-                let v = unsafe { p.cast::<[[u32; 4]; N]>().read_unaligned() };
-                for (i, q) in v.into_iter().enumerate() {
-                    for k in 0..4 {
-                        values[k][i] = q[k];
-                    }
-                }
-            }
-            _ => {
-                for i in 0..N {
-                    values[0][i] = read(p.wrapping_add(i * BYTES as usize))[0];
-                }
-            }
-        }
-    } else if r.mask == all_lanes(N) {
-        for i in 0..N {
-            let v = read(r.pointer(i));
-            for k in 0..words {
-                values[k][i] = v[k];
-            }
-        }
+        // SAFETY: `resolve` checked every lane's bytes, and they follow each other.
+        unsafe { load_row::<BYTES, SIGNED, N>(r.pointer(0), &mut values) };
     } else {
-        for i in lanes(r.mask) {
-            let v = read(r.pointer(i));
-            for k in 0..words {
-                values[k][i] = v[k];
+        let mut put = |i: usize| {
+            // SAFETY: of an active lane, whose bytes `resolve` found inside an allocation.
+            let v = unsafe { read::<BYTES, SIGNED>(r.pointer(i)) };
+            for (values, v) in values.iter_mut().zip(v).take(words) {
+                values[i] = v;
             }
+        };
+        if r.mask == all_lanes(N) {
+            (0..N).for_each(&mut put);
+        } else {
+            lanes(r.mask).for_each(&mut put);
         }
     }
     for (k, v) in values.iter().enumerate().take(words) {
@@ -527,35 +490,90 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
     }
 }
 
-fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
-    if BYTES == 4 {
-        if let Some((base, off, mask)) = offsets::<MODE, BYTES, true, N>(l, d) {
-            // SAFETY: `offsets` checked every lane's bytes.
-            unsafe {
-                if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
-                    base.add(off[0] as usize).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2]));
-                } else {
-                    for i in lanes(mask) {
-                        base.add(off[i] as usize).cast::<u32>().write_unaligned(l.row(d.src[2])[i]);
+/// The words of a value in memory, a narrow one extended.
+///
+/// # Safety
+/// `p` is valid for `BYTES` bytes.
+#[inline(always)]
+unsafe fn read<const BYTES: u32, const SIGNED: bool>(p: *mut u8) -> [u32; 4] {
+    // SAFETY: the caller's.
+    unsafe {
+        match BYTES {
+            1 if SIGNED => [i32::from(p.cast::<i8>().read()) as u32, 0, 0, 0],
+            1 => [u32::from(p.read()), 0, 0, 0],
+            2 if SIGNED => [i32::from(p.cast::<i16>().read_unaligned()) as u32, 0, 0, 0],
+            2 => [u32::from(p.cast::<u16>().read_unaligned()), 0, 0, 0],
+            4 => [p.cast::<u32>().read_unaligned(), 0, 0, 0],
+            8 => {
+                let v = p.cast::<[u32; 2]>().read_unaligned();
+                [v[0], v[1], 0, 0]
+            }
+            _ => p.cast::<[u32; 4]>().read_unaligned(),
+        }
+    }
+}
+
+/// The words of N values that follow each other in memory.
+///
+/// # Safety
+/// `p` is valid for `N * BYTES` bytes.
+#[inline(always)]
+unsafe fn load_row<const BYTES: u32, const SIGNED: bool, const N: usize>(p: *mut u8, values: &mut [[u32; N]; 4]) {
+    // SAFETY: the caller's.
+    unsafe {
+        match BYTES {
+            4 => values[0] = p.cast::<[u32; N]>().read_unaligned(),
+            8 => {
+                for (i, [a, b]) in p.cast::<[[u32; 2]; N]>().read_unaligned().into_iter().enumerate() {
+                    values[0][i] = a;
+                    values[1][i] = b;
+                }
+            }
+            16 => {
+                for (i, quad) in p.cast::<[[u32; 4]; N]>().read_unaligned().into_iter().enumerate() {
+                    for (values, v) in values.iter_mut().zip(quad) {
+                        values[i] = v;
                     }
                 }
             }
-            return;
+            _ => {
+                for (i, value) in values[0].iter_mut().enumerate() {
+                    *value = read::<BYTES, SIGNED>(p.add(i * BYTES as usize))[0];
+                }
+            }
         }
+    }
+}
+
+fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    let frequent = if BYTES == 4 { offsets::<MODE, BYTES, true, N>(l, d) } else { None };
+    if let Some((base, off, mask)) = frequent {
+        // SAFETY: `offsets` checked every lane's bytes.
+        unsafe {
+            if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
+                base.add(off[0] as usize).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2]));
+            } else {
+                for i in lanes(mask) {
+                    base.add(off[i] as usize).cast::<u32>().write_unaligned(l.row(d.src[2])[i]);
+                }
+            }
+        }
+        return;
     }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, STORE) else { return };
     if l.hierarchy.is_some() && is_cached(d.space) {
         return cached::store::<BYTES, N>(l, d, &r.addresses, r.mask);
     }
     let words = (BYTES as usize).div_ceil(4);
-    // SAFETY (function): as in `load`.
     if BYTES == 4 && r.lane_stride == 0 && consecutive(&r.addresses, r.mask, 4) {
+        // SAFETY: `resolve` checked every lane's bytes, and they follow each other.
         unsafe { r.pointer(0).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2])) };
         return;
     }
     for i in lanes(r.mask) {
         let p = r.pointer(i);
         let word = |k: usize| l.row(d.src[2] + k as u16)[i];
+        // SAFETY: `resolve` checked this lane's bytes.
         unsafe {
             match BYTES {
                 1 => p.write(word(0) as u8),
@@ -570,90 +588,8 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
     }
 }
 
-/// What an atomic leaves in memory.
-pub(super) fn updated32(op: AtomicOp, ty: Type, old: u32, data: u32, replacement: u32) -> u32 {
-    let f = |g: fn(f32, f32) -> f32| g(f32::from_bits(old), f32::from_bits(data)).to_bits();
-    match (op, ty) {
-        (AtomicOp::Add, Type::F32) => f(|a, b| a + b),
-        (AtomicOp::Sub, Type::F32) => f(|a, b| a - b),
-        (AtomicOp::Min, Type::F32) => f(sem::min_f32),
-        (AtomicOp::Max, Type::F32) => f(sem::max_f32),
-        (AtomicOp::Add, _) => old.wrapping_add(data),
-        (AtomicOp::Sub, _) => old.wrapping_sub(data),
-        (AtomicOp::Xchg, _) => data,
-        (AtomicOp::And, _) => old & data,
-        (AtomicOp::Or, _) => old | data,
-        (AtomicOp::Xor, _) => old ^ data,
-        (AtomicOp::Min, Type::S32) => (old as i32).min(data as i32) as u32,
-        (AtomicOp::Max, Type::S32) => (old as i32).max(data as i32) as u32,
-        (AtomicOp::Min, _) => old.min(data),
-        (AtomicOp::Max, _) => old.max(data),
-        (AtomicOp::Inc, _) => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
-        }
-        (AtomicOp::Dec, _) => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
-        (AtomicOp::CmpXchg, _) => {
-            if old == data {
-                replacement
-            } else {
-                old
-            }
-        }
-    }
-}
-
-pub(super) fn updated64(op: AtomicOp, ty: Type, old: u64, data: u64, replacement: u64) -> u64 {
-    let f = |g: fn(f64, f64) -> f64| g(f64::from_bits(old), f64::from_bits(data)).to_bits();
-    match (op, ty) {
-        (AtomicOp::Add, Type::F64) => f(|a, b| a + b),
-        (AtomicOp::Sub, Type::F64) => f(|a, b| a - b),
-        (AtomicOp::Min, Type::F64) => f(sem::min_f64),
-        (AtomicOp::Max, Type::F64) => f(sem::max_f64),
-        (AtomicOp::Add, _) => old.wrapping_add(data),
-        (AtomicOp::Sub, _) => old.wrapping_sub(data),
-        (AtomicOp::Xchg, _) => data,
-        (AtomicOp::And, _) => old & data,
-        (AtomicOp::Or, _) => old | data,
-        (AtomicOp::Xor, _) => old ^ data,
-        (AtomicOp::Min, Type::S64) => (old as i64).min(data as i64) as u64,
-        (AtomicOp::Max, Type::S64) => (old as i64).max(data as i64) as u64,
-        (AtomicOp::Min, _) => old.min(data),
-        (AtomicOp::Max, _) => old.max(data),
-        (AtomicOp::Inc, _) => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
-        }
-        (AtomicOp::Dec, _) => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
-        (AtomicOp::CmpXchg, _) => {
-            if old == data {
-                replacement
-            } else {
-                old
-            }
-        }
-    }
-}
-
-/// An atomic: lane after lane, each a compare-and-swap loop on the host's memory, so that work-groups on other threads are respected.
+/// An atomic: lane after lane, each a compare-and-swap loop on the host's memory, so that work-groups on
+/// other threads are respected.
 fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let ty = Type::from_repr(TYPE).unwrap_or(Type::B32);
     let bytes = ty.bytes();
@@ -667,19 +603,18 @@ fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &
         let word = |l: &Lanes<N>, k: u16| l.row(d.src[2] + k)[i];
         let pair = |l: &Lanes<N>, k: u16| u64::from(word(l, k)) | u64::from(word(l, k + 1)) << 32;
         let compares = op == AtomicOp::CmpXchg;
-        // SAFETY: checked, aligned, and memory is shared through atomics (see `sim::memory`).
         let old = if wide {
+            // SAFETY: checked, aligned, and memory is shared through atomics (see `sim::memory`).
             let cell = unsafe { AtomicU64::from_ptr(r.pointer(i).cast()) };
             let (data, replacement) = (pair(l, 0), if compares { pair(l, 2) } else { 0 });
-            cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(updated64(op, ty, old, data, replacement)))
+            cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| updated(op, ty, old, data, replacement))
                 .unwrap_or_else(|old| old)
         } else {
+            // SAFETY: as above.
             let cell = unsafe { AtomicU32::from_ptr(r.pointer(i).cast()) };
-            let (data, replacement) = (word(l, 0), if compares { word(l, 1) } else { 0 });
-            let old = cell
-                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(updated32(op, ty, old, data, replacement)))
-                .unwrap_or_else(|old| old);
-            u64::from(old)
+            let (data, replacement) = (u64::from(word(l, 0)), if compares { u64::from(word(l, 1)) } else { 0 });
+            let new = |old: u32| updated(op, ty, u64::from(old), data, replacement).map(|new| new as u32);
+            u64::from(cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old))
         };
         if d.has_dst {
             l.row_mut(d.dst)[i] = old as u32;
@@ -721,16 +656,17 @@ macro_rules! by_mode {
     };
 }
 
-pub(super) fn select_load<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_load<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    Some(match inst.ty {
         Type::S8 => by_mode!(inst, load, 1, true),
         Type::U8 => by_mode!(inst, load, 1, false),
         Type::S16 => by_mode!(inst, load, 2, true),
         Type::U16 => by_mode!(inst, load, 2, false),
+        Type::B32 => by_mode!(inst, load, 4, false),
         Type::B64 => by_mode!(inst, load, 8, false),
         Type::B128 => by_mode!(inst, load, 16, false),
-        _ => by_mode!(inst, load, 4, false),
-    }
+        _ => return None,
+    })
 }
 
 pub(super) fn select_control<const N: usize>(inst: &Inst) -> Execute<N> {
@@ -741,25 +677,29 @@ pub(super) fn select_control<const N: usize>(inst: &Inst) -> Execute<N> {
     }
 }
 
-pub(super) fn select_store<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_store<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    Some(match inst.ty {
         Type::U8 => by_mode!(inst, store, 1),
         Type::U16 => by_mode!(inst, store, 2),
+        Type::B32 => by_mode!(inst, store, 4),
         Type::B64 => by_mode!(inst, store, 8),
         Type::B128 => by_mode!(inst, store, 16),
-        _ => by_mode!(inst, store, 4),
-    }
+        _ => return None,
+    })
 }
 
-pub(super) fn select_atomic<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_atomic<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    // Of the operation's types.
+    updated(inst.mods.atomic, inst.ty, 0, 0, 0)?;
+    Some(match inst.ty {
         Type::S32 => by_mode!(inst, atomic, Type::S32 as u8),
         Type::U32 => by_mode!(inst, atomic, Type::U32 as u8),
         Type::S64 => by_mode!(inst, atomic, Type::S64 as u8),
         Type::U64 => by_mode!(inst, atomic, Type::U64 as u8),
+        Type::B32 => by_mode!(inst, atomic, Type::B32 as u8),
         Type::B64 => by_mode!(inst, atomic, Type::B64 as u8),
         Type::F32 => by_mode!(inst, atomic, Type::F32 as u8),
         Type::F64 => by_mode!(inst, atomic, Type::F64 as u8),
-        _ => by_mode!(inst, atomic, Type::B32 as u8),
-    }
+        _ => return None,
+    })
 }

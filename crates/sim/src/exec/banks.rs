@@ -1,7 +1,8 @@
 //! Bank conflicts of work-group memory.
 //!
-//! Word `w` is in bank `w` modulo the number of banks, and a bank gives one word a cycle, to all lanes that want it. So an access takes as many cycles as the
-//! bank with the most different words has of them. Knows addresses only.
+//! Word `w` is in bank `w` modulo the number of banks, and a bank gives one word a cycle, to all lanes that
+//! want it. So an access takes as many cycles as the bank with the most different words has of them. Knows
+//! addresses only.
 
 /// Cycles of an access to work-group memory: lanes that touch different words of one bank go one after the other.
 pub fn bank_conflicts(addresses: impl Iterator<Item = u64> + Clone, bytes: u32, banks: usize) -> u32 {

@@ -1,10 +1,11 @@
 //! Accesses through the memory hierarchy (timing mode): registers on one side, the hierarchy on the other.
 
-use super::access::{lanes, updated32, updated64};
+use super::access::lanes;
 use super::alu::blend;
 use super::{AccessRecord, Decoded, Lanes, Late, atomic_of};
 use crate::hierarchy::cluster_caches::ClusterCaches;
 use crate::hierarchy::{Access, AccessCost, Path};
+use heddle_isa::meaning::updated;
 use heddle_isa::{AtomicOp, MemorySpace, Type};
 
 /// Runs `work` on the hierarchy with the description of a warp's access; notes what it cost.
@@ -86,12 +87,14 @@ pub(super) fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses
         let pair = |lane: usize, k: u16| u64::from(word(lane, k)) | u64::from(word(lane, k + 1)) << 32;
         h.atomic(l.memory, a, &mut |lane, before| {
             old[lane] = before;
-            if wide {
-                updated64(op, ty, before, pair(lane, 0), if compares { pair(lane, 2) } else { 0 })
-            } else {
-                let replacement = if compares { word(lane, 1) } else { 0 };
-                u64::from(updated32(op, ty, before as u32, word(lane, 0), replacement))
-            }
+            let (data, replacement) = match (wide, compares) {
+                (true, true) => (pair(lane, 0), pair(lane, 2)),
+                (true, false) => (pair(lane, 0), 0),
+                (false, true) => (u64::from(word(lane, 0)), u64::from(word(lane, 1))),
+                (false, false) => (u64::from(word(lane, 0)), 0),
+            };
+            // The loader refuses an operation at a type that it does not have.
+            updated(op, ty, before, data, replacement).unwrap_or(before)
         })
     });
     if d.has_dst {

@@ -1,13 +1,16 @@
 //! What instructions do: lane loops over the rows of a warp's register file. Knows no cycles.
 //!
-//! Every operation is a function over all N lanes, monomorphised for the warp size so that the compiler vectorises its loops. All lanes are
-//! computed; only active lanes are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
+//! What an operation computes is said once, in `heddle_isa::meaning`; here it becomes a function over all N lanes,
+//! monomorphised for the warp size so that the compiler vectorises its loops. All lanes are computed; only active lanes
+//! are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
 //! the whole row, so vector instructions read scalar registers like any other row.
 
 pub mod access;
 mod alu;
 pub mod banks;
 mod cached;
+#[cfg(test)]
+mod tests;
 mod texture;
 pub mod undefined;
 pub mod uniform;
@@ -22,7 +25,7 @@ use crate::hierarchy::{AccessCost, Path};
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
-    SurfacePlace, Type,
+    SurfacePlace,
 };
 
 /// A register of all lanes.
@@ -141,7 +144,8 @@ pub struct Lanes<'a, const N: usize> {
     pub private_base: u64,
     /// Checking mode's observer of accesses (functional mode).
     pub checker: Option<&'a std::cell::RefCell<Checker>>,
-    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that what it watches leaves the frequent path.
+    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that what it
+    /// watches leaves the frequent path.
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,
@@ -227,54 +231,6 @@ impl<const N: usize> Lanes<'_, N> {
     }
 }
 
-/// A value of a lane: one or two rows.
-pub trait Lane: Copy + Default {
-    /// Rows.
-    const ROWS: u16;
-    /// Reads a lane of up to two rows.
-    fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self;
-    /// Low and high row.
-    fn split(self) -> (u32, u32);
-}
-
-macro_rules! lane32 {
-    ($t:ty, $from:expr, $to:expr) => {
-        impl Lane for $t {
-            const ROWS: u16 = 1;
-            #[inline(always)]
-            fn get<const N: usize>(low: &[u32; N], _high: &[u32; N], lane: usize) -> Self {
-                $from(low[lane])
-            }
-            #[inline(always)]
-            fn split(self) -> (u32, u32) {
-                ($to(self), 0)
-            }
-        }
-    };
-}
-macro_rules! lane64 {
-    ($t:ty, $from:expr, $to:expr) => {
-        impl Lane for $t {
-            const ROWS: u16 = 2;
-            #[inline(always)]
-            fn get<const N: usize>(low: &[u32; N], high: &[u32; N], lane: usize) -> Self {
-                $from(u64::from(low[lane]) | u64::from(high[lane]) << 32)
-            }
-            #[inline(always)]
-            fn split(self) -> (u32, u32) {
-                let v: u64 = $to(self);
-                (v as u32, (v >> 32) as u32)
-            }
-        }
-    };
-}
-lane32!(u32, |v| v, |v| v);
-lane32!(i32, |v| v as i32, |v| v as u32);
-lane32!(f32, f32::from_bits, f32::to_bits);
-lane64!(u64, |v| v, |v| v);
-lane64!(i64, |v| v as i64, |v| v as u64);
-lane64!(f64, f64::from_bits, f64::to_bits);
-
 /// Through which L1 an instruction of a program reads: read-only surfaces, textures and `ldu` through the uniform one.
 pub fn path_of(program: &Program, inst: &heddle_isa::Inst) -> Path {
     let surfaces = &program.header.surfaces;
@@ -287,6 +243,16 @@ pub fn path_of(program: &Program, inst: &heddle_isa::Inst) -> Path {
         Some(MemorySpace::Constant) => Path::Constant,
         _ => Path::Data,
     }
+}
+
+/// Whether the interpreter has the instruction: its type and modifiers have a meaning.
+pub fn is_executable(inst: &heddle_isa::Inst) -> bool {
+    alu::select::<32>(inst).is_some()
+}
+
+/// Stands where an instruction without a meaning would.
+fn undefined_operation<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    l.set_fault(FaultKind::Trap, d, l.mask.trailing_zeros());
 }
 
 /// Prepares a kernel's instructions for N lanes.
@@ -318,7 +284,8 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 Op::Atomic => inst.mods.atomic as u8,
                 _ => inst.mods.rounding as u8,
             };
-            let inner = alu::select::<N>(inst);
+            // `Program::load` refuses what has no meaning.
+            let inner = alu::select::<N>(inst).unwrap_or(undefined_operation);
             let path = path_of(program, inst);
             let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
             Decoded {
@@ -349,9 +316,4 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
 /// The atomic operation of a decoded mode.
 fn atomic_of(mode: u8) -> AtomicOp {
     AtomicOp::from_repr(mode).unwrap_or_default()
-}
-
-/// Whether a type is signed, for choosing operations.
-fn is_signed(ty: Type) -> bool {
-    matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
 }

@@ -131,18 +131,20 @@ fn write<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     }
 }
 
-pub(super) fn select_read<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_read<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    Some(match inst.ty {
         Type::S32 => read::<{ Type::S32 as u8 }, N>,
         Type::U32 => read::<{ Type::U32 as u8 }, N>,
-        _ => read::<{ Type::F32 as u8 }, N>,
-    }
+        Type::F32 => read::<{ Type::F32 as u8 }, N>,
+        _ => return None,
+    })
 }
 
-pub(super) fn select_write<const N: usize>(inst: &Inst) -> Execute<N> {
-    match inst.ty {
+pub(super) fn select_write<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
+    Some(match inst.ty {
         Type::S32 => write::<{ Type::S32 as u8 }, N>,
         Type::U32 => write::<{ Type::U32 as u8 }, N>,
-        _ => write::<{ Type::F32 as u8 }, N>,
-    }
+        Type::F32 => write::<{ Type::F32 as u8 }, N>,
+        _ => return None,
+    })
 }

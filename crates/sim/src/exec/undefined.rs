@@ -1,16 +1,20 @@
 //! Undefined values in registers: what was read where nothing had been written (checking mode).
 //!
-//! Such a read is no error as long as nothing depends on it: compilers move loads ahead of the branch that guards them, and copy structures with
-//! their padding. So, as Memcheck does (Seward and Nethercote, USENIX 2005), a load marks its destination, and the mark follows the value through
-//! moves, arithmetic, private and work-group memory. The first use that matters is reported, at the load: an address, a branch, the guard of an
-//! access, the data of an atomic or of a store to global memory. What goes through memory keeps its first read ([`Copies`]).
+//! Such a read is no error as long as nothing depends on it: compilers move loads ahead of the branch that
+//! guards them, and copy structures with their padding. So, as Memcheck does (Seward and Nethercote, USENIX
+//! 2005), a load marks its destination, and the mark follows the value through moves, arithmetic, private and
+//! work-group memory. The first use that matters is reported, at the load: an address, a branch, the guard of
+//! an access, the data of an atomic or of a store to global memory. What goes through memory keeps its first
+//! read ([`Copies`]).
 //!
-//! Marks are of words and lanes; a word any byte of which has been written is defined. Where a defined operand decides the result of `and`, `or` and
-//! `sel`, the result is defined; any other result is undefined if an operand is. As long as nothing is marked, which is nearly always, an instruction
-//! costs one comparison.
+//! Marks are of words and lanes; a word any byte of which has been written is defined. Where a defined
+//! operand decides the result of `and`, `or` and `sel`, the result is defined; any other result is undefined
+//! if an operand is. As long as nothing is marked, which is nearly always, an instruction costs one
+//! comparison.
 //!
-//! Loads of private variables that the program contains are volatile in checking mode (`heddle_llvm_passes::uninitialised`). Others come from the optimiser,
-//! which takes copies of structures apart; that their padding goes on to global memory is not reported.
+//! Loads of private variables that the program contains are volatile in checking mode
+//! (`heddle_llvm_passes::uninitialised`). Others come from the optimiser, which takes copies of structures
+//! apart; that their padding goes on to global memory is not reported.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -19,7 +23,7 @@ use super::access::lanes;
 use super::{Decoded, Lanes, all_lanes};
 use crate::fault::FaultKind;
 use crate::program::End;
-use heddle_isa::{CachePolicy, Inst, MemorySpace, Op};
+use heddle_isa::{CachePolicy, CrossLane, Inst, Meaning, MemoryAction, MemorySpace, Op};
 
 /// A register's row, or behind all rows a predicate register.
 type Key = u32;
@@ -36,7 +40,8 @@ pub struct Read {
     certain: bool,
 }
 
-/// Where undefined values in memory come from that have been stored there: the first read. By warp (`None`: work-group memory), lane and word.
+/// Where undefined values in memory come from that have been stored there: the first read. By warp (`None`:
+/// work-group memory), lane and word.
 pub type Copies = FxHashMap<(Option<u32>, u32, u64), Read>;
 
 /// Lanes of a register, and where their value comes from.
@@ -197,19 +202,20 @@ fn place(space: MemorySpace, warp: u32, lane: usize, word: u64) -> (Option<u32>,
 #[cold]
 pub fn observe<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, inst: &Inst) {
     l.undefined.storing = Default::default();
-    if inst.op == Op::Release {
+    let meaning = inst.info().meaning;
+    if matches!(meaning, Meaning::Control) {
         return;
     }
-    let active = if d.scalar && inst.op != Op::First { all_lanes(N) } else { l.active(d) };
+    let active = if d.scalar && !matches!(meaning, Meaning::CrossLane(CrossLane::First)) { all_lanes(N) } else { l.active(d) };
     let guard = match d.guard {
         255 => Marked::default(),
         g => l.undefined.get(PREDICATES + Key::from(g & 15)).of(l.mask),
     };
     let [a, b, c] = [0, 1, 2].map(|i| source(l, d, inst, i));
     let address = a.or(b);
-    let used = match inst.op {
-        Op::Load | Op::LoadUniform => guard.clone().or(address.of(active)),
-        Op::Store => {
+    let used = match meaning {
+        Meaning::Memory(MemoryAction::Load) => guard.clone().or(address.of(active)),
+        Meaning::Memory(MemoryAction::Store) => {
             for w in 0..u16::from(inst.src_words(2).clamp(1, 4)) {
                 l.undefined.storing[usize::from(w)] = l.undefined.get(Key::from(d.src[2] + w)).of(active);
             }
@@ -217,8 +223,11 @@ pub fn observe<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, inst: &Inst) {
             let data = l.undefined.storing.iter().fold(Marked::default(), |all, m| all.or(l.undefined.certain(m.clone())));
             guard.clone().or(address.of(active)).or(if device { data } else { Marked::default() })
         }
-        Op::Atomic | Op::Sample | Op::ImageStore => guard.clone().or(address.or(c).of(active)),
-        _ => Marked::default(),
+        Meaning::Memory(MemoryAction::Atomic | MemoryAction::ReadImage | MemoryAction::WriteImage) => {
+            guard.clone().or(address.or(c).of(active))
+        }
+        Meaning::Memory(MemoryAction::Fence | MemoryAction::CacheControl) => Marked::default(),
+        Meaning::Lane(_) | Meaning::CrossLane(_) | Meaning::Control | Meaning::Pseudo => Marked::default(),
     };
     if used.lanes() != 0 {
         report(l, &used, d.index);
@@ -256,8 +265,26 @@ fn word<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, i: usize, w: u16) -> Marke
 
 /// What word `w` of an instruction's result is, or the predicate it writes.
 fn result<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, inst: &Inst, w: u16, active: u64) -> Marked {
+    match inst.info().meaning {
+        Meaning::Lane(_) => lane_result(l, d, inst, w),
+        Meaning::CrossLane(CrossLane::First) => word(l, d, 0, w).spread(1 << active.trailing_zeros().min(63), N),
+        Meaning::CrossLane(CrossLane::Ballot) => word(l, d, 0, 0).spread(active, N),
+        Meaning::CrossLane(CrossLane::Shuffle) => {
+            let (mut a, from) = (word(l, d, 0, 0), l.row(d.src[1]));
+            // The origin of a lane that gets another's value is that of its own at the same load, as near as it can be told.
+            for (part, _) in &mut a.0 {
+                *part = (0..N).fold(0, |m, k| m | (*part >> (from[k] as usize % N) & 1) << k);
+            }
+            a.or(word(l, d, 1, 0))
+        }
+        // What is in memory is another matter.
+        Meaning::Memory(_) | Meaning::Control | Meaning::Pseudo => Marked::default(),
+    }
+}
+
+/// The same of a function of each lane's operands: undefined if an operand is, but for operations of which more is known.
+fn lane_result<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, inst: &Inst, w: u16) -> Marked {
     match inst.op {
-        Op::Load | Op::LoadUniform | Op::Atomic | Op::Sample | Op::CacheControl | Op::CacheControlLocal => Marked::default(),
         // Words apart.
         Op::Mov | Op::Not => word(l, d, 0, w),
         Op::Xor => word(l, d, 0, w).or(word(l, d, 1, w)),
@@ -280,16 +307,6 @@ fn result<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, inst: &Inst, w: u16, act
             };
             word(l, d, 0, w).or(word(l, d, 1, w)).of(!(decides(0) | decides(1)))
         }
-        Op::Shuffle => {
-            let (mut a, from) = (word(l, d, 0, 0), l.row(d.src[1]));
-            // The origin of a lane that gets another's value is that of its own at the same load, as near as it can be told.
-            for (part, _) in &mut a.0 {
-                *part = (0..N).fold(0, |m, k| m | (*part >> (from[k] as usize % N) & 1) << k);
-            }
-            a.or(word(l, d, 1, 0))
-        }
-        Op::First => word(l, d, 0, w).spread(1 << active.trailing_zeros().min(63), N),
-        Op::Ballot => word(l, d, 0, 0).spread(active, N),
         _ => [0, 1, 2].map(|i| source(l, d, inst, i)).into_iter().fold(Marked::default(), Marked::or),
     }
 }

@@ -1,5 +1,6 @@
-//! Instructions that run once for all active lanes although they write lane registers: those with the u bit (S5, S6), and the comparison of
-//! operands by which the run-time scalarizer finds more (S7) and checking mode tests the marks (S8).
+//! Instructions that run once for all active lanes although they write lane registers: those with the u bit
+//! (S5, S6), and the comparison of operands by which the run-time scalarizer finds more (S7) and checking
+//! mode tests the marks (S8).
 
 use super::{Decoded, Lanes, all_lanes};
 use crate::fault::FaultKind;
@@ -75,18 +76,17 @@ pub fn same_operands<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) ->
     true
 }
 
-/// Executes a u-marked instruction: the first active lane's result goes to all active lanes. With checking on, lanes with other operands are a
-/// fault (S8).
+/// Executes a u-marked instruction: the first active lane's result goes to all active lanes. With checking
+/// on, lanes with other operands are a fault (S8).
 pub(super) fn marked<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let mask = l.active(d);
     if mask == 0 {
         return;
     }
-    if l.check_marks {
-        if let Some(lane) = differing_lane(l, d, mask) {
-            l.set_fault(FaultKind::WrongMark { first: mask.trailing_zeros() }, d, lane);
-            return;
-        }
+    let different = if l.check_marks { differing_lane(l, d, mask) } else { None };
+    if let Some(lane) = different {
+        l.set_fault(FaultKind::WrongMark { first: mask.trailing_zeros() }, d, lane);
+        return;
     }
     (d.inner)(l, d);
     let first = mask.trailing_zeros() as usize;

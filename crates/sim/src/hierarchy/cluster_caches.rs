@@ -135,20 +135,24 @@ impl ClusterCaches {
         self.l15.take_all();
     }
 
+    #[inline]
     fn line_bytes(&self) -> u64 {
         self.coalescer.geometry.line_bytes
     }
 
+    #[inline]
     fn sector_bytes(&self) -> usize {
         self.coalescer.geometry.sector_bytes as usize
     }
 
     /// An SM of the cluster, by its machine-wide number.
+    #[inline]
     fn sm(&mut self, number: usize) -> &mut SmCaches {
         &mut self.sms[number - self.first_sm]
     }
 
     /// An access begins.
+    #[inline]
     fn begin_access(&mut self) {
         self.access.port_wait = 0;
         self.access.tickets.clear();
@@ -158,6 +162,7 @@ impl ClusterCaches {
     }
 
     /// The next transaction of an access is looked up: one a cycle.
+    #[inline]
     fn next_transaction(&self, access: &Access, transaction: &Transaction, cost: &mut AccessCost) -> Requester {
         let from = Requester { sm: access.sm - self.first_sm, now: access.now + u64::from(cost.lines) };
         cost.lines += 1;
@@ -166,6 +171,7 @@ impl ClusterCaches {
     }
 
     /// The end of an access: what the load-store unit waits for. Requests that wait at the port longer than its queue holds stop the unit.
+    #[inline]
     fn end_access(&mut self, cost: &mut AccessCost) {
         let backlog = self.access.port_wait.saturating_sub(u64::from(self.memory.network.queue));
         cost.busy = cost.busy.max(cost.lines).max(1) + backlog as u32;
@@ -173,6 +179,7 @@ impl ClusterCaches {
     }
 
     /// A request enters the network and takes its SM's port for some cycles. Returns the cycle of its arrival at L2.
+    #[inline]
     fn inject(&mut self, from: Requester, cycles: u64) -> u64 {
         let enters = self.sms[from.sm].port.inject(from.now, cycles);
         self.access.port_wait = enters - from.now;
@@ -222,6 +229,7 @@ impl ClusterCaches {
     }
 
     /// A cache of the cluster.
+    #[inline]
     fn cache(&mut self, target: FillTarget) -> &mut Cache {
         match target {
             FillTarget::L1(sm, path) => self.sms[sm].of(path),
@@ -230,6 +238,7 @@ impl ClusterCaches {
     }
 
     /// Fills sectors of a line, which `read` asked for and which arrive at a cycle, now or later.
+    #[inline]
     fn fill(&mut self, target: FillTarget, frame: LineFrame, read: SectorRead, from: &LineBytes, arrives: u64) {
         if arrives < PENDING {
             self.cache(target).fill(frame, read.sectors, from, arrives);
@@ -241,6 +250,7 @@ impl ClusterCaches {
     }
 
     /// A miss of an SM's L1 takes one of its registers until it returns, which may be pending.
+    #[inline]
     fn hold_mshr(&mut self, sm: usize, path: Path, returns: u64) {
         if returns < PENDING {
             self.sms[sm].of(path).mshrs.add(returns);
@@ -338,6 +348,7 @@ impl ClusterCaches {
     }
 
     /// Whether it is known when `count` more misses of an SM's L1, found from cycle `now` on, can leave.
+    #[inline]
     pub fn can_admit(&mut self, sm: usize, path: Path, count: usize, now: u64) -> bool {
         let earliest = now + 2 * u64::from(self.memory.network.latency) + u64::from(self.memory.l2.latency);
         self.sm(sm).of(path).mshrs.can_admit(count, earliest)

@@ -39,11 +39,13 @@ impl LineGeometry {
     }
 
     /// The line of a byte of code.
+    #[inline]
     pub fn code_line(&self, offset: u64) -> LineNumber {
         (CODE_BASE + offset) >> self.line_shift
     }
 
     /// All sectors of a line, a bit each.
+    #[inline]
     pub fn all_sectors(&self) -> u64 {
         (1 << (self.line_bytes / self.sector_bytes)) - 1
     }
@@ -66,6 +68,7 @@ impl Coalescer {
     }
 
     /// Parts of an access that are coalesced one after the other, and bytes of each: private memory is laid out word by word.
+    #[inline]
     pub fn parts(access: &Access) -> (u64, usize) {
         match access.space == MemorySpace::Private && access.bytes > 4 {
             true => (u64::from(access.bytes / 4), 4),
@@ -74,12 +77,14 @@ impl Coalescer {
     }
 
     /// Device address of byte `offset` of a lane's private memory: words of all lanes side by side. `base`: the warp's first byte.
+    #[inline]
     pub fn private_address(&self, base: u64, lane: u64, offset: u64) -> u64 {
         PRIVATE_BASE + base + (offset / 4 * self.lanes + lane) * 4 + offset % 4
     }
 
     /// The transactions of an access, in order of the lanes that touch their lines first; `offsets` gets each lane's byte in its line.
     /// `part`: which of [`Self::parts`]. The list is to be given back to [`Self::recycle`].
+    #[inline]
     pub fn coalesce(&mut self, access: &Access, part: u64, offsets: &mut LaneOffsets) -> Vec<Transaction> {
         let mut transactions = std::mem::take(&mut self.spare);
         transactions.clear();
@@ -119,11 +124,13 @@ impl Coalescer {
     }
 
     /// Takes a list back whose access is over.
+    #[inline]
     pub fn recycle(&mut self, transactions: Vec<Transaction>) {
         self.spare = transactions;
     }
 
     /// The frequent case: all lanes in one line.
+    #[inline]
     fn one_line(&self, access: &Access, offsets: &mut LaneOffsets) -> Option<Transaction> {
         let LineGeometry { line_bytes, line_shift, sector_shift, .. } = self.geometry;
         let inside = line_bytes - 1;

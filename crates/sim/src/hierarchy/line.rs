@@ -40,6 +40,7 @@ pub fn bytes_of(mask: &ByteMask) -> impl Iterator<Item = usize> {
 }
 
 /// Sectors that a mask of bytes touches, a bit each.
+#[inline]
 pub fn sectors_of(mask: &ByteMask, sector_bytes: usize) -> u64 {
     let mut sectors = 0;
     for (w, m) in mask.iter().enumerate() {
@@ -60,6 +61,7 @@ pub fn sectors_of(mask: &ByteMask, sector_bytes: usize) -> u64 {
 }
 
 /// Sectors of a mask that follow each other: most accesses take whole lines, and one copy is cheaper than several.
+#[inline]
 pub fn runs(mut sectors: u64) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
         if sectors == 0 {
@@ -100,6 +102,7 @@ pub struct LaneBytes {
 
 impl LaneBytes {
     /// Gives each lane its bytes of a line.
+    #[inline]
     pub fn scatter(&self, line: &LineBytes, out: &mut [[u8; 16]]) {
         let (mut lanes, to) = (self.lanes, self.to);
         macro_rules! each {

@@ -70,6 +70,7 @@ struct Slice {
 
 impl Slice {
     /// Takes the slice for `cycles`, from cycle `arrives` on at the earliest. Returns the first of them.
+    #[inline]
     fn reserve(&mut self, arrives: u64, cycles: u64) -> u64 {
         let start = self.free.max(arrives);
         self.free = start + cycles;
@@ -93,6 +94,7 @@ pub struct LowerLevels {
 }
 
 /// Counts what had to make room for a line.
+#[inline]
 pub fn count_eviction(counts: &mut CacheStatistics, eviction: &Eviction, sector_bytes: usize) {
     match eviction.evict_first {
         Some(true) => counts.evicted_first += 1,
@@ -161,6 +163,7 @@ impl LowerLevels {
     }
 
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.
+    #[inline]
     fn policy_at(home: Home, policy: &AccessPolicy) -> L2Policy {
         if home == Home::System { policy.l2_system } else { policy.l2_device }
     }
@@ -272,6 +275,7 @@ impl LowerLevels {
     }
 
     /// Takes the link to system memory for some sectors, from a cycle on at the earliest. Returns the cycle behind the last.
+    #[inline]
     fn use_link(&mut self, now: u64, sectors: u32) -> u64 {
         self.link_free = self.link_free.max(now) + u64::from(self.description.system.interval) * u64::from(sectors);
         self.link_free

@@ -54,6 +54,7 @@ pub enum Path {
 
 impl Path {
     /// The description of the path's L1.
+    #[inline]
     fn description(self, memory: &heddle_target::Memory) -> &heddle_target::Cache {
         match self {
             Path::Data => &memory.data,
@@ -64,6 +65,7 @@ impl Path {
     }
 
     /// What is counted of the path's L1.
+    #[inline]
     fn counts(self, statistics: &mut HierarchyStatistics) -> &mut CacheStatistics {
         match self {
             Path::Data => &mut statistics.data,

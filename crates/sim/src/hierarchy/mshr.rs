@@ -24,6 +24,7 @@ impl Mshrs {
     }
 
     /// When a miss that is found at cycle `now` can leave: at once, or when an earlier one has returned if all registers are taken.
+    #[inline]
     pub fn admit(&mut self, now: u64) -> u64 {
         while self.returns.peek().is_some_and(|Reverse(t)| *t <= now) {
             self.returns.pop();
@@ -36,6 +37,7 @@ impl Mshrs {
     }
 
     /// A miss takes a register until cycle `returns`.
+    #[inline]
     pub fn add(&mut self, returns: u64) {
         self.returns.push(Reverse(returns));
     }
@@ -56,6 +58,7 @@ impl Mshrs {
     }
 
     /// Whether [`Self::admit`] can tell for `count` more misses, of which none returns before `earliest`, when they can leave.
+    #[inline]
     pub fn can_admit(&self, count: usize, earliest: u64) -> bool {
         let taken = self.returns.len() + self.unknown;
         if taken + count <= self.capacity {

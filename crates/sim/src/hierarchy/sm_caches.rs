@@ -36,6 +36,7 @@ impl SmCaches {
     }
 
     /// The L1 of a path.
+    #[inline]
     pub fn of(&mut self, path: Path) -> &mut Cache {
         match path {
             Path::Data => &mut self.data,
@@ -66,6 +67,7 @@ pub(super) struct NetworkPort {
 
 impl NetworkPort {
     /// A request enters the network behind those before it and takes the port for `cycles`. Returns the cycle at which it enters.
+    #[inline]
     pub fn inject(&mut self, now: u64, cycles: u64) -> u64 {
         let enters = self.request_free.max(now);
         self.request_free = enters + cycles;
@@ -73,6 +75,7 @@ impl NetworkPort {
     }
 
     /// Takes the port for `cycles` of a reply to a request made at `now`. Returns the first of them, if the network took no time.
+    #[inline]
     pub fn reserve_reply(&mut self, now: u64, cycles: u64) -> u64 {
         let starts = self.reply_free.max(now);
         self.reply_free = starts + cycles;
@@ -106,12 +109,14 @@ impl RecentFetches {
     }
 
     /// What is known of a line, if the cache still is as it was.
+    #[inline]
     pub fn get(&self, line: LineNumber, changes: u64) -> Option<RecentFetch> {
         let known = self.0[line as usize % REMEMBERED];
         (known.line == line && known.changes == changes).then_some(known)
     }
 
     /// Remembers a line.
+    #[inline]
     pub fn put(&mut self, fetch: RecentFetch) {
         self.0[fetch.line as usize % REMEMBERED] = fetch;
     }

@@ -1,8 +1,9 @@
 //! Loads and stores as LLVM IR.
 //!
-//! An access first asks whether it is of a frequent form: lanes one behind the other (one vector access), all lanes at one place (one scalar load), or all
-//! within one allocation (gather and scatter). Everything is checked before it is touched: bounds, alignment. What fits no form, and every
-//! fault, goes to the interpreter's function for the instruction, which finds the allocation and reports.
+//! An access first asks whether it is of a frequent form: lanes one behind the other (one vector access), all
+//! lanes at one place (one scalar load), or all within one allocation (gather and scatter). Everything is
+//! checked before it is touched: bounds, alignment. What fits no form, and every fault, goes to the
+//! interpreter's function for the instruction, which finds the allocation and reports.
 
 use std::mem::{offset_of, size_of};
 
@@ -155,7 +156,8 @@ impl Translator<'_> {
         let in_bounds = b.and(self.good(t, high, bytes), b.icmp(LLVMIntULE, low, high));
         let some = s.active.map_or(b.int(1, 1), |m| b.icmp(LLVMIntNE, m, b.int(n, 0)));
         let aligned = b.icmp(LLVMIntEQ, b.and(first, b.int(32, bytes - 1)), b.int(32, 0));
-        // A place below the allocation's start wraps around, and is above `high` then; lane 0 itself may lie outside if it is inactive.
+        // A place below the allocation's start wraps around, and is above `high` then; lane 0 itself may lie
+        // outside if it is inactive.
         let from_first = b.sub(b.resize(low, 64), b.resize(b.sub(low, first), 64));
         (b.and(b.and(ordered, in_bounds), b.and(some, aligned)), from_first)
     }
@@ -235,10 +237,9 @@ impl Translator<'_> {
         match t.offset {
             Val::Same(offset) if t.stride.is_none() => {
                 let mut condition = self.good(&t, offset, bytes);
-                if s.inst.guard.is_some() && !s.inst.writes_scalar_register() {
-                    if let Some(m) = s.active {
-                        condition = b.and(condition, b.icmp(LLVMIntNE, m, b.int(n, 0)));
-                    }
+                let guarded = s.inst.guard.is_some() && !s.inst.writes_scalar_register();
+                if let Some(m) = s.active.filter(|_| guarded) {
+                    condition = b.and(condition, b.icmp(LLVMIntNE, m, b.int(n, 0)));
                 }
                 let slow = self.form(condition, true);
                 one_place(offset);

@@ -1,6 +1,8 @@
-//! Arithmetic, logic, comparison, conversion and movement as LLVM IR, with the results of [`crate::exec`]'s functions bit for bit.
+//! Arithmetic, logic, comparison, conversion and movement as LLVM IR, with the results of [`crate::exec`]'s
+//! functions bit for bit.
 //!
-//! What is not here (integer division, half precision, special functions, rarer conversions) is executed by those functions themselves.
+//! What is not here (integer division, half precision, special functions, rarer conversions) is executed by
+//! those functions themselves.
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMRealPredicate::{self, *};
@@ -28,47 +30,56 @@ fn float_elem(ty: Type) -> Elem {
 impl Translator<'_> {
     /// Translates an instruction without effects; `None` if it has to be interpreted.
     pub(super) fn compute(&self, s: &Site) -> Option<Out> {
-        let inst = s.inst;
-        let ty = inst.ty;
-        if ty == Type::Pred {
-            return self.logic(s);
-        }
+        let (inst, ty) = (s.inst, s.inst.ty);
         if ty == Type::F16 || inst.mods.from == Some(Type::F16) {
             return None;
         }
         match inst.op {
+            Op::Mov | Op::Sel | Op::And | Op::Or | Op::Xor | Op::Not if ty == Type::Pred => self.logic(s),
             Op::Mov => Some(Out::Words((0..ty.words()).map(|w| self.word(s, 0, w)).collect())),
             Op::Sel => self.select(s),
-            Op::First => {
-                let lane = match s.active {
-                    Some(_) => self.b.intrinsic_of("llvm.cttz", &[self.mask(), self.b.int(1, 0)]),
-                    None => self.b.int(32, 0),
-                };
-                Some(Out::Words((0..ty.words()).map(|w| Val::Same(self.b.lane(self.word(s, 0, w), lane))).collect()))
-            }
-            Op::Ballot => {
-                let bits = self.bits_of(self.predicate(s, 0));
-                let v = self.b.resize(self.b.and(bits, self.mask()), 64);
-                let high = self.b.resize(self.b.lshr(v, self.b.int(64, 32)), 32);
-                Some(Out::Words(vec![Val::Same(self.b.resize(v, 32)), Val::Same(high)]))
-            }
+            Op::First => Some(self.take_first(s)),
+            Op::Ballot => Some(self.ballot(s)),
             Op::Cmp => Some(Out::Bits(self.compare(s))),
             Op::Cvt => self.convert(s).map(Out::Words),
-            _ if ty.is_float() => self.float(s).map(|v| Out::Words(self.words_of_float(v, ty))),
-            Op::MulWide => {
-                let (a, b) = (self.word(s, 0, 0), self.word(s, 1, 0));
-                let wide = |v| if is_signed(ty) { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) };
-                let v = self.b.apply([wide(a), wide(b)], |[a, b]| self.b.mul(a, b));
-                Some(Out::Words(self.words_of_int(v, 64)))
-            }
-            _ => {
-                let bits = 32 * u32::from(ty.words());
-                if !matches!(bits, 32 | 64) {
-                    return None;
-                }
-                self.integer(s, bits).map(|v| Out::Words(self.words_of_int(v, bits)))
-            }
+            Op::MulWide => Some(self.wide_product(s)),
+            Op::Add | Op::Mul | Op::Div | Op::Min | Op::Max if ty.is_float() => self.float(s),
+            Op::Fma | Op::Sqrt | Op::Round | Op::Copysign | Op::Rcp | Op::Rsq => self.float(s),
+            Op::Add | Op::Sub | Op::Mul | Op::MulHi | Op::Mad | Op::Abs | Op::Min | Op::Max => self.integer(s),
+            Op::And | Op::Or | Op::Xor | Op::Not | Op::Shl | Op::Shr | Op::Fshl | Op::Fshr => self.integer(s),
+            Op::Clz | Op::Ctz | Op::Popc | Op::Brev | Op::Bswap => self.integer(s),
+            // By the interpreter's functions: the host has no instruction for them, or they are rare.
+            Op::Div | Op::Rem | Op::Ldexp | Op::FrexpMant | Op::FrexpExp => None,
+            Op::Sin | Op::Cos | Op::Ex2 | Op::Lg2 | Op::Shuffle => None,
+            // What has an effect or ends a block is not computed.
+            Op::Load | Op::LoadUniform | Op::Store | Op::Atomic | Op::Sample | Op::ImageStore => None,
+            Op::Fence | Op::CacheControl | Op::CacheControlLocal | Op::Barrier | Op::Nop | Op::Release => None,
+            Op::Bra | Op::BraScalar | Op::BraDivergent | Op::Exit | Op::Trap => None,
+            Op::Phi | Op::Tuple | Op::Undef => None,
         }
+    }
+
+    fn take_first(&self, s: &Site) -> Out {
+        let lane = match s.active {
+            Some(_) => self.b.intrinsic_of("llvm.cttz", &[self.mask(), self.b.int(1, 0)]),
+            None => self.b.int(32, 0),
+        };
+        Out::Words((0..s.inst.ty.words()).map(|w| Val::Same(self.b.lane(self.word(s, 0, w), lane))).collect())
+    }
+
+    fn ballot(&self, s: &Site) -> Out {
+        let bits = self.bits_of(self.predicate(s, 0));
+        let v = self.b.resize(self.b.and(bits, self.mask()), 64);
+        let high = self.b.resize(self.b.lshr(v, self.b.int(64, 32)), 32);
+        Out::Words(vec![Val::Same(self.b.resize(v, 32)), Val::Same(high)])
+    }
+
+    fn wide_product(&self, s: &Site) -> Out {
+        let signed = is_signed(s.inst.ty);
+        let (a, b) = (self.word(s, 0, 0), self.word(s, 1, 0));
+        let wide = |v| if signed { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) };
+        let v = self.b.apply([wide(a), wide(b)], |[a, b]| self.b.mul(a, b));
+        Out::Words(self.words_of_int(v, 64))
     }
 
     /// A 64-bit or 32-bit value as words.
@@ -169,7 +180,13 @@ impl Translator<'_> {
         }
     }
 
-    fn float(&self, s: &Site) -> Option<Val> {
+    fn float(&self, s: &Site) -> Option<Out> {
+        let ty = s.inst.ty;
+        self.float_value(s).map(|v| Out::Words(self.words_of_float(v, ty)))
+    }
+
+    /// The operations on floats that [`Self::compute`] lists.
+    fn float_value(&self, s: &Site) -> Option<Val> {
         let (inst, ty) = (s.inst, s.inst.ty);
         let x = |i| self.real(s, i, ty);
         let one = Val::Same(self.b.float(float_elem(ty), 1.0));
@@ -197,7 +214,8 @@ impl Translator<'_> {
         })
     }
 
-    /// minNum and maxNum as `isa::semantics` has them. Equal operands differ at most in the sign of zero; of those the intrinsics may give either.
+    /// minNum and maxNum as `isa::semantics` has them. Equal operands differ at most in the sign of zero; of
+    /// those the intrinsics may give either.
     fn extremum(&self, s: &Site, a: Val, b: Val) -> Val {
         let bits = 32 * u32::from(s.inst.ty.words());
         let least = s.inst.op == Op::Min;
@@ -208,7 +226,16 @@ impl Translator<'_> {
         self.b.apply([a, b, tie, picked], |[a, b, tie, picked]| self.b.select(self.b.fcmp(LLVMRealOEQ, a, b), tie, picked))
     }
 
-    fn integer(&self, s: &Site, bits: u32) -> Option<Val> {
+    fn integer(&self, s: &Site) -> Option<Out> {
+        let bits = 32 * u32::from(s.inst.ty.words());
+        if !matches!(bits, 32 | 64) {
+            return None;
+        }
+        self.integer_value(s, bits).map(|v| Out::Words(self.words_of_int(v, bits)))
+    }
+
+    /// The operations on integers that [`Self::compute`] lists.
+    fn integer_value(&self, s: &Site, bits: u32) -> Option<Val> {
         let (inst, ty) = (s.inst, s.inst.ty);
         let signed = is_signed(ty);
         let x = |i| self.int(s, i, bits);

@@ -1,6 +1,8 @@
-//! LLVM's builder in the terms of a warp: values that are the same in all lanes stay scalars of the host, others are vectors of N elements.
+//! LLVM's builder in the terms of a warp: values that are the same in all lanes stay scalars of the host,
+//! others are vectors of N elements.
 //!
-//! A thin layer over LLVM's C API. Every function here is a call of that API with values of this module's context, which is what its `unsafe` blocks rely on.
+//! A thin layer over LLVM's C API. Every function here is a call of that API with values of this module's
+//! context, which is what its `unsafe` blocks rely on.
 
 use std::ffi::CString;
 
@@ -53,7 +55,7 @@ macro_rules! binary {
     ($($name:ident $f:ident;)*) => { $(
         #[doc = concat!("`", stringify!($f), "`.")]
         pub fn $name(&self, a: V, b: V) -> V {
-            // SAFETY: see the module's documentation.
+            // SAFETY: the builder stands in a block of the function whose values these are.
             unsafe { $f(self.b, a, b, c"".as_ptr()) }
         }
     )* };
@@ -63,9 +65,10 @@ macro_rules! casts {
     ($($name:ident $f:ident;)*) => { $(
         #[doc = concat!("`", stringify!($f), "` of a scalar or a vector, by element type.")]
         pub fn $name(&self, a: Val, to: Elem) -> Val {
-            // SAFETY: see the module's documentation.
             match a {
+                // SAFETY: the builder stands in a block of the function whose values these are.
                 Val::Same(v) => Val::Same(unsafe { $f(self.b, v, self.elem(to), c"".as_ptr()) }),
+                // SAFETY: the builder stands in a block of the function whose values these are.
                 Val::Lanes(v) => Val::Lanes(unsafe { $f(self.b, v, self.vector(to, self.n), c"".as_ptr()) }),
             }
         }
@@ -74,8 +77,9 @@ macro_rules! casts {
 
 // SAFETY (all): see the module's documentation.
 impl Build {
-    /// A builder for `module`.
+    /// A builder for `module`, which is of `context`; that outlives the builder.
     pub fn new(context: LLVMContextRef, module: LLVMModuleRef, n: u32) -> Self {
+        // SAFETY: the caller's context outlives the builder (`Build::new`'s documentation).
         Build { context, module, b: unsafe { LLVMCreateBuilderInContext(context) }, n }
     }
 
@@ -92,6 +96,7 @@ impl Build {
 
     /// An element type.
     pub fn elem(&self, e: Elem) -> LLVMTypeRef {
+        // SAFETY: the context outlives the builder.
         unsafe {
             match e {
                 Elem::I(bits) => LLVMIntTypeInContext(self.context, bits),
@@ -103,37 +108,44 @@ impl Build {
 
     /// A vector type.
     pub fn vector(&self, e: Elem, n: u32) -> LLVMTypeRef {
+        // SAFETY: the context outlives the builder, and the element type is one of its types.
         unsafe { LLVMVectorType(self.elem(e), n) }
     }
 
     /// The pointer type.
     pub fn pointer(&self) -> LLVMTypeRef {
+        // SAFETY: the context outlives the builder.
         unsafe { LLVMPointerTypeInContext(self.context, 0) }
     }
 
     /// A constant integer.
     pub fn int(&self, bits: u32, value: u64) -> V {
+        // SAFETY: the type is an integer, float or pointer type of the builder's context.
         unsafe { LLVMConstInt(self.elem(Elem::I(bits)), value, 0) }
     }
 
     /// A constant pointer: an address of this process.
     pub fn address(&self, address: usize) -> V {
+        // SAFETY: the type is an integer, float or pointer type of the builder's context.
         unsafe { LLVMConstIntToPtr(self.int(64, address as u64), self.pointer()) }
     }
 
     /// A constant of a float type.
     pub fn float(&self, e: Elem, value: f64) -> V {
+        // SAFETY: the type is an integer, float or pointer type of the builder's context.
         unsafe { LLVMConstReal(self.elem(e), value) }
     }
 
     /// `0, step, 2 step, …` as a vector of integers of `bits` bits.
     pub fn ramp(&self, bits: u32, step: u64) -> V {
         let mut all: Vec<V> = (0..u64::from(self.n)).map(|i| self.int(bits, i.wrapping_mul(step))).collect();
+        // SAFETY: `all` holds as many constants as are said, of one type.
         unsafe { LLVMConstVector(all.as_mut_ptr(), self.n) }
     }
 
     /// A scalar in all elements.
     pub fn splat(&self, v: V) -> V {
+        // SAFETY: the builder stands in a block of the value's function; the vectors are of its type.
         unsafe {
             let ty = LLVMVectorType(LLVMTypeOf(v), self.n);
             let one = LLVMBuildInsertElement(self.b, LLVMGetPoison(ty), v, self.int(32, 0), c"".as_ptr());
@@ -154,6 +166,7 @@ impl Build {
     pub fn lane(&self, v: Val, lane: V) -> V {
         match v {
             Val::Same(v) => v,
+            // SAFETY: `v` is a vector and the builder stands in a block of its function.
             Val::Lanes(v) => unsafe { LLVMBuildExtractElement(self.b, v, lane, c"".as_ptr()) },
         }
     }
@@ -171,33 +184,40 @@ impl Build {
 
     /// Integer comparison.
     pub fn icmp(&self, p: LLVMIntPredicate, a: V, b: V) -> V {
+        // SAFETY: the builder stands in a block of the function whose values these are.
         unsafe { LLVMBuildICmp(self.b, p, a, b, c"".as_ptr()) }
     }
 
     /// Float comparison.
     pub fn fcmp(&self, p: LLVMRealPredicate, a: V, b: V) -> V {
+        // SAFETY: the builder stands in a block of the function whose values these are.
         unsafe { LLVMBuildFCmp(self.b, p, a, b, c"".as_ptr()) }
     }
 
     /// Bitwise complement.
     pub fn not(&self, a: V) -> V {
+        // SAFETY: the builder stands in a block of the function whose values these are.
         unsafe { LLVMBuildNot(self.b, a, c"".as_ptr()) }
     }
 
     /// Negation of a float.
     pub fn fneg(&self, a: V) -> V {
+        // SAFETY: the builder stands in a block of the function whose values these are.
         unsafe { LLVMBuildFNeg(self.b, a, c"".as_ptr()) }
     }
 
     /// `c ? a : b`, by element where `c` is a vector.
     pub fn select(&self, c: V, a: V, b: V) -> V {
+        // SAFETY: the builder stands in a block of the function whose values these are.
         unsafe { LLVMBuildSelect(self.b, c, a, b, c"".as_ptr()) }
     }
 
-    /// A mask (an integer of N bits) as a vector of N times one bit: each lane tests its bit. A cast would say the same, but vectors of bits made from
-    /// integers, once they are taken apart, send the combiner of LLVM 19's X86 back end round in circles.
+    /// A mask (an integer of N bits) as a vector of N times one bit: each lane tests its bit. A cast would
+    /// say the same, but vectors of bits made from integers, once they are taken apart, send the combiner of
+    /// LLVM 19's X86 back end round in circles.
     pub fn mask_to_lanes(&self, mask: V) -> V {
         let wide = self.resize(mask, 64);
+        // SAFETY: the builder stands in a block of the mask's function; both types have as many bits.
         unsafe {
             let halves = LLVMBuildBitCast(self.b, wide, self.vector(Elem::I(32), 2), c"".as_ptr());
             let places: Vec<u32> = (0..self.n).map(|i| i / 32).collect();
@@ -211,11 +231,13 @@ impl Build {
 
     /// A vector of N times one bit as an integer of N bits.
     pub fn lanes_to_mask(&self, lanes: V) -> V {
+        // SAFETY: the builder stands in a block of the vector's function; both types have as many bits.
         unsafe { LLVMBuildBitCast(self.b, lanes, self.elem(Elem::I(self.n)), c"".as_ptr()) }
     }
 
     /// Changes an integer's width, extending with zeros.
     pub fn resize(&self, v: V, bits: u32) -> V {
+        // SAFETY: the builder stands in a block of the function of `v`, an integer.
         unsafe {
             let from = LLVMGetIntTypeWidth(LLVMTypeOf(v));
             let to = self.elem(Elem::I(bits));
@@ -229,16 +251,19 @@ impl Build {
 
     /// One bit in all N bits.
     pub fn spread(&self, bit: V) -> V {
+        // SAFETY: the builder stands in a block of the function of `bit`, an integer of one bit.
         unsafe { LLVMBuildSExt(self.b, bit, self.elem(Elem::I(self.n)), c"".as_ptr()) }
     }
 
     /// A variable of the function. Only in its entry block.
     pub fn variable(&self, ty: LLVMTypeRef) -> V {
+        // SAFETY: the builder stands in the entry block.
         unsafe { LLVMBuildAlloca(self.b, ty, c"".as_ptr()) }
     }
 
     /// A plain load.
     pub fn load(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        // SAFETY: the builder stands in a block, and `p` is a pointer value of its function.
         unsafe {
             let v = LLVMBuildLoad2(self.b, ty, p, c"".as_ptr());
             LLVMSetAlignment(v, align);
@@ -248,6 +273,8 @@ impl Build {
 
     /// A load of what does not change while the function runs.
     pub fn load_invariant(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        // SAFETY: the builder stands in a block, `p` is a pointer value of its function, and the metadata
+        // are of its context.
         unsafe {
             let v = self.load(ty, p, align);
             let name = "invariant.load";
@@ -260,6 +287,7 @@ impl Build {
 
     /// A load of device memory, which others may write: happens once and where it stands.
     pub fn load_device(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        // SAFETY: the builder stands in a block, and `p` is a pointer value of its function.
         unsafe {
             let v = self.load(ty, p, align);
             LLVMSetVolatile(v, 1);
@@ -269,6 +297,7 @@ impl Build {
 
     /// A plain store.
     pub fn store(&self, v: V, p: V, align: u32) {
+        // SAFETY: the builder stands in a block, and both values are of its function, `p` a pointer.
         unsafe {
             let s = LLVMBuildStore(self.b, v, p);
             LLVMSetAlignment(s, align);
@@ -277,6 +306,7 @@ impl Build {
 
     /// A store to device memory.
     pub fn store_device(&self, v: V, p: V, align: u32) {
+        // SAFETY: the builder stands in a block, and both values are of its function, `p` a pointer.
         unsafe {
             let s = LLVMBuildStore(self.b, v, p);
             LLVMSetAlignment(s, align);
@@ -286,12 +316,14 @@ impl Build {
 
     /// Keeps the compiler from moving accesses that cannot be volatile across this place. No code.
     pub fn compiler_fence(&self) {
+        // SAFETY: the builder stands in a block.
         unsafe { LLVMBuildFence(self.b, LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent, 1, c"".as_ptr()) };
     }
 
     /// `p + bytes`.
     pub fn offset(&self, p: V, bytes: V) -> V {
         let mut index = [bytes];
+        // SAFETY: the builder stands in a block; `index` holds the one index that is said.
         unsafe { LLVMBuildGEP2(self.b, self.elem(Elem::I(8)), p, index.as_mut_ptr(), 1, c"".as_ptr()) }
     }
 
@@ -303,6 +335,7 @@ impl Build {
     /// A shuffle of two vectors of any length.
     pub fn shuffle(&self, a: V, b: V, places: &[u32]) -> V {
         let mut mask: Vec<V> = places.iter().map(|p| self.int(32, u64::from(*p))).collect();
+        // SAFETY: the vectors are of one type, and `mask` holds as many constants as its vector is long.
         unsafe {
             let mask = LLVMConstVector(mask.as_mut_ptr(), mask.len() as u32);
             LLVMBuildShuffleVector(self.b, a, b, mask, c"".as_ptr())
@@ -312,6 +345,8 @@ impl Build {
     /// A call of an intrinsic that is overloaded on `types`.
     pub fn intrinsic(&self, name: &str, types: &[LLVMTypeRef], arguments: &[V]) -> V {
         let (mut types, mut arguments) = (types.to_vec(), arguments.to_vec());
+        // SAFETY: the lists are as long as is said; the name is an intrinsic's that is overloaded on these
+        // types.
         unsafe {
             let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
             let f = LLVMGetIntrinsicDeclaration(self.module, id, types.as_mut_ptr(), types.len());
@@ -322,17 +357,21 @@ impl Build {
 
     /// An intrinsic of one type: that of its first argument.
     pub fn intrinsic_of(&self, name: &str, arguments: &[V]) -> V {
+        // SAFETY: every value has a type.
         self.intrinsic(name, &[unsafe { LLVMTypeOf(arguments[0]) }], arguments)
     }
 
     /// The type of a value.
     pub fn type_of(&self, v: V) -> LLVMTypeRef {
+        // SAFETY: every value has a type.
         unsafe { LLVMTypeOf(v) }
     }
 
     /// A call of a function of this process, which returns 32 bits.
     pub fn call(&self, address: usize, arguments: &[V]) -> V {
         let mut arguments = arguments.to_vec();
+        // SAFETY: the address is of a function of this process with these arguments; the lists are as long
+        // as is said.
         unsafe {
             let mut types: Vec<LLVMTypeRef> = arguments.iter().map(|a| LLVMTypeOf(*a)).collect();
             let ty = LLVMFunctionType(self.elem(Elem::I(32)), types.as_mut_ptr(), types.len() as u32, 0);
@@ -343,6 +382,8 @@ impl Build {
     /// A function from a pointer to 32 bits, for the host's processor.
     pub fn function(&self, name: &str, cpu: &str, features: &str) -> V {
         let name = CString::new(name).unwrap_or_default();
+        // SAFETY: the module is of the builder's context; names, types and attribute texts are valid for the
+        // calls, which copy them.
         unsafe {
             let mut parameters = [self.pointer()];
             let ty = LLVMFunctionType(self.elem(Elem::I(32)), parameters.as_mut_ptr(), 1, 0);
@@ -369,31 +410,38 @@ impl Build {
 
     /// A function's parameter.
     pub fn parameter(&self, function: V) -> V {
+        // SAFETY: functions that `function` makes have one parameter.
         unsafe { LLVMGetParam(function, 0) }
     }
 
     /// A new block.
     pub fn block(&self, function: V) -> Block {
+        // SAFETY: the function is of the builder's context.
         unsafe { LLVMAppendBasicBlockInContext(self.context, function, c"".as_ptr()) }
     }
 
     /// Goes on building at the end of a block.
     pub fn at(&self, block: Block) {
+        // SAFETY: the block is of the function under construction.
         unsafe { LLVMPositionBuilderAtEnd(self.b, block) };
     }
 
     /// An unconditional branch.
     pub fn jump(&self, to: Block) {
+        // SAFETY: the builder stands in a block without an end, and the target is of the same function.
         unsafe { LLVMBuildBr(self.b, to) };
     }
 
     /// A conditional branch.
     pub fn branch(&self, c: V, yes: Block, no: Block) {
+        // SAFETY: the builder stands in a block without an end, and both targets are of the same function.
         unsafe { LLVMBuildCondBr(self.b, c, yes, no) };
     }
 
     /// A conditional branch that nearly always goes to `yes`.
     pub fn likely(&self, c: V, yes: Block, no: Block) {
+        // SAFETY: the builder stands in a block without an end, and both targets are of the same function;
+        // the metadata are of its context.
         unsafe {
             let branch = LLVMBuildCondBr(self.b, c, yes, no);
             let text = "branch_weights";
@@ -410,6 +458,8 @@ impl Build {
 
     /// A switch.
     pub fn switch(&self, v: V, cases: &[(u64, Block)], otherwise: Block) {
+        // SAFETY: the builder stands in a block without an end; the cases are constants of the value's type,
+        // their targets of the same function.
         unsafe {
             let bits = LLVMGetIntTypeWidth(LLVMTypeOf(v));
             let s = LLVMBuildSwitch(self.b, v, otherwise, cases.len() as u32);
@@ -421,11 +471,13 @@ impl Build {
 
     /// Returns.
     pub fn ret(&self, v: V) {
+        // SAFETY: the builder stands in a block without an end, and the value is of the function's type.
         unsafe { LLVMBuildRet(self.b, v) };
     }
 
     /// Not reached.
     pub fn unreachable(&self) {
+        // SAFETY: the builder stands in a block without an end.
         unsafe { LLVMBuildUnreachable(self.b) };
     }
 }

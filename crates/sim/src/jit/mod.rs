@@ -1,22 +1,28 @@
 //! Code translated to the host's instructions by LLVM, for functional mode.
 //!
-//! A kernel starts in the interpreter. When what remains of a launch is worth a compilation, or earlier launches have cost as much, one of the host threads
-//! translates the kernel to one LLVM function ([`translate`]), has LLVM compile it, and from then on warps run in it; the others interpret until it is
-//! there. Compiled and interpreted warps use the same state, so that either can take over at the end of any block, and their results are the same to the
-//! bit (of a NaN, the payload may be that of the other operand). What the translation leaves out, and every fault, is done by the interpreter's function
-//! for the instruction.
+//! A kernel starts in the interpreter. When what remains of a launch is worth a compilation, or earlier
+//! launches have cost as much, one of the host threads translates the kernel to one LLVM function
+//! ([`translate`]), has LLVM compile it, and from then on warps run in it; the others interpret until it is
+//! there. Compiled and interpreted warps use the same state, so that either can take over at the end of any
+//! block, and their results are the same to the bit (of a NaN, the payload may be that of the other operand).
+//! What the translation leaves out, and every fault, is done by the interpreter's function for the
+//! instruction.
 //!
-//! Checking mode has a version of its own: what it watches goes to the interpreter's functions, which show it to the observer; memory that the kernel only
-//! reads does not. To the code this is a matter of bounds ([`Watched`]). The version also compares the operands of u-marked instructions (S8), and leaves
-//! for the interpreter in the middle of a block when a load has found nothing written ([`super::exec::undefined`]).
+//! Checking mode has a version of its own: what it watches goes to the interpreter's functions, which show it
+//! to the observer; memory that the kernel only reads does not. To the code this is a matter of bounds
+//! ([`Watched`]). The version also compares the operands of u-marked instructions (S8), and leaves for the
+//! interpreter in the middle of a block when a load has found nothing written ([`super::exec::undefined`]).
 //!
-//! The interpreter stays: timing mode issues instructions one by one, and a kernel that runs for a millisecond is done before LLVM would have begun.
+//! The interpreter stays: timing mode issues instructions one by one, and a kernel that runs for a
+//! millisecond is done before LLVM would have begun.
 //!
 //! This is the only place of the simulator that sees LLVM.
 
 mod access;
 mod arith;
 mod build;
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod translate;
@@ -163,6 +169,7 @@ pub struct Compiled {
 
 // SAFETY: after it is built, only the function pointer is used, and the code it points to does not change.
 unsafe impl Send for Compiled {}
+// SAFETY: as above.
 unsafe impl Sync for Compiled {}
 
 impl Drop for Compiled {
@@ -283,7 +290,8 @@ pub struct Tier<'a> {
 }
 
 impl<'a> Tier<'a> {
-    /// For a launch of `groups` work-groups on `threads` host threads; `whole`: the warps of whole work-groups have no lane missing.
+    /// For a launch of `groups` work-groups on `threads` host threads; `whole`: the warps of whole
+    /// work-groups have no lane missing.
     pub fn new(program: &'a Program, options: &Options, groups: u64, whole: bool, threads: usize) -> Self {
         let checked = options.check_marks || options.check_races || options.check_uninitialised;
         let clock = program.rows.specials.iter().any(|(s, _)| *s == Special::ClockLow);
@@ -311,8 +319,9 @@ impl<'a> Tier<'a> {
         if self.always {
             return version.code.get_or_init(|| compile::<N>(program, self.variant)).as_ref();
         }
-        // A kernel that is launched again and has been interpreted for as long as the translation takes is translated even if one launch is not worth it: so
-        // many short launches cost at most twice what they would if their number were known (the ski rental rule).
+        // A kernel that is launched again and has been interpreted for as long as the translation takes is
+        // translated even if one launch is not worth it: so many short launches cost at most twice what they
+        // would if their number were known (the ski rental rule).
         let spent = version.interpreted.load(Ordering::Relaxed).saturating_mul(INTERPRETED_NS) / self.threads.max(1);
         let again = groups == 0 && spent >= self.cost;
         if (remaining < 2 * self.cost && !again) || version.begun.swap(true, Ordering::Relaxed) {
@@ -355,7 +364,8 @@ impl Watched {
     }
 }
 
-/// Runs a warp in compiled code until it waits, ends or faults. Otherwise the interpreter has to go on with it, from this instruction of its block.
+/// Runs a warp in compiled code until it waits, ends or faults. Otherwise the interpreter has to go on with
+/// it, from this instruction of its block.
 pub fn run_warp<const N: usize>(
     compiled: &Compiled,
     warp: &mut Warp<N>,

@@ -1,13 +1,15 @@
 //! From a loaded kernel to one LLVM function: control flow, registers, statistics.
 //!
-//! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults. Registers are variables of the function
-//! that LLVM turns into SSA form; they are read from the warp's rows at the start and written back at the end. A register of the scalar file, a constant
-//! or an immediate is a scalar of the host, everything else a vector of N lanes.
+//! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults.
+//! Registers are variables of the function that LLVM turns into SSA form; they are read from the warp's rows
+//! at the start and written back at the end. A register of the scalar file, a constant or an immediate is a
+//! scalar of the host, everything else a vector of N lanes.
 //!
-//! EXEC is a variable too. In blocks outside every divergent region (the blocks between a `brad` and its reconvergence point) the reconvergence stack is empty,
-//! so that jumps need not look at it, and if the function is compiled for whole warps all lanes are active there. A branch whose lanes all
-//! go one way is decided in place; one that splits the warp, and reaching a reconvergence point, call [`crate::warp::Control`], which says
-//! where to go on.
+//! EXEC is a variable too. In blocks outside every divergent region (the blocks between a `brad` and its
+//! reconvergence point) the reconvergence stack is empty, so that jumps need not look at it, and if the
+//! function is compiled for whole warps all lanes are active there. A branch whose lanes all go one way is
+//! decided in place; one that splits the warp, and reaching a reconvergence point, call
+//! [`crate::warp::Control`], which says where to go on.
 
 use std::mem::offset_of;
 
@@ -18,7 +20,7 @@ use super::build::{Block, Build, Elem, V, Val};
 use super::{Addresses, Frame, Interpreted, Status, Variant};
 use crate::program::{End, Program};
 use crate::warp::{Control, NOWHERE};
-use heddle_isa::{Guard, Inst, Op, Operand, Reg, Space, Special};
+use heddle_isa::{Guard, Inst, Meaning, MemoryAction, Op, Operand, Reg, Space, Special};
 
 /// Predicates of a warp.
 #[derive(Clone, Copy)]
@@ -207,7 +209,8 @@ impl<'p> Translator<'p> {
                 Some(p) if p.space == Space::Predicate => predicates[usize::from(p.index & 15)] = true,
                 _ => (0..u16::from(words)).for_each(|w| used[usize::from(row + w)] = true),
             };
-            name(inst.dst, operands[0], inst.dst_words());
+            // A comparison writes one word of the scalar file.
+            name(inst.dst, operands[0], inst.dst_words().max(1));
             for (i, s) in inst.srcs.iter().enumerate() {
                 name(*s, operands[i + 1], inst.src_words(i).max(1));
             }
@@ -447,7 +450,7 @@ impl<'p> Translator<'p> {
         if s.predicate_dst {
             predicates.extend(inst.dst.as_phys().map(|p| p.index));
         } else {
-            (0..u16::from(inst.dst_words())).filter(|_| inst.dst.is_some()).for_each(|w| sync(s.rows[0] + w));
+            (0..u16::from(inst.dst_words().max(1))).filter(|_| inst.dst.is_some()).for_each(|w| sync(s.rows[0] + w));
         }
         for p in predicates {
             let mask = self.b.resize(self.read_predicate(p), 64);
@@ -473,7 +476,7 @@ impl<'p> Translator<'p> {
                 }
             }
         } else if inst.dst.is_some() {
-            for w in 0..u16::from(inst.dst_words()) {
+            for w in 0..u16::from(inst.dst_words().max(1)) {
                 let row = s.rows[0] + w;
                 if let Place::Variable(variable, lanes) = self.places[usize::from(row)] {
                     let (Val::Same(v) | Val::Lanes(v)) = self.read_row(row, lanes);
@@ -557,16 +560,17 @@ impl<'p> Translator<'p> {
 
     /// Translates an instruction, or has it interpreted.
     fn translated(&self, site: &Site) {
-        let inst = site.inst;
-        match inst.op {
-            Op::Load | Op::LoadUniform if self.load(site) => {}
-            Op::Store if self.store(site) => {}
-            Op::Load | Op::LoadUniform | Op::Store | Op::Atomic => self.interpret(site),
-            _ => match self.compute(site) {
+        match site.inst.info().meaning {
+            Meaning::Memory(MemoryAction::Load) if self.load(site) => {}
+            Meaning::Memory(MemoryAction::Store) if self.store(site) => {}
+            Meaning::Memory(_) => self.interpret(site),
+            Meaning::Lane(_) | Meaning::CrossLane(_) => match self.compute(site) {
                 Some(Out::Words(words)) => self.write(site, &words),
                 Some(Out::Bits(bits)) => self.write_bits(site, bits),
                 None => self.interpret(site),
             },
+            // Nothing is to be done in lanes. (What ends a block is `block`'s.)
+            Meaning::Control | Meaning::Pseudo => {}
         }
     }
 

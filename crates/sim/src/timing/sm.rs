@@ -203,11 +203,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Work-groups resident.
+    #[inline]
     pub fn resident_groups(&self) -> u32 {
         self.groups.len() as u32
     }
 
     /// Whether the SM would take another work-group.
+    #[inline]
     pub fn wants_group(&self) -> bool {
         self.registers.admission.target() > self.resident_groups()
     }
@@ -323,6 +325,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Comes to a cycle: warps whose operands have arrived are candidates.
+    #[inline]
     fn begin_cycle(&mut self, c: &LaunchContext<'a, N>) {
         let now = self.time;
         self.states.ready = self.states.ready | self.wheel.take(now);
@@ -349,6 +352,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Ends the open cycle: skips to the next one in which something can happen. Not if that may depend on what the SM does not
     /// know, and is not before `until`: then it stays open, and the result is false.
+    #[inline]
     pub fn end_cycle(&mut self, c: &LaunchContext<'a, N>, until: u64) -> bool {
         if self.cycle.phase != Phase::Open {
             return true;
@@ -371,6 +375,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Whether the end of the cycle looked at last is open.
+    #[inline]
     pub fn is_open(&self) -> bool {
         self.cycle.phase == Phase::Open
     }

@@ -59,6 +59,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     }
 
     /// The next cycle of an SM, as requests made in it are ordered.
+    #[inline]
     pub fn key(&self, sm: usize) -> Timestamp {
         (self.sms[sm].time, self.sms[sm].number as u32)
     }
@@ -93,6 +94,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     }
 
     /// One cycle of an SM. `direct`: the lower levels answer at once.
+    #[inline]
     pub fn cycle(&mut self, c: &LaunchContext<'a, N>, i: usize, direct: bool, limits: Limits) {
         let key = self.key(i);
         self.last = self.last.max(key.0);

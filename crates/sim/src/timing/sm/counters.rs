@@ -59,6 +59,7 @@ impl Counters {
     }
 
     /// Counts a load that the hierarchy delayed, by the cycles from its issue to its result.
+    #[inline]
     pub(super) fn count_latency(&mut self, index: usize, latency: u64) {
         self.profile[index].latency += latency;
         let bin = (u64::BITS - 1 - latency.max(1).leading_zeros()).min(15);
@@ -66,6 +67,7 @@ impl Counters {
     }
 
     /// Counts an access of an instruction that went through the hierarchy.
+    #[inline]
     pub(super) fn count_access(&mut self, index: usize, space: MemorySpace, sectors: u32, cost: &AccessCost) {
         *self.sectors[space as usize & 7].get_or_insert(0) += u64::from(sectors);
         let profile = &mut self.profile[index];
@@ -76,6 +78,7 @@ impl Counters {
     }
 
     /// Counts some cycles in which `warps` warps are resident and `used` of the pool's registers are in use.
+    #[inline]
     pub(super) fn observe_pool(&mut self, warps: u64, used: u32, pool: u32, cycles: u64) {
         let used = u64::from(used);
         self.resident_warps = self.resident_warps.max(warps);

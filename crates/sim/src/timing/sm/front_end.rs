@@ -26,6 +26,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Whether the run-time scalarizer sends it to the scalar unit.
+    #[inline]
     pub fn is_scalarised(self) -> bool {
         matches!(self, Form::OneLane | Form::FewLanes)
     }
@@ -45,6 +46,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Fetches the line of a warp's next instruction.
+    #[inline]
     fn fetch(&mut self, c: &LaunchContext<'a, N>, s: usize, st: &Static, now: u64) {
         let slot = &mut self.warps.slots[s];
         slot.fetched = st.line;

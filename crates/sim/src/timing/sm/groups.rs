@@ -26,6 +26,7 @@ impl Group {
     }
 
     /// Whether all its warps that have not ended are at the barrier, which they then leave.
+    #[inline]
     pub fn passes_barrier(&mut self) -> bool {
         let passes = self.at_barrier == self.live_warps;
         if passes {
@@ -51,6 +52,7 @@ pub(super) struct ResidentGroups {
 
 impl ResidentGroups {
     /// How many are resident.
+    #[inline]
     pub fn len(&self) -> usize {
         self.order.len()
     }
@@ -86,6 +88,7 @@ impl ResidentGroups {
     }
 
     /// Resident groups, oldest first, with their numbers.
+    #[inline]
     pub fn oldest_first(&self) -> impl Iterator<Item = (usize, &Group)> {
         self.order.iter().map(|number| (*number, &self.groups[*number]))
     }

@@ -35,6 +35,7 @@ struct Timing {
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Issues the next instruction of a warp. Returns 1 if its work-group ended.
+    #[inline]
     pub(super) fn issue(&mut self, c: &LaunchContext<'a, N>, rank: usize, now: u64) -> Result<u32, Box<Fault>> {
         let s = self.warps.slot_of(rank);
         let slot = &mut self.warps.slots[s];
@@ -62,6 +63,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Issues an instruction of any kind. Returns 1 if the work-group ended.
+    #[inline]
     fn issue_any(
         &mut self,
         c: &LaunchContext<'a, N>,
@@ -131,6 +133,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// An instruction that does not end its block acts, if it has not acted ahead of its issue, and takes its unit.
+    #[inline]
     fn execute(&mut self, c: &LaunchContext<'a, N>, issue: &Issue) -> Timing {
         let Issue { slot: s, index, now, on_scalar_unit, .. } = *issue;
         let st = &c.statics.insts[index];
@@ -172,6 +175,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Counts an access of an instruction that would take `latency` cycles without it. Returns for how many more cycles the load-store unit
     /// is busy, and by how many the result is later.
+    #[inline]
     fn account_access(&mut self, issue: &Issue, access: &AccessRecord, latency: u64) -> (u64, u64) {
         let Issue { index, now, .. } = *issue;
         let Some(done) = access.done else {
@@ -190,6 +194,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// The instruction that ends a block: the warp goes to another one, stands at a barrier, or ends.
+    #[inline]
     fn end_block(&mut self, c: &LaunchContext<'a, N>, issue: &Issue) {
         let (slot, warp) = self.warps.get_mut(issue.slot);
         let blocks = &mut self.counters.blocks;
@@ -202,6 +207,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Empty blocks only fall through.
+    #[inline]
     fn skip_empty_blocks(&mut self, c: &LaunchContext<'a, N>, issue: &Issue) {
         let (slot, warp) = self.warps.get_mut(issue.slot);
         let blocks = &mut self.counters.blocks;
@@ -212,6 +218,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Records an issue; `splits`: how often warps had split before it. `done`: the warp ended.
+    #[inline]
     fn record(&mut self, issue: &Issue, timing: Timing, splits: u64, done: bool) {
         let Issue { slot, index, now, lanes, unit, .. } = *issue;
         let Some(recorder) = &mut self.recorder else { return };
@@ -227,6 +234,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// A warp of a group has ended or come to a barrier: the group may end, or all its warps go on. Returns 1 if it ended.
+    #[inline]
     fn arrive(&mut self, c: &LaunchContext<'a, N>, g: usize, now: u64) -> u32 {
         let group = self.groups.get(g);
         if group.live_warps == 0 {

@@ -37,6 +37,7 @@ impl<const N: usize> LoadQueue<N> {
     }
 
     /// Adds a load; returns its number.
+    #[inline]
     pub fn add(&mut self, load: OutstandingLoad<N>) -> usize {
         let number = self.free.pop().unwrap_or_else(|| {
             self.loads.push(None);
@@ -47,6 +48,7 @@ impl<const N: usize> LoadQueue<N> {
     }
 
     /// Takes the load of a number out.
+    #[inline]
     pub fn take(&mut self, number: usize) -> Option<OutstandingLoad<N>> {
         let load = self.loads.get_mut(number)?.take()?;
         self.free.push(number);
@@ -55,16 +57,19 @@ impl<const N: usize> LoadQueue<N> {
 }
 
 /// How the hierarchy names what an SM waits for: the SM, and a number of its own.
+#[inline]
 pub(super) fn token(sm: usize, number: usize) -> u64 {
     (sm as u64) << 32 | number as u64
 }
 
 /// The number in a token.
+#[inline]
 pub(super) fn number_of(token: u64) -> usize {
     token as u32 as usize
 }
 
 /// The SM that waits for something.
+#[inline]
 pub(in super::super) fn sm_of(arrival: &Arrival) -> usize {
     let token = match arrival {
         Arrival::Load(load) => load.token,

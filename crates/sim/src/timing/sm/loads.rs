@@ -12,6 +12,7 @@ use super::{LaunchContext, Sm};
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// A load that has issued waits for its bytes, beside which it takes `latency` cycles.
+    #[inline]
     pub(super) fn await_load(&mut self, issue: &Issue, late: Late<N>, latency: u64) {
         let Issue { slot: s, index, now, lanes, unit, .. } = *issue;
         let slot = &mut self.warps.slots[s];
@@ -62,6 +63,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Whether a warp's next instruction needs the levels below to answer at once.
+    #[inline]
     pub(super) fn needs_lower_levels(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> bool {
         let s = self.warps.slot_of(rank);
         let index = self.warps.slots[s].pc as usize;

@@ -21,6 +21,7 @@ impl Stalls {
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Attributes the warps' empty issue slots of some cycles, in the first of which the warps did issue that have issued now.
+    #[inline]
     pub(super) fn attribute(&mut self, c: &LaunchContext<'a, N>, cycles: u64) {
         let issued = self.cycle.issued;
         let causes = self.states.by_cause();
@@ -45,6 +46,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// From the present cycle on a warp waits for nobody knows what.
+    #[inline]
     pub(super) fn park(&mut self, s: usize) {
         let slot = &mut self.warps.slots[s];
         slot.parked_at = self.time;

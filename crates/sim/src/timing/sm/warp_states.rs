@@ -41,11 +41,13 @@ impl<const W: usize> WarpStates<W> {
     };
 
     /// Whether a warp that is not at a barrier is parked.
+    #[inline]
     pub fn any_parked(&self) -> bool {
         !(self.parked - self.at_barrier).is_empty()
     }
 
     /// What each live warp waits for that does not issue: each has one cause, but parked ones have none until they are not.
+    #[inline(always)]
     pub fn by_cause(&self) -> [(Cause, WarpSet<W>); 6] {
         let barrier = self.live & self.at_barrier;
         let stopped = (self.live & self.ready) - self.at_barrier;
@@ -62,6 +64,7 @@ impl<const W: usize> WarpStates<W> {
     }
 
     /// What a parked warp waits for.
+    #[inline]
     pub fn parked_cause(&self, rank: usize) -> Cause {
         if self.fetching.contains(rank) {
             Cause::Fetch

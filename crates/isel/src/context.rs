@@ -1,0 +1,72 @@
+//! The context of selecting a kernel: what selection reads and never changes.
+//!
+//! The kernel's values belong to the module that the caller of [`crate::select`] borrows; the data layout
+//! outlives neither.
+
+use heddle_llvm_passes::Facts;
+use heddle_llvm_passes::cache_hints::{self, Hints};
+use heddle_llvm_passes::global_id::{self, GlobalIds};
+use heddle_llvm_passes::ir::layout::Layout;
+use heddle_llvm_passes::ir::{self, Value};
+use heddle_llvm_passes::uniformity::{self, Uniformity};
+use heddle_mir::{Bank, RegClass};
+
+use crate::SelectOptions;
+use crate::leaf::{self, Leaf, Leaves};
+
+/// Most surfaces that an instruction can name.
+const MOST_SURFACES: u32 = 256;
+
+/// A kernel, what the analyses found in it, and the machine's facts.
+pub(crate) struct Context<'a> {
+    pub kernel: Value,
+    pub params: Vec<Value>,
+    pub options: &'a SelectOptions,
+    /// The target's, whatever the module says.
+    pub layout: &'a Layout,
+    pub warp_size: u32,
+    pub uniformity: Uniformity,
+    pub global_ids: GlobalIds,
+    pub hints: Hints,
+}
+
+impl<'a> Context<'a> {
+    /// Runs the analyses on a kernel.
+    pub fn new(kernel: Value, layout: &'a Layout, options: &'a SelectOptions, facts: Facts) -> Context<'a> {
+        let uniformity = uniformity::analyze(kernel, facts);
+        let global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
+        let hints = cache_hints::analyze(kernel, &uniformity);
+        let (params, warp_size) = (ir::params(kernel), facts.warp_size);
+        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, hints }
+    }
+
+    /// Whether a value is computed on the scalar unit.
+    pub fn is_scalar(&self, v: Value) -> bool {
+        self.options.scalarize && self.uniformity.is_uniform(v)
+    }
+
+    /// The bank of a value's leaves.
+    pub fn bank(&self, v: Value) -> Bank {
+        if self.is_scalar(v) { Bank::Scalar } else { Bank::Vector }
+    }
+
+    /// The register class of a leaf of a value.
+    pub fn class(&self, v: Value, leaf: Leaf) -> RegClass {
+        leaf.class(self.bank(v))
+    }
+
+    /// The scalar leaves of a value's type.
+    pub fn leaves(&self, v: Value) -> Leaves {
+        leaf::leaves(self.layout, v.type_of())
+    }
+
+    /// The number of the parameter that a value is.
+    pub fn parameter(&self, v: Value) -> Option<usize> {
+        self.params.iter().position(|p| *p == v)
+    }
+
+    /// Surfaces that the kernel may use.
+    pub fn most_surfaces(&self) -> usize {
+        self.options.surfaces.min(MOST_SURFACES) as usize
+    }
+}

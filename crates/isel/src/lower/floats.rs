@@ -1,0 +1,110 @@
+//! Float arithmetic, with negation and absolute value folded into the operations.
+
+use crate::Selector;
+use crate::emit::Emitter;
+use crate::leaf::Leaf;
+use crate::values::Parts;
+use heddle_isa::{Inst, Op, Operand, Type};
+use heddle_llvm_passes::ir::Value;
+use heddle_mir::RegClass;
+use inkwell::llvm_sys::LLVMOpcode::*;
+
+/// A float source with its modifiers.
+#[derive(Clone, Copy)]
+pub(crate) struct FloatSource {
+    pub op: Operand,
+    pub neg: bool,
+    pub abs: bool,
+}
+
+/// A source as it is.
+pub(crate) fn plain(op: Operand) -> FloatSource {
+    FloatSource { op, neg: false, abs: false }
+}
+
+impl Emitter {
+    /// Emits a float operation with modifiers into a new register.
+    pub fn emit_float(&mut self, op: Op, ty: Type, sources: &[FloatSource]) -> Operand {
+        let ops: Vec<Operand> = sources.iter().map(|s| s.op).collect();
+        let bank = self.joint_bank(&ops);
+        let dst = self.register(RegClass { bank, words: ty.words() });
+        let mut inst = Inst::new(op, ty, dst, ops);
+        for (i, s) in sources.iter().enumerate() {
+            inst.neg |= u8::from(s.neg) << i;
+            inst.abs |= u8::from(s.abs) << i;
+        }
+        self.push(inst);
+        dst
+    }
+}
+
+/// Looks through `fneg` and `fabs` of a scalar value.
+pub(crate) fn float_source(s: &mut Selector, v: Value) -> FloatSource {
+    let mut source = FloatSource { op: Operand::None, neg: false, abs: false };
+    let mut current = v;
+    if s.cx.leaves(v).len() == 1 {
+        while current.is_instruction() {
+            match current.opcode() {
+                LLVMFNeg => {
+                    if !source.abs {
+                        source.neg = !source.neg;
+                    }
+                    current = current.operand(0);
+                }
+                LLVMCall if current.called_function().is_some_and(|f| f.name().starts_with("llvm.fabs.")) => {
+                    source.abs = true;
+                    current = current.operand(0);
+                }
+                _ => break,
+            }
+        }
+    }
+    source.op = s.operand(current);
+    source
+}
+
+pub(crate) fn float_arithmetic(s: &mut Selector, i: Value) {
+    let leaves = s.cx.leaves(i);
+    let single = leaves.len() == 1;
+    let arity = i.operand_count();
+    let all: Vec<Parts> = if single { Vec::new() } else { (0..arity).map(|k| s.parts(i.operand(k))).collect() };
+    let mut parts = Parts::new();
+    for (k, leaf) in leaves.iter().enumerate() {
+        let mut sources: Vec<FloatSource> =
+            (0..arity).map(|n| if single { float_source(s, i.operand(n)) } else { plain(all[n as usize][k]) }).collect();
+        let ty = leaf.float_type();
+        let op = match i.opcode() {
+            LLVMFAdd => Op::Add,
+            LLVMFSub => {
+                sources[1].neg = !sources[1].neg;
+                Op::Add
+            }
+            LLVMFMul => Op::Mul,
+            LLVMFDiv => Op::Div,
+            LLVMFNeg => {
+                let op = if single { s.operand(i.operand(0)) } else { all[0][k] };
+                parts.push(flip_sign(&mut s.out, op, *leaf));
+                continue;
+            }
+            _ => {
+                s.report.error(Some(i), "floating-point remainder (`frem`) is not supported; use fmod");
+                return;
+            }
+        };
+        parts.push(s.out.emit_float(op, ty, &sources));
+    }
+    s.values.set(i, parts);
+}
+
+/// `-x` by its sign bit.
+fn flip_sign(out: &mut Emitter, op: Operand, leaf: Leaf) -> Operand {
+    match leaf.bits {
+        16 => out.emit_joint(Op::Xor, Type::B32, 1, &[op, Operand::Immediate(0x8000)]),
+        32 => out.emit_joint(Op::Xor, Type::B32, 1, &[op, Operand::Immediate(0x8000_0000)]),
+        _ => {
+            let (low, high) = out.halves(op);
+            let high = out.emit_joint(Op::Xor, Type::B32, 1, &[high, Operand::Immediate(0x8000_0000)]);
+            out.pair(low, high)
+        }
+    }
+}

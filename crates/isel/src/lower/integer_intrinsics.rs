@@ -1,0 +1,262 @@
+//! Integer intrinsics: saturation, overflow, counts, reversals, funnel shifts, minima and reductions.
+//!
+//! The machine has them at 32 and 64 bits; other widths are made of those.
+
+use crate::Selector;
+use crate::emit::Emitter;
+use crate::leaf::Leaf;
+use crate::lower::casts;
+use crate::lower::floats::plain;
+use crate::lower::intrinsics::each;
+use heddle_isa::{Cond, Inst, Op, Operand, Type};
+use heddle_llvm_passes::ir::Value;
+use heddle_mir::RegClass;
+use smallvec::smallvec;
+
+/// Selects an intrinsic by its name without types; false if it is of another family.
+pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
+    let signed = base.starts_with('s');
+    match base {
+        "abs" => each(s, i, 1, |s, leaf, a| {
+            let (op, ty) = widened(&mut s.out, leaf, a[0], true);
+            s.out.emit_joint(Op::Abs, ty, leaf.words(), &[op])
+        }),
+        "smin" | "umin" => each(s, i, 2, |s, leaf, a| extreme(&mut s.out, Op::Min, signed, leaf, [a[0], a[1]])),
+        "smax" | "umax" => each(s, i, 2, |s, leaf, a| extreme(&mut s.out, Op::Max, signed, leaf, [a[0], a[1]])),
+        "sadd.sat" | "uadd.sat" => each(s, i, 2, |s, leaf, a| saturating(&mut s.out, Op::Add, signed, leaf, [a[0], a[1]])),
+        "ssub.sat" | "usub.sat" => each(s, i, 2, |s, leaf, a| saturating(&mut s.out, Op::Sub, signed, leaf, [a[0], a[1]])),
+        "sadd.with.overflow" | "uadd.with.overflow" => with_overflow(s, i, Op::Add, signed),
+        "ssub.with.overflow" | "usub.with.overflow" => with_overflow(s, i, Op::Sub, signed),
+        "smul.with.overflow" | "umul.with.overflow" => with_overflow(s, i, Op::Mul, signed),
+        "ctlz" => each(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], true)),
+        "cttz" => each(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], false)),
+        "ctpop" => each(s, i, 1, |s, leaf, a| {
+            let (op, _) = widened(&mut s.out, leaf, a[0], false);
+            one_word_count(&mut s.out, Op::Popc, leaf, op)
+        }),
+        "bswap" => each(s, i, 1, |s, leaf, a| reverse(&mut s.out, Op::Bswap, leaf, a[0])),
+        "bitreverse" => each(s, i, 1, |s, leaf, a| reverse(&mut s.out, Op::Brev, leaf, a[0])),
+        "fshl" => each(s, i, 3, |s, leaf, a| funnel_shift(s, leaf, a, true)),
+        "fshr" => each(s, i, 3, |s, leaf, a| funnel_shift(s, leaf, a, false)),
+        "fptosi.sat" | "fptoui.sat" => {
+            let signed = base == "fptosi.sat";
+            let from = s.leaf(i.operand(0));
+            each(s, i, 1, |s, leaf, a| casts::float_to_integer_saturating(&mut s.out, a[0], from, leaf, signed));
+        }
+        _ => return base.strip_prefix("vector.reduce.").is_some_and(|which| reduction(s, i, which)),
+    }
+    true
+}
+
+/// Selects a reduction of a vector; false if it is none of integers.
+fn reduction(s: &mut Selector, i: Value, which: &str) -> bool {
+    match which {
+        "smin" => reduce_extreme(s, i, Op::Min, true),
+        "smax" => reduce_extreme(s, i, Op::Max, true),
+        "umin" => reduce_extreme(s, i, Op::Min, false),
+        "umax" => reduce_extreme(s, i, Op::Max, false),
+        "add" => reduce(s, i, Op::Add),
+        "mul" => reduce(s, i, Op::Mul),
+        "and" => reduce(s, i, Op::And),
+        "or" => reduce(s, i, Op::Or),
+        "xor" => reduce(s, i, Op::Xor),
+        _ => return false,
+    }
+    true
+}
+
+fn reduce_extreme(s: &mut Selector, i: Value, op: Op, signed: bool) {
+    let (leaf, parts) = (s.leaf(i), s.parts(i.operand(0)));
+    let result = parts[1..].iter().fold(parts[0], |all, part| extreme(&mut s.out, op, signed, leaf, [all, *part]));
+    s.values.set1(i, result);
+}
+
+/// An integer leaf with defined upper bits, and the signed or unsigned machine type of its register.
+fn widened(out: &mut Emitter, leaf: Leaf, op: Operand, signed: bool) -> (Operand, Type) {
+    let ty = match (leaf.words(), signed) {
+        (2, true) => Type::S64,
+        (2, false) => Type::U64,
+        (_, true) => Type::S32,
+        (_, false) => Type::U32,
+    };
+    let op = match leaf.words() {
+        2 => out.extend_wide(op, leaf.bits, signed),
+        0 => out.bit_to_word(op),
+        _ => out.extend(op, leaf.bits, signed),
+    };
+    (op, ty)
+}
+
+/// A sum or difference that stays at the bounds of its type.
+fn saturating(out: &mut Emitter, op: Op, signed: bool, leaf: Leaf, [a, b]: [Operand; 2]) -> Operand {
+    let (x, ty) = widened(out, leaf, a, signed);
+    let (y, _) = widened(out, leaf, b, signed);
+    let native = leaf.bits == 32 || leaf.bits == 64;
+    if native {
+        return saturate(out, op, ty, [x, y]);
+    }
+    // Narrow: exact in 32 bits, then clamped. Unsigned subtraction may be negative, so it clamps as signed.
+    let sum = out.emit_joint(op, Type::B32, 1, &[x, y]);
+    let bits = leaf.bits;
+    let (low, high) = if signed { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1i64 << bits) - 1) };
+    let up = out.emit_joint(Op::Max, Type::S32, 1, &[sum, Operand::Immediate(low as u32)]);
+    out.emit_joint(Op::Min, Type::S32, 1, &[up, Operand::Immediate(high as u32)])
+}
+
+/// A count of bits.
+fn one_word_count(out: &mut Emitter, op: Op, leaf: Leaf, x: Operand) -> Operand {
+    out.emit_joint(op, leaf.bit_type(), leaf.words().max(1), &[x])
+}
+
+/// Zeros above the highest bit that is set, or below the lowest.
+fn count_zeros(out: &mut Emitter, leaf: Leaf, x: Operand, leading: bool) -> Operand {
+    let native = leaf.bits == 32 || leaf.bits == 64;
+    if native {
+        return one_word_count(out, if leading { Op::Clz } else { Op::Ctz }, leaf, x);
+    }
+    let width = if leaf.words() == 2 { 64 } else { 32 };
+    if leading {
+        let (x, _) = widened(out, leaf, x, false);
+        let count = one_word_count(out, Op::Clz, leaf, x);
+        let difference = Operand::Immediate((leaf.bits as i32 - width) as u32);
+        if width == 32 {
+            return out.add32(count, difference);
+        }
+        return out.emit_joint(Op::Add, Type::B64, 2, &[count, difference]);
+    }
+    // A bit just above the value stops the count there.
+    if width == 32 {
+        let marked = out.emit_joint(Op::Or, Type::B32, 1, &[x, Operand::Immediate(1 << leaf.bits)]);
+        return one_word_count(out, Op::Ctz, leaf, marked);
+    }
+    let marker = out.constant_operand(1 << leaf.bits, 2);
+    let marked = out.emit_joint(Op::Or, Type::B64, 2, &[x, marker]);
+    one_word_count(out, Op::Ctz, leaf, marked)
+}
+
+/// Bytes or bits in reverse order.
+fn reverse(out: &mut Emitter, op: Op, leaf: Leaf, x: Operand) -> Operand {
+    let full = out.emit_joint(op, leaf.bit_type(), leaf.words().max(1), &[x]);
+    match leaf.bits {
+        32 | 64 => full,
+        bits if bits < 32 => out.emit_joint(Op::Shr, Type::U32, 1, &[full, Operand::Immediate(32 - bits)]),
+        bits => out.emit_joint(Op::Shr, Type::U64, 2, &[full, Operand::Immediate(64 - bits)]),
+    }
+}
+
+/// The least or greatest of two integers.
+fn extreme(out: &mut Emitter, op: Op, signed: bool, leaf: Leaf, [a, b]: [Operand; 2]) -> Operand {
+    let (x, ty) = widened(out, leaf, a, signed);
+    let (y, _) = widened(out, leaf, b, signed);
+    out.emit_joint(op, ty, leaf.words(), &[x, y])
+}
+
+/// The operation of the machine that saturates.
+fn saturate(out: &mut Emitter, op: Op, ty: Type, operands: [Operand; 2]) -> Operand {
+    let bank = out.joint_bank(&operands);
+    let dst = out.register(RegClass { bank, words: ty.words() });
+    let mut inst = Inst::new(op, ty, dst, operands);
+    inst.mods.saturate = true;
+    out.push(inst);
+    dst
+}
+
+/// A sum, difference or product, and whether it does not fit.
+fn with_overflow(s: &mut Selector, i: Value, op: Op, signed: bool) {
+    let leaf = s.leaf(i.operand(0));
+    let (a, b) = (s.operand(i.operand(0)), s.operand(i.operand(1)));
+    let out = &mut s.out;
+    let (x, ty) = widened(out, leaf, a, signed);
+    let (y, _) = widened(out, leaf, b, signed);
+    let (words, bits) = (leaf.words(), leaf.bit_type());
+    let (result, overflow) = if leaf.bits < 32 {
+        // Exact in 32 bits for sums, and for products of up to 16 bits.
+        let wide = out.emit_joint(op, Type::B32, 1, &[x, y]);
+        let back = out.extend(wide, leaf.bits, signed);
+        (wide, out.compare(Cond::Ne, Type::B32, plain(wide), plain(back)))
+    } else if op == Op::Mul {
+        let low = out.emit_joint(Op::Mul, bits, words, &[x, y]);
+        let high = out.emit_joint(Op::MulHi, ty, words, &[x, y]);
+        let expected = match signed {
+            true => out.emit_joint(Op::Shr, ty, words, &[low, Operand::Immediate(leaf.bits - 1)]),
+            false => Operand::Immediate(0),
+        };
+        (low, out.compare(Cond::Ne, bits, plain(high), plain(expected)))
+    } else {
+        let sum = out.emit_joint(op, bits, words, &[x, y]);
+        let overflow = match (signed, op) {
+            // The saturated result differs exactly when it overflowed.
+            (true, _) => {
+                let saturated = saturate(out, op, ty, [x, y]);
+                out.compare(Cond::Ne, bits, plain(saturated), plain(sum))
+            }
+            (false, Op::Add) => out.compare(Cond::Lt, ty, plain(sum), plain(x)),
+            (false, _) => out.compare(Cond::Lt, ty, plain(x), plain(y)),
+        };
+        (sum, overflow)
+    };
+    s.values.set(i, smallvec![result, overflow]);
+}
+
+/// A shift of two integers side by side, of which one half is kept.
+fn funnel_shift(s: &mut Selector, leaf: Leaf, a: &[Operand], left: bool) -> Operand {
+    let op = if left { Op::Fshl } else { Op::Fshr };
+    if leaf.bits == 32 || leaf.bits == 64 {
+        let amount = if leaf.bits == 64 { s.out.halves(a[2]).0 } else { a[2] };
+        return s.out.emit_joint(op, leaf.bit_type(), leaf.words(), &[a[0], a[1], amount]);
+    }
+    if leaf.bits > 32 {
+        s.report.error(None, format!("a funnel shift of {} bits is not supported", leaf.bits));
+        return Operand::Immediate(0);
+    }
+    // Narrow: shift the concatenation in one word (two of at most 16 bits), or through 64 bits for odd widths.
+    let bits = leaf.bits;
+    let (amount, _) = widened(&mut s.out, leaf, a[2], false);
+    let amount = if bits.is_power_of_two() {
+        s.out.and32(amount, bits - 1)
+    } else {
+        s.out.emit_joint(Op::Rem, Type::U32, 1, &[amount, Operand::Immediate(bits)])
+    };
+    let (low, _) = widened(&mut s.out, leaf, a[1], false);
+    if bits > 16 {
+        let (high, _) = widened(&mut s.out, leaf, a[0], false);
+        let (high, low) = (s.out.pair(high, Operand::Immediate(0)), s.out.pair(low, Operand::Immediate(0)));
+        let up = s.out.emit_joint(Op::Shl, Type::B64, 2, &[high, Operand::Immediate(bits)]);
+        let both = s.out.emit_joint(Op::Or, Type::B64, 2, &[up, low]);
+        let shifted = if left {
+            let by = s.out.emit_joint(Op::Sub, Type::B32, 1, &[Operand::Immediate(bits), amount]);
+            s.out.emit_joint(Op::Shr, Type::U64, 2, &[both, by])
+        } else {
+            s.out.emit_joint(Op::Shr, Type::U64, 2, &[both, amount])
+        };
+        return s.out.halves(shifted).0;
+    }
+    let up = s.out.emit_joint(Op::Shl, Type::B32, 1, &[a[0], Operand::Immediate(bits)]);
+    let both = s.out.emit_joint(Op::Or, Type::B32, 1, &[up, low]);
+    if left {
+        let by = s.out.emit_joint(Op::Sub, Type::B32, 1, &[Operand::Immediate(bits), amount]);
+        s.out.emit_joint(Op::Shr, Type::U32, 1, &[both, by])
+    } else {
+        s.out.emit_joint(Op::Shr, Type::U32, 1, &[both, amount])
+    }
+}
+
+/// All elements of a vector, one operation after the other.
+fn reduce(s: &mut Selector, i: Value, op: Op) {
+    let parts = s.parts(i.operand(0));
+    let leaf = s.leaf(i);
+    let mut result = parts[0];
+    for part in &parts[1..] {
+        result = if leaf.words() == 0 {
+            let bits = match op {
+                Op::Add => Op::Xor,
+                Op::Mul => Op::And,
+                op => op,
+            };
+            s.out.logic(bits, result, *part)
+        } else {
+            s.out.emit_joint(op, leaf.bit_type(), leaf.words(), &[result, *part])
+        };
+    }
+    s.values.set1(i, result);
+}

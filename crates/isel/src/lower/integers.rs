@@ -1,0 +1,224 @@
+//! Integer arithmetic in one word and in two.
+//!
+//! Narrow integers have undefined upper bits; an operation extends its operands where these bits matter.
+//! Beside a 64-bit result its low word is computed from the operands' low words for addresses
+//! ([`crate::address`]); what nothing uses of it is removed later.
+
+use crate::emit::Emitter;
+use crate::leaf::Leaf;
+use crate::values::{Extension, Parts};
+use crate::{Selector, constants};
+use heddle_isa::{Op, Operand, Type};
+use heddle_llvm_passes::ir::Value;
+use heddle_mir::{Bank, RegClass};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::LLVMOpcode::*;
+
+/// Selects an operation of two integers.
+pub(crate) fn integer_binary(s: &mut Selector, i: Value) {
+    let leaves = s.cx.leaves(i);
+    let (a, b) = (i.operand(0), i.operand(1));
+    let (pa, pb) = (s.parts(a), s.parts(b));
+    let mut parts = Parts::new();
+    for (k, leaf) in leaves.iter().enumerate() {
+        let part = if leaf.bits == 1 {
+            bit_operation(s, i, pa[k], pb[k])
+        } else if leaf.words() == 2 {
+            wide_integer(s, i, *leaf, pa[k], pb[k])
+        } else {
+            word_integer(s, i, *leaf, pa[k], pb[k])
+        };
+        parts.push(part);
+    }
+    if let [leaf] = leaves[..]
+        && leaf.words() == 2
+    {
+        low_version(s, i);
+    }
+    s.values.set(i, parts);
+}
+
+/// Arithmetic on `i1`.
+fn bit_operation(s: &mut Selector, i: Value, a: Operand, b: Operand) -> Operand {
+    let op = match i.opcode() {
+        LLVMAnd | LLVMMul => Op::And,
+        LLVMOr => Op::Or,
+        LLVMXor | LLVMAdd | LLVMSub => Op::Xor,
+        _ => {
+            s.report.error(Some(i), "a shift or division of an `i1` is not supported");
+            return Operand::Immediate(0);
+        }
+    };
+    if s.out.joint_bank(&[a, b]) == Bank::Scalar {
+        let word = |o: Operand| if let Operand::Immediate(v) = o { Operand::Immediate(v & 1) } else { o };
+        return s.out.emit(op, Type::B32, RegClass::scalar(1), [word(a), word(b)]);
+    }
+    // xor with true is the common negation.
+    match (op, a, b) {
+        (Op::Xor, x, Operand::Immediate(v)) | (Op::Xor, Operand::Immediate(v), x) if v & 1 == 1 => {
+            let x = s.out.predicate(x);
+            s.out.emit(Op::Not, Type::Pred, RegClass::PREDICATE, [x])
+        }
+        _ => {
+            let (a, b) = (s.out.predicate(a), s.out.predicate(b));
+            s.out.emit(op, Type::Pred, RegClass::PREDICATE, [a, b])
+        }
+    }
+}
+
+/// Arithmetic in one word. Narrow operands are extended where their upper bits matter.
+fn word_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) -> Operand {
+    let (va, vb) = (i.operand(0), i.operand(1));
+    let bits = leaf.bits;
+    let scalar_value = s.cx.leaves(i).len() == 1;
+    let ext = |s: &mut Selector, v: Value, o: Operand, signed: bool| {
+        if scalar_value { s.extend(v, o, bits, signed) } else { s.out.extend(o, bits, signed) }
+    };
+    let (op, ty, a, b) = match i.opcode() {
+        LLVMAdd => {
+            if let Some(mad) = multiply_add(s, i) {
+                return mad;
+            }
+            (Op::Add, Type::B32, a, b)
+        }
+        LLVMSub => (Op::Sub, Type::B32, a, b),
+        LLVMMul => (Op::Mul, Type::B32, a, b),
+        LLVMAnd => (Op::And, Type::B32, a, b),
+        LLVMOr => (Op::Or, Type::B32, a, b),
+        LLVMXor => (Op::Xor, Type::B32, a, b),
+        LLVMShl => (Op::Shl, Type::B32, a, ext(s, vb, b, false)),
+        LLVMLShr => (Op::Shr, Type::U32, ext(s, va, a, false), ext(s, vb, b, false)),
+        LLVMAShr => (Op::Shr, Type::S32, ext(s, va, a, true), ext(s, vb, b, false)),
+        LLVMUDiv => (Op::Div, Type::U32, ext(s, va, a, false), ext(s, vb, b, false)),
+        LLVMURem => (Op::Rem, Type::U32, ext(s, va, a, false), ext(s, vb, b, false)),
+        LLVMSDiv => (Op::Div, Type::S32, ext(s, va, a, true), ext(s, vb, b, true)),
+        _ => (Op::Rem, Type::S32, ext(s, va, a, true), ext(s, vb, b, true)),
+    };
+    if scalar_value && bits < 32 {
+        match i.opcode() {
+            LLVMLShr | LLVMUDiv | LLVMURem => {
+                s.values.extended.insert(i, Extension::Zero);
+            }
+            LLVMAShr | LLVMSRem => {
+                s.values.extended.insert(i, Extension::Sign);
+            }
+            _ => {}
+        }
+    }
+    s.out.emit_joint(op, ty, 1, &[a, b])
+}
+
+/// `add(mul(a, b), c)` as one instruction where the product has no other use.
+fn multiply_add(s: &mut Selector, add: Value) -> Option<Operand> {
+    if s.cx.leaves(add).len() != 1 {
+        return None;
+    }
+    for (m, c) in [(0, 1), (1, 0)] {
+        let (product, other) = (add.operand(m), add.operand(c));
+        let fits = product.is_instruction()
+            && product.opcode() == LLVMMul
+            && product.users().nth(1).is_none()
+            && product.parent() == add.parent();
+        if fits {
+            let (x, y, z) = (s.operand(product.operand(0)), s.operand(product.operand(1)), s.operand(other));
+            return Some(s.out.emit_joint(Op::Mad, Type::B32, 1, &[x, y, z]));
+        }
+    }
+    None
+}
+
+/// Moving and masking whole words costs no arithmetic.
+fn moved_words(out: &mut Emitter, i: Value, a: Operand) -> Option<Operand> {
+    let (low, high) = out.halves(a);
+    let zero = Operand::Immediate(0);
+    match (i.opcode(), constants::sign_extended(i.operand(1))) {
+        (LLVMAnd, Some(0xffff_ffff)) => Some(out.pair(low, zero)),
+        (LLVMLShr, Some(32)) => Some(out.pair(high, zero)),
+        (LLVMShl, Some(32)) => Some(out.pair(zero, low)),
+        _ => None,
+    }
+}
+
+/// Arithmetic in two words. Integers of 33 to 63 bits have undefined upper bits, too.
+fn wide_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) -> Operand {
+    let bits = leaf.bits;
+    let ext = |s: &mut Selector, o: Operand, signed: bool| s.out.extend_wide(o, bits, signed);
+    let amount = |s: &mut Selector, o: Operand| s.out.halves(o).0;
+    if bits == 64
+        && let Some(moved) = moved_words(&mut s.out, i, a)
+    {
+        return moved;
+    }
+    let (op, ty, a, b) = match i.opcode() {
+        LLVMAdd => (Op::Add, Type::B64, a, b),
+        LLVMSub => (Op::Sub, Type::B64, a, b),
+        LLVMMul => {
+            if let Some(product) = widening_multiply(s, i) {
+                return product;
+            }
+            (Op::Mul, Type::B64, a, b)
+        }
+        LLVMAnd => (Op::And, Type::B64, a, b),
+        LLVMOr => (Op::Or, Type::B64, a, b),
+        LLVMXor => (Op::Xor, Type::B64, a, b),
+        LLVMShl => (Op::Shl, Type::B64, a, amount(s, b)),
+        LLVMLShr => (Op::Shr, Type::U64, ext(s, a, false), amount(s, b)),
+        LLVMAShr => (Op::Shr, Type::S64, ext(s, a, true), amount(s, b)),
+        LLVMUDiv => (Op::Div, Type::U64, ext(s, a, false), ext(s, b, false)),
+        LLVMURem => (Op::Rem, Type::U64, ext(s, a, false), ext(s, b, false)),
+        LLVMSDiv => (Op::Div, Type::S64, ext(s, a, true), ext(s, b, true)),
+        _ => (Op::Rem, Type::S64, ext(s, a, true), ext(s, b, true)),
+    };
+    s.out.emit_joint(op, ty, 2, &[a, b])
+}
+
+/// A 64-bit product of two extended 32-bit values.
+fn widening_multiply(s: &mut Selector, i: Value) -> Option<Operand> {
+    let (a, b) = (i.operand(0), i.operand(1));
+    let narrow = |v: Value, opcode: LLVMOpcode| {
+        (v.is_instruction() && v.opcode() == opcode).then(|| v.operand(0)).filter(|source| source.integer_bits() == 32)
+    };
+    for (opcode, ty) in [(LLVMZExt, Type::U32), (LLVMSExt, Type::S32)] {
+        let Some(x) = narrow(a, opcode) else { continue };
+        let y = match (narrow(b, opcode), constants::sign_extended(b)) {
+            (Some(y), _) => s.operand(y),
+            (None, Some(c)) if ty == Type::S32 && i32::try_from(c).is_ok() => Operand::Immediate(c as u32),
+            (None, Some(c)) if ty == Type::U32 && u32::try_from(c).is_ok() => Operand::Immediate(c as u32),
+            _ => continue,
+        };
+        let x = s.operand(x);
+        return Some(s.out.emit_joint(Op::MulWide, ty, 2, &[x, y]));
+    }
+    None
+}
+
+/// The low 32 bits of 64-bit arithmetic from the low words of its operands, for addresses. Unused copies are
+/// removed later.
+fn low_version(s: &mut Selector, i: Value) {
+    let (a, b) = (i.operand(0), i.operand(1));
+    let op = match i.opcode() {
+        LLVMAdd => Op::Add,
+        LLVMSub => Op::Sub,
+        LLVMMul => Op::Mul,
+        LLVMAnd => Op::And,
+        LLVMOr => Op::Or,
+        LLVMXor => Op::Xor,
+        LLVMShl if constants::sign_extended(b).is_some_and(|s| (0..32).contains(&s)) => Op::Shl,
+        // The pair clang uses to sign-extend: ashr(shl(x, 32), 32) has the low word of x.
+        LLVMAShr | LLVMLShr if constants::sign_extended(b) == Some(32) => {
+            if a.is_instruction() && a.opcode() == LLVMShl && constants::sign_extended(a.operand(1)) == Some(32) {
+                let low = s.low_word(a.operand(0));
+                s.values.low.insert(i, low);
+            }
+            return;
+        }
+        _ => return,
+    };
+    let (x, y) = (s.low_word(a), s.low_word(b));
+    let low = match (op, y) {
+        (Op::Add, _) => s.out.add32(x, y),
+        (Op::Mul, Operand::Immediate(c)) => s.out.mad32(x, c, None),
+        _ => s.out.emit_joint(op, Type::B32, 1, &[x, y]),
+    };
+    s.values.low.insert(i, low);
+}

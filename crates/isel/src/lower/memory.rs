@@ -1,0 +1,185 @@
+//! Loads and stores, and how they use the caches (K7).
+//!
+//! An access of several leaves is cut into the widest pieces that its alignment allows
+//! ([`crate::lower::pieces`], hazard 8).
+
+use crate::address::Address;
+use crate::emit::Emitter;
+use crate::leaf::Leaf;
+use crate::lower::pieces;
+use crate::lower::pieces::Piece;
+use crate::values::{Extension, Parts};
+use crate::{CacheHints, Selector, surface};
+use heddle_isa::{AddressMode, CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
+use heddle_llvm_passes::ir::Value;
+use heddle_mir::{Bank, RegClass};
+
+use heddle_llvm_passes::cache_hints::Hint;
+
+/// How an access uses the caches (K7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Caching {
+    /// Policy of a load or store of global memory; of others, volatile or not.
+    pub policy: CachePolicy,
+    /// Through the uniform cache (`ldu`).
+    pub uniform: bool,
+}
+
+impl From<CachePolicy> for Caching {
+    fn from(policy: CachePolicy) -> Caching {
+        Caching { policy, uniform: false }
+    }
+}
+
+impl Caching {
+    /// Puts the policy into an instruction whose address is set.
+    fn apply(self, inst: &mut Inst) {
+        let space = inst.mods.space;
+        let device = matches!(space, Some(MemorySpace::Global | MemorySpace::Constant));
+        if self.policy != CachePolicy::Default && device {
+            // Constant memory is device memory: only the data cache's path has policies.
+            inst.mods.space = Some(MemorySpace::Global);
+        }
+        if space != Some(MemorySpace::Argument) {
+            inst.mods.cache = self.policy;
+        }
+        if self.uniform && space == Some(MemorySpace::Global) && inst.mods.address != AddressMode::Surface {
+            inst.op = Op::LoadUniform;
+        }
+    }
+}
+
+/// How a load or store of the program uses the caches. Volatile accesses and those that other work-groups'
+/// stores may concern are not a matter of choice.
+fn caching(s: &Selector, i: Value, load: bool, space: MemorySpace) -> Caching {
+    if i.is_volatile() || i.is_atomic_access() {
+        return if load { CachePolicy::Cv } else { CachePolicy::Wt }.into();
+    }
+    if space != MemorySpace::Global {
+        return Caching::default();
+    }
+    match (s.cx.hints.get(i), s.cx.options.cache_hints) {
+        (Hint::Global, _) if load => CachePolicy::Cg.into(),
+        (Hint::Stream, CacheHints::Analysis) => CachePolicy::Cs.into(),
+        (Hint::UniformLoad, CacheHints::Analysis) => Caching { policy: CachePolicy::Default, uniform: true },
+        (_, CacheHints::Cg) => CachePolicy::Cg.into(),
+        _ => Caching::default(),
+    }
+}
+
+/// A prefetch for the iterations to come, where the analysis found one that would pay.
+fn prefetch(s: &mut Selector, i: Value) {
+    if !s.cx.options.prefetch || s.cx.is_scalar(i) {
+        return;
+    }
+    let decision = s.cx.hints.decision(i);
+    let Some(ahead) = decision.and_then(|d| d.prefetch.as_ref()).and_then(|p| p.bytes_ahead().as_constant()) else { return };
+    let address = s.address(i.operand(0));
+    if address.space == MemorySpace::Global {
+        cache_control(&mut s.out, &address, CacheName::D, CacheOperation::Pf1, ahead);
+    }
+}
+
+/// `cctl`, `extra` bytes behind an address; the state, if that is asked for.
+pub(crate) fn cache_control(
+    out: &mut Emitter,
+    address: &Address,
+    cache: CacheName,
+    operation: CacheOperation,
+    extra: u32,
+) -> Operand {
+    let offset = out.offset(address);
+    let query = operation == CacheOperation::Qry1;
+    let dst = if query { out.register(RegClass::vector(1)) } else { Operand::None };
+    let mut inst = Inst::new(Op::CacheControl, Type::None, dst, []);
+    out.set_address(&mut inst, address, offset, extra);
+    inst.mods.space = Some(MemorySpace::Global);
+    inst.mods.control = Some((cache, operation));
+    out.push(inst);
+    dst
+}
+
+/// Selects a load.
+pub(crate) fn load(s: &mut Selector, i: Value) {
+    let address = surface::surface_address(s, i).unwrap_or_else(|| s.address(i.operand(0)));
+    let caching = caching(s, i, true, address.space);
+    let leaves = s.cx.leaves(i);
+    let bank = s.cx.bank(i);
+    let parts = load_value(&mut s.out, &address, &leaves, i.alignment().max(1), caching, bank);
+    prefetch(s, i);
+    if let [leaf] = leaves[..] {
+        if !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16) {
+            s.values.extended.insert(i, Extension::Zero);
+        }
+        if let Some(space) = leaf.pointer {
+            s.addresses.set(i, s.out.register_address(space, parts[0]));
+        }
+    }
+    s.values.set(i, parts);
+}
+
+/// Loads the leaves of a type.
+pub(crate) fn load_value(
+    out: &mut Emitter,
+    address: &Address,
+    leaves: &[Leaf],
+    align: u32,
+    caching: Caching,
+    bank: Bank,
+) -> Parts {
+    let offset = out.offset(address);
+    // A structure argument at a constant place is in the constant bank: no load at all.
+    if address.space == MemorySpace::Argument && offset.is_none() {
+        return leaves.iter().map(|leaf| pieces::argument_leaf(out, address.immediate as u32, *leaf, bank)).collect();
+    }
+    let mut loaded: Vec<(Piece, Operand)> = Vec::new();
+    for piece in pieces::pieces(leaves, align) {
+        let (ty, words) = pieces::access_type(piece.bytes);
+        let dst = out.register(RegClass { bank, words });
+        let mut inst = Inst::new(Op::Load, ty, dst, []);
+        out.set_address(&mut inst, address, offset, piece.offset);
+        caching.apply(&mut inst);
+        out.push(inst);
+        loaded.push((piece, dst));
+    }
+    leaves.iter().map(|leaf| pieces::assemble(out, *leaf, &loaded, bank)).collect()
+}
+
+/// Selects a store.
+pub(crate) fn store(s: &mut Selector, i: Value) {
+    let value = i.operand(0);
+    let address = surface::surface_address(s, i).unwrap_or_else(|| s.address(i.operand(1)));
+    let caching = caching(s, i, false, address.space);
+    let parts = s.parts(value);
+    if address.space == MemorySpace::Constant || address.space == MemorySpace::Argument {
+        s.report.error(Some(i), "a store to constant memory");
+        return;
+    }
+    let leaves = s.cx.leaves(value);
+    store_value(&mut s.out, &address, &leaves, &parts, i.alignment().max(1), caching);
+}
+
+/// Stores the leaves of a type.
+pub(crate) fn store_value(
+    out: &mut Emitter,
+    address: &Address,
+    leaves: &[Leaf],
+    parts: &[Operand],
+    align: u32,
+    caching: Caching,
+) {
+    let offset = out.offset(address);
+    let units = pieces::units(out, leaves, parts);
+    for piece in pieces::pieces(leaves, align) {
+        let mut words = Vec::new();
+        for at in (piece.offset..piece.offset + piece.bytes).step_by(4) {
+            words.push(pieces::gather_word(out, &units, at, piece.bytes.min(4)));
+        }
+        let data = if let [word] = words[..] { word } else { out.tuple(&words) };
+        let mut inst = Inst::new(Op::Store, pieces::access_type(piece.bytes).0, Operand::None, []);
+        out.set_address(&mut inst, address, offset, piece.offset);
+        inst.srcs.push(data);
+        caching.apply(&mut inst);
+        out.push(inst);
+    }
+}

@@ -1,0 +1,106 @@
+//! Elements of vectors and aggregates: nothing moves, the operands of the leaves are arranged anew.
+
+use heddle_isa::Operand;
+use heddle_llvm_passes::ir::{Type, Value};
+
+use crate::leaf::{self, Leaf};
+use crate::values::Parts;
+use crate::{Selector, constants};
+
+/// `extractelement`.
+pub(crate) fn extract_element(s: &mut Selector, i: Value) {
+    let parts = s.parts(i.operand(0));
+    let index = i.operand(1);
+    let leaves = s.cx.leaves(i);
+    let mut element = Parts::new();
+    // Of an element of several leaves, the leaves one after the other.
+    for (at, leaf) in leaves.iter().enumerate() {
+        let parts: Parts = parts.iter().skip(at).step_by(leaves.len()).copied().collect();
+        element.push(match constants::sign_extended(index) {
+            Some(k) => parts.get(k as usize).copied().unwrap_or(Operand::Immediate(0)),
+            None => dynamic_extract(s, &parts, index, *leaf),
+        });
+    }
+    s.values.set(i, element);
+}
+
+/// An element whose number is no constant: one after the other is compared with it.
+fn dynamic_extract(s: &mut Selector, parts: &[Operand], index: Value, leaf: Leaf) -> Operand {
+    let index = s.low_word(index);
+    let mut result = parts[0];
+    for (k, part) in parts.iter().enumerate().skip(1) {
+        let hit = s.out.is_index(index, k);
+        result = s.out.choose(hit, leaf, *part, result);
+    }
+    result
+}
+
+/// `insertelement`.
+pub(crate) fn insert_element(s: &mut Selector, i: Value) {
+    let mut parts = s.parts(i.operand(0));
+    let element = s.parts(i.operand(1));
+    let index = i.operand(2);
+    let leaves = s.cx.leaves(i.operand(1));
+    if let Some(k) = constants::sign_extended(index) {
+        let mine = parts.iter_mut().skip((k as usize).saturating_mul(leaves.len()));
+        mine.zip(element).for_each(|(part, new)| *part = new);
+    } else {
+        let index = s.low_word(index);
+        for (k, slots) in parts.chunks_mut(leaves.len()).enumerate() {
+            let hit = s.out.is_index(index, k);
+            for (at, part) in slots.iter_mut().enumerate() {
+                *part = s.out.choose(hit, leaves[at], element[at], *part);
+            }
+        }
+    }
+    s.values.set(i, parts);
+}
+
+/// `shufflevector`.
+pub(crate) fn shuffle(s: &mut Selector, i: Value) {
+    let mut all = s.parts(i.operand(0));
+    all.extend(s.parts(i.operand(1)));
+    let mask = i.shuffle_mask();
+    let leaves = s.cx.leaves(i).len() / mask.len().max(1);
+    let mut parts = Parts::new();
+    for element in mask {
+        let part = |at| element.and_then(|m| all.get(m * leaves + at).copied()).unwrap_or(Operand::Immediate(0));
+        parts.extend((0..leaves).map(part));
+    }
+    s.values.set(i, parts);
+}
+
+/// `extractvalue`.
+pub(crate) fn extract_value(s: &mut Selector, i: Value) {
+    let parts = s.parts(i.operand(0));
+    let (first, count) = slice(s, i, i.operand(0).type_of());
+    s.values.set(i, parts[first..first + count].into());
+}
+
+/// `insertvalue`.
+pub(crate) fn insert_value(s: &mut Selector, i: Value) {
+    let mut parts = s.parts(i.operand(0));
+    let inserted = s.parts(i.operand(1));
+    let (first, count) = slice(s, i, i.type_of());
+    parts[first..first + count].copy_from_slice(&inserted[..count]);
+    s.values.set(i, parts);
+}
+
+/// First leaf and number of leaves that `extractvalue` or `insertvalue` names in an aggregate.
+fn slice(s: &Selector, i: Value, aggregate: Type) -> (usize, usize) {
+    let count = |ty: Type| leaf::leaves(s.cx.layout, ty).len();
+    let (mut first, mut ty) = (0, aggregate);
+    for index in i.indices() {
+        match ty.element() {
+            Some(element) => {
+                first += index as usize * count(element);
+                ty = element;
+            }
+            None => {
+                first += ty.fields().take(index as usize).map(count).sum::<usize>();
+                ty = ty.field(index).unwrap_or(ty);
+            }
+        }
+    }
+    (first, count(ty))
+}

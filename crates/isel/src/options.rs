@@ -1,0 +1,44 @@
+//! Options of selection.
+
+/// Options of selection.
+#[derive(Clone, Debug)]
+pub struct SelectOptions {
+    /// Use scalar registers for uniform values (S5). Off: everything but what the machine needs uniform is
+    /// one value a lane.
+    pub scalarize: bool,
+    /// Let the address-generation unit make addresses of global ids (G5, G6).
+    pub global_id: bool,
+    /// Surface descriptors of the machine, at most 256.
+    pub surfaces: u32,
+    /// How cache policies are chosen.
+    pub cache_hints: CacheHints,
+    /// Prefetch far streams in loops.
+    pub prefetch: bool,
+    /// Leave bytes between variables in work-group and private memory that nothing may access (checking mode).
+    pub redzones: bool,
+}
+
+/// How loads and stores of global memory get their cache policies, where the program leaves a choice (K7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum CacheHints {
+    /// By the reuse that the analysis found.
+    #[default]
+    Analysis,
+    /// All loads `.ca`, all stores `.wb`.
+    Ca,
+    /// All loads and stores `.cg`.
+    Cg,
+}
+
+impl Default for SelectOptions {
+    fn default() -> Self {
+        SelectOptions {
+            scalarize: true,
+            global_id: true,
+            surfaces: 256,
+            cache_hints: CacheHints::Analysis,
+            prefetch: false,
+            redzones: false,
+        }
+    }
+}

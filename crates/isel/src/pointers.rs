@@ -1,0 +1,270 @@
+//! Pointers of the program, taken apart into address forms ([`crate::address`]).
+
+use heddle_isa::{MemorySpace, Op, Operand, Type};
+use heddle_llvm_passes::ir::layout::GepStep;
+use heddle_llvm_passes::ir::{Value, address_space};
+use heddle_llvm_passes::printf;
+use heddle_mir::RegClass;
+use inkwell::llvm_sys::LLVMOpcode::*;
+use rustc_hash::FxHashSet;
+
+use crate::address::{Address, Root, space_of};
+use crate::leaf::is_wide;
+use crate::{Selector, constants};
+
+impl Selector<'_> {
+    /// Takes a pointer apart.
+    pub fn address(&mut self, p: Value) -> Address {
+        if let Some(a) = self.addresses.get(p) {
+            return a;
+        }
+        let address = form(self, p);
+        // Constants are recomputed for each use: what they need may be materialised in one block only.
+        if !p.is_constant() || p.is_global_variable() {
+            self.addresses.set(p, address);
+        }
+        address
+    }
+}
+
+/// The pointer as a value.
+pub(crate) fn pointer_bits(s: &mut Selector, a: &Address, address_space: u32) -> Operand {
+    if a.space == MemorySpace::Argument {
+        s.report.error(None, "the address of a by-value argument is used as a value");
+    }
+    s.out.pointer_bits(a, address_space)
+}
+
+/// What a value is to the search for the root of a pointer.
+enum Origin {
+    /// An argument, variable or alloca.
+    Root,
+    /// Computed from these pointers.
+    From(Vec<Value>),
+    /// Undefined: it may be any pointer.
+    Any,
+    Unknown,
+}
+
+fn origin(p: Value) -> Origin {
+    if p.is_instruction() {
+        return match p.opcode() {
+            LLVMGetElementPtr | LLVMBitCast | LLVMFreeze => Origin::From(vec![p.operand(0)]),
+            LLVMSelect => Origin::From(vec![p.operand(1), p.operand(2)]),
+            LLVMPHI => Origin::From(p.incoming().map(|(v, _)| v).collect()),
+            LLVMAlloca => Origin::Root,
+            _ => Origin::Unknown,
+        };
+    }
+    if !p.is_constant() || p.is_global_variable() {
+        return Origin::Root;
+    }
+    match p.constant_opcode() {
+        Some(LLVMGetElementPtr | LLVMBitCast) => Origin::From(vec![p.operand(0)]),
+        _ if p.is_undefined() => Origin::Any,
+        _ => Origin::Unknown,
+    }
+}
+
+/// The single root of a pointer: an argument, variable or alloca, seen through GEPs, casts, selects and phis.
+pub(crate) fn root(s: &mut Selector, pointer: Value) -> Option<Value> {
+    if let Some(r) = s.addresses.roots.get(&pointer) {
+        return *r;
+    }
+    let mut roots = FxHashSet::default();
+    let mut unknown = false;
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![pointer];
+    while let Some(p) = stack.pop().filter(|_| !unknown && roots.len() < 2) {
+        if !seen.insert(p) {
+            continue;
+        }
+        match origin(p) {
+            Origin::Root => _ = roots.insert(p),
+            Origin::From(pointers) => stack.extend(pointers),
+            Origin::Any => {}
+            Origin::Unknown => unknown = true,
+        }
+    }
+    let single = roots.len() == 1 && !unknown;
+    let result = roots.into_iter().next().filter(|_| single);
+    s.addresses.roots.insert(pointer, result);
+    result
+}
+
+/// The form of a root that all of a pointer's possible origins are, so that a phi or select of it is one of
+/// offsets.
+pub(crate) fn single_root_address(s: &mut Selector, p: Value) -> Option<Address> {
+    let root = root(s, p)?;
+    if root.is_instruction() && root.opcode() != LLVMAlloca {
+        return None;
+    }
+    let a = s.address(root);
+    (!matches!(a.root, Root::Full(_))).then_some(a)
+}
+
+fn form(s: &mut Selector, p: Value) -> Address {
+    let space = space_of(p.address_space());
+    if p.is_argument() {
+        return argument(s, p, space);
+    }
+    if p.is_global_variable() {
+        return variable(s, p, space);
+    }
+    if p.is_constant() {
+        return constant(s, p).unwrap_or_else(|| {
+            s.report.error(None, format!("unsupported constant pointer: `{}`", p.text()));
+            Address::zero(space, 0)
+        });
+    }
+    // Any other value is a pointer in registers: loaded, converted, or merged from several roots.
+    let op = s.values.get(p).and_then(|parts| parts.first()).copied().unwrap_or(Operand::Immediate(0));
+    s.out.register_address(p.address_space(), op)
+}
+
+fn argument(s: &mut Selector, p: Value, space: MemorySpace) -> Address {
+    if let Some(by_value) = s.arguments.by_value.get(&p) {
+        return match by_value.copy {
+            Some(at) => Address::zero(MemorySpace::Private, at as i32),
+            None => Address::zero(MemorySpace::Argument, by_value.offset as i32),
+        };
+    }
+    let word = s.arguments.word(p);
+    match space {
+        MemorySpace::Local => Address { uniform: Some(word), ..Address::zero(space, 0) },
+        _ => Address { root: Root::Base(word), ..Address::zero(space, 0) },
+    }
+}
+
+/// A program-scope variable: in the data section, or static local memory of the kernel.
+fn variable(s: &mut Selector, g: Value, space: MemorySpace) -> Address {
+    if space == MemorySpace::Local {
+        return Address::zero(space, s.storage.local_variable(&mut s.out.f, s.cx.layout, g) as i32);
+    }
+    if g.name() == printf::BUFFER {
+        return Address { root: Root::Base(s.arguments.printf_word(0)), ..Address::zero(space, 0) };
+    }
+    match s.data.offset(g) {
+        // Words 0 and 1 of the constant bank hold the data section's address, which is in device memory
+        // whatever the space.
+        Some(offset) => {
+            let space = if space == MemorySpace::Constant { space } else { MemorySpace::Global };
+            Address { root: Root::Base(Operand::Constant(0)), ..Address::zero(space, offset as i32) }
+        }
+        None => {
+            s.report.error(None, format!("variable `{}` is not defined", g.name()));
+            Address::zero(space, 0)
+        }
+    }
+}
+
+/// A constant pointer that is no variable.
+fn constant(s: &mut Selector, p: Value) -> Option<Address> {
+    let space = p.address_space();
+    let Some(opcode) = p.constant_opcode() else {
+        return constants::scalar_bits(p).map(|bits| s.out.absolute_address(space, bits));
+    };
+    match opcode {
+        LLVMGetElementPtr => {
+            let base = s.address(p.operand(0));
+            let offset = s.cx.layout.constant_offset(p)?;
+            Some(Address { immediate: base.immediate.wrapping_add(offset as i32), ..base })
+        }
+        LLVMBitCast => Some(s.address(p.operand(0))),
+        LLVMAddrSpaceCast => Some(constant_space_cast(s, p)),
+        LLVMIntToPtr => {
+            let source = p.operand(0);
+            if let Some(bits) = constants::scalar_bits(source) {
+                return Some(s.out.absolute_address(space, bits));
+            }
+            let number = constants::constant_parts(s, source)[0];
+            let number = match (s.cx.leaves(source)[0].words() == 2, is_wide(space)) {
+                (true, false) => s.out.halves(number).0,
+                (false, true) => s.out.pair(number, Operand::Immediate(0)),
+                _ => number,
+            };
+            Some(s.out.register_address(space, number))
+        }
+        _ => None,
+    }
+}
+
+fn constant_space_cast(s: &mut Selector, p: Value) -> Address {
+    let (source, to) = (p.operand(0), p.address_space());
+    // The null pointer is 0 in every space.
+    if source.is_null() {
+        return s.out.absolute_address(to, 0);
+    }
+    let (base, space) = (s.address(source), space_of(to));
+    let device = |s| matches!(s, MemorySpace::Global | MemorySpace::Constant);
+    // A generic pointer to something known keeps the space that it is in.
+    if to == address_space::GENERIC || base.space == space {
+        return base;
+    }
+    if device(base.space) && device(space) {
+        return Address { space, ..base };
+    }
+    // A generic pointer made of a number: what it is in the space that it is said to be in.
+    if source.address_space() == address_space::GENERIC && matches!(base.root, Root::Full(_)) {
+        let number = pointer_bits(s, &base, address_space::GENERIC);
+        let number = if is_wide(to) { number } else { s.out.halves(number).0 };
+        return s.out.register_address(to, number);
+    }
+    // What is never executed, or undefined: there is no such pointer.
+    s.out.absolute_address(to, 0)
+}
+
+/// A GEP: folded into the uses if the pointer keeps one root, else 64-bit arithmetic.
+pub(crate) fn select_gep(s: &mut Selector, gep: Value) {
+    if s.cx.leaves(gep).len() != 1 {
+        s.report.error(Some(gep), "vectors of pointers are not supported");
+        return;
+    }
+    let mut address = s.address(gep.operand(0));
+    let mut constant = 0i64;
+    for step in s.cx.layout.gep_steps(gep) {
+        let (index, stride) = match step {
+            GepStep::Field(bytes) => {
+                constant = constant.wrapping_add(bytes as i64);
+                continue;
+            }
+            GepStep::Element { index, stride } => (index, stride as u32),
+        };
+        match constants::sign_extended(index) {
+            Some(value) => constant = constant.wrapping_add(value.wrapping_mul(i64::from(stride))),
+            None => add_index(s, &mut address, index, stride),
+        }
+    }
+    match address.root {
+        Root::Full(base) if i32::try_from(i64::from(address.immediate) + constant).is_err() => {
+            let c = s.out.constant_operand(constant as u64, 2);
+            let bank = s.out.joint_bank(&[base]);
+            address.root = Root::Full(s.out.emit(Op::Add, Type::B64, RegClass { bank, words: 2 }, [base, c]));
+        }
+        _ => address.immediate = address.immediate.wrapping_add(constant as i32),
+    }
+    s.addresses.set(gep, address);
+}
+
+/// Adds an index times a number of bytes to an address.
+fn add_index(s: &mut Selector, address: &mut Address, index: Value, stride: u32) {
+    if let Root::Full(base) = address.root {
+        let wide = wide_index(s, index);
+        let product = match stride {
+            1 => wide,
+            bytes => s.out.emit_joint(Op::Mul, Type::B64, 2, &[wide, Operand::Immediate(bytes)]),
+        };
+        address.root = Root::Full(s.out.emit_joint(Op::Add, Type::B64, 2, &[base, product]));
+        return;
+    }
+    let low = s.low_word(index);
+    let part = if s.out.is_uniform_operand(low) { &mut address.uniform } else { &mut address.varying };
+    *part = Some(s.out.mad32(low, stride, *part));
+}
+
+/// A GEP index as a 64-bit operand.
+fn wide_index(s: &mut Selector, index: Value) -> Operand {
+    let bits = index.integer_bits();
+    let op = s.operand(index);
+    if bits > 32 { op } else { s.extend_to_64(index, op, bits, true) }
+}
