@@ -31,6 +31,8 @@
 //!
 //! // `a` is the argument at byte 8 of the constant bank.
 //! let source = concat!(
+//!     r#".object {"version":1,"machine":"heddle","clusters":4,"kernels":[],"data_relocations":[],"data_align":1}"#,
+//!     "\n",
 //!     r#".kernel {"name":"triple","text_offset":0,"text_size":0,"local_bytes":0,"private_bytes":0,"#,
 //!     r#""args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":8}],"#,
 //!     r#""main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0,0,0],"#,
