@@ -245,15 +245,16 @@ pub fn reference() -> String {
 
 *Generated from the array `STAGES` of `crates/codegen/src/pipeline.rs`; do not edit.*
 
-Instruction selection (`select`) makes functions in SSA form; each stage takes and gives one of three forms:
+Instruction selection (`select`) makes functions in SSA form; each stage takes and gives one of
+three forms:
 
 - **ssa**: virtual registers with one definition each, phis and tuples;
 - **lowered**: virtual registers with several definitions, no pseudo operations;
 - **allocated**: physical registers only.
 
 `heddle build --stop-after=STAGE` writes the functions as machine IR after a stage,
-`--start-before=STAGE` reads them again. A function that is past the form a stage needs passes it by.
-With `--verify` each result is checked against the rules of its form.
+`--start-before=STAGE` reads them again. A function that is past the form a stage needs passes it
+by. With `--verify` each result is checked against the rules of its form.
 
 | stage | what it does | needs | gives | left out | file |
 |---|---|---|---|---|---|
