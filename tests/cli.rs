@@ -210,7 +210,10 @@ fn a_launch_fits_on_the_command_line() {
     run(&["--kernel", "k", "--global", "100", "--arg", &buffer, "--arg", "f32=2.5"]).success();
     let written = std::fs::read(&save).unwrap();
     assert!(written[written.len() - 400..].chunks(4).all(|c| c == 2.5f32.to_le_bytes()));
-    run(&["--global", "100"]).code(2).stderr(contains("a source needs --kernel NAME"));
+    // The one kernel of a source need not be named.
+    run(&["--global", "100", "--arg", &buffer, "--arg", "f32=2.5"]).success();
+    run(&["--global", "100"]).code(2).stderr(contains("kernel `k` takes 2 arguments"));
+    run(&[]).code(2).stderr(contains("a source needs --global SIZES"));
     run(&["--kernel", "k", "--global", "1o0"]).code(2).stderr(contains("`1o0` is no size"));
     let wrong = ["--kernel", "k", "--global", "100", "--arg", &buffer, "--arg", "i32=2"];
     run(&wrong).code(2).stderr(contains("gets integer bits"));

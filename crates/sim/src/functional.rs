@@ -598,7 +598,7 @@ impl<'a, const N: usize> Interpreter<'a, N> {
 }
 
 /// Runs a warp in the interpreter, for tests of other ways to run it. Special registers are refreshed in any case.
-#[cfg(test)]
+#[cfg(all(test, feature = "jit"))]
 pub fn run_interpreted<const N: usize>(
     warp: &mut Warp<N>,
     program: &Program,
