@@ -45,8 +45,10 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+pub mod build;
 pub mod driver;
 pub mod explore;
+mod hash;
 pub mod library;
 pub mod options;
 
