@@ -13,6 +13,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Range;
 
 use heddle_object::metadata::Variable;
 
@@ -387,14 +388,14 @@ impl DeviceMemory {
     }
 
     /// The divided allocation that an address is in.
-    fn whole(&self, address: u64) -> Option<u64> {
+    fn whole(&self, address: u64) -> Option<Range<u64>> {
         let (start, bytes) = self.divided.range(..=address).next_back()?;
-        (address - start < *bytes).then_some(*start)
+        (address - start < *bytes).then(|| *start..start + bytes)
     }
 
-    /// Address of the allocation that an address is in; of one that was divided that of the whole.
-    pub fn root(&self, address: u64) -> Option<u64> {
-        self.whole(address).or_else(|| Some(self.find(address, 0)?.address))
+    /// Addresses of the allocation that an address is in; of one that was divided those of the whole.
+    pub fn root(&self, address: u64) -> Option<Range<u64>> {
+        self.whole(address).or_else(|| self.find(address, 0).map(|a| a.address..a.end()))
     }
 
     /// Bytes that can still be allocated, in one piece at most.
