@@ -13,7 +13,7 @@ use heddle_object::{Image, read};
 use heddle_report::HostTimes;
 use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::quick::Quick;
-use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, RunError, Simulator, run_case};
+use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, Refusal, RunError, Simulator, run_case};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options};
 use heddle_target::Machine;
@@ -332,7 +332,7 @@ impl Run {
         shown?;
         let name = self.case.display();
         let outcome = outcome.map_err(|e| match e {
-            RunError::Input(m) => Failure::input(format!("{name}: {m}")),
+            RunError::Input(m) | RunError::Refused(Refusal { message: m, .. }) => Failure::input(format!("{name}: {m}")),
             RunError::Fault(f) => self.faulted(&f, machine, &printed),
         })?;
         if let Some(warning) = heddle_report::dropped(&outcome.printed, self.printf_buffer) {
