@@ -49,6 +49,7 @@ pub mod driver;
 pub mod explore;
 pub mod library;
 pub mod options;
+pub mod session;
 
 pub use heddle_codegen as codegen;
 pub use heddle_frontend as frontend;

@@ -30,7 +30,7 @@ const LLVM: [&str; 6] = ["heddle-sim", "heddle-llvm-passes", "heddle-plugin", "h
 
 /// The modules of the package `heddle` in order: each imports only those before it. `cli` belongs to the
 /// program.
-const MODULES: [&str; 5] = ["driver", "options", "library", "explore", "cli"];
+const MODULES: [&str; 6] = ["driver", "options", "library", "session", "explore", "cli"];
 
 /// Imports by which modules of a package would be a circle, and why they stay: package, module, what it
 /// imports, reason.

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use heddle::options::CodegenArgs;
+use heddle::options::{CodegenArgs, MachineArgs};
 use heddle_codegen::dump::Dump;
 use heddle_target::Machine;
 
@@ -81,26 +81,9 @@ enum Command {
     Isa,
 }
 
-/// The machine to compile for or simulate.
-#[derive(Args, Clone, Debug, Default)]
-pub struct MachineArgs {
-    /// Machine description; without it the built-in default machine (see `heddle target`).
-    #[arg(long, value_name = "FILE")]
-    pub target: Option<PathBuf>,
-    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be
-    /// repeated.
-    #[arg(long = "set", value_name = "FIELD=VALUE")]
-    pub set: Vec<String>,
-}
-
-impl MachineArgs {
-    /// Loads the machine.
-    ///
-    /// # Errors
-    /// Status 2.
-    pub fn load(&self) -> Result<Machine, Failure> {
-        Machine::load(self.target.as_deref(), &self.set).map_err(Failure::input)
-    }
+/// Loads the machine that options describe: bad usage if it cannot be.
+pub fn load_machine(options: &MachineArgs) -> Result<Machine, Failure> {
+    options.load().map_err(Failure::input)
 }
 
 /// Graphs of the compiler's work.
