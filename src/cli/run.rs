@@ -358,7 +358,7 @@ impl Run {
         };
         let command = std::env::args().collect::<Vec<_>>().join(" ");
         let (case, image, machine) = (&case, &image, &machine);
-        let run = heddle_report::html::Run { title: &title, command, case, image, machine, mode: self.mode() };
+        let run = heddle_report::html::Run { title: &title, command, case, image, machine, mode: self.mode(), sources: &[] };
         self.write_results(&run, &outcome, &times)?;
         if outcome.mismatches.is_empty() {
             return Ok(());
