@@ -38,7 +38,7 @@ pub struct ExecOptions {
     #[arg(long, value_name = "NAME[:RANGES]")]
     pub timing: Vec<Picks>,
     /// What a launch of --timing finds in the caches if others ran functionally since the last timed one. Cold:
-    /// nothing. Warm: what the last timed launch left, without lines that were written since.
+    /// nothing. Warm: the lines that the last timed launch left, with what memory holds now.
     #[arg(long, value_enum, default_value = "cold", value_name = "STATE")]
     pub timing_caches: TimingCaches,
     /// Check while running, comma-separated: races, uninitialised, barriers, marks, renames (as `heddle run
@@ -87,7 +87,7 @@ impl Default for ExecOptions {
 /// What `--timing-caches` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TimingCaches {
-    /// As after the last timed launch, without what was written since.
+    /// The lines that the last timed launch left, with what memory holds now.
     Warm,
     /// Empty.
     Cold,
