@@ -51,6 +51,7 @@ pub mod explore;
 mod hash;
 pub mod library;
 pub mod options;
+pub mod session;
 
 pub use heddle_codegen as codegen;
 pub use heddle_frontend as frontend;

@@ -128,6 +128,23 @@ impl BuildOptions {
         Ok(BuildOptions { frontend: FrontendOptions { clang_args: line.clang_args, opt: line.opt, ..quiet() } })
     }
 
+    /// As words that `heddle build` takes, from any folder.
+    pub fn words(&self) -> Vec<String> {
+        let absolute = |folder: &str| std::path::absolute(folder).map_or_else(|_| folder.into(), |p| p.display().to_string());
+        let mut words = vec![self.frontend.opt.flag().to_string()];
+        let mut is_folder = false;
+        for word in &self.frontend.clang_args {
+            let joined = PATHS[..4].iter().find(|o| word.len() > o.len() && word.starts_with(**o));
+            words.push(match joined {
+                _ if is_folder => absolute(word),
+                Some(option) => format!("{option}{}", absolute(&word[option.len()..])),
+                None => word.clone(),
+            });
+            is_folder = PATHS[..4].contains(&word.as_str());
+        }
+        words
+    }
+
     /// As the front end takes them.
     pub fn frontend(&self) -> &FrontendOptions {
         &self.frontend
