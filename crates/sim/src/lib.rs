@@ -87,6 +87,8 @@ mod timing;
 pub mod trace;
 mod warp;
 
+use std::sync::OnceLock;
+
 use heddle_object::metadata::{ARGUMENTS_START, Redzone};
 use heddle_target::Machine;
 
@@ -294,6 +296,12 @@ pub enum Jit {
     Always,
     /// Not at all.
     Never,
+}
+
+/// Threads that the host runs at once. It is asked once: the answer takes longer than many a launch.
+fn host_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Options of a simulation.

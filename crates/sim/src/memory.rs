@@ -31,8 +31,8 @@ const PREFERRED_ADDRESS: usize = 0x2000_0000_0000;
 const SPREAD_RANGE: u64 = 4 << 40;
 /// From this size on, the pages of a freed allocation go back to the host; below, zeroing them is cheaper.
 const RETURNED_BYTES: u64 = 64 << 10;
-/// Alignment of what goes back to the host: a multiple of all usual page sizes.
-const RETURNED_PAGE: u64 = 64 << 10;
+/// What the size of a reserved range is a multiple of, as it is of all usual page sizes.
+const RESERVED_UNIT: u64 = 64 << 10;
 
 /// An allocation.
 #[derive(Clone, Debug)]
@@ -78,6 +78,8 @@ enum Storage {
     Reserved {
         /// Its first byte.
         start: *mut u8,
+        /// Bytes of the host's pages.
+        page: u64,
     },
 }
 
@@ -127,18 +129,20 @@ impl Region {
             // SAFETY: advice about the mapping just made, which changes no contents.
             let _advice = unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
         }
+        // SAFETY: asks for a constant of the system.
+        let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(RESERVED_UNIT).max(1);
         let start = start.cast();
-        Ok(Region { storage: Storage::Reserved { start }, pointer: start, bytes })
+        Ok(Region { storage: Storage::Reserved { start, page }, pointer: start, bytes })
     }
 
     /// Zeros bytes that nobody uses any more. Whole pages of a reserved range go back to the host.
     fn clear(&self, offset: u64, bytes: u64) {
         let start = self.pointer.wrapping_add(offset as usize);
         let mut zeroed = 0..0;
-        if matches!(self.storage, Storage::Reserved { .. }) && bytes >= RETURNED_BYTES {
-            // Pages of a size that is a multiple of the host's, whichever that is.
-            let first = offset.next_multiple_of(RETURNED_PAGE);
-            let end = (offset + bytes) / RETURNED_PAGE * RETURNED_PAGE;
+        if let Storage::Reserved { page, .. } = self.storage
+            && bytes >= RETURNED_BYTES
+        {
+            let (first, end) = (offset.next_multiple_of(page), (offset + bytes) / page * page);
             let pages = self.pointer.wrapping_add(first as usize).cast();
             // SAFETY: the pages are inside the range, which is private and of no file, and nobody uses them.
             if first < end && unsafe { libc::madvise(pages, (end - first) as usize, libc::MADV_DONTNEED) } == 0 {
@@ -159,7 +163,7 @@ impl Drop for Region {
             // SAFETY: `start` was allocated by the same allocator with this layout, and is freed once.
             Storage::Growing { start, layout } if !start.is_null() => unsafe { System.dealloc(start, layout) },
             Storage::Growing { .. } => {}
-            Storage::Reserved { start } => {
+            Storage::Reserved { start, .. } => {
                 // SAFETY: the mapping was made with this size, and is given back once.
                 let _given_back = unsafe { libc::munmap(start.cast(), self.bytes) };
             }
@@ -287,7 +291,7 @@ impl DeviceMemory {
     }
 
     fn in_range(bytes: u64, limit: u64, gap: u64) -> io::Result<Self> {
-        let bytes = bytes.checked_next_multiple_of(RETURNED_PAGE).and_then(|b| usize::try_from(b).ok());
+        let bytes = bytes.checked_next_multiple_of(RESERVED_UNIT).and_then(|b| usize::try_from(b).ok());
         let region = Region::reserved(bytes.ok_or(io::ErrorKind::OutOfMemory)?, gap > GAP)?;
         let base = region.pointer as u64;
         Ok(DeviceMemory::of(region, base, limit, gap))
