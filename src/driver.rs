@@ -94,87 +94,136 @@ pub fn is_mir(input: &Path) -> bool {
 /// # Errors
 /// See [`CompileError`].
 pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine: &Machine) -> Result<Compilation, CompileError> {
-    let mut result = Compilation::default();
-    let mut clock = Instant::now();
-    let mut lap = |name: &'static str, times: &mut Vec<(&'static str, Duration)>| {
-        times.push((name, clock.elapsed()));
-        clock = Instant::now();
-    };
+    let mut work = Work::new(emit, options, machine);
     let mir = inputs.iter().find(|i| is_mir(i));
     if let Some(mir) = mir.filter(|_| inputs.len() > 1) {
         return Err(CompileError::Input(format!("{}: machine IR is compiled alone", mir.display())));
     }
-    let mut module = if let Some(mir) = mir {
-        let name = mir.display();
-        let text =
-            std::fs::read_to_string(mir).map_err(|e| CompileError::Input(format!("{name}: cannot read the machine IR: {e}")))?;
-        let (module, places) = parse::parse_with_places(&text).map_err(|e| CompileError::Input(format!("{name}:{e}")))?;
-        for (f, places) in module.functions.iter().zip(&places) {
-            heddle_mir::verify::verify_in_place(f, machine).map_err(|v| {
-                let place = v.inst.and_then(|i| places.get(i)).map(|(line, column)| format!("{line}:{column}: "));
-                let place = place.unwrap_or_else(|| " ".into());
-                CompileError::Input(format!("{name}:{place}kernel @{}: {}", f.name, v.message))
-            })?;
-            let needed = options.codegen.start_before.as_deref().and_then(heddle_codegen::pipeline::find).map(|s| s.needs);
-            if let Some(needed) = needed.filter(|n| *n > f.form) {
-                let stage = options.codegen.start_before.as_deref().unwrap_or_default();
-                return Err(CompileError::Input(format!(
-                    "{name}: kernel @{} is in stage {}; --start-before {stage} needs stage {needed}",
-                    f.name, f.form
-                )));
-            }
+    if let Some(mir) = mir {
+        let module = read_mir(mir, options, machine)?;
+        work.lap("selection");
+        return work.generate(module);
+    }
+    let context = Context::create();
+    let ir = heddle_frontend::compile_to_module(&context, inputs, &options.frontend, options.checked, facts(machine))?;
+    work.lap("front end");
+    work.lower(&ir)
+}
+
+/// What passes are told of a machine.
+pub fn facts(machine: &Machine) -> Facts {
+    Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components }
+}
+
+/// Goes on from a module that the front end prepared.
+///
+/// # Errors
+/// See [`CompileError`].
+pub fn compile_module(
+    ir: &inkwell::module::Module,
+    emit: Emit,
+    options: &CompileOptions,
+    machine: &Machine,
+) -> Result<Compilation, CompileError> {
+    Work::new(emit, options, machine).lower(ir)
+}
+
+/// Reads machine IR and checks it.
+fn read_mir(mir: &Path, options: &CompileOptions, machine: &Machine) -> Result<Module, CompileError> {
+    let name = mir.display();
+    let text =
+        std::fs::read_to_string(mir).map_err(|e| CompileError::Input(format!("{name}: cannot read the machine IR: {e}")))?;
+    let (module, places) = parse::parse_with_places(&text).map_err(|e| CompileError::Input(format!("{name}:{e}")))?;
+    for (f, places) in module.functions.iter().zip(&places) {
+        heddle_mir::verify::verify_in_place(f, machine).map_err(|v| {
+            let place = v.inst.and_then(|i| places.get(i)).map(|(line, column)| format!("{line}:{column}: "));
+            let place = place.unwrap_or_else(|| " ".into());
+            CompileError::Input(format!("{name}:{place}kernel @{}: {}", f.name, v.message))
+        })?;
+        let needed = options.codegen.start_before.as_deref().and_then(heddle_codegen::pipeline::find).map(|s| s.needs);
+        if let Some(needed) = needed.filter(|n| *n > f.form) {
+            let stage = options.codegen.start_before.as_deref().unwrap_or_default();
+            return Err(CompileError::Input(format!(
+                "{name}: kernel @{} is in stage {}; --start-before {stage} needs stage {needed}",
+                f.name, f.form
+            )));
         }
-        module
-    } else {
-        let context = Context::create();
-        let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
-        let ir = heddle_frontend::compile_to_module(&context, inputs, &options.frontend, options.checked, facts)?;
-        lap("front end", &mut result.times);
-        if emit == Emit::Ir {
-            result.output = ir.print_to_string().to_bytes().to_vec();
-            return Ok(result);
-        }
-        if emit == Emit::AnnotatedIr {
+    }
+    Ok(module)
+}
+
+/// A compilation on its way.
+struct Work<'a> {
+    emit: Emit,
+    options: &'a CompileOptions,
+    machine: &'a Machine,
+    result: Compilation,
+    clock: Instant,
+}
+
+impl<'a> Work<'a> {
+    fn new(emit: Emit, options: &'a CompileOptions, machine: &'a Machine) -> Work<'a> {
+        Work { emit, options, machine, result: Compilation::default(), clock: Instant::now() }
+    }
+
+    /// Notes how long a stage took.
+    fn lap(&mut self, name: &'static str) {
+        self.result.times.push((name, self.clock.elapsed()));
+        self.clock = Instant::now();
+    }
+
+    /// From LLVM IR.
+    fn lower(mut self, ir: &inkwell::module::Module) -> Result<Compilation, CompileError> {
+        let (options, facts) = (self.options, facts(self.machine));
+        if self.emit == Emit::AnnotatedIr {
             let wanted = |name: &str| match name {
                 "global-id" => options.select.global_id,
                 "cache-hints" => options.select.cache_hints == heddle_isel::CacheHints::Analysis,
                 _ => true,
             };
             for pass in heddle_llvm_passes::pipeline::annotating().filter(|p| wanted(p.name)) {
-                pass.run(&ir, facts, &mut std::io::sink()).map_err(|e| CompileError::Input(e.to_string()))?;
+                pass.run(ir, facts, &mut std::io::sink()).map_err(|e| CompileError::Input(e.to_string()))?;
             }
-            result.output = ir.print_to_string().to_bytes().to_vec();
-            return Ok(result);
+        }
+        if matches!(self.emit, Emit::Ir | Emit::AnnotatedIr) {
+            self.result.output = ir.print_to_string().to_bytes().to_vec();
+            return Ok(self.result);
         }
         let select = SelectOptions {
-            surfaces: options.select.surfaces.min(machine.memory.surfaces),
+            surfaces: options.select.surfaces.min(self.machine.memory.surfaces),
             redzones: options.checked,
             ..options.select.clone()
         };
-        heddle_isel::select(&ir, &select, facts, &mut result.remarks).map_err(CompileError::Unsupported)?
-    };
-    lap("selection", &mut result.times);
-    if options.codegen.verify {
-        verify(&module, machine)?;
+        let module = heddle_isel::select(ir, &select, facts, &mut self.result.remarks).map_err(CompileError::Unsupported)?;
+        self.lap("selection");
+        self.generate(module)
     }
-    if options.codegen.stop_after.as_deref() == Some(SELECTION) {
-        result.output = print::print_module(&module).into_bytes();
-        return Ok(result);
+
+    /// From machine IR.
+    fn generate(mut self, mut module: Module) -> Result<Compilation, CompileError> {
+        let (options, machine) = (self.options, self.machine);
+        if options.codegen.verify {
+            verify(&module, machine)?;
+        }
+        if options.codegen.stop_after.as_deref() == Some(SELECTION) {
+            self.result.output = print::print_module(&module).into_bytes();
+            return Ok(self.result);
+        }
+        self.result.stats = heddle_codegen::compile(&mut module, machine, &options.codegen)?;
+        self.lap("code generation");
+        if self.emit == Emit::Mir || options.codegen.stop_after.is_some() {
+            self.result.output = print::print_module(&module).into_bytes();
+            return Ok(self.result);
+        }
+        let image = heddle_codegen::emit::assemble(&module, machine)?;
+        self.result.output = if self.emit == Emit::Asm {
+            heddle_object::asm::disassemble(&image).map_err(CompileError::Input)?.into_bytes()
+        } else {
+            write::write(&image)?
+        };
+        self.lap("object");
+        Ok(self.result)
     }
-    result.stats = heddle_codegen::compile(&mut module, machine, &options.codegen)?;
-    lap("code generation", &mut result.times);
-    if emit == Emit::Mir || options.codegen.stop_after.is_some() {
-        result.output = print::print_module(&module).into_bytes();
-        return Ok(result);
-    }
-    let image = heddle_codegen::emit::assemble(&module, machine)?;
-    result.output = if emit == Emit::Asm {
-        heddle_object::asm::disassemble(&image).map_err(CompileError::Input)?.into_bytes()
-    } else {
-        write::write(&image)?
-    };
-    lap("object", &mut result.times);
-    Ok(result)
 }
 
 /// Inputs and front-end options of a case, with `more` words after its own.

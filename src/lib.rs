@@ -45,10 +45,13 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+pub mod build;
 pub mod driver;
 pub mod explore;
+mod hash;
 pub mod library;
 pub mod options;
+pub mod session;
 
 pub use heddle_codegen as codegen;
 pub use heddle_frontend as frontend;

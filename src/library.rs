@@ -6,7 +6,6 @@
 //! what this module does not offer (images, samplers, several sources with own options) is in
 //! [`crate::driver`] and [`heddle_runtime`].
 
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +15,7 @@ use heddle_frontend::Diagnostics;
 use heddle_object::Image;
 use heddle_object::read::{self, ObjectError};
 use heddle_runtime::case::{Argument, Launch};
-use heddle_runtime::run::{DeviceState, Mode, Observer, Request, RunError, Simulator, load_data};
+use heddle_runtime::run::{DeviceState, Mode, Observer, Refusal, Request, RunError, Simulator};
 use heddle_sim::memory::OutOfMemory;
 use heddle_sim::{DeviceMemory, Fault, Options, Statistics};
 use heddle_target::Machine;
@@ -74,7 +73,7 @@ pub enum Error {
 impl From<RunError> for Error {
     fn from(e: RunError) -> Self {
         match e {
-            RunError::Input(m) => Error::Launch(m),
+            RunError::Input(m) | RunError::Refused(Refusal { message: m, .. }) => Error::Launch(m),
             RunError::Fault(f) => Error::Fault(f),
         }
     }
@@ -124,8 +123,6 @@ pub struct Device {
     options: Options,
     state: DeviceState,
     buffers: u64,
-    /// Addresses of the data sections of programs that were launched, by the programs' numbers.
-    data: BTreeMap<u64, u64>,
     printed: Vec<u8>,
 }
 
@@ -141,16 +138,7 @@ impl Device {
     pub fn new(machine: Machine) -> Device {
         let state = DeviceState::new(DeviceMemory::new(machine.memory.device_bytes), &machine);
         let number = DEVICES.fetch_add(1, Ordering::Relaxed);
-        Device {
-            number,
-            machine,
-            mode: Mode::Timing,
-            options: Options::default(),
-            state,
-            buffers: 0,
-            data: BTreeMap::new(),
-            printed: Vec::new(),
-        }
+        Device { number, machine, mode: Mode::Timing, options: Options::default(), state, buffers: 0, printed: Vec::new() }
     }
 
     /// Simulate in this mode from now on: with timing, or results only, which is faster.
@@ -222,7 +210,7 @@ impl Device {
         contents.iter().for_each(|e| e.put(&mut bytes));
         // The allocation has this size.
         let _fits = self.state.memory.write(buffer.address, &bytes);
-        self.state.host_wrote(&buffer.name, buffer.address, bytes.len() as u64);
+        self.state.host_wrote(buffer.address, bytes.len() as u64);
         Ok(())
     }
 
@@ -260,31 +248,33 @@ pub struct LocalMemory(pub u32);
 /// What a kernel can be given: a [`Buffer`], a number, an array of numbers (a vector or structure by value),
 /// [`LocalMemory`].
 pub trait KernelArgument {
-    /// The argument as the runtime takes it, and if it is a buffer, its device and address.
+    /// The argument as the runtime takes it, and if it is a buffer, its device and name.
     #[doc(hidden)]
-    fn argument(&self) -> (Argument, Option<(u64, u64)>);
+    fn argument(&self) -> (Argument, Option<(u64, &str)>);
 }
 
 impl<T> KernelArgument for Buffer<T> {
-    fn argument(&self) -> (Argument, Option<(u64, u64)>) {
-        (Argument::Buffer(self.name.clone()), Some((self.device, self.address)))
+    fn argument(&self) -> (Argument, Option<(u64, &str)>) {
+        (Argument::Pointer { address: self.address }, Some((self.device, &self.name)))
     }
 }
 
 impl KernelArgument for LocalMemory {
-    fn argument(&self) -> (Argument, Option<(u64, u64)>) {
+    fn argument(&self) -> (Argument, Option<(u64, &str)>) {
         (Argument::Local(self.0), None)
     }
 }
 
 impl<T: Element> KernelArgument for T {
-    fn argument(&self) -> (Argument, Option<(u64, u64)>) {
-        [*self].argument()
+    fn argument(&self) -> (Argument, Option<(u64, &str)>) {
+        let mut bytes = Vec::with_capacity(T::BYTES);
+        self.put(&mut bytes);
+        (Argument::Value { bytes, float: Some(T::FLOAT) }, None)
     }
 }
 
 impl<T: Element, const N: usize> KernelArgument for [T; N] {
-    fn argument(&self) -> (Argument, Option<(u64, u64)>) {
+    fn argument(&self) -> (Argument, Option<(u64, &str)>) {
         let mut bytes = Vec::with_capacity(N * T::BYTES);
         self.iter().for_each(|e| e.put(&mut bytes));
         (Argument::Value { bytes, float: Some(T::FLOAT) }, None)
@@ -434,34 +424,17 @@ impl Kernel<'_> {
             args: Vec::new(),
         };
         spec.validate_sizes().map_err(|m| Error::Launch(format!("kernel `{}`: {m}", self.name)))?;
-        let mut names = Vec::new();
         let mut values = Vec::new();
         for a in arguments {
             let (argument, buffer) = a.argument();
-            if let (Argument::Buffer(name), Some((owner, address))) = (&argument, buffer) {
+            if let Some((owner, name)) = buffer {
                 device.owns(owner, name)?;
-                names.push((name.clone(), address));
             }
             values.push(argument);
         }
-        let addresses = names.iter().map(|(name, address)| (name.as_str(), *address)).collect();
         let image = &self.program.image;
-        let data = match device.data.get(&self.program.number) {
-            Some(address) => *address,
-            None => {
-                let address = load_data(image, &mut device.state.memory).map_err(Error::Launch)?;
-                device.data.insert(self.program.number, address);
-                address
-            }
-        };
-        let request = Request {
-            spec: &spec,
-            image: self.program.number,
-            arguments: &values,
-            addresses: &addresses,
-            buffers: &BTreeMap::new(),
-            data,
-        };
+        let data = device.state.load(self.program.number, image)?;
+        let request = Request::by_address(&spec, self.program.number, &values, data);
         let simulator = Simulator { machine: &device.machine, mode: device.mode, options: &device.options };
         let launched = device.state.launch(image, &request, &simulator, &mut Printed(&mut device.printed))?;
         let statistics = launched.statistics;

@@ -1,5 +1,7 @@
-//! The options of code generation as words of the command line. Subcommands, settings of sweeps and other
-//! programs all read this one definition.
+//! Options that several subcommands share, as words of the command line: code generation, the machine,
+//! simulation. Subcommands, settings of sweeps and other programs all read this one definition.
+
+use std::path::PathBuf;
 
 use clap::Args;
 use heddle_codegen::partition::Ownership;
@@ -7,7 +9,8 @@ use heddle_codegen::release::Release;
 use heddle_codegen::{RegisterFile, Rename};
 use heddle_frontend::FrontendOptions;
 use heddle_isel::CacheHints;
-use heddle_target::Machine;
+use heddle_sim::Options;
+use heddle_target::{Machine, TargetError};
 
 use crate::driver::CompileOptions;
 
@@ -94,5 +97,76 @@ impl CodegenArgs {
         options.codegen.max_main_registers = self.max_registers;
         options.codegen.verify |= self.verify;
         options
+    }
+}
+
+/// The machine to compile for or simulate.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MachineArgs {
+    /// Machine description; without it the built-in default machine (see `heddle target`).
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be
+    /// repeated.
+    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl MachineArgs {
+    /// Loads the machine.
+    ///
+    /// # Errors
+    /// What is wrong with the description or with a change of it.
+    pub fn load(&self) -> Result<Machine, TargetError> {
+        Machine::load(self.target.as_deref(), &self.set)
+    }
+}
+
+/// Options of the simulator, shared by `run` and `exec`.
+#[derive(Args, Clone, Debug)]
+pub struct SimulationArgs {
+    /// Instructions a work-group may execute before it counts as runaway.
+    #[arg(long, value_name = "N", default_value_t = Options::default().max_instructions)]
+    pub max_instructions: u64,
+    /// When functional mode translates code to the host's instructions: when it pays, at once, or never.
+    /// Results do not depend on it.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
+    pub jit: heddle_sim::Jit,
+
+    /// Bytes of messages that a launch may print; what does not fit is dropped, and the report says how much.
+    #[arg(long, value_name = "BYTES", default_value_t = Options::default().printf_room)]
+    pub printf_buffer: u32,
+    /// Host threads of the simulator; 0: all cores. Results of timing mode do not depend on it.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same
+    /// operands, runs on the scalar unit; 0 turns it off. Without it as the machine description says
+    /// (sm.scalar-threshold).
+    #[arg(long, value_name = "LANES")]
+    pub scalar_threshold: Option<u32>,
+}
+
+impl SimulationArgs {
+    /// Checks the options against the machine.
+    ///
+    /// # Errors
+    /// A sentence about the option that does not fit.
+    pub fn check(&self, machine: &Machine) -> Result<(), String> {
+        match self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
+            Some(t) => Err(format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size)),
+            None => Ok(()),
+        }
+    }
+
+    /// As the simulator's options, without checks.
+    pub fn options(&self) -> Options {
+        Options {
+            max_instructions: self.max_instructions,
+            threads: self.threads,
+            jit: self.jit,
+            scalar_threshold: self.scalar_threshold,
+            printf_room: self.printf_buffer,
+            ..Options::default()
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All packages but the tool of the build, in order: each depends only on those before it.
-const PACKAGES: [(&str, &str); 15] = [
+const PACKAGES: [(&str, &str); 16] = [
     ("heddle-isa", "crates/isa"),
     ("heddle-target", "crates/target"),
     ("heddle-object", "crates/object"),
@@ -21,6 +21,7 @@ const PACKAGES: [(&str, &str); 15] = [
     ("heddle-runtime", "crates/runtime"),
     ("heddle-report", "crates/report"),
     ("heddle", "."),
+    ("heddle-opencl", "crates/opencl"),
     ("heddle-fuzz", "crates/fuzz"),
     ("xtask", "xtask"),
 ];
@@ -30,7 +31,7 @@ const LLVM: [&str; 6] = ["heddle-sim", "heddle-llvm-passes", "heddle-plugin", "h
 
 /// The modules of the package `heddle` in order: each imports only those before it. `cli` belongs to the
 /// program.
-const MODULES: [&str; 5] = ["driver", "options", "library", "explore", "cli"];
+const MODULES: [&str; 8] = ["hash", "driver", "options", "build", "library", "session", "explore", "cli"];
 
 /// Imports by which modules of a package would be a circle, and why they stay: package, module, what it
 /// imports, reason.

@@ -40,7 +40,7 @@ pub struct Ablate {
 impl Ablate {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
-        let machine = self.machine.load()?;
+        let machine = super::load_machine(&self.machine)?;
         let mut cases = Vec::new();
         for path in &self.cases {
             cases.push(identity::load_case(path, path.display().to_string())?);

@@ -54,7 +54,7 @@ impl Build {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let line = parse_clang_style(&self.rest).map_err(Failure::input)?;
-        let machine = self.machine.load()?;
+        let machine = super::load_machine(&self.machine)?;
         self.codegen.check(&machine).map_err(Failure::input)?;
         self.dump.check()?;
         let frontend =

@@ -6,9 +6,11 @@ mod ablate;
 mod assemble;
 mod build;
 mod compare;
+mod exec;
 mod objdump;
 mod opt;
 mod run;
+mod signals;
 mod sweep;
 mod target;
 mod words;
@@ -16,9 +18,9 @@ mod words;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use heddle::options::CodegenArgs;
+use heddle::options::{CodegenArgs, MachineArgs};
 use heddle_codegen::dump::Dump;
 use heddle_target::Machine;
 
@@ -70,6 +72,7 @@ struct Cli {
 enum Command {
     Build(build::Build),
     Run(Box<run::Run>),
+    Exec(Box<exec::Exec>),
     Opt(opt::Opt),
     As(assemble::As),
     Objdump(objdump::Objdump),
@@ -81,26 +84,9 @@ enum Command {
     Isa,
 }
 
-/// The machine to compile for or simulate.
-#[derive(Args, Clone, Debug, Default)]
-pub struct MachineArgs {
-    /// Machine description; without it the built-in default machine (see `heddle target`).
-    #[arg(long, value_name = "FILE")]
-    pub target: Option<PathBuf>,
-    /// Change a field of the description: --set warp-size=16 --set clusters.0.local-registers=4. May be
-    /// repeated.
-    #[arg(long = "set", value_name = "FIELD=VALUE")]
-    pub set: Vec<String>,
-}
-
-impl MachineArgs {
-    /// Loads the machine.
-    ///
-    /// # Errors
-    /// Status 2.
-    pub fn load(&self) -> Result<Machine, Failure> {
-        Machine::load(self.target.as_deref(), &self.set).map_err(Failure::input)
-    }
+/// Loads the machine that options describe: bad usage if it cannot be.
+pub fn load_machine(options: &MachineArgs) -> Result<Machine, Failure> {
+    options.load().map_err(Failure::input)
 }
 
 /// Graphs of the compiler's work.
@@ -184,10 +170,12 @@ pub fn write_output(path: Option<&std::path::Path>, bytes: &[u8]) -> Outcome {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse_from(words::sorted(&Cli::command(), std::env::args_os().collect()));
+    let matches = Cli::command().get_matches_from(words::sorted(&Cli::command(), std::env::args_os().collect()));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.format(&mut Cli::command()).exit());
     let outcome = match cli.command {
         Command::Build(c) => c.run(),
         Command::Run(c) => c.run(),
+        Command::Exec(c) => c.run(matches.subcommand_matches("exec")),
         Command::Opt(c) => c.run(),
         Command::As(c) => c.run(),
         Command::Objdump(c) => c.run(),

@@ -42,7 +42,7 @@ pub struct Opt {
 impl Opt {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
-        let machine = self.machine.load()?;
+        let machine = super::load_machine(&self.machine)?;
         let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
         let bytes = super::read_input(&self.input, "LLVM IR")?;
         let context = Context::create();

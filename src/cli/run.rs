@@ -9,11 +9,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
 use heddle::driver::{self, Emit};
+use heddle::options::SimulationArgs;
 use heddle_object::{Image, read};
 use heddle_report::HostTimes;
 use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::quick::Quick;
-use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, RunError, Simulator, run_case};
+use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, Refusal, RunError, Simulator, run_case};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options};
 use heddle_target::Machine;
@@ -67,25 +68,8 @@ pub struct Run {
     /// Run this object instead of compiling the case's source.
     #[arg(long, value_name = "FILE")]
     object: Option<PathBuf>,
-    /// Instructions a work-group may execute before it counts as runaway.
-    #[arg(long, value_name = "N", default_value_t = Options::default().max_instructions)]
-    max_instructions: u64,
-    /// When functional mode translates code to the host's instructions: when it pays, at once, or never.
-    /// Results do not depend on it.
-    #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
-    jit: heddle_sim::Jit,
-
-    /// Bytes of messages that a launch may print; what does not fit is dropped, and the report says how much.
-    #[arg(long, value_name = "BYTES", default_value_t = Options::default().printf_room)]
-    printf_buffer: u32,
-    /// Host threads of the simulator; 0: all cores. Results of timing mode do not depend on it.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    threads: usize,
-    /// Run-time scalarizer: an unmarked instruction with at most this many active lanes, all with the same
-    /// operands, runs on the scalar unit; 0 turns it off. Without it as the machine description says
-    /// (sm.scalar-threshold).
-    #[arg(long, value_name = "LANES")]
-    scalar_threshold: Option<u32>,
+    #[command(flatten)]
+    simulation: SimulationArgs,
     /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised
     /// (reads of work-group and private memory that was never written), barriers (every work-item of a
     /// work-group reaches each barrier), marks (the operands of u-marked instructions are the same in all
@@ -229,9 +213,7 @@ impl Run {
             let left_out = FUNCTIONAL.map(|(_, name)| name).join(", ");
             heddle_report::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
         }
-        if let Some(t) = self.scalar_threshold.filter(|t| *t >= machine.warp_size) {
-            return wrong(&format!("--scalar-threshold {t}: must be below the warp size, {}", machine.warp_size));
-        }
+        self.simulation.check(machine).map_err(Failure::input)?;
         self.dump.check()?;
         if self.object.is_some() && !self.dump.dump.is_empty() {
             return wrong("--dump shows what the compiler did; with --object nothing is compiled");
@@ -296,23 +278,17 @@ impl Run {
     }
 
     /// The simulator's options.
-    fn simulation(&self) -> Options {
+    fn simulator_options(&self) -> Options {
         let functional = self.mode() == Mode::Functional;
         let checks = |check: Check| self.check.iter().any(|c| *c == check || *c == Check::All);
         Options {
-            max_instructions: self.max_instructions,
-            threads: self.threads,
-            jit: self.jit,
-            in_turns: false,
             check_marks: checks(Check::Marks),
             check_renames: checks(Check::Renames),
             check_races: functional && checks(Check::Races),
             check_uninitialised: functional && checks(Check::Uninitialised),
             check_barriers: functional && checks(Check::Barriers),
-            scalar_threshold: self.scalar_threshold,
-            printf_room: self.printf_buffer,
-            host_writes: Vec::new(),
             record: self.record(),
+            ..self.simulation.options()
         }
     }
 
@@ -325,17 +301,17 @@ impl Run {
     fn simulate(&self, case: &Case, image: &Image, machine: &Machine) -> Result<CaseOutcome, Failure> {
         // With the statistics on standard output, what the kernels print is a field of them.
         let mut terminal = Terminal { shows: !self.json_alone(), shown: Ok(()), printed: Vec::new() };
-        let options = self.simulation();
+        let options = self.simulator_options();
         let simulator = Simulator { machine, mode: self.mode(), options: &options };
         let outcome = run_case(case, image, &simulator, &mut terminal);
         let Terminal { shown, printed, .. } = terminal;
         shown?;
         let name = self.case.display();
         let outcome = outcome.map_err(|e| match e {
-            RunError::Input(m) => Failure::input(format!("{name}: {m}")),
+            RunError::Input(m) | RunError::Refused(Refusal { message: m, .. }) => Failure::input(format!("{name}: {m}")),
             RunError::Fault(f) => self.faulted(&f, machine, &printed),
         })?;
-        if let Some(warning) = heddle_report::dropped(&outcome.printed, self.printf_buffer) {
+        if let Some(warning) = heddle_report::dropped(&outcome.printed, self.simulation.printf_buffer) {
             heddle_report::say!("{name}: warning: {warning}");
         }
         Ok(outcome)
@@ -366,7 +342,7 @@ impl Run {
 
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
-        let machine = self.machine.load()?;
+        let machine = super::load_machine(&self.machine)?;
         self.check_options(&machine)?;
         let mut case = self.read_case()?;
         let started = Instant::now();
@@ -382,7 +358,7 @@ impl Run {
         };
         let command = std::env::args().collect::<Vec<_>>().join(" ");
         let (case, image, machine) = (&case, &image, &machine);
-        let run = heddle_report::html::Run { title: &title, command, case, image, machine, mode: self.mode() };
+        let run = heddle_report::html::Run { title: &title, command, case, image, machine, mode: self.mode(), sources: &[] };
         self.write_results(&run, &outcome, &times)?;
         if outcome.mismatches.is_empty() {
             return Ok(());

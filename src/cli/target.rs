@@ -34,7 +34,7 @@ impl Target {
         if self.fields {
             return write_output(None, heddle_target::docs::reference().as_bytes());
         }
-        let machine = self.machine.load()?;
+        let machine = super::load_machine(&self.machine)?;
         if self.check {
             let Machine { name, sm, warp_size, .. } = &machine;
             let text = format!("{name}: a valid machine of {} SMs with warps of {warp_size} lanes\n", sm.count);

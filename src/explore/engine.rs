@@ -16,7 +16,7 @@ use super::options::PointOptions;
 use crate::driver::{self, Emit};
 use heddle_object::Image;
 use heddle_object::read;
-use heddle_runtime::run::{Mode, Outcome, RunError, Simulator, run_case};
+use heddle_runtime::run::{Mode, Outcome, Refusal, RunError, Simulator, run_case};
 use heddle_target::Machine;
 
 /// How a point ended.
@@ -124,7 +124,7 @@ pub fn run(
         options.check(machine).map_err(|m| (Status::Refused, m))?;
         let image = compiler.image(case, machine, options)?;
         run_case(&case.case, &image, &Simulator { machine, mode, options: &options.simulation() }, &mut ()).map_err(|e| match e {
-            RunError::Input(m) => (Status::Refused, m),
+            RunError::Input(m) | RunError::Refused(Refusal { message: m, .. }) => (Status::Refused, m),
             RunError::Fault(f) => (Status::Fault, f.to_string()),
         })
     };

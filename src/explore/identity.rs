@@ -5,47 +5,14 @@
 //! changes.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::ExploreError;
 use super::options::PointOptions;
+pub use crate::hash::{Hash, Hasher};
 use heddle_runtime::case::Case;
 use heddle_runtime::run::Mode;
 use heddle_target::Machine;
-
-/// A SHA-256, cut to 128 bits: 32 hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Hash(String);
-
-impl fmt::Display for Hash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Hashes parts; their borders count.
-#[derive(Default)]
-pub struct Hasher(Sha256);
-
-impl Hasher {
-    /// Adds a part.
-    pub fn part(mut self, bytes: impl AsRef<[u8]>) -> Hasher {
-        let bytes = bytes.as_ref();
-        self.0.update((bytes.len() as u64).to_le_bytes());
-        self.0.update(bytes);
-        self
-    }
-
-    /// The hash.
-    pub fn finish(self) -> Hash {
-        Hash(self.0.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect())
-    }
-}
 
 /// This build of Heddle: the program file itself and the LLVM it loads. Two builds that differ in anything
 /// are different.
@@ -139,7 +106,7 @@ fn headers_of(file: &Path, text: &[u8], folders: &[PathBuf], found: &mut BTreeSe
 /// The id of a point.
 pub fn point(build: &Hash, case: &LoadedCase, machine: &str, options: &PointOptions, mode: Mode) -> Hash {
     let mode = if mode == Mode::Timing { "timing" } else { "functional" };
-    Hasher::default().part(&build.0).part(&case.hash.0).part(machine).part(options.text()).part(mode).finish()
+    Hasher::default().part(build).part(&case.hash).part(machine).part(options.text()).part(mode).finish()
 }
 
 /// A machine as text that is equal for equal machines.
@@ -153,12 +120,6 @@ pub fn machine_text(machine: &Machine) -> Result<String, ExploreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_have_borders() {
-        assert_ne!(Hasher::default().part("ab").part("c").finish(), Hasher::default().part("a").part("bc").finish());
-        assert_eq!(Hasher::default().part("x").finish().to_string().len(), 32);
-    }
 
     #[test]
     fn the_hash_of_a_case_follows_its_files() {

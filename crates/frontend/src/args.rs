@@ -112,16 +112,20 @@ pub fn is_compilation_option(word: &str) -> bool {
 /// # Errors
 /// A sentence that says what is wrong, for a message with exit status 2.
 pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
-    let mut reader = Reader::default();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        reader.read(word, &mut words)?;
-    }
+    let mut reader = Reader::of(args)?;
     if reader.line.inputs.is_empty() {
         return Err("no input file; give an OpenCL C source (.cl), LLVM IR (.ll) or bitcode (.bc)".into());
     }
     reader.name_dependencies();
     Ok(reader.line)
+}
+
+/// Reads options for a source that is no file: what they say of inputs and outputs is left to the caller.
+///
+/// # Errors
+/// As [`parse_clang_style`].
+pub fn parse_options(args: &[String]) -> Result<BuildInvocation, String> {
+    Reader::of(args).map(|reader| reader.line)
 }
 
 /// A command line while it is read.
@@ -135,6 +139,16 @@ struct Reader {
 }
 
 impl Reader {
+    /// Reads all words.
+    fn of(args: &[String]) -> Result<Reader, String> {
+        let mut reader = Reader::default();
+        let mut words = args.iter();
+        while let Some(word) = words.next() {
+            reader.read(word, &mut words)?;
+        }
+        Ok(reader)
+    }
+
     /// Reads a word, with the next one if it has its value there.
     fn read(&mut self, word: &str, words: &mut std::slice::Iter<String>) -> Result<(), String> {
         if let Some(opt) = optimisation(word) {

@@ -5,9 +5,9 @@
 //! measured). Its diagnostics go to the user as they are.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use crate::error::io;
 use crate::library::Library;
@@ -48,9 +48,20 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     let folder = tempfile::tempdir().map_err(io("making a temporary folder"))?;
     let output = folder.path().join("kernel.bc");
     let mut command = Command::new(clang_path());
-    language(&mut command, folder.path(), options).map_err(io("writing heddle.h"))?;
-    command.args(["-emit-llvm", "-c"]);
     let library = Library::find()?;
+    let header = write_header(folder.path())?;
+    compilation(&mut command, &header, &library, options, checked);
+    command.args(&options.clang_args);
+    command.arg(input).arg("-o").arg(&output);
+    execute(&mut command, options, input.display().to_string(), &output)?;
+    fs::read(&output).map_err(io("reading clang's output"))
+}
+
+/// Tells clang how to compile to bitcode; `header`: the folder with `heddle.h`. The user's arguments are
+/// not among what it adds: they come behind.
+pub(crate) fn compilation(command: &mut Command, header: &Path, library: &Library, options: &FrontendOptions, checked: bool) {
+    language(command, header, options);
+    command.args(["-emit-llvm", "-c"]);
     command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
     command.args(NO_VECTORS).arg("-fno-discard-value-names");
     // C99 gives inline functions no body of their own; a kernel needs one wherever clang does not inline.
@@ -67,12 +78,8 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
         command.args(["-Xclang", "-disable-O0-optnone"]);
     }
     // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later
-    // and wins.
-    command.arg("-gline-tables-only");
-    command.args(&options.clang_args);
-    command.arg(input).arg("-o").arg(&output);
-    execute(&mut command, options, input.display().to_string())?;
-    fs::read(&output).map_err(io("reading clang's output"))
+    // and wins. Names of arguments are needed by hosts that ask for them.
+    command.args(["-gline-tables-only", "-cl-kernel-arg-info"]);
 }
 
 /// Runs clang's optimisation pipeline on bitcode.
@@ -85,7 +92,7 @@ pub(crate) fn optimise(bitcode: &[u8], name: &str, options: &FrontendOptions) ->
     command.args(["-x", "ir", TARGET, "-emit-llvm", "-c"]).args(NO_VECTORS);
     command.args(pipeline_args(&options.clang_args));
     command.arg(options.opt.flag()).arg(&input).arg("-o").arg(&output);
-    execute(&mut command, options, name.to_string())?;
+    execute(&mut command, options, name.to_string(), &output)?;
     fs::read(&output).map_err(io(WHAT))
 }
 
@@ -114,19 +121,27 @@ pub fn preprocess(line: &BuildInvocation) -> Result<(), FrontendError> {
         FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
     let mut command = Command::new(clang_path());
     let folder = tempfile::tempdir().map_err(io("writing heddle.h"))?;
-    language(&mut command, folder.path(), &options).map_err(io("writing heddle.h"))?;
+    let header = write_header(folder.path())?;
+    language(&mut command, &header, &options);
     command.arg(if line.syntax_only { "-fsyntax-only" } else { "-E" }).args(&line.clang_args).args(&line.inputs);
     if let Some(o) = &line.output {
         command.arg("-o").arg(o);
     }
-    execute(&mut command, &options, line.inputs.iter().map(|i| i.display().to_string()).collect::<Vec<_>>().join(", "))
+    let inputs = line.inputs.iter().map(|i| i.display().to_string()).collect::<Vec<_>>().join(", ");
+    // Where the host program does not let clang's status be seen, its messages are all there is.
+    execute(&mut command, &options, inputs, folder.path())
 }
 
-/// Tells clang the language, the device and `heddle.h`, which is written to a temporary folder.
-pub(crate) fn language(command: &mut Command, folder: &Path, options: &FrontendOptions) -> std::io::Result<()> {
+/// Writes `heddle.h` to a folder in this one.
+pub(crate) fn write_header(folder: &Path) -> Result<PathBuf, FrontendError> {
     let include = folder.join("include");
-    fs::create_dir(&include)?;
-    fs::write(include.join("heddle.h"), HEADER)?;
+    let written = fs::create_dir_all(&include).and_then(|()| fs::write(include.join("heddle.h"), HEADER));
+    written.map_err(io("writing heddle.h"))?;
+    Ok(include)
+}
+
+/// Tells clang the language, the device and `heddle.h`, which is in the folder `header`.
+pub(crate) fn language(command: &mut Command, header: &Path, options: &FrontendOptions) {
     command.args(["-x", "cl", TARGET]);
     if !options.clang_args.iter().any(|a| a.starts_with("-cl-std=") || a.starts_with("-std=")) {
         command.arg(format!("-cl-std={DEFAULT_STANDARD}"));
@@ -143,25 +158,71 @@ pub(crate) fn language(command: &mut Command, folder: &Path, options: &FrontendO
     let defined = |name: &str| options.clang_args.iter().any(|a| a.trim_start_matches("-D").split('=').next() == Some(name));
     command.args(device.iter().filter(|(name, _)| !defined(name)).map(|(name, value)| format!("-D{name}={value}")));
     command.args(["-U__NVPTX__", "-U__PTX__"]);
-    command.arg("-isystem").arg(&include).arg(format!("-fdebug-prefix-map={}=heddle", include.display()));
+    command.arg("-isystem").arg(header).arg(format!("-fdebug-prefix-map={}=heddle", header.display()));
     command.arg(options.opt.flag());
-    Ok(())
 }
 
-/// Runs clang.
-fn execute(command: &mut Command, options: &FrontendOptions, input: String) -> Result<(), FrontendError> {
+/// Runs clang, which writes `output`.
+fn execute(command: &mut Command, options: &FrontendOptions, input: String, output: &Path) -> Result<(), FrontendError> {
     let keep = options.diagnostics == Diagnostics::Keep;
-    let stderr = if keep { Stdio::piped() } else { Stdio::inherit() };
-    command.stdin(Stdio::null()).stderr(stderr).stdout(Stdio::inherit());
-    if options.verbose {
-        let _gone = writeln!(std::io::stderr(), "{command:?}");
-    }
-    let run = command.spawn().and_then(std::process::Child::wait_with_output);
-    let output = run.map_err(|error| FrontendError::NoClang { path: clang_path().display().to_string(), error })?;
-    if output.status.success() {
+    command.stdout(Stdio::inherit());
+    let (ended, text) = run(command, options.verbose, keep)?;
+    if ended.well(output) {
         return Ok(());
     }
-    let text = String::from_utf8_lossy(&output.stderr);
     let diagnostics = if keep { format!(":\n{}", text.trim_end()) } else { String::new() };
     Err(FrontendError::Clang { input, diagnostics })
 }
+
+/// How clang ended.
+pub(crate) enum Ended {
+    /// With this status.
+    With(ExitStatus),
+    /// Nobody knows: the process that Heddle is part of ignores SIGCHLD, or waits for all children itself.
+    Unseen,
+}
+
+impl Ended {
+    /// Whether clang did what it was to do. It makes its output's name only when the contents are whole.
+    pub fn well(&self, output: &Path) -> bool {
+        match self {
+            Ended::With(status) => status.success(),
+            Ended::Unseen => output.exists(),
+        }
+    }
+
+    /// Whether clang itself failed, rather than found errors.
+    pub fn crashed(&self) -> bool {
+        matches!(self, Ended::With(status) if !matches!(status.code(), Some(0 | 1)))
+    }
+}
+
+/// Runs clang to its end; `keep`: with its messages, which are else shown as it writes them.
+pub(crate) fn run(command: &mut Command, verbose: bool, keep: bool) -> Result<(Ended, String), FrontendError> {
+    // A file rather than a pipe: nobody has to read it meanwhile, and where the host program has closed its
+    // standard streams, a pipe's ends would take their numbers.
+    let mut messages = if keep { Some(tempfile::tempfile().map_err(io("making a temporary file"))?) } else { None };
+    let stderr = match &messages {
+        Some(file) => Stdio::from(file.try_clone().map_err(io("making a temporary file"))?),
+        None => Stdio::inherit(),
+    };
+    command.stdin(Stdio::null()).stderr(stderr);
+    if verbose {
+        let _gone = writeln!(std::io::stderr(), "{command:?}");
+    }
+    let no_clang = |error| FrontendError::NoClang { path: clang_path().display().to_string(), error };
+    let mut child = command.spawn().map_err(no_clang)?;
+    let ended = match child.wait() {
+        Ok(status) => Ended::With(status),
+        Err(e) if e.raw_os_error() == Some(NO_CHILD) => Ended::Unseen,
+        Err(e) => return Err(no_clang(e)),
+    };
+    let mut text = Vec::new();
+    if let Some(file) = &mut messages {
+        file.rewind().and_then(|()| file.read_to_end(&mut text)).map_err(io("reading clang's messages"))?;
+    }
+    Ok((ended, String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// `ECHILD`, on all systems that Heddle runs on.
+const NO_CHILD: i32 = 10;

@@ -19,6 +19,18 @@ pub enum FrontendError {
         /// Its diagnostics behind a colon and a line break; empty if they have been shown.
         diagnostics: String,
     },
+    /// clang does not know an option, or not its value.
+    #[error("{0}")]
+    Option(String),
+    /// A program does not compile, or its parts do not fit together.
+    #[error("{log}")]
+    Program {
+        /// What clang and Heddle have to say, warnings included.
+        log: String,
+    },
+    /// clang itself failed.
+    #[error("clang failed:\n{0}")]
+    Crash(String),
     /// An input cannot be read, or is of no known kind.
     #[error("{input}: {reason}")]
     Input {

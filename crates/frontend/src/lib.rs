@@ -5,20 +5,24 @@
 //! - [`features`]: what the device announces of OpenCL C.
 //! - `library.rs`: the built-in library as a file.
 //! - `clang.rs`: clang as a process.
+//! - [`source`]: programs from memory.
 //! - `module.rs`: from sources to one module that is ready for selection.
 //!
 //! May touch: clang, LLVM. Knows nothing of MIR or the machine.
 
 pub mod args;
 mod clang;
+mod dependencies;
 mod error;
 pub mod features;
 mod library;
 mod module;
 mod options;
+pub mod source;
 
 pub use args::{BuildInvocation, OptLevel};
 pub use clang::{clang_path, compile_to_bitcode, preprocess};
 pub use error::FrontendError;
-pub use module::compile_to_module;
+pub use library::cache_folder;
+pub use module::{Bitcode, compile_to_module, link_to_bitcode, link_to_module};
 pub use options::{Diagnostics, FrontendOptions};

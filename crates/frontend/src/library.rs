@@ -44,10 +44,11 @@ impl Library {
 }
 
 /// Heddle's folder in the user's cache: below `XDG_CACHE_HOME`, else below `HOME`.
-fn cache_folder() -> Option<PathBuf> {
+pub fn cache_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?;
-    Some(cache.join("heddle"))
+    // A relative one means another folder for every process.
+    cache.is_absolute().then(|| cache.join("heddle"))
 }
 
 fn is_whole(path: &Path) -> bool {

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use heddle_llvm_passes::ir::{self, Value};
+use heddle_llvm_passes::ir::{self, Value, link};
 use heddle_llvm_passes::{Facts, PassError};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -32,47 +32,111 @@ pub fn compile_to_module<'ctx>(
 ) -> Result<Module<'ctx>, FrontendError> {
     let mut program = Program::default();
     for input in inputs {
-        program.add(load(context, input, options, checked)?, input)?;
+        program.add(load(context, input, options, checked)?, &input.display().to_string())?;
     }
-    let module = program
-        .module
-        .ok_or_else(|| FrontendError::Input { input: "no input".into(), reason: "give at least one source".into() })?;
-    mark(&module)?;
-    let module = if checked { optimise_checked(context, module, options)? } else { module };
-    // For messages without a line.
+    let module = program.linked()?;
+    if !mark(&module) {
+        let what = module.get_name().to_string_lossy().into_owned();
+        return Err(FrontendError::Input { input: what, reason: "no kernel function (mark one with __kernel)".into() });
+    }
     let all: Vec<String> = inputs.iter().map(|i| i.display().to_string()).collect();
-    module.set_name(&all.join(", "));
+    finish(context, module, &all.join(", "), options, checked, facts)
+}
+
+/// Compiled source: what [`crate::source::compile_source`] or [`link_to_bitcode`] made.
+#[derive(Clone, Copy, Debug)]
+pub struct Bitcode<'a> {
+    /// What messages call it.
+    pub name: &'a str,
+    /// LLVM bitcode.
+    pub bytes: &'a [u8],
+}
+
+/// Links compiled sources into one module as [`compile_to_module`] leaves it; it may have no kernel.
+///
+/// # Errors
+/// [`FrontendError::Input`] or [`FrontendError::Llvm`] for parts that do not fit together or are no bitcode,
+/// [`FrontendError::Unsupported`], and what [`compile_to_module`] may find.
+pub fn link_to_module<'ctx>(
+    context: &'ctx Context,
+    parts: &[Bitcode],
+    options: &FrontendOptions,
+    checked: bool,
+    facts: Facts,
+) -> Result<Module<'ctx>, FrontendError> {
+    let module = link_parts(context, parts)?;
+    mark(&module);
+    let all: Vec<&str> = parts.iter().map(|p| p.name).collect();
+    finish(context, module, &all.join(", "), options, checked, facts)
+}
+
+/// Links compiled sources into bitcode that can be linked with more.
+///
+/// # Errors
+/// As [`link_to_module`].
+pub fn link_to_bitcode(parts: &[Bitcode]) -> Result<Vec<u8>, FrontendError> {
+    let context = Context::create();
+    let module = link_parts(&context, parts)?;
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
+}
+
+fn link_parts<'ctx>(context: &'ctx Context, parts: &[Bitcode]) -> Result<Module<'ctx>, FrontendError> {
+    let mut program = Program::default();
+    for part in parts {
+        let buffer = MemoryBuffer::create_from_memory_range_copy(part.bytes, part.name);
+        program.add(read(context, buffer, part.name)?, part.name)?;
+    }
+    program.linked()
+}
+
+/// What follows on linking; `name` is for messages without a line.
+fn finish<'ctx>(
+    context: &'ctx Context,
+    module: Module<'ctx>,
+    name: &str,
+    options: &FrontendOptions,
+    checked: bool,
+    facts: Facts,
+) -> Result<Module<'ctx>, FrontendError> {
+    let module = if checked { optimise_checked(context, module, options)? } else { module };
+    module.set_name(name);
     prepare(&module, options, facts)?;
     Ok(module)
 }
 
 /// Inputs that have been linked.
 #[derive(Default)]
-struct Program<'ctx, 'a> {
+struct Program<'ctx> {
     module: Option<Module<'ctx>>,
     /// The functions that other inputs see, and where they are defined.
-    defined: Vec<(String, &'a Path)>,
+    defined: Vec<(String, String)>,
 }
 
-impl<'ctx, 'a> Program<'ctx, 'a> {
+impl<'ctx> Program<'ctx> {
+    /// All inputs in one module.
+    fn linked(self) -> Result<Module<'ctx>, FrontendError> {
+        self.module.ok_or_else(|| FrontendError::Input { input: "no input".into(), reason: "give at least one source".into() })
+    }
+
     /// Links an input.
-    fn add(&mut self, module: Module<'ctx>, input: &'a Path) -> Result<(), FrontendError> {
+    fn add(&mut self, module: Module<'ctx>, input: &str) -> Result<(), FrontendError> {
         let visible = |f: &FunctionValue| f.count_basic_blocks() > 0 && f.get_linkage() == Linkage::External;
         for f in module.get_functions().filter(visible) {
             self.define(f, input)?;
         }
         match &self.module {
-            None => self.module = Some(module),
-            Some(first) => first
-                .link_in_module(module)
-                .map_err(|e| FrontendError::Llvm { what: format!("linking {}", input.display()), reason: e.to_string() })?,
+            None => {
+                link::be_quiet(&module);
+                self.module = Some(module);
+            }
+            Some(first) => link::link(first, module).map_err(|e| llvm(&format!("linking {input}"), &e))?,
         }
         Ok(())
     }
 
     /// Notes a function that other inputs see. Each source has its own of an inline function, which at -O0
     /// nothing but its place tells: it stays apart.
-    fn define(&mut self, f: FunctionValue<'ctx>, input: &'a Path) -> Result<(), FrontendError> {
+    fn define(&mut self, f: FunctionValue<'ctx>, input: &str) -> Result<(), FrontendError> {
         let name = f.get_name().to_string_lossy().into_owned();
         let first = self.module.as_ref().and_then(|m| m.get_function(&name));
         if let Some((first, (_, earlier))) = first.zip(self.defined.iter().find(|(n, _)| *n == name)) {
@@ -84,11 +148,11 @@ impl<'ctx, 'a> Program<'ctx, 'a> {
             } else if is_inline(first) {
                 first.set_linkage(Linkage::Internal);
             } else {
-                let reason = format!("`{name}` is defined in {} already", earlier.display());
-                return Err(FrontendError::Input { input: input.display().to_string(), reason });
+                let reason = format!("`{name}` is defined in {earlier} already");
+                return Err(FrontendError::Input { input: input.into(), reason });
             }
         }
-        self.defined.push((name, input));
+        self.defined.push((name, input.into()));
         Ok(())
     }
 }
@@ -119,17 +183,22 @@ fn load<'ctx>(
             MemoryBuffer::create_from_memory_range_copy(&output, &name)
         }
     };
+    read(context, bitcode, &name)
+}
+
+/// Reads LLVM IR or bitcode.
+fn read<'ctx>(context: &'ctx Context, bitcode: MemoryBuffer, name: &str) -> Result<Module<'ctx>, FrontendError> {
     let module = context.create_module_from_ir(bitcode).map_err(|e| {
         let text = e.to_string();
-        if text.starts_with(&format!("{name}:")) { FrontendError::Parse(text.trim_end().into()) } else { llvm(&name, &text) }
+        if text.starts_with(&format!("{name}:")) { FrontendError::Parse(text.trim_end().into()) } else { llvm(name, &text) }
     })?;
     // What clang wrote is valid; what a user wrote may parse without being so.
-    module.verify().map_err(|e| llvm(&name, &e.to_string()))?;
+    module.verify().map_err(|e| llvm(name, &e.to_string()))?;
     Ok(module)
 }
 
-/// Marks everything but kernels to be inlined.
-fn mark(module: &Module) -> Result<(), FrontendError> {
+/// Marks everything but kernels to be inlined; whether there is a kernel.
+fn mark(module: &Module) -> bool {
     let context = module.get_context();
     let always = context.create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
     let drop: Vec<u32> = ["noinline", "optnone"].iter().map(|n| Attribute::get_named_enum_kind_id(n)).collect();
@@ -152,11 +221,7 @@ fn mark(module: &Module) -> Result<(), FrontendError> {
             function.set_linkage(Linkage::Internal);
         }
     }
-    if !any_kernel {
-        let what = module.get_name().to_string_lossy().into_owned();
-        return Err(FrontendError::Input { input: what, reason: "no kernel function (mark one with __kernel)".into() });
-    }
-    Ok(())
+    any_kernel
 }
 
 /// Optimises a module of which clang has run no pass yet, for checking mode: what LLVM would remove as

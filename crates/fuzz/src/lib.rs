@@ -23,7 +23,7 @@ use heddle_isel::CacheHints;
 use heddle_object::Image;
 use heddle_object::read;
 use heddle_runtime::case::Case;
-use heddle_runtime::run::{Mode, RunError, Simulator, run_case};
+use heddle_runtime::run::{Mode, Refusal, RunError, Simulator, run_case};
 use heddle_sim::Jit;
 use heddle_sim::Options;
 use heddle_target::Machine;
@@ -345,7 +345,7 @@ fn run_setup(
     let result = run_case(&case, &made.objects[&key], &Simulator { machine, mode: s.mode, options: &limits }, &mut ());
     lap("simulation");
     match result {
-        Err(RunError::Input(message)) if s.may_refuse && message.contains("fits an SM") => Ok(None),
+        Err(RunError::Refused(Refusal { message, .. })) if s.may_refuse && message.contains("fits an SM") => Ok(None),
         Err(e) => Err(("fault", e.to_string())),
         Ok(outcome) => Ok(Some(outcome.buffers.into_iter().map(|(n, a)| (n, a.data)).collect())),
     }

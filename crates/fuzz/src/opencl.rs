@@ -189,9 +189,10 @@ fn job(source: &str, case: &Case) -> Result<Job, String> {
     let launch = case.launches.first().ok_or("the case has no launch")?;
     let sizes = |v: &[u64]| v.iter().map(|n| *n as usize).collect::<Vec<_>>();
     let arguments = launch.arguments()?.into_iter().map(|a| match a {
-        Argument::Buffer(name) => JobArgument::Buffer(name),
-        Argument::Value { bytes, .. } => JobArgument::Value(bytes),
-        Argument::Local(bytes) => JobArgument::Local(bytes),
+        Argument::Buffer { name, offset: 0 } => Ok(JobArgument::Buffer(name)),
+        Argument::Value { bytes, .. } => Ok(JobArgument::Value(bytes)),
+        Argument::Local(bytes) => Ok(JobArgument::Local(bytes)),
+        other => Err(format!("an argument that only Heddle takes: {other:?}")),
     });
     let contents = |(name, b): (&String, &heddle_runtime::case::Buffer)| Ok((name.clone(), b.contents(&case.folder)?.data));
     Ok(Job {
@@ -199,7 +200,7 @@ fn job(source: &str, case: &Case) -> Result<Job, String> {
         kernel: launch.kernel.clone(),
         global: sizes(&launch.global),
         local: sizes(launch.local.as_deref().unwrap_or(&[])),
-        arguments: arguments.collect(),
+        arguments: arguments.collect::<Result<_, String>>()?,
         buffers: case.buffers.iter().map(contents).collect::<Result<_, String>>()?,
         optimise: false,
     })

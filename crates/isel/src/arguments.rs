@@ -4,7 +4,8 @@ use heddle_isa::Operand;
 use heddle_llvm_passes::ir::{Type, Value, address_space, function, metadata};
 use heddle_llvm_passes::{printf, surfaces};
 use heddle_object::metadata::{
-    ARGUMENTS_START, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, PRINTF_ARGUMENT_BYTES,
+    ARGUMENTS_START, Access, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, PRINTF_ARGUMENT_BYTES,
+    TypeQualifiers,
 };
 use rustc_hash::FxHashMap;
 
@@ -62,12 +63,18 @@ struct Place {
 pub(crate) fn declare_arguments(s: &mut Selector) {
     let names = strings(s.cx.kernel, "kernel_arg_name");
     let type_names = strings(s.cx.kernel, "kernel_arg_type");
-    let read_only = read_only(s.cx.kernel, &type_names);
+    // Those behind `typedef`, where they are known.
+    let base_types = strings(s.cx.kernel, "kernel_arg_base_type");
+    let base_types = if base_types.is_empty() { type_names.clone() } else { base_types };
+    let access = strings(s.cx.kernel, "kernel_arg_access_qual");
+    let qualifiers = strings(s.cx.kernel, "kernel_arg_type_qual");
+    let read_only = read_only(s.cx.kernel, &base_types);
     let mut offset = ARGUMENTS_START;
     for (i, param) in s.cx.params.clone().into_iter().enumerate() {
         let by_value = function::by_value_type(s.cx.kernel, i as u32).map(Type);
         let type_name = type_names.get(i).cloned().unwrap_or_default();
-        let Place { size, align, kind } = place(s, i, by_value, &type_name);
+        let base_type = base_types.get(i).map(String::as_str).unwrap_or_default();
+        let Place { size, align, kind } = place(s, i, by_value, base_type);
         offset = offset.next_multiple_of(align.clamp(1, 16));
         s.out.f.args.push(KernelArgument {
             name: names.get(i).filter(|n| !n.is_empty()).cloned().unwrap_or_else(|| param.name()),
@@ -78,6 +85,8 @@ pub(crate) fn declare_arguments(s: &mut Selector) {
             align: if kind == ArgumentKind::Local { LOCAL_BUFFER_ALIGN } else { align },
             restrict: function::has_attribute(param, "noalias"),
             read_only: read_only.contains(&(i as u32)),
+            access: access.get(i).and_then(|a| a.parse().ok()).unwrap_or_default(),
+            qualifiers: qualifiers.get(i).map(|q| TypeQualifiers::of(q.split(' '))).unwrap_or_default(),
         });
         s.arguments.offsets.insert(param, offset);
         if by_value.is_some() {
@@ -156,6 +165,8 @@ fn declare_printf(s: &mut Selector, end: u32) -> u32 {
         align: 8,
         restrict: false,
         read_only: false,
+        access: Access::None,
+        qualifiers: TypeQualifiers::default(),
     });
     offset + PRINTF_ARGUMENT_BYTES
 }

@@ -128,6 +128,9 @@ impl<'a> Selector<'a> {
         let kernel = self.cx.kernel;
         self.out.f.whole_work_groups = self.cx.uniformity.assumes_whole_groups() || function::uniform_work_groups(kernel);
         self.out.f.required_work_group = function::required_work_group_size(kernel);
+        self.out.f.work_group_hint = function::work_group_size_hint(kernel);
+        self.out.f.vector_hint = function::vector_type_hint(kernel);
+        self.out.f.required_sub_group = function::required_sub_group_size(kernel);
         arguments::declare_arguments(&mut self);
         control::create_blocks(&mut self);
         storage::reserve_null(&mut self);

@@ -69,6 +69,12 @@ pub struct Function {
     pub private_bytes: u32,
     /// `reqd_work_group_size`, if given.
     pub required_work_group: Option<[u32; 3]>,
+    /// `work_group_size_hint`, if given.
+    pub work_group_hint: Option<[u32; 3]>,
+    /// `vec_type_hint`, if given, as OpenCL C spells the type.
+    pub vector_hint: Option<String>,
+    /// `intel_reqd_sub_group_size`, if given.
+    pub required_sub_group: Option<u32>,
     /// All work-groups of a range have the same size, the last one included: the code rests on it, or the
     /// language allows no others.
     pub whole_work_groups: bool,
@@ -99,6 +105,9 @@ impl Function {
             local_bytes: 0,
             private_bytes: 0,
             required_work_group: None,
+            work_group_hint: None,
+            vector_hint: None,
+            required_sub_group: None,
             whole_work_groups: false,
             redzones: Vec::new(),
             fixed_registers: None,

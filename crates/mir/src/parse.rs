@@ -9,7 +9,7 @@ use heddle_isa::text::column_of;
 use heddle_isa::text::{BlockNames, parse_block, parse_inst};
 
 use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
-use heddle_object::metadata::{KernelArgument, Redzone, Variable};
+use heddle_object::metadata::{Access, KernelArgument, Redzone, TypeQualifiers, Variable};
 use heddle_object::printf::PrintfFormat;
 
 /// An error with its place.
@@ -237,6 +237,18 @@ fn header(words: &[String]) -> Result<Function, String> {
                 f.required_work_group = Some([number(words, i + 1)?, number(words, i + 2)?, number(words, i + 3)?]);
                 i += 4;
             }
+            "hint" => {
+                f.work_group_hint = Some([number(words, i + 1)?, number(words, i + 2)?, number(words, i + 3)?]);
+                i += 4;
+            }
+            "vector" => {
+                f.vector_hint = Some(words.get(i + 1).cloned().ok_or("`vector` needs a type in quotes")?);
+                i += 2;
+            }
+            "sub-group" => {
+                f.required_sub_group = Some(number(words, i + 1)?);
+                i += 2;
+            }
             "fixed" => {
                 f.fixed_registers = Some(number(words, i + 1)?);
                 i += 2;
@@ -269,6 +281,10 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
             let kind = serde_json::from_value(serde_json::Value::String(kind))
                 .map_err(|_| "an argument is global, constant, local or value".to_string())?;
             let text = |i: usize| words.get(i).cloned().ok_or_else(|| "a quoted string is missing".to_string());
+            let mut more = words.iter().skip(10).map(String::as_str);
+            let before = |w: &&str| *w != "qualifiers";
+            let plain: Vec<&str> = more.by_ref().take_while(before).collect();
+            let access = plain.iter().position(|w| *w == "access").map(|at| plain.get(at + 1).and_then(|w| w.parse().ok()));
             f.args.push(KernelArgument {
                 kind,
                 name: text(2)?,
@@ -276,8 +292,10 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 offset: number(&words, 5)?,
                 size: number(&words, 7)?,
                 align: number(&words, 9)?,
-                restrict: words.iter().skip(10).any(|w| w == "restrict"),
-                read_only: words.iter().skip(10).any(|w| w == "readonly"),
+                restrict: plain.contains(&"restrict"),
+                read_only: plain.contains(&"readonly"),
+                access: access.unwrap_or(Some(Access::None)).ok_or("access is read_only, write_only or read_write")?,
+                qualifiers: TypeQualifiers::of(more),
             });
         }
         "surface" => {

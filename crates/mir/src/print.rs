@@ -71,6 +71,15 @@ pub fn print_function(f: &Function, out: &mut String) {
     if let Some([x, y, z]) = f.required_work_group {
         let _ = write!(out, " required {x} {y} {z}");
     }
+    if let Some([x, y, z]) = f.work_group_hint {
+        let _ = write!(out, " hint {x} {y} {z}");
+    }
+    if let Some(t) = &f.vector_hint {
+        let _ = write!(out, " vector {}", quoted(t));
+    }
+    if let Some(n) = f.required_sub_group {
+        let _ = write!(out, " sub-group {n}");
+    }
     if f.whole_work_groups {
         out.push_str(" whole");
     }
@@ -94,6 +103,12 @@ pub fn print_function(f: &Function, out: &mut String) {
         );
         for (word, holds) in [(" restrict", a.restrict), (" readonly", a.read_only)] {
             out.push_str(if holds { word } else { "" });
+        }
+        if !a.access.is_none() {
+            let _ = write!(out, " access {}", a.access);
+        }
+        if !a.qualifiers.is_empty() {
+            let _ = write!(out, " qualifiers {}", a.qualifiers.words().collect::<Vec<_>>().join(" "));
         }
         out.push('\n');
     }

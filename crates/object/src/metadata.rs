@@ -44,6 +44,78 @@ pub enum ArgumentKind {
     PrintfBuffer,
 }
 
+/// What a kernel may do with an image argument, as its source says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::EnumString)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Access {
+    /// No image.
+    #[default]
+    None,
+    /// `read_only`, which is what images without a qualifier have.
+    ReadOnly,
+    /// `write_only`.
+    WriteOnly,
+    /// `read_write`.
+    ReadWrite,
+}
+
+impl Access {
+    /// Whether it is no image.
+    pub fn is_none(&self) -> bool {
+        *self == Access::None
+    }
+}
+
+/// The qualifiers of an argument's type, as hosts ask for them: of a pointer, `const` and `volatile` are
+/// those of what it points to, and `__constant` memory is `const`; of values, none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeQualifiers {
+    /// `const`.
+    #[serde(rename = "const", default, skip_serializing_if = "std::ops::Not::not")]
+    pub constant: bool,
+    /// `restrict`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restrict: bool,
+    /// `volatile`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub volatile: bool,
+    /// `pipe`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pipe: bool,
+}
+
+impl TypeQualifiers {
+    /// The words that OpenCL C has for them.
+    pub const WORDS: [&str; 4] = ["const", "restrict", "volatile", "pipe"];
+
+    /// Of the words among others.
+    pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> TypeQualifiers {
+        let mut result = TypeQualifiers::default();
+        for word in words {
+            match word {
+                "const" => result.constant = true,
+                "restrict" => result.restrict = true,
+                "volatile" => result.volatile = true,
+                "pipe" => result.pipe = true,
+                _ => {}
+            }
+        }
+        result
+    }
+
+    /// The words that hold.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        let holds = [self.constant, self.restrict, self.volatile, self.pipe];
+        Self::WORDS.into_iter().zip(holds).filter(|(_, h)| *h).map(|(w, _)| w)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == TypeQualifiers::default()
+    }
+}
+
 /// A kernel argument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelArgument {
@@ -65,6 +137,12 @@ pub struct KernelArgument {
     /// A pointer or image that the kernel only reads, if at all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
+    /// For `Image`: what the source says of its use.
+    #[serde(default, skip_serializing_if = "Access::is_none")]
+    pub access: Access,
+    /// Qualifiers of its type in the source.
+    #[serde(default, skip_serializing_if = "TypeQualifiers::is_empty")]
+    pub qualifiers: TypeQualifiers,
 }
 
 /// Bytes between variables that nothing may access (checking mode).
@@ -138,6 +216,15 @@ pub struct KernelHeader {
     pub predicate_registers: u32,
     /// `reqd_work_group_size`.
     pub required_work_group: Option<[u32; 3]>,
+    /// `work_group_size_hint`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_group_hint: Option<[u32; 3]>,
+    /// `vec_type_hint`, as OpenCL C spells the type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vector_hint: Option<String>,
+    /// `intel_reqd_sub_group_size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required_sub_group: Option<u32>,
     /// The global size must be a multiple of the work-group size: the code rests on work-groups being whole
     /// (of the required size), or was compiled as OpenCL C before 2.0 or with `-cl-uniform-work-group-size`.
     #[serde(default)]
@@ -173,6 +260,18 @@ pub struct ObjectMetadata {
 }
 
 impl KernelHeader {
+    /// The attributes that its source gives it, as OpenCL C spells them, with single spaces between.
+    pub fn attributes(&self) -> String {
+        let sizes = |name: &str, s: &Option<[u32; 3]>| s.map(|[x, y, z]| format!("{name}({x},{y},{z})"));
+        let parts = [
+            sizes("reqd_work_group_size", &self.required_work_group),
+            sizes("work_group_size_hint", &self.work_group_hint),
+            self.vector_hint.as_ref().map(|t| format!("vec_type_hint({t})")),
+            self.required_sub_group.map(|n| format!("intel_reqd_sub_group_size({n})")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
     /// The arguments that a launch gives.
     pub fn visible_args(&self) -> &[KernelArgument] {
         match self.args.split_last() {

@@ -8,7 +8,8 @@
 //! - [`profile`]: a kernel's code with what each instruction cost.
 //! - [`html`]: a page with both, the blocks of each kernel, live registers (`live`), a roofline (`roofline`)
 //!   and time lines.
-//! - [`mod@trace`]: what was recorded by time, for trace viewers.
+//! - [`mod@trace`]: what was recorded by time, for trace viewers; [`session_trace`]: a program's host calls,
+//!   copies and kernels.
 
 /// As `eprintln!`, but a reader of standard error that has gone away is no reason to panic.
 #[macro_export]
@@ -23,6 +24,7 @@ pub mod html;
 mod live;
 pub mod profile;
 mod roofline;
+pub mod session_trace;
 pub mod trace;
 
 use std::fmt::Write;
@@ -109,7 +111,7 @@ pub fn dropped(printed: &Printed, room: u32) -> Option<String> {
 }
 
 /// A number with thousands separators.
-fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {

@@ -173,8 +173,25 @@ fn one() -> u32 {
 /// A kernel argument's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// A buffer, by name.
-    Buffer(String),
+    /// A pointer into a buffer of the case.
+    Buffer {
+        /// Its name.
+        name: String,
+        /// Bytes from its start.
+        offset: u64,
+    },
+    /// A pointer to device memory, for callers that know addresses; 0 is the null pointer.
+    Pointer {
+        /// Device address.
+        address: u64,
+    },
+    /// An image, for callers that know addresses.
+    Image {
+        /// Device address of the first texel.
+        address: u64,
+        /// Its shape.
+        image: Image,
+    },
     /// Bytes of work-group memory.
     Local(u32),
     /// A value passed as it is.
@@ -375,7 +392,7 @@ impl Launch {
     fn validate(&self, buffers: &BTreeMap<String, Buffer>) -> Result<(), String> {
         self.validate_sizes()?;
         for (i, a) in self.arguments().map_err(|m| format!("args{m}"))?.iter().enumerate() {
-            if let Argument::Buffer(b) = a
+            if let Argument::Buffer { name: b, .. } = a
                 && !buffers.contains_key(b)
             {
                 let known: Vec<&str> = buffers.keys().map(String::as_str).collect();
@@ -433,14 +450,28 @@ impl SamplerSpec {
     }
 }
 
-/// Parses `{"kind": value}`.
+/// Parses `{"kind": value}`, or a buffer with an offset.
 fn argument(map: &BTreeMap<String, Value>) -> Result<Argument, String> {
+    if let (2, Some(name), Some(offset)) = (map.len(), map.get("buffer"), map.get("offset")) {
+        let offset = offset.as_u64().ok_or_else(|| format!("offset takes a number of bytes, not {offset}"))?;
+        let name = name.as_str().ok_or("buffer takes a name")?;
+        return Ok(Argument::Buffer { name: name.into(), offset });
+    }
     let mut entries = map.iter();
     let (Some((key, value)), None) = (entries.next(), entries.next()) else {
-        return Err("an argument has exactly one key: buffer, local, bytes, sampler, or a scalar type such as i32 or f32".into());
+        return Err(
+            "an argument has exactly one key: buffer, pointer, local, bytes, sampler, or a scalar type such as i32 or f32".into(),
+        );
     };
     match key.as_str() {
-        "buffer" => value.as_str().map(|s| Argument::Buffer(s.into())).ok_or_else(|| "buffer takes a name".into()),
+        "buffer" => {
+            let name = value.as_str().ok_or("buffer takes a name")?;
+            Ok(Argument::Buffer { name: name.into(), offset: 0 })
+        }
+        "pointer" => match value.as_str() {
+            Some("null") => Ok(Argument::Pointer { address: 0 }),
+            _ => Err(format!("pointer takes \"null\", not {value}; other pointers are into a buffer")),
+        },
         "local" => {
             let n = value.as_u64().and_then(|n| u32::try_from(n).ok());
             n.map(Argument::Local).ok_or_else(|| match value.as_u64() {
@@ -475,7 +506,7 @@ pub fn scalar_bytes(kind: &str, value: &Value) -> Result<Vec<u8>, String> {
         "f16" => DType::Float16,
         "f32" => DType::Float32,
         "f64" => DType::Float64,
-        other => return Err(format!("unknown kind `{other}`: buffer, local, bytes, sampler, i8 … u64, f16, f32, f64")),
+        other => return Err(format!("unknown kind `{other}`: buffer, pointer, local, bytes, sampler, i8 … u64, f16, f32, f64")),
     };
     match value {
         Value::Array(elements) => {

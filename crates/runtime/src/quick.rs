@@ -62,7 +62,7 @@ fn sizes(text: &str, separator: char) -> Result<Value, String> {
 }
 
 /// One `--arg`: `NAME=zeros:DTYPE:SHAPE[,option…]`, `NAME=random:DTYPE:SHAPE[,…]`, `NAME=FILE.npy[,…]`,
-/// `NAME` again, `local=BYTES`, `bytes=BASE64`, `f32=1.5`, `f32=1,2,3,4`.
+/// `NAME` again, `local=BYTES`, `bytes=BASE64`, `pointer=null`, `f32=1.5`, `f32=1,2,3,4`.
 fn argument(text: &str, buffers: &mut Map<String, Value>) -> Result<Value, String> {
     let Some((name, value)) = text.split_once('=') else {
         if buffers.contains_key(text) {
@@ -82,6 +82,7 @@ fn argument(text: &str, buffers: &mut Map<String, Value>) -> Result<Value, Strin
     match name {
         "local" => return Ok(json!({ "local": number(value)? })),
         "bytes" => return Ok(json!({ "bytes": value })),
+        "pointer" => return Ok(json!({ "pointer": value })),
         _ if SCALARS.contains(&name) => {
             let parts: Vec<Value> = value.split(',').map(|t| number(t.trim())).collect::<Result<_, _>>()?;
             let mut result = Map::new();
@@ -148,12 +149,13 @@ mod tests {
             "A",
             "f32=1,2,3,4",
             "local=64",
+            "pointer=null",
         ])
         .unwrap();
         assert_eq!(c.launches[0].global, [64, 4]);
         assert_eq!(c.buffers["A"].random.as_deref(), Some(&[8, 8][..]));
         assert_eq!(c.buffers["B"].rtol, Some(1e-5));
-        assert_eq!(c.launches[0].arguments().unwrap().len(), 5);
+        assert_eq!(c.launches[0].arguments().unwrap().len(), 6);
     }
 
     #[test]
@@ -171,6 +173,7 @@ mod tests {
             ("A", "no such buffer so far"),
             ("A=zeros:float32", "take an element type and a shape"),
             ("A=zeros:float32:4,wrong=1", "unknown option `wrong`"),
+            ("pointer=A", "pointer takes \"null\", not \"A\""),
             ("i32=four", "`four` is no number"),
             ("A=zeros:float31:4", "dtype `float31` is unknown"),
             ("A=iota:int32:64", "unknown kind `iota`: zeros, random, or the name of a .npy file"),

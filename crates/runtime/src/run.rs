@@ -3,10 +3,12 @@
 //! - [`device`]: a device between launches, and the launch itself.
 //! - [`arguments`]: what a kernel finds in the constant bank.
 //! - `limits`: what the machine allows, and work-group sizes for launches that give none.
+//! - `stale`: which L1 lines the driver must invalidate (K6).
 
 pub mod arguments;
 pub mod device;
 mod limits;
+mod stale;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,10 +16,11 @@ use std::time::Duration;
 use super::array::Array;
 use super::case::{Case, Placement};
 use super::printf::Printed;
-pub use device::{DeviceState, Launched, Request, load_data};
+pub use device::{DeviceState, Launched, Request};
 use heddle_object::Image;
 use heddle_sim::{DeviceMemory, Fault, Options, Statistics};
 use heddle_target::Machine;
+pub use limits::{Refusal, RefusalKind, max_work_group_size, suggested_local};
 
 /// What a simulation is to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -34,6 +37,9 @@ pub enum RunError {
     /// Input that makes no launch: exit status 2.
     #[error("{0}")]
     Input(String),
+    /// A launch that is not possible, and which kind of reason there is: exit status 2.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The program did something wrong: exit status 1.
     #[error("{0}")]
     Fault(#[from] Box<Fault>),
@@ -101,18 +107,19 @@ pub fn run_case(case: &Case, image: &Image, simulator: &Simulator, observer: &mu
         false => DeviceMemory::new(limit),
     };
     let buffers = allocate(case, &mut memory, limit).map_err(RunError::Input)?;
-    let data = load_data(image, &mut memory).map_err(RunError::Input)?;
     let mut outcome = Outcome::default();
     let mut device = DeviceState::new(memory, simulator.machine);
+    let data = device.load(0, image).map_err(|e| RunError::Input(e.to_string()))?;
     let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
     for (number, spec) in case.launches.iter().enumerate() {
         // With one launch there is nothing to tell apart.
         let place = if case.launches.len() > 1 { format!("launches[{number}]: ") } else { String::new() };
         let placed = |m: String| RunError::Input(format!("{place}{m}"));
         let arguments = spec.arguments().map_err(placed)?;
-        let request = Request { spec, image: 0, arguments: &arguments, addresses: &addresses, buffers: &case.buffers, data };
+        let request = Request { addresses: &addresses, buffers: &case.buffers, ..Request::by_address(spec, 0, &arguments, data) };
         let launched = device.launch(image, &request, simulator, observer).map_err(|e| match e {
             RunError::Input(m) => placed(m),
+            RunError::Refused(Refusal { kind, message }) => Refusal::new(kind, format!("{place}{message}")).into(),
             fault => fault,
         })?;
         outcome.simulated += launched.time;

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::check::Checker;
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
@@ -16,7 +17,7 @@ use super::memory::DeviceMemory;
 use super::program::{BasicBlock, End, Program};
 use super::statistics::Statistics;
 use super::warp::Control;
-use super::{Descriptor, Launch, Options, Simulation, energy, jit};
+use super::{Descriptor, Launch, Options, Simulation, energy, host_threads, jit};
 use heddle_isa::Special;
 
 /// Runs a launch.
@@ -324,22 +325,29 @@ struct WorkGroups<'a, const N: usize> {
     first_fault: Mutex<Option<(u64, Fault)>>,
 }
 
+/// How long one host thread works on a launch before others help.
+const ALONE: Duration = Duration::from_micros(50);
+
 fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault>> {
     let groups = WorkGroups::<N>::new(run);
-    let mut counts = BlockCounts::new(run.launch.program);
-    if groups.threads <= 1 {
-        counts = groups.work();
-    } else {
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..groups.threads).map(|_| scope.spawn(|| groups.work())).collect();
-            for handle in handles {
-                match handle.join() {
-                    Ok(c) => counts.add(&c),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
+    let started = Instant::now();
+    let shared = &groups;
+    let counts = std::thread::scope(|scope| {
+        let mut helpers = Vec::new();
+        // Most launches of many programs end sooner than threads begin.
+        let mut counts = shared.work(|| {
+            if helpers.is_empty() && shared.threads > 1 && started.elapsed() >= ALONE {
+                helpers.extend((1..shared.threads).map(|_| scope.spawn(move || shared.work(|| {}))));
             }
         });
-    }
+        for helper in helpers {
+            match helper.join() {
+                Ok(c) => counts.add(&c),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        counts
+    });
     let (total, warps) = (groups.total, groups.warps);
     if let Some((_, fault)) = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
         return Err(Box::new(fault));
@@ -356,10 +364,9 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
     fn new(run: Simulation<'a>) -> Self {
         let Simulation { launch, memory, options, .. } = run;
         let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         // Races are reported in the order of work-groups.
         let wanted = if options.check_races { 1 } else { options.threads };
-        let threads = if wanted == 0 { cores } else { wanted }.min(total.max(1) as usize);
+        let threads = if wanted == 0 { host_threads() } else { wanted }.min(total.max(1) as usize);
         // All accesses of surfaces in memory that is not watched stay on their frequent paths.
         let surfaces = !launch.descriptors.is_empty();
         let quiet_descriptors = match Checker::new(launch, memory, options, N as u32).filter(|_| surfaces) {
@@ -381,8 +388,8 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         }
     }
 
-    /// What a host thread does: runs work-groups until there are none. Returns what it counted.
-    fn work(&self) -> BlockCounts {
+    /// What a host thread does: runs work-groups until there are none, and `ran` after each. Returns what it counted.
+    fn work(&self, mut ran: impl FnMut()) -> BlockCounts {
         let Simulation { launch, memory, options, progress, .. } = self.run;
         let program = launch.program;
         let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
@@ -420,6 +427,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                     self.stop_at(number, *fault);
                     return worker.finish();
                 }
+                ran();
             }
             progress(end - start);
         }

@@ -87,6 +87,8 @@ mod timing;
 pub mod trace;
 mod warp;
 
+use std::sync::OnceLock;
+
 use heddle_object::metadata::{ARGUMENTS_START, Redzone};
 use heddle_target::Machine;
 
@@ -164,7 +166,7 @@ impl<'a> Simulation<'a> {
 /// What the address-generation unit knows of a surface during a launch (G7).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Descriptor {
-    /// Device address of the argument.
+    /// Device address of the allocation that the argument points into.
     pub start: u64,
     /// Bytes from it, modulo 2³².
     pub base: u32,
@@ -246,11 +248,19 @@ impl<'a> Launch<'a> {
                 }
                 let at = argument.map_or(0, |a| a.offset as usize);
                 let start = u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+                let bounds = memory.find(start, 0).map_or((0, 0), |a| (a.address, a.end()));
+                // Offsets count from the allocation's start, not from a pointer into it, which may be followed
+                // down, too; as far as 32 bits reach.
+                let inside = u32::try_from(start.wrapping_sub(bounds.0)).ok();
+                let (start, inside) = match inside.filter(|_| (1..=1 << 32).contains(&(bounds.1 - bounds.0))) {
+                    Some(inside) => (bounds.0, inside),
+                    None => (start, 0),
+                };
                 Descriptor {
                     start,
-                    base: s.base.evaluate(value),
+                    base: s.base.evaluate(value).wrapping_add(inside),
                     strides: [0, 1, 2].map(|d: usize| s.strides[d].evaluate(value)),
-                    bounds: memory.find(start, 0).map_or((0, 0), |a| (a.address, a.end())),
+                    bounds,
                     name: argument.map_or_else(String::new, |a| a.name.clone()),
                     image: None,
                 }
@@ -286,6 +296,12 @@ pub enum Jit {
     Always,
     /// Not at all.
     Never,
+}
+
+/// Threads that the host runs at once. It is asked once: the answer takes longer than many a launch.
+fn host_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Options of a simulation.

@@ -1,5 +1,8 @@
 //! Device memory: one flat address space with named allocations.
 //!
+//! The storage either grows and moves, with device addresses of its own, or is a reserved range of the host's
+//! addresses that stays where it is. Both give freed memory out again, zeroed.
+//!
 //! # Sharing
 //! Work-groups run on several host threads and access memory as the kernel says, races included. The storage
 //! is therefore never borrowed as Rust references during a launch: all accesses go through raw pointers,
@@ -8,10 +11,13 @@
 //! that is what OpenCL's relaxed global memory promises at most.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::ops::Range;
 
 use heddle_object::metadata::Variable;
 
-/// Device address of the first byte; low addresses fault.
+/// Device address of the first byte, unless it is a host address; low addresses fault.
 pub const BASE_ADDRESS: u64 = 0x1_0000_0000;
 /// Alignment of allocations: covers every type and cache line.
 const ALIGN: u64 = 256;
@@ -19,6 +25,14 @@ const ALIGN: u64 = 256;
 const GAP: u64 = 256;
 /// The same in checking mode: most wrong indices hit no other buffer.
 const CHECKED_GAP: u64 = 16 << 20;
+/// Host address of a reserved range if it is free, so that addresses are the same in every run.
+const PREFERRED_ADDRESS: usize = 0x2000_0000_0000;
+/// Addresses of a reserved range for gaps of checking mode.
+const SPREAD_RANGE: u64 = 4 << 40;
+/// From this size on, the pages of a freed allocation go back to the host; below, zeroing them is cheaper.
+const RETURNED_BYTES: u64 = 64 << 10;
+/// What the size of a reserved range is a multiple of, as it is of all usual page sizes.
+const RESERVED_UNIT: u64 = 64 << 10;
 
 /// An allocation.
 #[derive(Clone, Debug)]
@@ -53,20 +67,38 @@ impl Allocation {
 }
 
 /// Memory of the operating system, which is zeroed when it is touched first: gaps and buffers that nobody uses cost nothing.
-struct Storage {
-    /// What was allocated.
-    start: *mut u8,
-    layout: Layout,
-    /// Its first aligned byte, and how many follow.
+enum Storage {
+    /// Of the host's allocator; made anew, larger, when it is full.
+    Growing {
+        /// What was allocated; null if nothing was.
+        start: *mut u8,
+        layout: Layout,
+    },
+    /// A range of the host's address space, which is never moved.
+    Reserved {
+        /// Its first byte.
+        start: *mut u8,
+        /// Bytes of the host's pages.
+        page: u64,
+    },
+}
+
+/// Storage, its first aligned byte, and how many follow.
+struct Region {
+    storage: Storage,
     pointer: *mut u8,
     bytes: usize,
 }
 
-impl Storage {
-    const EMPTY: Storage =
-        Storage { start: std::ptr::null_mut(), layout: Layout::new::<u8>(), pointer: std::ptr::null_mut(), bytes: 0 };
+impl Region {
+    const EMPTY: Region = Region {
+        storage: Storage::Growing { start: std::ptr::null_mut(), layout: Layout::new::<u8>() },
+        pointer: std::ptr::null_mut(),
+        bytes: 0,
+    };
 
-    fn new(bytes: usize) -> Storage {
+    /// Of the host's allocator.
+    fn grown(bytes: usize) -> Region {
         // With the alignment that the system gives anyway; more would have it write the zeros.
         let Ok(layout) = Layout::from_size_align(bytes + ALIGN as usize, 16) else {
             std::alloc::handle_alloc_error(Layout::new::<u8>())
@@ -77,29 +109,137 @@ impl Storage {
             std::alloc::handle_alloc_error(layout);
         }
         let pointer = start.wrapping_add(start.align_offset(ALIGN as usize));
-        Storage { start, layout, pointer, bytes }
+        Region { storage: Storage::Growing { start, layout }, pointer, bytes }
     }
-}
 
-impl Drop for Storage {
-    fn drop(&mut self) {
-        if self.bytes > 0 {
-            // SAFETY: `start` was allocated by the same allocator with this layout, and is freed once.
-            unsafe { System.dealloc(self.start, self.layout) };
+    /// A range of addresses, of which the host has no memory until they are touched. `sparse`: what is
+    /// touched lies far apart.
+    fn reserved(bytes: usize, sparse: bool) -> io::Result<Region> {
+        let hint = std::ptr::without_provenance_mut(PREFERRED_ADDRESS);
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping of no file, at an address of the kernel's choice; it replaces nothing.
+        let start = unsafe { libc::mmap(hint, bytes, access, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        #[cfg(target_os = "linux")]
+        if sparse {
+            // A huge page for every small allocation would be most of the host's memory. No harm if it is refused.
+            // SAFETY: advice about the mapping just made, which changes no contents.
+            let _advice = unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
+        }
+        // SAFETY: asks for a constant of the system.
+        let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(RESERVED_UNIT).max(1);
+        let start = start.cast();
+        Ok(Region { storage: Storage::Reserved { start, page }, pointer: start, bytes })
+    }
+
+    /// Zeros bytes that nobody uses any more. Whole pages of a reserved range go back to the host.
+    fn clear(&self, offset: u64, bytes: u64) {
+        let start = self.pointer.wrapping_add(offset as usize);
+        let mut zeroed = 0..0;
+        if let Storage::Reserved { page, .. } = self.storage
+            && bytes >= RETURNED_BYTES
+        {
+            let (first, end) = (offset.next_multiple_of(page), (offset + bytes) / page * page);
+            let pages = self.pointer.wrapping_add(first as usize).cast();
+            // SAFETY: the pages are inside the range, which is private and of no file, and nobody uses them.
+            if first < end && unsafe { libc::madvise(pages, (end - first) as usize, libc::MADV_DONTNEED) } == 0 {
+                zeroed = (first - offset) as usize..(end - offset) as usize;
+            }
+        }
+        // SAFETY: both parts are inside an allocation, which its owner has given back.
+        unsafe {
+            std::ptr::write_bytes(start, 0, zeroed.start);
+            std::ptr::write_bytes(start.add(zeroed.end), 0, bytes as usize - zeroed.end);
         }
     }
 }
 
+impl Drop for Region {
+    fn drop(&mut self) {
+        match self.storage {
+            // SAFETY: `start` was allocated by the same allocator with this layout, and is freed once.
+            Storage::Growing { start, layout } if !start.is_null() => unsafe { System.dealloc(start, layout) },
+            Storage::Growing { .. } => {}
+            Storage::Reserved { start, .. } => {
+                // SAFETY: the mapping was made with this size, and is given back once.
+                let _given_back = unsafe { libc::munmap(start.cast(), self.bytes) };
+            }
+        }
+    }
+}
+
+/// Ranges of offsets that are free, below the end of what is used. No two of them touch.
+#[derive(Default)]
+struct FreeRanges {
+    /// End of each, by its start.
+    by_start: BTreeMap<u64, u64>,
+    /// Length and start of each.
+    by_length: BTreeSet<(u64, u64)>,
+}
+
+impl FreeRanges {
+    fn insert(&mut self, start: u64, end: u64) {
+        if start < end {
+            self.by_start.insert(start, end);
+            self.by_length.insert((end - start, start));
+        }
+    }
+
+    fn remove(&mut self, start: u64) -> Option<u64> {
+        let end = self.by_start.remove(&start)?;
+        self.by_length.remove(&(end - start, start));
+        Some(end)
+    }
+
+    /// Takes `bytes` from the smallest range that has them in any case, where [`aligned`] says.
+    fn take(&mut self, bytes: u64, align: u64, skew: u64) -> Option<u64> {
+        let (_, start) = *self.by_length.range((bytes.checked_add(align - ALIGN)?, 0)..).next()?;
+        let at = aligned(start, align, skew)?;
+        let end = self.remove(start)?;
+        self.insert(start, at);
+        self.insert(at + bytes, end);
+        Some(at)
+    }
+
+    /// Adds a range, one with its neighbours. Returns the start and end of what that makes.
+    fn join(&mut self, start: u64, end: u64) -> (u64, u64) {
+        let before = self.by_start.range(..start).next_back().map(|(s, e)| (*s, *e));
+        let start = match before {
+            Some((first, end)) if end == start => {
+                self.remove(first);
+                first
+            }
+            _ => start,
+        };
+        (start, self.remove(end).unwrap_or(end))
+    }
+}
+
+/// The first offset from `start` on that is `skew` less than a multiple of `align`.
+fn aligned(start: u64, align: u64, skew: u64) -> Option<u64> {
+    Some(start.checked_add(skew)?.checked_next_multiple_of(align)? - skew)
+}
+
 /// Device memory.
 pub struct DeviceMemory {
-    storage: Storage,
-    /// First free offset.
+    region: Region,
+    /// Device address of the region's first byte.
+    base: u64,
+    /// First offset behind all allocations and the gap after the last one. What is behind, and between
+    /// allocations, is zero.
     used: u64,
-    /// Bytes of allocations, and what a device has between them.
+    /// Free offsets below.
+    free: FreeRanges,
+    /// Bytes of allocations, and a gap behind each.
     taken: u64,
     limit: u64,
     gap: u64,
     allocations: Vec<Allocation>,
+    /// Bytes of allocations that stand as their parts in `allocations`, by their addresses.
+    divided: BTreeMap<u64, u64>,
 }
 
 // SAFETY: the pointer is to memory that the struct owns and frees, which any thread may do.
@@ -119,9 +259,10 @@ pub struct OutOfMemory {
 }
 
 impl DeviceMemory {
-    /// Memory of at most `limit` bytes.
+    /// Memory of at most `limit` bytes. Its device addresses begin at [`BASE_ADDRESS`]; where the host has
+    /// the bytes changes as it grows.
     pub fn new(limit: u64) -> Self {
-        DeviceMemory { storage: Storage::EMPTY, used: 0, taken: 0, limit, gap: GAP, allocations: Vec::new() }
+        DeviceMemory::of(Region::EMPTY, BASE_ADDRESS, limit, GAP)
     }
 
     /// The same with allocations far apart, so that indices far out of bounds are found (checking mode).
@@ -129,32 +270,148 @@ impl DeviceMemory {
         DeviceMemory { gap: CHECKED_GAP, ..DeviceMemory::new(limit) }
     }
 
-    /// Allocates zeroed memory; returns its device address.
+    /// Memory of at most `limit` bytes whose device addresses are the host's addresses and which is never
+    /// moved: the host may keep pointers to it, and kernels may follow pointers that the host has stored. The
+    /// host has no memory for what is not touched.
+    ///
+    /// # Errors
+    /// The system has no range of addresses so large.
+    pub fn reserved(limit: u64) -> io::Result<Self> {
+        // Four times, so that what small allocations leave between them is no reason to refuse a large one.
+        let bytes = limit.saturating_mul(4).max(1 << 20);
+        DeviceMemory::in_range(bytes, limit, GAP)
+    }
+
+    /// The same with allocations far apart, so that indices far out of bounds are found (checking mode).
+    ///
+    /// # Errors
+    /// As [`DeviceMemory::reserved`].
+    pub fn reserved_spread(limit: u64) -> io::Result<Self> {
+        DeviceMemory::in_range(limit.saturating_add(SPREAD_RANGE), limit, CHECKED_GAP)
+    }
+
+    fn in_range(bytes: u64, limit: u64, gap: u64) -> io::Result<Self> {
+        let bytes = bytes.checked_next_multiple_of(RESERVED_UNIT).and_then(|b| usize::try_from(b).ok());
+        let region = Region::reserved(bytes.ok_or(io::ErrorKind::OutOfMemory)?, gap > GAP)?;
+        let base = region.pointer as u64;
+        Ok(DeviceMemory::of(region, base, limit, gap))
+    }
+
+    fn of(region: Region, base: u64, limit: u64, gap: u64) -> Self {
+        DeviceMemory {
+            region,
+            base,
+            used: 0,
+            free: FreeRanges::default(),
+            taken: 0,
+            limit,
+            gap,
+            allocations: Vec::new(),
+            divided: BTreeMap::new(),
+        }
+    }
+
+    /// Allocates zeroed memory; returns its device address, a multiple of 256.
     ///
     /// # Errors
     /// [`OutOfMemory`].
     pub fn allocate(&mut self, name: &str, bytes: u64) -> Result<u64, OutOfMemory> {
-        let start = self.used.next_multiple_of(ALIGN);
-        let taken = self.taken.next_multiple_of(ALIGN).checked_add(bytes).and_then(|e| e.checked_add(GAP));
-        let Some(taken) = taken.filter(|e| *e <= self.limit) else {
-            let free = self.limit.saturating_sub(self.taken);
-            return Err(OutOfMemory { name: name.into(), bytes, free, limit: self.limit });
+        self.allocate_aligned(name, bytes, ALIGN)
+    }
+
+    /// Allocates zeroed memory at a multiple of `align` bytes, a power of two (of 256 if it is less); returns
+    /// its device address.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn allocate_aligned(&mut self, name: &str, bytes: u64, align: u64) -> Result<u64, OutOfMemory> {
+        let taken = bytes.checked_add(GAP).filter(|b| *b <= self.available());
+        let align = align.max(ALIGN).checked_next_power_of_two();
+        let start = taken.zip(align).and_then(|(_, align)| self.take_range(self.extent(bytes)?, align));
+        let Some(start) = start else {
+            return Err(OutOfMemory { name: name.into(), bytes, free: self.available(), limit: self.limit });
         };
-        self.taken = taken;
-        let end = start + bytes + self.gap;
-        if end as usize > self.storage.bytes {
-            self.grow(end as usize);
-        }
-        self.used = end;
-        let address = BASE_ADDRESS + start;
-        self.allocations.push(Allocation { name: name.into(), address, bytes, variable: false, system: false });
+        self.taken += bytes + GAP;
+        let address = self.base + start;
+        let i = match self.allocations.last() {
+            Some(last) if last.address > address => self.allocations.partition_point(|a| a.address < address),
+            _ => self.allocations.len(),
+        };
+        self.allocations.insert(i, Allocation { name: name.into(), address, bytes, variable: false, system: false });
         Ok(address)
+    }
+
+    /// Offsets that an allocation takes, with the gap behind it.
+    fn extent(&self, bytes: u64) -> Option<u64> {
+        bytes.checked_add(self.gap)?.checked_next_multiple_of(ALIGN)
+    }
+
+    /// Takes a range of offsets, free ones first, so that addresses are used again.
+    fn take_range(&mut self, extent: u64, align: u64) -> Option<u64> {
+        let skew = self.base % align;
+        if let Some(start) = self.free.take(extent, align, skew) {
+            return Some(start);
+        }
+        let start = aligned(self.used, align, skew)?;
+        let end = start.checked_add(extent)?;
+        if end as usize > self.region.bytes {
+            match self.region.storage {
+                Storage::Growing { .. } => self.grow(end as usize),
+                Storage::Reserved { .. } => return None,
+            }
+        }
+        self.free.insert(self.used, start);
+        self.used = end;
+        Some(start)
+    }
+
+    /// Gives the allocation at `address` back, all parts of one that was divided: its addresses and its room
+    /// are used again. False if there is none.
+    pub fn free(&mut self, address: u64) -> bool {
+        let i = self.allocations.partition_point(|a| a.address < address);
+        let bytes = match self.divided.remove(&address) {
+            Some(bytes) => {
+                let parts = self.allocations[i..].partition_point(|a| a.address < address + bytes);
+                self.allocations.drain(i..i + parts);
+                bytes
+            }
+            None => match self.allocations.get(i) {
+                Some(a) if a.address == address && self.whole(address).is_none() => self.allocations.remove(i).bytes,
+                _ => return false,
+            },
+        };
+        let start = address - self.base;
+        self.region.clear(start, bytes);
+        self.taken -= bytes + GAP;
+        let (start, end) = self.free.join(start, start + self.extent(bytes).unwrap_or(bytes));
+        match end == self.used {
+            true => self.used = start,
+            false => self.free.insert(start, end),
+        }
+        true
+    }
+
+    /// The divided allocation that an address is in.
+    fn whole(&self, address: u64) -> Option<Range<u64>> {
+        let (start, bytes) = self.divided.range(..=address).next_back()?;
+        (address - start < *bytes).then(|| *start..start + bytes)
+    }
+
+    /// Addresses of the allocation that an address is in; of one that was divided those of the whole.
+    pub fn root(&self, address: u64) -> Option<Range<u64>> {
+        self.whole(address).or_else(|| self.find(address, 0).map(|a| a.address..a.end()))
+    }
+
+    /// Bytes that can still be allocated, in one piece at most.
+    pub fn available(&self) -> u64 {
+        self.limit.saturating_sub(self.taken)
     }
 
     /// Leaves of the allocation at `address` only the parts that `variables` take; these stand in their
     /// order, apart by a multiple of the alignment of allocations.
     pub fn divide(&mut self, address: u64, variables: &[Variable]) {
         let Some(i) = self.allocations.iter().position(|a| a.address == address) else { return };
+        let bytes = self.allocations[i].bytes;
         let part = |v: &Variable| Allocation {
             name: v.name.clone(),
             address: address + u64::from(v.start),
@@ -164,6 +421,7 @@ impl DeviceMemory {
         };
         let parts: Vec<Allocation> = variables.iter().map(part).collect();
         self.allocations.splice(i..=i, parts);
+        self.divided.insert(address, bytes);
     }
 
     /// Moves the allocation at `address` to system memory, or back.
@@ -174,22 +432,22 @@ impl DeviceMemory {
     }
 
     fn grow(&mut self, needed: usize) {
-        let storage = Storage::new(needed.max(self.storage.bytes * 2).next_multiple_of(4096));
+        let region = Region::grown(needed.max(self.region.bytes * 2).next_multiple_of(4096));
         for a in &self.allocations {
-            let offset = (a.address - BASE_ADDRESS) as usize;
+            let offset = (a.address - self.base) as usize;
             // SAFETY: the allocation lies inside the old storage and, as `needed` covers all of them, inside
             // the new one; these do not overlap.
             unsafe {
-                std::ptr::copy_nonoverlapping(self.storage.pointer.add(offset), storage.pointer.add(offset), a.bytes as usize);
+                std::ptr::copy_nonoverlapping(self.region.pointer.add(offset), region.pointer.add(offset), a.bytes as usize);
             }
         }
-        self.storage = storage;
+        self.region = region;
     }
 
     /// Host pointer to a device address. Only meaningful inside an allocation.
     #[inline(always)]
     pub fn host(&self, address: u64) -> *mut u8 {
-        self.storage.pointer.wrapping_add(address.wrapping_sub(BASE_ADDRESS) as usize)
+        self.region.pointer.wrapping_add(address.wrapping_sub(self.base) as usize)
     }
 
     /// The allocation that contains `address .. address + bytes`.
@@ -253,3 +511,6 @@ impl DeviceMemory {
         Some(data)
     }
 }
+
+#[cfg(test)]
+mod tests;

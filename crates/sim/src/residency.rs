@@ -1,7 +1,7 @@
 //! How many work-groups an SM holds: what limits them at launch, and how their number adapts where registers
 //! are renamed (REN-1, REN-2, REN-8).
 
-use super::Program;
+use heddle_object::metadata::KernelHeader;
 use heddle_target::Machine;
 
 /// What an SM holds of a kernel.
@@ -22,10 +22,9 @@ pub struct Residency {
 ///
 /// With renaming these are the groups whose greatest demand the registers can serve at once (REN-8), and the
 /// SM may admit more while it runs ([`Admission`]).
-pub fn residency(program: &Program, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
+pub fn residency(header: &KernelHeader, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
     let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
     let sm = &machine.sm;
-    let header = &program.header;
     let all = sm.main_registers / machine.warp_size;
     let others = [
         (sm.max_warps / warps, "warps"),

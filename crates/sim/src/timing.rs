@@ -59,7 +59,7 @@ fn of_warp_size<const N: usize>(run: Simulation, hierarchy: &mut Hierarchy) -> R
 fn simulate<const N: usize, const W: usize>(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
     let Simulation { launch, memory, machine, .. } = run;
     hierarchy.start();
-    let residency = residency(launch.program, machine, launch.local, launch.local_bytes);
+    let residency = residency(&launch.program.header, machine, launch.local, launch.local_bytes);
     let context = LaunchContext::<N>::new(run, &residency);
     let known = known_before(&context, &residency);
     let (sms, shared) = (machine.sm.count as usize, machine.memory.l15.sms as usize);

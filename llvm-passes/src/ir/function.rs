@@ -1,9 +1,9 @@
 //! Functions: blocks, parameters, calling convention, and the attributes that passes and selection
 //! read.
 
-use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::{LLVMAttributeRef, LLVMTypeRef};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMTypeKind};
 use inkwell::module::Module;
 
 use super::metadata;
@@ -63,9 +63,45 @@ pub fn entered_by_launch(function: Value) -> bool {
 
 /// `reqd_work_group_size` of a kernel.
 pub fn required_work_group_size(kernel: Value) -> Option<[u32; 3]> {
-    let values = metadata::of_function(kernel, "reqd_work_group_size")?;
-    let sizes: Vec<u32> = values.iter().filter_map(|v| v.as_constant_int().map(|x| x as u32)).collect();
-    sizes.try_into().ok()
+    numbers(kernel, "reqd_work_group_size").try_into().ok()
+}
+
+/// `work_group_size_hint` of a kernel.
+pub fn work_group_size_hint(kernel: Value) -> Option<[u32; 3]> {
+    numbers(kernel, "work_group_size_hint").try_into().ok()
+}
+
+/// `intel_reqd_sub_group_size` of a kernel.
+pub fn required_sub_group_size(kernel: Value) -> Option<u32> {
+    numbers(kernel, "intel_reqd_sub_group_size").first().copied()
+}
+
+/// The numbers of a kind of metadata of a kernel; none if it has none.
+fn numbers(kernel: Value, kind: &str) -> Vec<u32> {
+    let values = metadata::of_function(kernel, kind).unwrap_or_default();
+    values.iter().filter_map(|v| v.as_constant_int().map(|x| x as u32)).collect()
+}
+
+/// `vec_type_hint` of a kernel, as OpenCL C spells the type. The metadata have a value of it, and
+/// whether it is signed.
+pub fn vector_type_hint(kernel: Value) -> Option<String> {
+    let operands = metadata::of_function(kernel, "vec_type_hint")?;
+    let ty = operands.first()?.type_of();
+    let signed = operands.get(1).and_then(|v| v.as_constant_int()) == Some(1);
+    let element = ty.element().unwrap_or(ty);
+    let name = match (element.kind(), element.integer_bits()) {
+        (LLVMTypeKind::LLVMHalfTypeKind, _) => "half",
+        (LLVMTypeKind::LLVMFloatTypeKind, _) => "float",
+        (LLVMTypeKind::LLVMDoubleTypeKind, _) => "double",
+        (_, 8) => "char",
+        (_, 16) => "short",
+        (_, 32) => "int",
+        (_, 64) => "long",
+        _ => return None,
+    };
+    let unsigned = if element.integer_bits() > 0 && !signed { "u" } else { "" };
+    let count = if ty.element_count() > 1 { ty.element_count().to_string() } else { String::new() };
+    Some(format!("{unsigned}{name}{count}"))
 }
 
 /// Whether a kernel is only launched with whole work-groups: OpenCL C before 2.0, or

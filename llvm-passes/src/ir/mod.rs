@@ -10,6 +10,7 @@ pub mod build;
 pub mod cfg;
 pub mod function;
 pub mod layout;
+pub mod link;
 pub mod llvm_passes;
 pub mod metadata;
 pub mod selection;

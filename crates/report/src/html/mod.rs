@@ -7,6 +7,7 @@
 //! so that no name or source text can end it.
 
 pub mod blocks;
+pub mod launches;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +48,8 @@ pub struct Run<'a> {
     pub machine: &'a Machine,
     /// Functional or timing.
     pub mode: Mode,
+    /// Source files that are not on disk, as debug information names them, with their texts.
+    pub sources: &'a [(String, String)],
 }
 
 /// The page.
@@ -116,7 +119,7 @@ fn data(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<Value, String
         .zip(&run.case.launches)
         .map(|((kernel, s), spec)| json!({ "kernel": kernel, "global": spec.global, "local": spec.local, "repeat": spec.repeat, "statistics": s }))
         .collect();
-    let kernels: Vec<Value> = programs.iter().map(|(name, p)| kernel(name, p, outcome, machine)).collect();
+    let kernels: Vec<Value> = programs.iter().map(|(name, p)| kernel(name, p, outcome, run)).collect();
     Ok(json!({
         "title": run.title,
         "command": run.command,
@@ -230,7 +233,7 @@ struct Listed {
 }
 
 /// A kernel: its code with what each instruction did, its graph, its live ranges.
-fn kernel(name: &str, program: &Program, outcome: &Outcome, machine: &Machine) -> Value {
+fn kernel(name: &str, program: &Program, outcome: &Outcome, run: &Run) -> Value {
     let launches: Vec<_> = outcome.launches.iter().filter(|(k, _)| k == name).map(|(_, s)| s).collect();
     let mut blocks = vec![BlockProfile::default(); program.blocks.len()];
     let mut profile = vec![InstructionProfile::default(); program.insts.len()];
@@ -257,7 +260,7 @@ fn kernel(name: &str, program: &Program, outcome: &Outcome, machine: &Machine) -
             (p.issues, p.lanes) = (b.executions, b.lanes);
         }
     }
-    let pj = timed.then(|| energy::by_instruction(program, &profile, machine));
+    let pj = timed.then(|| energy::by_instruction(program, &profile, run.machine));
     let insts: Vec<Listed> = (program.insts.iter().zip(&profile).enumerate())
         .map(|(i, (inst, p))| {
             let label = |distance: i32| {
@@ -291,7 +294,7 @@ fn kernel(name: &str, program: &Program, outcome: &Outcome, machine: &Machine) -
         "insts": insts,
         "blocks": program.blocks.iter().enumerate().map(|(b, block)| graph_block(b, block, blocks[b], splits.as_deref())).collect::<Vec<_>>(),
         "live": live::files(program),
-        "files": sources(program),
+        "files": sources(program, run.sources),
     })
 }
 
@@ -332,15 +335,20 @@ fn graph_block(b: usize, block: &BasicBlock, counted: BlockProfile, splits: Opti
     })
 }
 
-/// Source files that instructions name: path, and the lines worth showing with their text; no lines if the file cannot be read.
-fn sources(program: &Program) -> Vec<Value> {
+/// Source files that instructions name: path, and the lines worth showing with their text; no lines if the file
+/// is not among `known` and cannot be read.
+fn sources(program: &Program, known: &[(String, String)]) -> Vec<Value> {
     let mut named: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for inst in program.insts.iter().filter(|i| i.loc.line > 0) {
         named.entry(inst.loc.file).or_default().insert(inst.loc.line);
     }
     let files = named.into_iter().filter_map(|(file, wanted)| {
         let path = program.files.get(file as usize)?;
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let is = |name: &str| path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+        let text = match known.iter().find(|(name, _)| is(name)) {
+            Some((_, text)) => text.clone(),
+            None => std::fs::read_to_string(path).unwrap_or_default(),
+        };
         let lines: Vec<&str> = text.lines().collect();
         let whole = lines.len() <= WHOLE_FILE && !path.contains("/heddle/builtins");
         let shown: Vec<(u32, &str)> = (1u32..)

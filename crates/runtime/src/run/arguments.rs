@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::super::case::{Argument, Buffer};
 use super::Request;
+use super::stale::Accesses;
 use heddle_isa::MemorySpace;
 use heddle_object::metadata::{ARGUMENTS_START, ArgumentKind, KernelArgument, KernelHeader, Redzone};
+use heddle_sim::DeviceMemory;
 use heddle_sim::image::Image as ImageShape;
 
 /// What the arguments of a launch come to.
@@ -19,6 +21,8 @@ pub(super) struct ArgumentBank {
     pub images: BTreeMap<u32, (u64, ImageShape)>,
     /// Bytes of work-group memory that nothing may access.
     pub redzones: Vec<Redzone>,
+    /// Allocations that the arguments point to, and the program-scope data.
+    pub accesses: Accesses,
 }
 
 /// The constant bank of a launch, the work-group memory it needs, and its images. `apart`: with redzones
@@ -26,7 +30,12 @@ pub(super) struct ArgumentBank {
 ///
 /// # Errors
 /// A sentence naming the argument that does not fit.
-pub(super) fn argument_bank(header: &KernelHeader, request: &Request, apart: bool) -> Result<ArgumentBank, String> {
+pub(super) fn argument_bank(
+    header: &KernelHeader,
+    request: &Request,
+    memory: &DeviceMemory,
+    apart: bool,
+) -> Result<ArgumentBank, String> {
     let kernel = &header.name;
     let visible = header.visible_args();
     let arguments = request.arguments;
@@ -46,52 +55,88 @@ pub(super) fn argument_bank(header: &KernelHeader, request: &Request, apart: boo
         ..ArgumentBank::default()
     };
     bank.constants[..8].copy_from_slice(&request.data.to_le_bytes());
+    if request.data != 0 {
+        bank.accesses.add(memory, request.data, true);
+    }
+    for address in request.indirect {
+        bank.accesses.add(memory, *address, true);
+    }
+    let given = Given { request, memory, apart };
     for (i, (parameter, argument)) in visible.iter().zip(arguments).enumerate() {
-        let Some(bytes) = bank.value(i as u32, parameter, argument, request, apart).map_err(|problem| {
+        bank.set(i as u32, parameter, argument, &given).map_err(|problem| {
             format!("argument {i} (`{} {}`) of kernel `{kernel}`{problem}", parameter.type_name, parameter.name)
-        })?
-        else {
-            continue;
-        };
-        let at = parameter.offset as usize;
-        bank.constants[at..at + bytes.len()].copy_from_slice(&bytes);
+        })?;
     }
     Ok(bank)
 }
 
+/// What arguments are made with.
+struct Given<'a> {
+    request: &'a Request<'a>,
+    memory: &'a DeviceMemory,
+    /// With redzones between work-group memories.
+    apart: bool,
+}
+
+impl Given<'_> {
+    /// Address of a byte of a buffer of the case.
+    fn address(&self, name: &str, offset: u64) -> Result<u64, String> {
+        let address = *self.request.addresses.get(name).ok_or_else(|| format!(": no buffer `{name}`"))?;
+        let bytes = self.memory.root(address).map_or(0, |r| r.end - r.start);
+        match offset <= bytes {
+            true => Ok(address + offset),
+            false => Err(format!(": offset {offset} is behind the end of buffer `{name}`, which has {bytes} bytes")),
+        }
+    }
+}
+
 impl ArgumentBank {
-    /// The bytes of an argument; `None` for the one that the runtime sets itself. What is wrong with it
-    /// follows its name in a message.
-    fn value(
-        &mut self,
-        number: u32,
-        parameter: &KernelArgument,
-        argument: &Argument,
-        request: &Request,
-        apart: bool,
-    ) -> Result<Option<Vec<u8>>, String> {
-        let bytes = match (parameter.kind, argument) {
-            (ArgumentKind::PrintfBuffer, _) => return Ok(None),
-            (ArgumentKind::Global | ArgumentKind::Constant, Argument::Buffer(b)) => {
-                let address = request.addresses.get(b.as_str()).ok_or_else(|| format!(": no buffer `{b}`"))?;
-                address.to_le_bytes().to_vec()
+    /// Puts an argument into the constant bank, but the one that the runtime sets itself. What is wrong with
+    /// it follows its name in a message.
+    fn set(&mut self, number: u32, parameter: &KernelArgument, argument: &Argument, given: &Given) -> Result<(), String> {
+        match (parameter.kind, argument) {
+            (ArgumentKind::PrintfBuffer, _) => Ok(()),
+            (ArgumentKind::Global | ArgumentKind::Constant, Argument::Buffer { name, offset }) => {
+                self.pointer(parameter, given.address(name, *offset)?, given)
             }
-            (ArgumentKind::Local, Argument::Local(n)) => self.local_memory(*n, parameter, apart)?.to_le_bytes().to_vec(),
-            (ArgumentKind::Image, Argument::Buffer(b)) => self.image(number, b, parameter, request)?,
-            (ArgumentKind::Sampler, Argument::Value { bytes, .. }) => bytes.clone(),
+            (ArgumentKind::Global | ArgumentKind::Constant, Argument::Pointer { address }) => {
+                self.pointer(parameter, *address, given)
+            }
+            (ArgumentKind::Local, Argument::Local(n)) => {
+                let at = self.local_memory(*n, parameter, given.apart)?;
+                self.put(parameter, &at.to_le_bytes())
+            }
+            (ArgumentKind::Image, Argument::Buffer { name, offset }) => {
+                let image = image_of(name, parameter, given)?;
+                self.image(number, parameter, given.address(name, *offset)?, image, given)
+            }
+            (ArgumentKind::Image, Argument::Image { address, image }) => self.image(number, parameter, *address, *image, given),
+            (ArgumentKind::Sampler, Argument::Value { bytes, .. }) => self.put(parameter, bytes),
             (ArgumentKind::Value, Argument::Value { bytes, float }) => {
                 if float.is_some_and(|f| is_float_type(&parameter.type_name).is_some_and(|wanted| f != wanted)) {
                     let given = if *float == Some(true) { "floating-point" } else { "integer" };
                     return Err(format!(" gets {given} bits; give the value as the kernel's type (or as \"bytes\")"));
                 }
-                bytes.clone()
+                self.put(parameter, bytes)
             }
-            (kind, _) => return Err(what_to_give(kind).into()),
-        };
+            (kind, _) => Err(what_to_give(kind).into()),
+        }
+    }
+
+    /// Writes an argument's bytes to its place.
+    fn put(&mut self, parameter: &KernelArgument, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() != parameter.size as usize {
             return Err(format!(" has {} bytes, {} are given", parameter.size, bytes.len()));
         }
-        Ok(Some(bytes))
+        let at = parameter.offset as usize;
+        self.constants[at..at + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// A pointer to device memory.
+    fn pointer(&mut self, parameter: &KernelArgument, address: u64, given: &Given) -> Result<(), String> {
+        self.accesses.add(given.memory, address, !parameter.read_only && parameter.kind != ArgumentKind::Constant);
+        self.put(parameter, &address.to_le_bytes())
     }
 
     /// Work-group memory of `n` bytes for an argument; returns where it begins.
@@ -107,23 +152,35 @@ impl ArgumentBank {
         Ok(at)
     }
 
-    /// An image in a buffer: its size and format, for the kernel's queries.
-    fn image(&mut self, number: u32, name: &str, parameter: &KernelArgument, request: &Request) -> Result<Vec<u8>, String> {
-        let (Some(address), Some(buffer)) = (request.addresses.get(name), request.buffers.get(name)) else {
-            return Err(format!(": no buffer `{name}`"));
-        };
-        let Buffer { image: Some(image), .. } = buffer else {
-            return Err(format!(
-                " is an image; say the shape of buffer `{name}`: \"image\": {{\"width\": …, \"height\": …, \
-                 \"format\": \"RGBA_UNORM8\"}}"
-            ));
-        };
-        let image = image.shape(&parameter.type_name).map_err(|m| format!(": {m}"))?;
-        self.images.insert(number, (*address, image));
+    /// An image: its size and format, for the kernel's queries.
+    fn image(
+        &mut self,
+        number: u32,
+        parameter: &KernelArgument,
+        address: u64,
+        image: ImageShape,
+        given: &Given,
+    ) -> Result<(), String> {
+        self.accesses.add(given.memory, address, !parameter.read_only);
+        self.images.insert(number, (address, image));
         let [width, height, depth] = image.size;
         let words = [width, height, depth, image.layers, image.format.order_code(), image.format.type_code()];
-        Ok(words.iter().flat_map(|w| w.to_le_bytes()).collect())
+        let mut bytes = [0; 24];
+        bytes.chunks_exact_mut(4).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+        self.put(parameter, &bytes)
     }
+}
+
+/// The shape that a case gives its buffer, as the parameter's type has it.
+fn image_of(name: &str, parameter: &KernelArgument, given: &Given) -> Result<ImageShape, String> {
+    let Some(buffer) = given.request.buffers.get(name) else { return Err(format!(": no buffer `{name}`")) };
+    let Buffer { image: Some(image), .. } = buffer else {
+        return Err(format!(
+            " is an image; say the shape of buffer `{name}`: \"image\": {{\"width\": …, \"height\": …, \
+             \"format\": \"RGBA_UNORM8\"}}"
+        ));
+    };
+    image.shape(&parameter.type_name).map_err(|m| format!(": {m}"))
 }
 
 /// What to give for an argument of a kind, behind the argument's name.

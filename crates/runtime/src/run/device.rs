@@ -1,18 +1,20 @@
 //! A device between launches: its memory and caches, the kernels it has loaded, and what the driver does around a launch.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::case::{Argument, Buffer, Launch as LaunchSpec};
 use super::super::printf::{self, Printed};
 use super::arguments::{ArgumentBank, argument_bank};
-use super::limits::{check_launch, check_races, choose_local};
-use super::{Mode, Observer, RunError, Simulator};
+use super::limits::{check_launch, check_races, suggested_local};
+use super::stale::{Accesses, Stale};
+use super::{Mode, Observer, Refusal, RefusalKind, RunError, Simulator};
 use heddle_object::Image;
-use heddle_object::metadata::{ArgumentKind, KernelHeader};
+use heddle_object::metadata::KernelHeader;
 use heddle_object::printf::{Format, PrintfFormat};
+use heddle_sim::memory::OutOfMemory;
 use heddle_sim::trace::{MOST_LAUNCHES, Record};
 use heddle_sim::{DeviceMemory, Hierarchy, Launch, Options, Program, Simulation, Statistics};
 use heddle_target::Machine;
@@ -22,9 +24,15 @@ pub struct DeviceState {
     /// Its memory.
     pub memory: DeviceMemory,
     hierarchy: Hierarchy,
-    written: Written,
+    stale: Stale,
+    /// Launches without timing have written to memory since the caches were used.
+    memory_ahead: bool,
     /// Kernels by image and number: loaded once, so that what the simulator learns of them serves later launches.
     programs: BTreeMap<(u64, usize), Arc<Program>>,
+    /// Formats of `printf`, by image.
+    formats: BTreeMap<u64, Arc<[Format]>>,
+    /// Addresses of the program-scope data of images, 0 for none.
+    data: BTreeMap<u64, u64>,
     /// Where kernels print, once one does.
     print_buffer: Option<printf::Buffer>,
     recorded: Recorded,
@@ -54,8 +62,20 @@ pub struct Request<'a> {
     pub addresses: &'a BTreeMap<&'a str, u64>,
     /// What is known of buffers beyond their addresses: images.
     pub buffers: &'a BTreeMap<String, Buffer>,
+    /// Addresses in allocations that no argument names and that the kernel may read and write, by pointers
+    /// that it finds in memory.
+    pub indirect: &'a [u64],
     /// Address of the program-scope data (0 if there is none).
     pub data: u64,
+}
+
+impl<'a> Request<'a> {
+    /// A launch whose arguments go by addresses, not by names.
+    pub fn by_address(spec: &'a LaunchSpec, image: u64, arguments: &'a [Argument], data: u64) -> Request<'a> {
+        const NO_ADDRESSES: &BTreeMap<&str, u64> = &BTreeMap::new();
+        const NO_BUFFERS: &BTreeMap<String, Buffer> = &BTreeMap::new();
+        Request { spec, image, arguments, addresses: NO_ADDRESSES, buffers: NO_BUFFERS, indirect: &[], data }
+    }
 }
 
 impl DeviceState {
@@ -64,22 +84,70 @@ impl DeviceState {
         DeviceState {
             memory,
             hierarchy: Hierarchy::new(machine),
-            written: Written::default(),
+            stale: Stale::default(),
+            memory_ahead: false,
             programs: BTreeMap::new(),
+            formats: BTreeMap::new(),
+            data: BTreeMap::new(),
             print_buffer: None,
             recorded: Recorded::default(),
         }
     }
 
-    /// The host wrote to a buffer at an address: L2 forgets its lines, and L1 caches may hold what was there before (K6).
-    pub fn host_wrote(&mut self, buffer: &str, address: u64, bytes: u64) {
-        self.hierarchy.host_wrote(address, bytes);
-        if self.written.used.contains(buffer) {
-            self.written.written.insert(buffer.into());
+    /// Puts the program-scope data of an image into memory, unless it is there. Returns its address, 0 if
+    /// there is none. `number` is what requests call the image.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn load(&mut self, number: u64, image: &Image) -> Result<u64, OutOfMemory> {
+        if let Some(address) = self.data.get(&number) {
+            return Ok(*address);
+        }
+        let address = load_data(image, &mut self.memory)?;
+        self.data.insert(number, address);
+        Ok(address)
+    }
+
+    /// Forgets an image: its kernels, and its program-scope data, whose memory is free again.
+    pub fn unload(&mut self, number: u64) {
+        self.programs.retain(|(image, _), _| *image != number);
+        self.formats.remove(&number);
+        if let Some(address) = self.data.remove(&number) {
+            self.free(address);
         }
     }
 
-    /// Runs a launch, as often as it says.
+    /// The host wrote to memory at an address: L2 forgets these lines, and L1 caches may hold what was there
+    /// before (K6).
+    pub fn host_wrote(&mut self, address: u64, bytes: u64) {
+        if self.hierarchy.is_empty() {
+            return;
+        }
+        self.hierarchy.host_wrote(address, bytes);
+        if let Some(root) = self.memory.root(address) {
+            self.stale.host_wrote(&root);
+        }
+    }
+
+    /// Gives the allocation at an address back. False if there is none.
+    pub fn free(&mut self, address: u64) -> bool {
+        let Some(root) = self.memory.root(address).filter(|r| r.start == address) else { return false };
+        self.hierarchy.host_wrote(root.start, root.end - root.start);
+        self.stale.freed(&root);
+        self.memory.free(address)
+    }
+
+    /// Empties all caches, so that the next launch begins as a device's first one.
+    pub fn flush_caches(&mut self, machine: &Machine) {
+        if !self.hierarchy.is_empty() {
+            self.hierarchy = Hierarchy::new(machine);
+        }
+        self.stale = Stale::default();
+        self.memory_ahead = false;
+    }
+
+    /// Runs a launch, as often as it says. Afterwards, also if it ended with a fault, memory holds all that
+    /// was written, and the device can go on.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -90,19 +158,28 @@ impl DeviceState {
         simulator: &Simulator,
         observer: &mut dyn Observer,
     ) -> Result<Launched, RunError> {
-        let formats = image.metadata.printf.iter().map(PrintfFormat::parsed).collect::<Result<Vec<_>, _>>();
-        let formats = formats.map_err(RunError::Input)?;
+        let formats = self.formats(image, request.image).map_err(RunError::Input)?;
         let program = self.program(image, request, simulator.machine).map_err(RunError::Input)?;
-        let launch = self.prepare(&program, request, simulator).map_err(RunError::Input)?;
+        let (launch, accesses) = self.prepare(&program, request, simulator)?;
         let mut launched = Launched::default();
         if !launch.global.contains(&0) {
-            let used = Written::of(&program.header, request.arguments, request.data != 0);
             for _ in 0..request.spec.repeat {
-                self.invalidate_stale(&used);
+                self.prepare_caches(&accesses, simulator.mode);
                 self.launch_once(&launch, &formats, simulator, observer, &mut launched)?;
             }
         }
         Ok(launched)
+    }
+
+    /// The formats of an image, taken apart.
+    fn formats(&mut self, image: &Image, number: u64) -> Result<Arc<[Format]>, String> {
+        Ok(match self.formats.entry(number) {
+            Entry::Occupied(e) => e.get().clone(),
+            Entry::Vacant(e) => {
+                let formats = image.metadata.printf.iter().map(PrintfFormat::parsed).collect::<Result<Vec<_>, _>>()?;
+                e.insert(formats.into()).clone()
+            }
+        })
     }
 
     /// The kernel of a request, decoded and checked.
@@ -121,8 +198,13 @@ impl DeviceState {
         })
     }
 
-    /// The launch of a request, which the machine allows.
-    fn prepare<'p>(&mut self, program: &'p Program, request: &Request, simulator: &Simulator) -> Result<Launch<'p>, String> {
+    /// The launch of a request, which the machine allows, and what it may access.
+    fn prepare<'p>(
+        &mut self,
+        program: &'p Program,
+        request: &Request,
+        simulator: &Simulator,
+    ) -> Result<(Launch<'p>, Accesses), RunError> {
         let Simulator { machine, options, .. } = *simulator;
         let (spec, header) = (request.spec, &program.header);
         let three = |v: &[u64], fill: u32| -> [u32; 3] { std::array::from_fn(|d| v.get(d).map_or(fill, |x| *x as u32)) };
@@ -130,15 +212,17 @@ impl DeviceState {
         let offset = three(spec.offset.as_deref().unwrap_or(&[]), 0);
         let local = match &spec.local {
             Some(l) => three(l, 1),
-            None => choose_local(header, global, machine),
+            None => suggested_local(header, global, machine),
         };
-        let ArgumentBank { mut constants, local_bytes, images, redzones } =
-            argument_bank(header, request, options.check_uninitialised)?;
-        self.set_print_buffer(header, options, &mut constants)?;
+        let refused = |m: String| Refusal::new(RefusalKind::Arguments, m);
+        let bank = argument_bank(header, request, &self.memory, options.check_uninitialised).map_err(refused)?;
+        let ArgumentBank { mut constants, local_bytes, images, redzones, accesses } = bank;
+        self.set_print_buffer(header, options, &mut constants).map_err(|m| Refusal::new(RefusalKind::Memory, m))?;
         for (address, image) in images.values() {
-            let have = self.memory.find(*address, 0).map_or(0, |a| a.bytes);
+            let have = self.memory.find(*address, 0).map_or(0, |a| a.end() - address);
             if have < image.bytes() {
-                return Err(format!("kernel `{}`: an image of {} bytes in a buffer of {have}", header.name, image.bytes()));
+                let message = format!("kernel `{}`: an image of {} bytes in a buffer of {have}", header.name, image.bytes());
+                return Err(refused(message).into());
             }
         }
         let mut launch = Launch {
@@ -156,11 +240,11 @@ impl DeviceState {
         if options.check_races {
             check_races(&launch)?;
         }
-        check_launch(&launch, machine).map_err(|m| format!("kernel `{}`: {m}", header.name))?;
+        check_launch(&launch, machine)?;
         if !global.contains(&0) {
             launch.descriptors = launch.descriptors(&self.memory);
         }
-        Ok(launch)
+        Ok((launch, accesses))
     }
 
     /// Tells a kernel that prints where to.
@@ -177,13 +261,24 @@ impl DeviceState {
         Ok(())
     }
 
-    /// K6: what an earlier launch wrote may be stale in an L1.
-    fn invalidate_stale(&mut self, used: &Written) {
-        if self.written.concerns(used) {
-            self.hierarchy.invalidate();
-            self.written = Written::default();
+    /// Before a launch: what an earlier one or the host wrote may be stale in an L1 (K6).
+    fn prepare_caches(&mut self, accesses: &Accesses, mode: Mode) {
+        if mode == Mode::Functional {
+            // Caches that hold nothing hold nothing stale.
+            if !self.hierarchy.is_empty() {
+                self.stale.launched(accesses, false);
+                self.memory_ahead = true;
+            }
+            return;
         }
-        self.written.add(used);
+        if std::mem::take(&mut self.memory_ahead) {
+            self.hierarchy.refresh(&self.memory);
+        }
+        if self.stale.concerns(accesses) {
+            self.hierarchy.invalidate();
+            self.stale = Stale::default();
+        }
+        self.stale.launched(accesses, true);
     }
 
     /// Runs a launch once and adds what it did. What it prints is told and added also if it ends with a fault.
@@ -207,11 +302,10 @@ impl DeviceState {
             Mode::Timing => simulation.timing(&mut self.hierarchy),
         };
         launched.time += started.elapsed();
+        if result.is_err() && simulator.mode == Mode::Timing {
+            self.hierarchy.abandon(&self.memory);
+        }
         if let Some(buffer) = self.print_buffer.filter(|_| header.printf_argument().is_some()) {
-            if result.is_err() {
-                // What the launch has written may still be in L2.
-                self.hierarchy.finish(&self.memory);
-            }
             let (printed, changed) = buffer.take(&mut self.memory, formats);
             self.hierarchy.host_wrote(buffer.address, changed);
             observer.printed(&printed.text);
@@ -248,53 +342,15 @@ impl Recorded {
     }
 }
 
-/// Buffers by what launches do with them since the L1 caches were invalidated last.
-#[derive(Clone, Debug, Default)]
-struct Written {
-    /// Accessed at all, by one launch; the empty name stands for the program-scope data.
-    used: BTreeSet<String>,
-    /// Perhaps written.
-    written: BTreeSet<String>,
-}
-
-impl Written {
-    /// What a launch does.
-    fn of(header: &KernelHeader, arguments: &[Argument], data: bool) -> Written {
-        let mut result = Written::default();
-        for (spec, argument) in header.args.iter().zip(arguments) {
-            if let Argument::Buffer(name) = argument {
-                result.used.insert(name.clone());
-                if !spec.read_only && spec.kind != ArgumentKind::Constant {
-                    result.written.insert(name.clone());
-                }
-            }
-        }
-        if data {
-            result.used.insert(String::new());
-            result.written.insert(String::new());
-        }
-        result
-    }
-
-    /// Whether a launch reads or writes what was written.
-    fn concerns(&self, launch: &Written) -> bool {
-        !self.written.is_disjoint(&launch.used)
-    }
-
-    fn add(&mut self, launch: &Written) {
-        self.written.extend(launch.written.iter().cloned());
-    }
-}
-
 /// Puts the data section into memory, with its addresses made absolute. Returns its address (0 if there is none).
 ///
 /// # Errors
 /// There is not enough memory.
-pub fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String> {
+fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, OutOfMemory> {
     if image.data.is_empty() {
         return Ok(0);
     }
-    let address = memory.allocate("program-scope data", image.data.len() as u64).map_err(|e| e.to_string())?;
+    let address = memory.allocate("program-scope data", image.data.len() as u64)?;
     let mut data = image.data.clone();
     for r in &image.metadata.data_relocations {
         let at = *r as usize;
@@ -310,3 +366,6 @@ pub fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, String
     }
     Ok(address)
 }
+
+#[cfg(test)]
+mod tests;

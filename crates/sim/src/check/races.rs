@@ -32,8 +32,9 @@ use super::order::Order;
 use super::{Access, Kind, Values};
 use crate::Launch;
 use crate::fault::{FaultKind, Race};
-use crate::memory::{BASE_ADDRESS, DeviceMemory};
+use crate::memory::DeviceMemory;
 use heddle_isa::{CachePolicy, MemorySpace, Op};
+use rustc_hash::FxHashMap;
 
 /// Writer, reader, another reader; 0 for none.
 type Cell = [u64; 3];
@@ -72,23 +73,35 @@ struct Chunk {
     others: [u64; CHUNK],
 }
 
-/// The shadow of one memory; chunks are made when they are touched.
+/// Chunks of a [`Directory`].
+const DIRECTORY: usize = 1024;
+
+/// Neighbouring chunks.
+type Directory = Box<[Option<Box<Chunk>>; DIRECTORY]>;
+
+/// The shadow of one memory. Directories and chunks are made when they are touched: allocations may lie far
+/// apart.
 struct Shadow {
     base: u64,
-    chunks: Vec<Option<Box<Chunk>>>,
-    split: Vec<Option<Page>>,
+    /// Chunks that the memory has.
+    chunks: usize,
+    directories: Vec<Option<Directory>>,
+    split: FxHashMap<usize, Page>,
 }
 
 impl Shadow {
     fn new(base: u64, bytes: u64) -> Self {
         let chunks = bytes.div_ceil(4 * CHUNK as u64) as usize;
-        Shadow { base, chunks: (0..chunks).map(|_| None).collect(), split: Vec::new() }
+        let directories = (0..chunks.div_ceil(DIRECTORY)).map(|_| None).collect();
+        Shadow { base, chunks, directories, split: FxHashMap::default() }
     }
 
     #[inline(always)]
     fn chunk(&mut self, word: usize) -> &mut Chunk {
         let empty = || Box::new(Chunk { writers: [0; CHUNK], readers: [0; CHUNK], others: [0; CHUNK] });
-        self.chunks[word / CHUNK].get_or_insert_with(empty)
+        let chunk = word / CHUNK;
+        let directory = self.directories[chunk / DIRECTORY].get_or_insert_with(|| Box::new([const { None }; DIRECTORY]));
+        directory[chunk % DIRECTORY].get_or_insert_with(empty)
     }
 
     fn cell(&mut self, word: usize) -> Cell {
@@ -110,7 +123,7 @@ impl Shadow {
     fn row<const N: usize, const SHIFT: usize>(&mut self, word: usize, mask: u64, first: u64, phase: Phase, store: bool) -> bool {
         let length = N << SHIFT;
         let (k, end) = (word % CHUNK, word % CHUNK + length);
-        if end > CHUNK || word / CHUNK >= self.chunks.len() {
+        if end > CHUNK || word / CHUNK >= self.chunks {
             return false;
         }
         let chunk = self.chunk(word);
@@ -184,11 +197,7 @@ impl Shadow {
 
     /// The byte cells of a split word.
     fn bytes(&mut self, word: usize) -> &mut [Cell; 4] {
-        let page = word / 64;
-        if self.split.len() <= page {
-            self.split.resize_with(page + 1, || None);
-        }
-        &mut self.split[page].get_or_insert_with(|| Box::new([[[0; 3]; 4]; 64]))[word % 64]
+        &mut self.split.entry(word / 64).or_insert_with(|| Box::new([[[0; 3]; 4]; 64]))[word % 64]
     }
 }
 
@@ -268,7 +277,8 @@ impl Places {
 impl Races {
     /// Nothing has happened yet.
     pub fn new(launch: &Launch, memory: &DeviceMemory, lanes: usize, warps: usize) -> Self {
-        let end = memory.allocations().last().map_or(BASE_ADDRESS, |a| a.end());
+        let first = memory.allocations().first().map_or(0, |a| a.address & !255);
+        let end = memory.allocations().last().map_or(first, |a| a.end());
         let mut numbers = Vec::new();
         let mut accesses = Vec::new();
         for (i, inst) in launch.program.insts.iter().enumerate() {
@@ -285,7 +295,7 @@ impl Races {
         }
         accesses.resize(accesses.len().max(1), ("access", false, None));
         Races {
-            global: Shadow::new(BASE_ADDRESS, end - BASE_ADDRESS),
+            global: Shadow::new(first, end - first),
             local: Shadow::new(0, u64::from(launch.local_bytes)),
             order: Order::new(warps),
             time: 0,

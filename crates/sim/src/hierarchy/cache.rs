@@ -6,6 +6,8 @@
 //! longest. A sector on its way has data already, as accesses act at issue, but is *ready* only when it
 //! arrives.
 
+use std::ops::RangeInclusive;
+
 use super::deferred::{PENDING, SectorTickets, Ticket};
 use super::line::{ByteMask, LineNumber, bytes_of, runs};
 use super::mshr::Mshrs;
@@ -164,6 +166,26 @@ impl Cache {
             }
             None => false,
         }
+    }
+
+    /// Lines that the cache has room for.
+    pub fn frames(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// Removes lines without writing them back.
+    pub fn discard_range(&mut self, lines: &RangeInclusive<LineNumber>) {
+        for i in 0..self.tags.len() {
+            if self.tags[i] != EMPTY && lines.contains(&self.tags[i]) {
+                self.take(LineFrame(i));
+            }
+        }
+    }
+
+    /// The lines without dirty bytes, each with its bytes.
+    pub fn clean_lines(&mut self) -> impl Iterator<Item = (LineNumber, &mut [u8])> {
+        let lines = self.tags.iter().zip(&self.states).zip(self.data.chunks_exact_mut(self.line_bytes));
+        lines.filter(|((line, state), _)| **line != EMPTY && !state.any_dirty).map(|((line, _), bytes)| (*line, bytes))
     }
 
     /// Removes all lines; returns what is dirty.

@@ -4,6 +4,8 @@
 //! before it, not for those that are made later and arrive earlier. Bytes move when the request is made; its
 //! time of arrival is what the requester waits for.
 
+use std::ops::RangeInclusive;
+
 use rustc_hash::FxHashMap;
 
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame};
@@ -363,6 +365,29 @@ impl LowerLevels {
     pub fn discard_l2(&mut self, line: LineNumber) {
         let slice = self.slice(line);
         self.slices[slice].cache.discard(line);
+    }
+
+    /// Drops lines of L2, whatever they hold.
+    pub fn discard_lines(&mut self, lines: RangeInclusive<LineNumber>) {
+        let frames: usize = self.slices.iter().map(|s| s.cache.frames()).sum();
+        if lines.end() - lines.start() < frames as u64 {
+            lines.for_each(|line| self.discard_l2(line));
+        } else {
+            self.slices.iter_mut().for_each(|s| s.cache.discard_range(&lines));
+        }
+    }
+
+    /// Clean lines of L2 get what memory holds now.
+    pub fn refresh(&mut self, memory: &DeviceMemory) {
+        let mut slices = std::mem::take(&mut self.slices);
+        for (line, bytes) in slices.iter_mut().flat_map(|s| s.cache.clean_lines()) {
+            if let Home::Device | Home::System = self.home(memory, line) {
+                let start = memory.host(self.address(line));
+                // SAFETY: as in `fetch`: the whole line is memory that the device owns, and `bytes` is the cache's.
+                unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), bytes.len()) };
+            }
+        }
+        self.slices = slices;
     }
 
     /// The end of a launch: what is dirty goes to memory, private memory ends. Takes no time, but counts as traffic.

@@ -142,6 +142,8 @@ pub struct Hierarchy {
     cluster_sms: usize,
     /// Invalidations since the last launch.
     invalidations: u64,
+    /// Something was accessed: the caches are not empty.
+    used: bool,
 }
 
 impl Hierarchy {
@@ -154,11 +156,13 @@ impl Hierarchy {
             lower: Some(Box::new(LowerLevels::new(&machine.memory))),
             cluster_sms: sms,
             invalidations: 0,
+            used: false,
         }
     }
 
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn start(&mut self) {
+        self.used = true;
         let invalidations = std::mem::take(&mut self.invalidations);
         if let Some(lower) = &mut self.lower {
             lower.restart_clock();
@@ -176,6 +180,28 @@ impl Hierarchy {
         self.statistics()
     }
 
+    /// Whether nothing was accessed since the hierarchy was made: all caches are empty.
+    pub fn is_empty(&self) -> bool {
+        !self.used
+    }
+
+    /// A launch ends with a fault: dirty lines of L2 go to memory. What was on its way to other caches has
+    /// not come, so these forget their lines.
+    pub fn abandon(&mut self, memory: &DeviceMemory) {
+        self.clusters.iter_mut().for_each(|n| n.get_mut().invalidate());
+        if let Some(lower) = &mut self.lower {
+            lower.finish(memory);
+        }
+    }
+
+    /// Memory was written between launches by others than this hierarchy or the host: L2 keeps its lines and
+    /// gets what they are now.
+    pub fn refresh(&mut self, memory: &DeviceMemory) {
+        if let Some(lower) = &mut self.lower {
+            lower.refresh(memory);
+        }
+    }
+
     /// The driver's invalidation between dependent launches (K6).
     pub fn invalidate(&mut self) {
         self.clusters.iter_mut().for_each(|n| n.get_mut().invalidate());
@@ -184,13 +210,15 @@ impl Hierarchy {
 
     /// The host has written memory between launches: L2 forgets the lines.
     pub fn host_wrote(&mut self, address: u64, bytes: u64) {
-        let Some(lower) = self.lower.as_mut().filter(|_| bytes > 0) else { return };
+        let used = self.used;
+        let Some(lower) = self.lower.as_mut().filter(|_| bytes > 0 && used) else { return };
         let line_bytes = lower.line_bytes();
-        (address / line_bytes..=(address + bytes - 1) / line_bytes).for_each(|line| lower.discard_l2(line));
+        lower.discard_lines(address / line_bytes..=(address + bytes - 1) / line_bytes);
     }
 
     /// Lets an SM's accesses be answered at once.
     fn with_lower<R>(&mut self, sm: usize, work: impl FnOnce(&mut ClusterCaches) -> R) -> R {
+        self.used = true;
         let caches = self.clusters[sm / self.cluster_sms].get_mut();
         caches.lower = self.lower.take();
         let result = work(caches);

@@ -170,8 +170,7 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         served: (0, 0),
         result: None,
     }));
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = if c.run.options.threads == 0 { cores } else { c.run.options.threads };
+    let wanted = if c.run.options.threads == 0 { crate::host_threads() } else { c.run.options.threads };
     let threads = wanted.clamp(1, clusters.len().max(1));
     let rounds = Rounds { clusters: &clusters, context: c, length, threads, version: AtomicU64::new(0) };
     std::thread::scope(|scope| {

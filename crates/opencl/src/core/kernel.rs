@@ -1,0 +1,115 @@
+//! Kernels: functions of a built program with their arguments.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use opencl_sys::{CL_INVALID_KERNEL, cl_int};
+
+use heddle_object::metadata::{ArgumentKind, KernelArgument, KernelHeader};
+
+use super::memory::Memory;
+use super::program::{Loaded, Program};
+use crate::object::{Kind, Ref, lock};
+
+/// A kernel.
+pub struct Kernel {
+    /// Its program.
+    pub program: Ref<Program>,
+    /// The code, which stays when the program is built again.
+    pub loaded: Arc<Loaded>,
+    /// Its number in the code.
+    pub number: usize,
+    settings: Mutex<Settings>,
+}
+
+/// What a program has set.
+#[derive(Clone, Default)]
+pub struct Settings {
+    /// Arguments; none where it has set nothing yet.
+    pub arguments: Vec<Option<Setting>>,
+    /// Allocations of shared virtual memory that the kernel reaches through pointers in memory: addresses.
+    pub indirect: Vec<u64>,
+}
+
+/// An argument.
+#[derive(Clone)]
+pub enum Setting {
+    /// A buffer or image.
+    Memory(Ref<Memory>),
+    /// A pointer: shared virtual memory, or null.
+    Pointer(u64),
+    /// Bytes of work-group memory.
+    Local(u32),
+    /// A value, or a sampler's bits.
+    Value(Vec<u8>),
+}
+
+impl Kind for Kernel {
+    const NAME: &'static str = "kernel";
+    const INVALID: cl_int = CL_INVALID_KERNEL;
+}
+
+impl Kernel {
+    /// A kernel of an executable.
+    pub fn new(program: Ref<Program>, loaded: Arc<Loaded>, number: usize) -> Kernel {
+        let arguments = vec![None; loaded.header(number).visible_args().len()];
+        Kernel::with(program, loaded, number, Settings { arguments, indirect: Vec::new() })
+    }
+
+    /// The same kernel with the same arguments.
+    pub fn copy(&self) -> Kernel {
+        Kernel::with(self.program.clone(), self.loaded.clone(), self.number, self.settings())
+    }
+
+    fn with(program: Ref<Program>, loaded: Arc<Loaded>, number: usize, settings: Settings) -> Kernel {
+        program.kernels.fetch_add(1, Ordering::Relaxed);
+        Kernel { program, loaded, number, settings: Mutex::new(settings) }
+    }
+
+    /// What the object says of it.
+    pub fn header(&self) -> &KernelHeader {
+        self.loaded.header(self.number)
+    }
+
+    /// A parameter.
+    pub fn parameter(&self, number: u32) -> Option<&KernelArgument> {
+        self.header().visible_args().get(number as usize)
+    }
+
+    /// What is set now.
+    pub fn settings(&self) -> Settings {
+        lock(&self.settings).clone()
+    }
+
+    /// Sets an argument that there is.
+    pub fn set(&self, number: u32, setting: Setting) {
+        let mut settings = lock(&self.settings);
+        let earlier = settings.arguments.get_mut(number as usize).and_then(|place| place.replace(setting));
+        drop(settings);
+        // It may be the last reference to memory.
+        drop(earlier);
+    }
+
+    /// Sets the allocations that the kernel reaches through pointers.
+    pub fn set_indirect(&self, indirect: Vec<u64>) {
+        lock(&self.settings).indirect = indirect;
+    }
+
+    /// Work-group memory of a launch with what is set now, bytes.
+    pub fn local_bytes(&self) -> u64 {
+        let settings = lock(&self.settings);
+        let sizes = settings.arguments.iter().map(|a| if let Some(Setting::Local(n)) = a { u64::from(*n) } else { 0 });
+        u64::from(self.header().local_bytes) + sizes.sum::<u64>()
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.program.kernels.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether an argument is a pointer to memory that all work-groups share.
+pub fn is_pointer(parameter: &KernelArgument) -> bool {
+    matches!(parameter.kind, ArgumentKind::Global | ArgumentKind::Constant)
+}

@@ -1,0 +1,227 @@
+//! Handles: how the objects of the driver go to a program as pointers and come back.
+//!
+//! An object starts with a pointer to the dispatch table, where OpenCL's loader looks for it. The program's
+//! references are counted apart from the driver's own (`Arc`), so that `CL_…_REFERENCE_COUNT` tells what the
+//! program did, and all of the program's references together are one of the driver's. Handles that are alive
+//! are listed: one that is not, or is of another type, is refused without a look at the memory behind it, and
+//! what is left at a program's end is known.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opencl_sys::cl_icd::cl_icd_dispatch;
+use opencl_sys::cl_int;
+use rustc_hash::FxHashMap;
+
+use crate::dispatch::DISPATCH;
+use crate::error::{ApiError, Outcome, error};
+
+/// A type that handles stand for.
+pub trait Kind: Send + Sync + 'static {
+    /// Its name in the specification.
+    const NAME: &'static str;
+    /// The code for a handle that is none of it.
+    const INVALID: cl_int;
+}
+
+/// An object behind a handle.
+#[repr(C)]
+pub struct Object<T: Kind> {
+    /// Where the loader finds the entry points: the specification of `cl_khr_icd` wants it first.
+    dispatch: &'static cl_icd_dispatch,
+    /// The program's references.
+    references: AtomicU32,
+    value: T,
+}
+
+impl<T: Kind> std::ops::Deref for Object<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// A reference of the driver to an object.
+pub type Ref<T> = Arc<Object<T>>;
+
+/// Handles that are alive, with the name of their type, in parts that are locked apart.
+struct Live([Mutex<FxHashMap<usize, &'static str>>; PARTS]);
+
+const PARTS: usize = 16;
+
+static LIVE: std::sync::LazyLock<Live> = std::sync::LazyLock::new(|| Live(Default::default()));
+
+/// Locks what no panic leaves half done.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Live {
+    fn part(&self, handle: usize) -> MutexGuard<'_, FxHashMap<usize, &'static str>> {
+        // Objects are apart by more than a cache line.
+        lock(&self.0[(handle >> 7) % PARTS])
+    }
+}
+
+impl<T: Kind> Object<T> {
+    /// A new object, of which the program has no reference yet.
+    pub fn new(value: T) -> Ref<T> {
+        Arc::new(Object { dispatch: &DISPATCH, references: AtomicU32::new(0), value })
+    }
+
+    /// The program's references.
+    pub fn references(&self) -> u32 {
+        self.references.load(Ordering::Relaxed)
+    }
+}
+
+/// The handle of an object that the program has, for answers to its questions. It gets no reference by it.
+pub fn handle<T: Kind>(object: &Ref<T>) -> *mut c_void {
+    Arc::as_ptr(object).cast_mut().cast()
+}
+
+/// Gives the program a reference.
+pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
+    let handle = handle(&object);
+    let mut part = LIVE.part(handle as usize);
+    if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
+        part.insert(handle as usize, T::NAME);
+        // The program's references together are one of ours.
+        std::mem::forget(object);
+    }
+    handle
+}
+
+/// The object behind a handle.
+///
+/// # Errors
+/// The code for a wrong handle of this type.
+pub fn get<T: Kind>(handle: *mut c_void) -> Outcome<Ref<T>> {
+    let part = LIVE.part(handle as usize);
+    if part.get(&(handle as usize)) != Some(&T::NAME) {
+        return Err(wrong::<T>(handle));
+    }
+    // SAFETY: a listed handle comes from `give` for an object of this type, as the name says, and the
+    // program's reference lives until `release` unlists it, which takes the lock that is held here.
+    unsafe {
+        Arc::increment_strong_count(handle.cast::<Object<T>>());
+        Ok(Arc::from_raw(handle.cast::<Object<T>>()))
+    }
+}
+
+/// The objects behind an array of handles.
+///
+/// # Errors
+/// As [`get`], for the first that is wrong.
+pub fn get_all<T: Kind>(handles: &[*mut c_void]) -> Outcome<Vec<Ref<T>>> {
+    handles.iter().map(|h| get(*h)).collect()
+}
+
+/// One more reference for the program.
+///
+/// # Errors
+/// As [`get`].
+pub fn retain<T: Kind>(handle: *mut c_void) -> Outcome {
+    get::<T>(handle)?.references.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// One reference of the program less. With the last one the handle is dead; the object ends when the driver
+/// needs it no more. Returns the object with the number of references left.
+///
+/// # Errors
+/// As [`get`].
+pub fn release<T: Kind>(handle: *mut c_void) -> Outcome<(Ref<T>, u32)> {
+    let mut part = LIVE.part(handle as usize);
+    if part.get(&(handle as usize)) != Some(&T::NAME) {
+        drop(part);
+        return Err(wrong::<T>(handle));
+    }
+    // SAFETY: as in `get`. The reference made here keeps the object alive beyond the lock.
+    let object = unsafe {
+        Arc::increment_strong_count(handle.cast::<Object<T>>());
+        Arc::from_raw(handle.cast::<Object<T>>())
+    };
+    let left = object.references.fetch_sub(1, Ordering::Relaxed) - 1;
+    if left == 0 {
+        part.remove(&(handle as usize));
+        // SAFETY: this takes back the reference that `give` forgot.
+        unsafe { Arc::decrement_strong_count(handle.cast::<Object<T>>()) };
+    }
+    Ok((object, left))
+}
+
+fn wrong<T: Kind>(handle: *mut c_void) -> ApiError {
+    let what = match LIVE.part(handle as usize).get(&(handle as usize)) {
+        _ if handle.is_null() => "null".into(),
+        Some(other) => format!("a {other}"),
+        None => "released, or never was one".into(),
+    };
+    error(T::INVALID, format!("the {} is {what}", T::NAME))
+}
+
+/// Objects that the program has not released, by type.
+pub fn alive() -> Vec<(&'static str, u64)> {
+    let mut counts = std::collections::BTreeMap::new();
+    for part in &LIVE.0 {
+        for name in lock(part).values() {
+            *counts.entry(*name).or_insert(0) += 1;
+        }
+    }
+    counts.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use opencl_sys::{CL_INVALID_EVENT, CL_INVALID_SAMPLER};
+
+    struct A(#[allow(dead_code)] Arc<()>);
+    struct B;
+    impl Kind for A {
+        const NAME: &'static str = "test object";
+        const INVALID: cl_int = CL_INVALID_EVENT;
+    }
+    impl Kind for B {
+        const NAME: &'static str = "other test object";
+        const INVALID: cl_int = CL_INVALID_SAMPLER;
+    }
+
+    #[test]
+    fn references_of_the_program_are_counted_apart() {
+        let inside = Arc::new(());
+        let object = Object::new(A(inside.clone()));
+        let handle = give(object.clone());
+        assert_eq!(object.references(), 1);
+        retain::<A>(handle).unwrap();
+        assert_eq!(get::<A>(handle).unwrap().references(), 2);
+        assert_eq!(release::<A>(handle).unwrap().1, 1);
+        assert_eq!(release::<A>(handle).unwrap().1, 0);
+        assert_eq!(get::<A>(handle).err().map(|e| e.code), Some(CL_INVALID_EVENT));
+        assert_eq!(Arc::strong_count(&object), 1, "the program's reference is gone");
+        drop(object);
+        assert_eq!(Arc::strong_count(&inside), 1);
+    }
+
+    #[test]
+    fn wrong_handles_are_refused_without_a_look() {
+        let handle = give(Object::new(B));
+        assert_eq!(get::<A>(handle).err().map(|e| e.code), Some(CL_INVALID_EVENT));
+        assert_eq!(get::<A>(std::ptr::null_mut()).err().map(|e| e.why.into_owned()).as_deref(), Some("the test object is null"));
+        assert!(get::<B>(8 as *mut c_void).is_err());
+        assert!(release::<B>(handle).is_ok() && release::<B>(handle).is_err());
+    }
+
+    #[test]
+    fn a_handle_released_by_one_thread_is_never_half_alive_for_another() {
+        for _ in 0..200 {
+            let handle = give(Object::new(B)) as usize;
+            std::thread::scope(|s| {
+                s.spawn(|| (0..50).for_each(|_| drop(get::<B>(handle as *mut c_void))));
+                s.spawn(|| release::<B>(handle as *mut c_void).map(|_| ()).unwrap());
+            });
+            assert!(get::<B>(handle as *mut c_void).is_err());
+        }
+    }
+}

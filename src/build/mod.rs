@@ -1,0 +1,264 @@
+//! Building programs that are in memory, as OpenCL's hosts do: compile, link, or both; with a log instead of
+//! messages on standard error, and a cache on disk.
+//!
+//! A [`Builder`] is for one machine and one set of techniques. It can be used from several threads at once,
+//! also inside of a foreign program: what needs stack runs on a thread of its own, and clang is a process
+//! whose streams are not those of the program.
+//!
+//! ```
+//! use heddle::build::{BuildOptions, Builder, Source};
+//!
+//! let builder = Builder::new(heddle::Machine::default_machine());
+//! let source = Source { name: "scale.cl", text: b"#include \"n.h\"\nkernel void k(global int *a) { *a = N; }",
+//!     headers: &[("n.h", b"#define N 4\n")] };
+//! let program = builder.build(&source, &BuildOptions::parse("-cl-fast-relaxed-math")?)?;
+//! assert_eq!(heddle::Program::from_object(&program.object)?.kernels().collect::<Vec<_>>(), ["k"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod cache;
+mod options;
+mod unit;
+
+use heddle_frontend::{Bitcode, FrontendError, FrontendOptions, OptLevel};
+use heddle_target::Machine;
+use inkwell::context::Context;
+
+use crate::driver::{self, CompileError, CompileOptions, Emit};
+use cache::{Cache, Entry, Key};
+use heddle_codegen::CodegenError;
+
+pub use heddle_frontend::source::Source;
+pub use options::{BuildOptions, DEFAULT_STANDARD, InvalidOptions, LinkOptions, split};
+pub use unit::{NotAUnit, Unit};
+
+/// Why there is no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildFailure {
+    /// The options cannot be used.
+    #[error("{0}")]
+    Options(#[from] InvalidOptions),
+    /// The program does not compile or link, or does what Heddle cannot compile.
+    #[error("{log}")]
+    Program {
+        /// Messages with their places, warnings included.
+        log: String,
+    },
+    /// It is not the program's fault: clang cannot be run, the disk is full, or Heddle has a defect.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl BuildFailure {
+    /// What stands in the build log.
+    pub fn log(&self) -> String {
+        match self {
+            BuildFailure::Program { log } => log.clone(),
+            BuildFailure::Options(e) => format!("error: {e}\n"),
+            BuildFailure::Internal(message) => format!("error: {message}\n"),
+        }
+    }
+
+    /// The same with what was said before.
+    fn after(self, earlier: &str) -> BuildFailure {
+        match self {
+            BuildFailure::Program { log } => BuildFailure::Program { log: format!("{earlier}{log}") },
+            other => other,
+        }
+    }
+}
+
+impl From<FrontendError> for BuildFailure {
+    fn from(e: FrontendError) -> BuildFailure {
+        match e {
+            FrontendError::Program { log } => BuildFailure::Program { log },
+            FrontendError::Option(message) => BuildFailure::Options(InvalidOptions(message)),
+            FrontendError::Unsupported(message) => BuildFailure::Program { log: format!("{}\n", message.trim_end()) },
+            FrontendError::Clang { .. } | FrontendError::Input { .. } | FrontendError::Llvm { .. } | FrontendError::Parse(_) => {
+                BuildFailure::Program { log: format!("error: {e}\n") }
+            }
+            FrontendError::NoClang { .. } | FrontendError::Crash(_) | FrontendError::Io { .. } => {
+                BuildFailure::Internal(e.to_string())
+            }
+        }
+    }
+}
+
+impl From<CompileError> for BuildFailure {
+    fn from(e: CompileError) -> BuildFailure {
+        match e {
+            CompileError::Frontend(e) => e.into(),
+            CompileError::Unsupported(_) => BuildFailure::Program { log: format!("{e}\n") },
+            CompileError::Codegen(CodegenError::TooFewRegisters { .. }) => BuildFailure::Program { log: format!("error: {e}\n") },
+            CompileError::Codegen(_) | CompileError::Write(_) | CompileError::Input(_) => BuildFailure::Internal(e.to_string()),
+        }
+    }
+}
+
+/// A program that can be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// An ELF object, for [`crate::Program::from_object`].
+    pub object: Vec<u8>,
+    /// What there is to say of it: clang's warnings.
+    pub log: String,
+    /// Whether it came from the cache.
+    pub cached: bool,
+}
+
+/// What linking made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Linked {
+    /// With `-create-library`.
+    Library(Unit),
+    /// Without.
+    Executable(Executable),
+}
+
+/// Compiles and links programs for a machine.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    machine: Machine,
+    options: CompileOptions,
+    cache: Option<Cache>,
+}
+
+impl Builder {
+    /// For a machine, with all techniques, without a cache.
+    pub fn new(machine: Machine) -> Builder {
+        Builder { machine, options: CompileOptions::default(), cache: None }
+    }
+
+    /// Generates code with these options. Those for the front end are each program's own; the ones here are
+    /// not used.
+    #[must_use]
+    pub fn with_options(mut self, options: CompileOptions) -> Builder {
+        self.options = CompileOptions { frontend: FrontendOptions::default(), ..options };
+        self
+    }
+
+    /// Looks up programs in a cache and keeps them there.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Option<Cache>) -> Builder {
+        self.cache = cache;
+        self
+    }
+
+    /// Compiles a program for linking: `clCompileProgram`.
+    ///
+    /// # Errors
+    /// See [`BuildFailure`].
+    pub fn compile_source(&self, source: &Source, options: &BuildOptions) -> Result<Unit, BuildFailure> {
+        let key = self.key("unit").source(source, options);
+        if let Some(found) = self.look_up(&key)
+            && let Ok(unit) = Unit::from_bytes(&found.bytes)
+        {
+            return Ok(Unit { log: found.log, ..unit });
+        }
+        let (unit, files) = self.clang(source, options)?;
+        self.keep(&key, || Entry::new(unit.to_bytes(), unit.log.clone()).with_files(files, source, options));
+        Ok(unit)
+    }
+
+    /// Links programs: `clLinkProgram`.
+    ///
+    /// # Errors
+    /// See [`BuildFailure`].
+    pub fn link(&self, units: &[&Unit], options: &LinkOptions) -> Result<Linked, BuildFailure> {
+        if options.create_library {
+            return large_stack(|| library(units)).map(Linked::Library);
+        }
+        let key = self.key("link").units(units);
+        if let Some(found) = self.look_up(&key) {
+            return Ok(Linked::Executable(Executable { object: found.bytes, log: found.log, cached: true }));
+        }
+        let object = large_stack(|| self.object(units))?;
+        self.keep(&key, || Entry::new(object.clone(), String::new()));
+        Ok(Linked::Executable(Executable { object, log: String::new(), cached: false }))
+    }
+
+    /// Compiles and links a program: `clBuildProgram`.
+    ///
+    /// # Errors
+    /// See [`BuildFailure`].
+    pub fn build(&self, source: &Source, options: &BuildOptions) -> Result<Executable, BuildFailure> {
+        let key = self.key("program").source(source, options);
+        if let Some(found) = self.look_up(&key) {
+            return Ok(Executable { object: found.bytes, log: found.log, cached: true });
+        }
+        let (unit, files) = self.clang(source, options)?;
+        let object = large_stack(|| self.object(&[&unit])).map_err(|e| e.after(&unit.log))?;
+        self.keep(&key, || Entry::new(object.clone(), unit.log.clone()).with_files(files, source, options));
+        Ok(Executable { object, log: unit.log, cached: false })
+    }
+
+    /// Runs clang.
+    fn clang(&self, source: &Source, options: &BuildOptions) -> Result<(Unit, Vec<std::path::PathBuf>), BuildFailure> {
+        let (frontend, checked) = (options.frontend(), self.options.checked);
+        let compiled = heddle_frontend::source::compile_source(source, frontend, checked)?;
+        let unit = Unit::new(source.name.into(), compiled.bitcode, frontend.opt, checked, compiled.log);
+        Ok((unit, compiled.files))
+    }
+
+    /// Links units and generates code.
+    fn object(&self, units: &[&Unit]) -> Result<Vec<u8>, BuildFailure> {
+        let unoptimised = units.iter().any(|u| u.header.unoptimised);
+        let opt = if unoptimised { OptLevel::O0 } else { OptLevel::default() };
+        let frontend = FrontendOptions { opt, ..options::quiet() };
+        let checked = units.iter().any(|u| u.header.checked);
+        let context = Context::create();
+        let facts = driver::facts(&self.machine);
+        let ir = heddle_frontend::link_to_module(&context, &parts(units), &frontend, checked, facts)?;
+        Ok(driver::compile_module(&ir, Emit::Obj, &self.options, &self.machine)?.output)
+    }
+
+    fn key(&self, kind: &str) -> Key {
+        Key::new(kind, &self.machine, &self.options)
+    }
+
+    fn look_up(&self, key: &Key) -> Option<Entry> {
+        self.cache.as_ref()?.get(key)
+    }
+
+    fn keep(&self, key: &Key, entry: impl FnOnce() -> Entry) {
+        if let Some(cache) = &self.cache {
+            cache.put(key, &entry());
+        }
+    }
+}
+
+fn parts<'a>(units: &[&'a Unit]) -> Vec<Bitcode<'a>> {
+    units.iter().map(|u| Bitcode { name: &u.header.name, bytes: &u.bitcode }).collect()
+}
+
+/// Links units into a library.
+fn library(units: &[&Unit]) -> Result<Unit, BuildFailure> {
+    let bitcode = heddle_frontend::link_to_bitcode(&parts(units))?;
+    let names: Vec<&str> = units.iter().map(|u| u.name()).collect();
+    let opt = if units.iter().any(|u| u.header.unoptimised) { OptLevel::O0 } else { OptLevel::default() };
+    let checked = units.iter().any(|u| u.header.checked);
+    let mut unit = Unit::new(names.join(", "), bitcode, opt, checked, String::new());
+    unit.header.library = true;
+    Ok(unit)
+}
+
+/// Bytes of stack for LLVM's passes and code generation, which recurse over a program; a host may build on a
+/// thread with a small one.
+const STACK: usize = 64 << 20;
+
+/// Does work on a thread that has enough stack.
+fn large_stack<T: Send>(work: impl FnOnce() -> Result<T, BuildFailure> + Send) -> Result<T, BuildFailure> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("heddle-build".into()).stack_size(STACK);
+        let running =
+            thread.spawn_scoped(scope, work).map_err(|e| BuildFailure::Internal(format!("cannot start a thread: {e}")))?;
+        running.join().unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<String>().map(String::as_str);
+            let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            Err(BuildFailure::Internal(format!("internal error of the compiler: {message}")))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests;

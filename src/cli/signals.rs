@@ -1,0 +1,43 @@
+//! Signals for `heddle exec` go on to the program that it runs.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The process that gets them.
+static PROGRAM: AtomicI32 = AtomicI32::new(0);
+
+/// Signals by which others speak to a program.
+const SIGNALS: [libc::c_int; 6] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
+
+/// Passes a signal on. What the terminal sends (Ctrl-C) the program gets anyway: it is in the same group.
+extern "C" fn pass(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // SAFETY: the system calls this with a valid `info`, as SA_SIGINFO asks for.
+    let from_kernel = !info.is_null() && unsafe { (*info).si_code } == SI_KERNEL;
+    let program = PROGRAM.load(Ordering::Relaxed);
+    if program > 0 && !from_kernel {
+        // SAFETY: `kill` may be called from a handler, and changes nothing of this process.
+        unsafe { libc::kill(program, signal) };
+    }
+}
+
+/// `si_code` of signals that the kernel itself sends, as for keys of a terminal.
+const SI_KERNEL: libc::c_int = 0x80;
+
+/// From now on signals go to this process.
+pub fn pass_to(program: u32) {
+    PROGRAM.store(i32::try_from(program).unwrap_or(0), Ordering::Relaxed);
+    for signal in SIGNALS {
+        // SAFETY: the structure is plain data for which zero is a valid value; the handler only reads an atomic
+        // and calls `kill`. A signal that was ignored stays so, as `nohup` wants.
+        unsafe {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            let known = libc::sigaction(signal, std::ptr::null(), &mut before) == 0;
+            if known && before.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = pass as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}

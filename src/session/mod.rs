@@ -1,0 +1,456 @@
+//! A program's launches from its first to its last: what options say of each, and what is kept of them.
+//!
+//! A driver makes one [`Session`] for its process, asks it before each launch how that is to run
+//! ([`Session::begin_launch`]), and tells it afterwards what happened ([`Session::end_launch`]). From this the
+//! session makes totals, statistics as JSON, a report, a trace and recorded cases; what nobody asked for costs
+//! next to nothing, and memory does not grow with the number of launches.
+//!
+//! - [`ExecOptions`]: words of `heddle exec`, the same as variables `HEDDLE_…`. [`Picks`]: which launches.
+//! - `state`: totals of kernels, entries of launches. `outputs`: files that no two processes share.
+//! - [`results`]: what a process tells `heddle exec` when it ends.
+//! - [`record`]: launches as cases.
+//!
+//! # Files of several processes
+//! Children of a program inherit its variables. The first process that writes an output gets the name that
+//! was asked for; others get one with their process id (`out-1234.json`, `FOLDER/process-1234`). Under
+//! `heddle exec` what earlier runs left is overwritten (but for recordings); without it nothing is.
+
+mod options;
+mod outputs;
+mod picks;
+pub mod record;
+pub mod results;
+mod state;
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+pub use heddle_report::session_trace::CommandTimes;
+pub use options::{Check, DeviceType, ExecOptions, TimingCaches, variables};
+pub use picks::{PickedLaunches, Picks};
+
+use crate::driver::CompileOptions;
+use heddle_frontend::FrontendOptions;
+use heddle_object::Image;
+use heddle_report::session_trace::SessionTrace;
+use heddle_runtime::printf::Printed;
+use heddle_runtime::run::Mode;
+use heddle_sim::trace::Record;
+use heddle_sim::{Fault, Options, Statistics};
+use heddle_target::{Machine, TargetError};
+use outputs::Outputs;
+use record::{Description, Pending, Reader, Recorder};
+use serde_json::json;
+use state::State;
+
+/// The variable that names the folder in which processes of one `heddle exec` leave their results.
+pub const FOLDER_VARIABLE: &str = "HEDDLE_SESSION";
+
+/// A program's source as it was built.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceText {
+    /// Files as debug information names them, with their texts: the source first, then headers that the
+    /// program gave as text. None for a program that was built from binaries alone.
+    pub files: Vec<(String, String)>,
+    /// Options of the build, as words that `heddle build` takes: with the standard, folders absolute.
+    pub options: Vec<String>,
+    /// The program as LLVM bitcode, where no single source makes it: several programs linked, or binaries.
+    pub bitcode: Option<Vec<u8>>,
+}
+
+/// How a launch is to run.
+#[derive(Clone, Debug)]
+pub struct LaunchPlan {
+    /// Its number among all launches of the process, from 1.
+    pub number: u64,
+    /// Its number among those of kernels of this name, from 1.
+    pub occurrence: u64,
+    /// Functional, or with timing.
+    pub mode: Mode,
+    /// The caches are to be emptied first. If not, they hold the lines that the last timed launch left; the
+    /// device must bring up to date or drop what functional launches and the host wrote since.
+    pub cold: bool,
+    /// The launch is to be kept as a case: [`Session::recorder`].
+    pub record: bool,
+    /// The simulator's options: checks, limits, and what to record by time.
+    pub options: Options,
+    /// Which of the kernels.
+    kernel: usize,
+    /// The report has a page of this launch.
+    page: bool,
+}
+
+/// What a launch did.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchResult<'a> {
+    /// The object with the kernel.
+    pub image: &'a Arc<Image>,
+    /// The program's source, if there is one.
+    pub source: Option<&'a SourceText>,
+    /// Global size, one to three dimensions.
+    pub global: &'a [u64],
+    /// Work-group size, as many.
+    pub local: &'a [u64],
+    /// Global offset, as many.
+    pub offset: &'a [u64],
+    /// The queue's number.
+    pub queue: u64,
+    /// When it was queued, began and ended, by the device's clock.
+    pub times: CommandTimes,
+    /// Host time that the simulation took.
+    pub host: Duration,
+    /// What was counted, or the fault that ended the launch.
+    pub outcome: Result<&'a Statistics, &'a Fault>,
+    /// What the kernel printed.
+    pub printed: &'a Printed,
+}
+
+/// One process's launches and what is kept of them. Any thread may use it.
+pub struct Session {
+    options: ExecOptions,
+    machine: Machine,
+    started: Instant,
+    process: u32,
+    functional: Options,
+    timing: Options,
+    state: Mutex<State>,
+    tracing: AtomicBool,
+    trace: Mutex<Option<SessionTrace<BufWriter<std::fs::File>>>>,
+    outputs: Outputs,
+    recorder: Option<Recorder>,
+}
+
+/// What keeps a session from being made.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Options that make no sense.
+    #[error("{0}")]
+    Options(String),
+    /// The machine's description.
+    #[error(transparent)]
+    Machine(#[from] TargetError),
+}
+
+/// A lock whose holder may have panicked: totals are then as far as it came.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    /// The session of a process, as the environment's variables say.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub fn from_environment() -> Result<Session, SessionError> {
+        let options = ExecOptions::from_environment().map_err(SessionError::Options)?;
+        let folder = std::env::var_os(FOLDER_VARIABLE).filter(|f| !f.is_empty()).map(PathBuf::from);
+        Session::new(options, folder)
+    }
+
+    /// A session with these options; `folder`: where `heddle exec` wants results, if it runs the program.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub fn new(options: ExecOptions, folder: Option<PathBuf>) -> Result<Session, SessionError> {
+        let machine = options.machine.load()?;
+        options.validate(&machine).map_err(SessionError::Options)?;
+        let keeps = options.json.is_some() || options.report.is_some();
+        Ok(Session {
+            functional: options.simulator_options(Mode::Functional),
+            timing: options.simulator_options(Mode::Timing),
+            state: Mutex::new(State::new(keeps, options.json.is_some())),
+            tracing: AtomicBool::new(options.trace.is_some()),
+            trace: Mutex::new(None),
+            recorder: options.record.as_ref().map(|_| Recorder::default()),
+            outputs: Outputs::new(folder),
+            started: Instant::now(),
+            process: std::process::id(),
+            options,
+            machine,
+        })
+    }
+
+    /// The machine that is simulated.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The options.
+    pub fn options(&self) -> &ExecOptions {
+        &self.options
+    }
+
+    /// How programs are compiled. `frontend` has what the program's own build options say.
+    pub fn compile_options(&self, frontend: FrontendOptions) -> CompileOptions {
+        self.options.compile_options(frontend)
+    }
+
+    /// Whether buffers are to lie far apart, so that indices far out of bounds are found.
+    pub fn spreads_memory(&self) -> bool {
+        self.functional.check_uninitialised
+    }
+
+    /// Whether any launch may be timed.
+    pub fn may_time(&self) -> bool {
+        self.options.mode == Mode::Timing || !self.options.timing.is_empty()
+    }
+
+    /// Nanoseconds since the session began: the clock of host calls.
+    pub fn now(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// A launch of a kernel begins.
+    pub fn begin_launch(&self, kernel: &str) -> LaunchPlan {
+        let mut state = lock(&self.state);
+        let begun = state.begin(kernel, &self.options);
+        let mode = if begun.timed || self.options.mode == Mode::Timing { Mode::Timing } else { Mode::Functional };
+        let page = mode == Mode::Timing && self.options.report.is_some() && state.takes_page(begun.kernel);
+        let cold = state.finds_cold_caches(mode) && self.options.timing_caches == TimingCaches::Cold;
+        drop(state);
+        let options = match mode {
+            Mode::Functional => self.functional.clone(),
+            Mode::Timing => Options { record: Record { time_line: page, slices: 0 }, ..self.timing.clone() },
+        };
+        LaunchPlan {
+            number: begun.number,
+            occurrence: begun.occurrence,
+            mode,
+            cold,
+            record: begun.record,
+            options,
+            kernel: begun.kernel,
+            page,
+        }
+    }
+
+    /// A launch has ended, also with a fault. A fault is said on standard error.
+    pub fn end_launch(&self, plan: &LaunchPlan, result: &LaunchResult) {
+        if let Err(fault) = result.outcome {
+            heddle_report::say!("heddle: {fault}");
+        }
+        let page = match (plan.page, result.outcome) {
+            (true, Ok(statistics)) => self.write_page(plan, result, statistics),
+            _ => None,
+        };
+        let mut state = lock(&self.state);
+        let dropped = state.end(plan, result, page);
+        let kernel = state.kernel_name(plan.kernel);
+        let due = result.outcome.is_err() || state.is_due(result.host);
+        if self.tracing.load(Ordering::Relaxed) || dropped || due {
+            let kernel = kernel.to_string();
+            if due {
+                self.write(&mut state, false);
+            }
+            drop(state);
+            if dropped && let Some(warning) = heddle_report::dropped(result.printed, self.functional.printf_room) {
+                heddle_report::say!("heddle: warning: kernel `{kernel}`: {warning}");
+            }
+            self.trace_launch(&kernel, plan, result);
+        }
+    }
+
+    /// Writes the page of a launch; its name, if that worked.
+    fn write_page(&self, plan: &LaunchPlan, result: &LaunchResult, statistics: &Statistics) -> Option<String> {
+        let folder = self.outputs.folder("report", self.options.report.as_deref()?, "index.html")?;
+        let kernel = lock(&self.state).kernel_name(plan.kernel).to_string();
+        let name = format!("launch-{:04}.html", plan.number);
+        let written = outputs::launch_page(&kernel, plan, result, statistics, &self.machine)
+            .and_then(|page| outputs::write(&folder.join(&name), page.as_bytes()));
+        match written {
+            Ok(()) => Some(name),
+            Err(message) => {
+                self.outputs.complain("report", &message);
+                None
+            }
+        }
+    }
+
+    fn trace_launch(&self, kernel: &str, plan: &LaunchPlan, result: &LaunchResult) {
+        self.traced(|trace| {
+            let mut details = json!({ "number": plan.number, "global": result.global, "local": result.local });
+            match result.outcome {
+                Ok(statistics) => {
+                    details["instructions"] = statistics.instructions.into();
+                    if let Some(cycles) = statistics.cycles() {
+                        details["cycles"] = cycles.into();
+                    }
+                }
+                Err(fault) => details["fault"] = fault.kind.to_string().into(),
+            }
+            trace.command(kernel, "kernel", result.queue, &result.times, details)
+        });
+    }
+
+    /// A launch that [`LaunchPlan::record`] names begins: keeps what it will find in its buffers. `None`
+    /// without `--record`, and for what is no case.
+    pub fn begin_recording(&self, plan: &LaunchPlan, launch: &Description, read: &Reader) -> Option<Pending> {
+        let recorder = self.recorder.as_ref().filter(|_| plan.record)?;
+        let folder = self.recording_folder()?;
+        recorder.begin(&folder, plan, launch, read).unwrap_or_else(|message| {
+            self.outputs.complain("record", &message);
+            None
+        })
+    }
+
+    /// It has ended, `whole` or with a fault: keeps what it left.
+    pub fn end_recording(&self, pending: Pending, read: &Reader, whole: bool) {
+        let Some(recorder) = &self.recorder else { return };
+        match recorder.end(pending, read, whole) {
+            Ok(_) => lock(&self.state).recorded(),
+            Err(message) => self.outputs.complain("record", &message),
+        }
+    }
+
+    /// A launch that [`LaunchPlan::record`] names is no case, for a reason that only the driver knows.
+    pub fn leave_out(&self, plan: &LaunchPlan, kernel: &str, reason: &str) {
+        if let Some(recorder) = self.recorder.as_ref().filter(|_| plan.record)
+            && let Some(folder) = self.recording_folder()
+        {
+            self.outputs.report("record", recorder.leave_out(&folder, plan.number, kernel, reason));
+        }
+    }
+
+    fn recording_folder(&self) -> Option<PathBuf> {
+        self.outputs.folder("record", self.options.record.as_deref()?, record::ARRAYS)
+    }
+
+    /// Whether host calls and commands go anywhere: without a trace their times need not be taken.
+    pub fn is_tracing(&self) -> bool {
+        self.tracing.load(Ordering::Relaxed)
+    }
+
+    /// A call of the program's, by the clock of [`Session::now`].
+    pub fn host_call(&self, name: &str, thread: u64, begin: u64, end: u64) {
+        if self.is_tracing() {
+            self.traced(|trace| trace.host_call(name, thread, begin, end));
+        }
+    }
+
+    /// A command of a queue other than a kernel has ended: a copy, a fill, a marker.
+    pub fn command(&self, kind: &str, queue: u64, bytes: u64, times: &CommandTimes) {
+        if self.is_tracing() {
+            self.traced(|trace| trace.command(kind, "command", queue, times, json!({ "bytes": bytes })));
+        }
+    }
+
+    /// Adds to the trace; says once if that does not work, and adds no more.
+    fn traced(&self, add: impl FnOnce(&mut SessionTrace<BufWriter<std::fs::File>>) -> std::io::Result<()>) {
+        if !self.is_tracing() {
+            return;
+        }
+        let mut trace = lock(&self.trace);
+        let open = |path: &std::path::Path| {
+            let file = BufWriter::with_capacity(1 << 16, std::fs::File::create(path)?);
+            SessionTrace::new(file, &self.machine.name, self.options.trace_limit)
+        };
+        if trace.is_none() {
+            let path = self.options.trace.as_deref().and_then(|p| self.outputs.file("trace", p));
+            match path.as_deref().map(open) {
+                Some(Ok(opened)) => *trace = Some(opened),
+                Some(Err(e)) => self.outputs.complain("trace", &format!("cannot write the trace: {e}")),
+                None => {}
+            }
+        }
+        let added = match trace.as_mut() {
+            Some(trace) => add(trace).map_err(|e| self.outputs.complain("trace", &format!("cannot write the trace: {e}"))),
+            None => Err(()),
+        };
+        if added.is_err() {
+            self.tracing.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// A call ended with an error: its function, the code's name, and what was wrong. Said on standard error
+    /// with `--check=api`.
+    pub fn api_error(&self, function: &str, code: &str, sentence: &str) {
+        if self.options.checks(Check::Api) {
+            let first = lock(&self.state).api_error(function, code, sentence);
+            if first {
+                heddle_report::say!("heddle: {function}: {code}: {sentence}");
+            }
+        }
+    }
+
+    /// Objects exist although the program ends: of which kind, how many, and what tells the first ones apart.
+    /// Said on standard error with `--check=leaks`.
+    pub fn leak(&self, kind: &str, count: u64, examples: &str) {
+        if self.options.checks(Check::Leaks) && count > 0 {
+            let plural = if count == 1 { "" } else { "s" };
+            let examples = if examples.is_empty() { String::new() } else { format!(": {examples}") };
+            let line = format!("{count} {kind}{plural} never released{examples}");
+            heddle_report::say!("heddle: {line}");
+            lock(&self.state).leak(count, line);
+        }
+    }
+
+    /// Writes what is asked for and not yet written. It may be called several times, while the process ends
+    /// and from a child that a fork made, where it does nothing.
+    pub fn finish(&self) {
+        if std::process::id() != self.process {
+            return;
+        }
+        // A thread that held the lock may be gone for good.
+        for _ in 0..100 {
+            match self.state.try_lock() {
+                Ok(mut state) => return self.write(&mut state, true),
+                Err(TryLockError::Poisoned(state)) => return self.write(&mut state.into_inner(), true),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    /// Writes outputs of a program that launched nothing.
+    pub fn finish_empty(&self) {
+        self.write_listings(&mut lock(&self.state), true);
+    }
+
+    /// Writes statistics and the index page; `last`: nothing follows.
+    fn write_listings(&self, state: &mut State, last: bool) {
+        if let Some(path) = self.options.json.as_deref() {
+            // Standard output once, at the end.
+            if let Some(path) = self.outputs.file("json", path).filter(|p| last || p.as_os_str() != "-") {
+                let text = state.json(&self.machine, self.options.mode);
+                self.outputs.report("json", outputs::write(&path, text.as_bytes()));
+            }
+        }
+        if let Some(folder) = self.options.report.as_deref().and_then(|p| self.outputs.folder("report", p, "index.html")) {
+            let page = outputs::index_page(state, &self.machine);
+            self.outputs.report("report", outputs::write(&folder.join("index.html"), page.as_bytes()));
+        }
+    }
+
+    /// Writes statistics, the index page and results; `last`: also the end of the trace.
+    fn write(&self, state: &mut State, last: bool) {
+        let began = Instant::now();
+        if state.launches() > 0 {
+            self.write_listings(state, last);
+        }
+        if let Ok(mut trace) = self.trace.try_lock() {
+            let ended = match trace.as_mut() {
+                Some(t) if last => t.finish(),
+                Some(t) => std::io::Write::flush(t.output()),
+                None => Ok(()),
+            };
+            if last && trace.is_some() {
+                self.tracing.store(false, Ordering::Relaxed);
+                *trace = None;
+            }
+            self.outputs.report("trace", ended.map_err(|e| format!("cannot write the trace: {e}")));
+        }
+        if let Some(folder) = self.outputs.session_folder() {
+            let results = state.results(self.process, &self.machine, &self.outputs);
+            self.outputs.report("results", results.write(folder));
+        }
+        state.written(began);
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
