@@ -73,8 +73,9 @@ fn names() -> PossibleValuesParser {
 pub struct Setup {
     /// Where suites keep sources and results.
     folder: PathBuf,
-    /// The folder of the loader's vendors files: there is one.
-    vendors: PathBuf,
+    /// The folder of the loader's vendors files: there is one. Of this process alone, so that two may
+    /// run at a time.
+    vendors: tempfile::TempDir,
     /// Whether what failing tests print is shown.
     verbose: bool,
 }
@@ -82,16 +83,13 @@ pub struct Setup {
 impl Setup {
     /// A program that is to see one driver only.
     fn offer<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.env("OCL_ICD_VENDORS", &self.vendors).env_remove("OCL_ICD_FILENAMES")
+        command.env("OCL_ICD_VENDORS", self.vendors.path()).env_remove("OCL_ICD_FILENAMES")
     }
 
     fn new(icd: Option<&Path>, verbose: bool) -> Result<Setup> {
         let folder = shell::root().join("target/conformance");
-        let vendors = folder.join("vendors");
-        if vendors.exists() {
-            std::fs::remove_dir_all(&vendors)?;
-        }
-        std::fs::create_dir_all(&vendors)?;
+        std::fs::create_dir_all(&folder)?;
+        let vendors = tempfile::tempdir()?;
         let library = match icd {
             None => shell::build_driver()?.display().to_string(),
             Some(path) if path.extension().is_some_and(|e| e == "icd") => {
@@ -102,7 +100,7 @@ impl Setup {
                 std::path::absolute(path)?.display().to_string()
             }
         };
-        std::fs::write(vendors.join("driver.icd"), library.trim().to_string() + "\n")?;
+        std::fs::write(vendors.path().join("driver.icd"), library.trim().to_string() + "\n")?;
         Ok(Setup { folder, vendors, verbose })
     }
 }

@@ -20,7 +20,7 @@ pub fn missing() -> Option<String> {
 pub fn run(setup: &Setup) -> Result<Run> {
     let folder = setup.folder.join("piglit");
     if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
+        std::fs::remove_dir_all(&folder).with_context(|| format!("removing {}", folder.display()))?;
     }
     let mut command = Command::new("piglit");
     command.args(["run", "--all-concurrent", "--log-level", "dummy", "--jobs", &cores().to_string()]);

@@ -24,15 +24,12 @@ pub fn run(setup: &Setup) -> Result<Run> {
     let python = python(&MODULES).context("no python3 has pyopencl and pytest")?;
     let version = said_by(Command::new(&python).args(["-c", "import pyopencl; print(pyopencl.VERSION_TEXT)"]))?;
     let sources = sources(&setup.folder, &python, version.trim())?;
-    let cache = setup.folder.join("cache");
-    if cache.exists() {
-        std::fs::remove_dir_all(&cache)?;
-    }
+    let cache = tempfile::tempdir()?;
     let pytest = |arguments: &[&str]| {
         let mut command = Command::new(&python);
         command.args(["-m", "pytest", "-p", "no:cacheprovider", "-q"]).args(arguments).current_dir(sources.join("test"));
         // What pyopencl and drivers keep on disk between runs is not to be tested.
-        setup.offer(&mut command).env("XDG_CACHE_HOME", &cache).stdin(Stdio::null());
+        setup.offer(&mut command).env("XDG_CACHE_HOME", cache.path()).stdin(Stdio::null());
         command
     };
     let listed = said_by(&mut pytest(&["--collect-only"]))?;

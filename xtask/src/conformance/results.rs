@@ -97,8 +97,10 @@ impl Run {
     pub fn keep(&self, before: Option<&Kept>) -> Kept {
         let mut kept = Kept { version: self.version.clone(), ..Kept::default() };
         for (name, (group, outcome)) in &self.tests {
+            // A group of which nothing passes has its line, too.
+            let passed = kept.passed.entry(group.clone()).or_default();
             if *outcome == Outcome::Pass {
-                *kept.passed.entry(group.clone()).or_default() += 1;
+                *passed += 1;
                 continue;
             }
             let known = before.and_then(|b| b.others.get(name));
@@ -181,7 +183,7 @@ pub mod tests {
             ("b@slow", "b", Outcome::Timeout),
         ]);
         let mut kept = run.keep(None);
-        assert_eq!(kept.passed, BTreeMap::from([("a".to_string(), 2)]));
+        assert_eq!(kept.passed, BTreeMap::from([("a".to_string(), 2), ("b".to_string(), 0)]));
         kept.others.get_mut("b@slow").expect("kept").reason = "it is slow".into();
         let kept = super::Run::keep(&run, Some(&kept));
         assert_eq!(kept.others["b@slow"], Exception { result: Outcome::Timeout, reason: "it is slow".into() });
