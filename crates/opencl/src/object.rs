@@ -100,6 +100,7 @@ pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
 pub fn get<T: Kind>(handle: *mut c_void) -> Outcome<Ref<T>> {
     let part = LIVE.part(handle as usize);
     if part.get(&(handle as usize)) != Some(&T::NAME) {
+        drop(part);
         return Err(wrong::<T>(handle));
     }
     // SAFETY: a listed handle comes from `give` for an object of this type, as the name says, and the

@@ -133,6 +133,7 @@ fn identity(device: &Ref<Device>, name: cl_device_info) -> Option<Answer> {
     Some(match name {
         CL_DEVICE_TYPE => Answer::of(device.device_type),
         CL_DEVICE_VENDOR_ID => Answer::of::<cl_uint>(u32::from(heddle_object::MACHINE)),
+        CL_DEVICE_NAME if machine.name == "heddle" => Answer::text("Heddle"),
         CL_DEVICE_NAME => Answer::text(&format!("Heddle {}", machine.name)),
         CL_DEVICE_VENDOR => Answer::text("Heddle"),
         CL_DRIVER_VERSION => Answer::text(env!("CARGO_PKG_VERSION")),
@@ -141,6 +142,7 @@ fn identity(device: &Ref<Device>, name: cl_device_info) -> Option<Answer> {
         CL_DEVICE_NUMERIC_VERSION => Answer::of(VERSION_NUMBER),
         // Programs in this version need not ask for features.
         CL_DEVICE_OPENCL_C_VERSION => Answer::text("OpenCL C 1.2 Heddle"),
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => Answer::of::<cl_version>(1 << 22 | 2 << 12),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => Answer::all(&language_versions()),
         CL_DEVICE_OPENCL_C_FEATURES => Answer::all(&language_features()),
         CL_DEVICE_EXTENSIONS => Answer::text(&all_extensions().join(" ")),

@@ -152,6 +152,9 @@ impl Enqueued {
         let mut state = device.state();
         let pending = plan.record.then(|| self.record_begin(&plan, &state)).flatten();
         let result = self.simulate(&mut state, &plan, &mut printer);
+        if plan.options.record.time_line {
+            state.recordings_taken();
+        }
         if let Some(pending) = pending {
             self.record_end(pending, &state, result.is_ok());
         }
