@@ -134,6 +134,22 @@ fn older_versions_have_the_devices_extensions() {
 }
 
 #[test]
+fn newer_versions() {
+    let text = "kernel void k(global int *a) { int x = *a; int *p = x > 3 ? &x : (int *)a; *p += 2; *a = x + work_group_reduce_add(1); }";
+    for standard in ["CL2.0", "CL3.0"] {
+        let options = BuildOptions::parse(&format!("-cl-std={standard}")).unwrap();
+        let program = builder().build(&source("p.cl", text), &options).unwrap_or_else(|e| panic!("{standard}: {e}"));
+        assert_eq!(run(&program.object, 5), 8, "{standard}");
+    }
+    let text = "template <typename T> T twice(T x) { return x + x; }\nkernel void k(global int *a) { *a = twice(*a); }";
+    for standard in ["CLC++", "clc++1.0", "CLC++2021"] {
+        let options = BuildOptions::parse(&format!("-cl-std={standard}")).unwrap();
+        let program = builder().build(&source("p.cl", text), &options).unwrap_or_else(|e| panic!("{standard}: {e}"));
+        assert_eq!(run(&program.object, 5), 10, "{standard}");
+    }
+}
+
+#[test]
 fn unoptimised_programs_and_debug_information() {
     let text = "int f(int x) { int y[2] = {x, 3}; return y[x & 1] + y[0]; }\nkernel void k(global int *a) { *a = f(*a); }";
     for options in ["-cl-opt-disable", "-g", "-cl-opt-disable -g"] {
