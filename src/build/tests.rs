@@ -242,8 +242,8 @@ fn many_programs_at_once_on_small_stacks() {
     });
 }
 
-/// In a process that ignores the end of its children, stands in a folder that is gone, and preloads what is
-/// not for clang; twice, with the same bytes.
+/// In a process that ignores the end of its children, stands in a folder that is gone, has no standard
+/// streams, and preloads what is not for clang; twice, with the same bytes.
 #[cfg(unix)]
 #[test]
 fn in_a_foreign_process() {
@@ -255,13 +255,18 @@ fn in_a_foreign_process() {
         program.object
     };
     if let Some(path) = std::env::var_os(OUTPUT) {
+        for stream in 0..3 {
+            // SAFETY: nobody else reads or writes in this process; closing is what is wanted.
+            drop(unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(stream) });
+        }
         let failed = builder().build(&source("p.cl", "x"), &BuildOptions::default());
         assert!(matches!(&failed, Err(BuildFailure::Program { log }) if log.contains("p.cl:1:1: error")), "{failed:?}");
         std::fs::write(path, make()).unwrap();
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let script = "trap '' CHLD; mkdir \"$1\" && cd \"$1\" && rmdir \"$1\" && export LD_PRELOAD=/no/such.so && exec \"$2\" --exact \"$3\" <&- >&-";
+    let script =
+        "trap '' CHLD; mkdir \"$1\" && cd \"$1\" && rmdir \"$1\" && export LD_PRELOAD=/no/such.so && exec \"$2\" --exact \"$3\"";
     let objects = ["a", "b"].map(|name| {
         let output = folder.path().join(name);
         let status = std::process::Command::new("sh")
