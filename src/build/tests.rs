@@ -210,7 +210,7 @@ fn hosts_can_ask_for_what_the_source_says() {
             "out float4* none [restrict]",
             "c uint* none [const]",
             "l uchar* none []",
-            "im picture read_only []",
+            "im image2d_t read_only []",
             "w image3d_t write_only []",
             "s sampler_t none []",
             "n uint none []",
