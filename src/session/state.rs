@@ -14,17 +14,16 @@ use super::{LaunchPlan, LaunchResult};
 use heddle_report::html::launches::{KernelRow, LaunchRow};
 use heddle_runtime::run::Mode;
 use heddle_sim::Statistics;
-use heddle_sim::trace::MOST_LAUNCHES;
 use heddle_target::Machine;
 
 /// Launches of which entries are kept, at most.
 const MOST_ENTRIES: usize = 100_000;
 /// Of these, with all their statistics.
 const MOST_WHOLE: usize = 4096;
-/// Pages of launches in a report, at most: as many as have a time line.
-const MOST_PAGES: usize = MOST_LAUNCHES;
+/// Pages of launches in a report, at most.
+const MOST_PAGES: usize = 256;
 /// Pages of launches of one kernel, so that a kernel that is launched often leaves room for others.
-const KERNEL_PAGES: usize = 8;
+const KERNEL_PAGES: usize = 32;
 /// Faults, kinds of errors and of leaks that are kept.
 const MOST_COMPLAINTS: usize = 1000;
 /// Time between writes of outputs that are not yet complete.
