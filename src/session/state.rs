@@ -301,13 +301,14 @@ impl State {
         self.recorded += 1;
     }
 
-    /// Whether it is time to write what there is, for the case that the program is killed. The more writing
-    /// takes, the rarer it is.
+    /// Whether it is time to write what there is, for the case that the program is killed: after the first
+    /// launch, and every few seconds; more rarely the longer it takes.
     /// `host`: how long the launch took that has just ended.
     pub fn is_due(&self, host: Duration) -> bool {
         // The clock is not free for who launches a million kernels.
-        (self.ended % 16 == 0 || host > Duration::from_millis(1))
-            && self.last_write.elapsed() > WRITE_EVERY.max(self.write_took * 20)
+        self.ended == 1
+            || (self.ended % 16 == 0 || host > Duration::from_millis(1))
+                && self.last_write.elapsed() > WRITE_EVERY.max(self.write_took * 20)
     }
 
     /// What there was has been written.
