@@ -247,6 +247,8 @@ pub unsafe extern "C" fn clGetKernelArgInfo(
         let Some(parameter) = kernel.parameter(arg_index) else {
             return fail(CL_INVALID_ARG_INDEX, "the kernel has no such argument");
         };
+        let known = kernel.loaded.argument_info;
+        ensure(known, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, "the program is not built with -cl-kernel-arg-info")?;
         let q = parameter.qualifiers;
         let answer = match param_name {
             CL_KERNEL_ARG_ADDRESS_QUALIFIER => Answer::of(match parameter.kind {

@@ -43,6 +43,8 @@ pub struct State {
     pub log: String,
     /// What there is.
     pub content: Content,
+    /// It is built with `-cl-kernel-arg-info`.
+    pub argument_info: bool,
 }
 
 /// What a program has beside its source.
@@ -69,6 +71,8 @@ pub struct Loaded {
     pub object: Vec<u8>,
     /// What it was built from.
     pub source: SourceText,
+    /// The program may ask for the arguments of kernels.
+    pub argument_info: bool,
 }
 
 impl Loaded {
@@ -169,8 +173,9 @@ impl Program {
     ///
     /// # Errors
     /// The log says what is wrong.
-    pub fn link(&self, options: &str, units: &[Arc<Unit>]) -> Result<(), Failed> {
+    pub fn link(&self, options: &str, units: &[Arc<Unit>], argument_info: bool) -> Result<(), Failed> {
         self.begin(options);
+        lock(&self.state).argument_info = argument_info;
         let parts: Vec<&Unit> = units.iter().map(|u| &**u).collect();
         let linked = LinkOptions::parse(options)
             .map_err(BuildFailure::from)
@@ -200,13 +205,15 @@ impl Program {
         let mut state = lock(&self.state);
         state.status = CL_BUILD_IN_PROGRESS;
         state.options = options.into();
+        state.argument_info = options.contains("-cl-kernel-arg-info");
         state.log.clear();
     }
 
     /// Makes an executable of an object.
     fn load(&self, executable: Executable, source: SourceText) -> Result<(String, Content), BuildFailure> {
         let Executable { object, log, .. } = executable;
-        let loaded = load(self.device, object, source).map_err(BuildFailure::Internal)?;
+        let mut loaded = load(self.device, object, source).map_err(BuildFailure::Internal)?;
+        loaded.argument_info = lock(&self.state).argument_info;
         Ok((log, Content::Executable(Arc::new(loaded))))
     }
 
@@ -241,5 +248,5 @@ pub fn load(device: &'static Device, object: Vec<u8>, source: SourceText) -> Res
     for kernel in 0..image.metadata.kernels.len() {
         heddle_sim::Program::from_image(&image, kernel, &device.machine).map_err(|e| e.to_string())?;
     }
-    Ok(Loaded { device, number: device.next_image(), image: Arc::new(image), object, source })
+    Ok(Loaded { device, number: device.next_image(), image: Arc::new(image), object, source, argument_info: false })
 }
