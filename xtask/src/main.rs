@@ -1,10 +1,12 @@
-//! Heddle's developer tasks: `cargo xtask setup|demo|test|engines|lint|bench|fuzz`.
+//! Heddle's developer tasks: `cargo xtask setup|demo|test|engines|lint|bench|fuzz|conformance`.
 //!
 //! This package builds without LLVM, so that it can install what the rest needs.
 
 mod bench;
+mod conformance;
 mod engines;
 mod fuzz;
+mod parallel;
 mod setup;
 mod shell;
 mod tests;
@@ -49,6 +51,9 @@ enum Task {
     /// Compare random programs for a time: all setups of Heddle and, where installed, an OpenCL
     /// implementation. Prints the seeds done, where findings are and how to go on.
     Fuzz(fuzz::Fuzz),
+    /// Run other people's tests of OpenCL on the driver, piglit's and pyopencl's, and compare with the
+    /// results that are kept (minutes; not part of `test`).
+    Conformance(conformance::Options),
 }
 
 fn run() -> Result<bool> {
@@ -90,6 +95,10 @@ fn run() -> Result<bool> {
         Task::Fuzz(f) => {
             setup::run()?;
             f.run()
+        }
+        Task::Conformance(options) => {
+            setup::run()?;
+            options.run()
         }
     }
 }

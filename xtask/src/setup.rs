@@ -47,6 +47,13 @@ const PEERS: &[(&str, &str, IsThere)] = &[
     ("oclgrind", "`bench sim` compares with it", || find("oclgrind-kernel").is_some()),
     ("python3-numpy", "generators of inputs and goldens; `test` checks them", || python(&["numpy"]).is_some()),
     ("python3-pyopencl", "how scripts run kernels on PoCL", || python(&["numpy", "pyopencl"]).is_some()),
+    ("ocl-icd-opencl-dev", "tests/examples.rs and examples/Makefile build OpenCL hosts", || {
+        has_header("CL/cl.h") && (has_library("libOpenCL.so") || has_library("libOpenCL.dylib"))
+    }),
+    ("opencl-clhpp-headers", "examples/opencl/solver.cpp includes CL/opencl.hpp", || has_header("CL/opencl.hpp")),
+    ("piglit", "`conformance` runs its tests", || find("piglit").is_some()),
+    ("python3-pytest", "`conformance` runs pyopencl's tests with it", || python(&["pyopencl", "pytest"]).is_some()),
+    ("python3-pip", "how `conformance` gets pyopencl's tests", || python(&["pyopencl", "pip"]).is_some()),
     ("python3-mpmath", "tests/ulp/generate.py", || python(&["numpy", "mpmath"]).is_some()),
     ("llvm-19", "`bench compile` and `bench regfile` compare with its llc-19", || find("llc-19").is_some()),
 ];
@@ -66,6 +73,11 @@ fn has_pocl() -> bool {
 fn has_library(name: &str) -> bool {
     let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/homebrew/lib", &multiarch].iter().any(|f| Path::new(f).join(name).exists())
+}
+
+/// Whether a compiler would find a header.
+fn has_header(name: &str) -> bool {
+    ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].iter().any(|f| Path::new(f).join(name).is_file())
 }
 
 /// Installs what a build lacks.
@@ -121,13 +133,25 @@ fn has_lists() -> bool {
 }
 
 /// What `cargo xtask test` uses where it can have it, and does without elsewhere: Chromium, in
-/// which the tests load reports, and numpy, with which the generators of the test kernels are
-/// checked. Tests that lack them say that they skip.
+/// which the tests load reports, numpy, with which the generators of the test kernels are checked,
+/// and OpenCL's loader and headers, for the examples. Tests that lack them say that they skip.
 pub fn for_tests() {
     if is_debian() && find("apt-get").is_some() && python(&["numpy"]).is_none() && apt_install(&["python3-numpy"]).is_err() {
         eprintln!("python3-numpy cannot be installed: the generators of the test kernels will not be checked");
     }
+    opencl_hosts();
     browser();
+}
+
+/// OpenCL's loader and headers, with which the examples in C and C++ are built.
+fn opencl_hosts() {
+    let missing: Vec<&str> = [("ocl-icd-opencl-dev", "CL/cl.h"), ("opencl-clhpp-headers", "CL/opencl.hpp")]
+        .into_iter()
+        .filter_map(|(package, header)| (!has_header(header)).then_some(package))
+        .collect();
+    if !missing.is_empty() && is_debian() && find("apt-get").is_some() && apt_install(&missing).is_err() {
+        eprintln!("{} cannot be installed: the tests of OpenCL hosts will be skipped", missing.join(" and "));
+    }
 }
 
 /// Chromium. Installed on Debian only (Ubuntu's is no package of apt's).
@@ -177,12 +201,12 @@ HEDDLE_LLVM_LINK, HEDDLE_LLVM_NM, HEDDLE_OPT and HEDDLE_LIBCLC.",
 
 fn peers_advice(missing: &[&str]) -> String {
     format!(
-        "comparisons need PoCL, Oclgrind, numpy, pyopencl and mpmath; missing here (Debian's names): {}
+        "comparisons need PoCL, Oclgrind, OpenCL's headers, piglit, numpy, pyopencl and mpmath; missing here (Debian's names): {}
 
   Debian/Ubuntu: apt-get install {}
-  Fedora:        dnf install pocl ocl-icd python3-numpy python3-pyopencl python3-mpmath
-  Arch:          pacman -S pocl ocl-icd python-numpy python-pyopencl python-mpmath
-  macOS:         brew install pocl opencl-icd-loader numpy && python3 -m pip install pyopencl mpmath
+  Fedora:        dnf install pocl ocl-icd-devel opencl-headers piglit python3-numpy python3-pyopencl python3-pytest python3-pip python3-mpmath
+  Arch:          pacman -S pocl ocl-icd opencl-headers opencl-clhpp python-numpy python-pyopencl python-pytest python-pip python-mpmath
+  macOS:         brew install pocl opencl-icd-loader opencl-headers opencl-clhpp-headers numpy && python3 -m pip install pyopencl pytest mpmath
 Oclgrind is a package of Debian and Ubuntu; elsewhere build https://github.com/jrprice/Oclgrind and
 put oclgrind-kernel into the PATH.
 Without them everything builds and all tests pass; benchmarks say at their end what they did not compare.",

@@ -1,7 +1,10 @@
 //! Running programs from the root of the project.
 
+use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
@@ -38,6 +41,47 @@ pub fn check(command: &mut Command) -> Result<()> {
         bail!("{shown} failed ({status})");
     }
     Ok(())
+}
+
+/// How a program ended that was given a time.
+pub struct Ended {
+    /// Its exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+    /// What it printed, on standard output and standard error.
+    pub text: String,
+}
+
+/// Runs a program for a time at most; after that it is killed, with all that it started.
+pub fn within(command: &mut Command, limit: Duration) -> Result<Ended> {
+    // A file takes any amount of output without anybody reading it.
+    let mut file = tempfile::tempfile()?;
+    let shown = command.get_program().to_string_lossy().into_owned();
+    command.stdout(file.try_clone()?).stderr(file.try_clone()?);
+    let mut child = CommandExt::process_group(command, 0).spawn().with_context(|| format!("cannot run {shown}"))?;
+    let started = Instant::now();
+    let mut timed_out = false;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if !timed_out && started.elapsed() > limit {
+            timed_out = true;
+            let _gone = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Ended { code: status.code(), timed_out, text: String::from_utf8_lossy(&bytes).into_owned() })
+}
+
+/// Builds the OpenCL driver in release mode and returns its path.
+pub fn build_driver() -> Result<PathBuf> {
+    check(cargo().args(["build", "--release", "--package", "heddle-opencl"]))?;
+    Ok(release().join(format!("{}heddle_opencl{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)))
 }
 
 /// Builds the `heddle` binary in release mode and returns its path; or returns the one that
@@ -90,4 +134,22 @@ pub fn python(modules: &[&str]) -> Option<PathBuf> {
         command.status().is_ok_and(|s| s.success())
     };
     all.filter(|p| p.is_file()).find(has)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_hangs_is_ended() {
+        let shell = |script: &str, limit: u64| within(Command::new("sh").args(["-c", script]), Duration::from_millis(limit));
+        let ended = shell("echo out; echo err >&2; exit 3", 60_000).expect("a shell");
+        assert_eq!((ended.code, ended.timed_out, ended.text.as_str()), (Some(3), false, "out\nerr\n"));
+        let started = Instant::now();
+        let ended = shell("echo first; sleep 60 & sleep 60", 200).expect("a shell");
+        assert_eq!((ended.code, ended.timed_out, ended.text.as_str()), (None, true, "first\n"));
+        assert!(started.elapsed() < Duration::from_secs(30));
+        let ended = shell("kill -SEGV $$", 60_000).expect("a shell");
+        assert_eq!((ended.code, ended.timed_out), (None, false));
+    }
 }

@@ -11,22 +11,21 @@ mod cache;
 mod compile;
 mod document;
 mod kernels;
+mod opencl;
 mod regfile;
 mod rename;
 mod report;
 mod scalar;
 mod sim;
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use crate::parallel::{Progress, in_parallel};
 use crate::shell;
 use report::{NotCompared, Report};
 
@@ -49,6 +48,7 @@ pub const BENCHES: &[Bench] = &[
     Bench { name: "rename", measures: "cycles where registers are scarce, with and without renaming", run: rename::run },
     Bench { name: "address", measures: "work that the address-generation unit saves", run: address::run },
     Bench { name: "cache", measures: "cache policies of the analysis against fixed ones", run: cache::run },
+    Bench { name: "opencl", measures: "what the OpenCL driver adds to a launch and a copy, beside PoCL", run: opencl::run },
 ];
 
 /// Options of `cargo xtask bench`.
@@ -167,52 +167,10 @@ impl Setup {
         if self.smoke { 1 } else { full }
     }
 
-    /// Applies `work` to all items, one per core at a time, and keeps their order. Simulated
-    /// figures do not depend on the host's load.
+    /// Applies `work` to all items, one per core at a time. Simulated figures do not depend on the
+    /// host's load.
     fn in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
-        let (next, progress) = (AtomicUsize::new(0), Progress::new(items.len()));
-        let results: Vec<Mutex<Option<Result<R>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        std::thread::scope(|scope| {
-            for _ in 0..cores {
-                scope.spawn(|| {
-                    while let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < items.len()) {
-                        let result = work(&items[i]);
-                        *results[i].lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
-                        progress.step();
-                    }
-                });
-            }
-        });
-        let taken = results.into_iter().map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner()));
-        taken.map(|r| r.unwrap_or_else(|| bail!("a worker stopped"))).collect()
-    }
-}
-
-/// Says on standard error how far long work came: on a terminal in one line, else from time to
-/// time.
-struct Progress {
-    total: usize,
-    state: Mutex<(usize, Instant)>,
-}
-
-impl Progress {
-    fn new(total: usize) -> Progress {
-        Progress { total, state: Mutex::new((0, Instant::now())) }
-    }
-
-    fn step(&self) {
-        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        state.0 += 1;
-        let (done, terminal) = (state.0, std::io::stderr().is_terminal());
-        let every = Duration::from_millis(if terminal { 100 } else { 20_000 });
-        if state.1.elapsed() >= every {
-            eprint!("{}  {done} of {}{}", if terminal { "\r" } else { "" }, self.total, if terminal { "" } else { "\n" });
-            state.1 = Instant::now();
-        }
-        if done == self.total && terminal {
-            eprint!("\r                    \r");
-        }
+        in_parallel(items, work)
     }
 }
 
