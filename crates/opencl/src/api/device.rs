@@ -72,11 +72,8 @@ pub fn is_of_type(device_type: cl_device_type) -> bool {
 
 /// Checks a device type.
 pub fn check_type(device_type: cl_device_type) -> Outcome {
-    let all = CL_DEVICE_TYPE_DEFAULT
-        | CL_DEVICE_TYPE_CPU
-        | CL_DEVICE_TYPE_GPU
-        | CL_DEVICE_TYPE_ACCELERATOR
-        | CL_DEVICE_TYPE_CUSTOM;
+    let all =
+        CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
     let known = device_type == CL_DEVICE_TYPE_ALL || (device_type != 0 && device_type & !all == 0);
     ensure(known, CL_INVALID_DEVICE_TYPE, "there is no such device type")
 }
@@ -254,9 +251,7 @@ fn images(device: &Device, name: cl_device_info) -> Option<Answer> {
             Answer::of(arguments)
         }
         CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => Answer::of(MAX_SIDE),
-        CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => {
-            Answer::of(MAX_SIDE_3D)
-        }
+        CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => Answer::of(MAX_SIDE_3D),
         CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => Answer::of(max_buffer_texels(device)),
         CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => Answer::of(MAX_LAYERS),
         CL_DEVICE_IMAGE_PITCH_ALIGNMENT | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => Answer::of::<cl_uint>(0),

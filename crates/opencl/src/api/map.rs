@@ -113,8 +113,8 @@ pub unsafe extern "C" fn clEnqueueMapImage(
         let (origin, region) = (three(origin)?, three(region)?);
         super::image::check_region(&shape, origin, region)?;
         ensure(!image_row_pitch.is_null(), CL_INVALID_VALUE, "image_row_pitch is null")?;
-        let sliced = [CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY]
-            .contains(&shape.image_type);
+        let sliced =
+            [CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY].contains(&shape.image_type);
         ensure(!sliced || !image_slice_pitch.is_null(), CL_INVALID_VALUE, "image_slice_pitch is null")?;
         check_map_flags(&memory, map_flags)?;
         let device_rows = shape.rows(memory.address, origin);

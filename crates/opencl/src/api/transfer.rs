@@ -132,9 +132,7 @@ fn rectangle(start: usize, origin: [usize; 3], region: [usize; 3], row: usize, s
     let slice_pitch = if slice == 0 { least } else { slice };
     let fits = slice_pitch >= least && (slice == 0 || region[2] == 1 || slice_pitch % row_pitch == 0);
     ensure(fits, CL_INVALID_VALUE, "a slice pitch is below the region's rows, or no multiple of the row pitch")?;
-    let at = |[x, y, z]: [usize; 3]| {
-        z.checked_mul(slice_pitch)?.checked_add(y.checked_mul(row_pitch)?)?.checked_add(x)
-    };
+    let at = |[x, y, z]: [usize; 3]| z.checked_mul(slice_pitch)?.checked_add(y.checked_mul(row_pitch)?)?.checked_add(x);
     let offset = at(origin).ok_or_else(too_large)?;
     let last = [region[0], region[1] - 1, region[2] - 1];
     let span = at(last).and_then(|s| s.checked_add(offset)).ok_or_else(too_large)?;

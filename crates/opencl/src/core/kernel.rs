@@ -98,7 +98,10 @@ impl Kernel {
     /// Work-group memory of a launch with what is set now, bytes.
     pub fn local_bytes(&self) -> u64 {
         let settings = lock(&self.settings);
-        let sizes = settings.arguments.iter().map(|a| if let Some(Setting::Local(n)) = a { u64::from(*n) } else { 0 });
+        let sizes = settings
+            .arguments
+            .iter()
+            .map(|a| if let Some(Setting::Local(n)) = a { self.loaded.device.granted((*n).into()) } else { 0 });
         u64::from(self.header().local_bytes) + sizes.sum::<u64>()
     }
 }

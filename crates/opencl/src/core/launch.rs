@@ -10,8 +10,7 @@ use heddle_object::metadata::{ArgumentKind, KernelHeader};
 use heddle_runtime::case::{Argument, Launch};
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{
-    DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, max_work_group_size,
-    suggested_local,
+    DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, max_work_group_size, suggested_local,
 };
 use heddle_sim::{Fault, Statistics};
 
@@ -91,7 +90,7 @@ struct Enqueued {
 pub fn work(queue: &Ref<Queue>, kernel: &Kernel, settings: Settings, range: Range) -> Outcome<Work> {
     let device = queue.device;
     let header = kernel.header();
-    let arguments = settings.arguments.iter().flatten().map(argument).collect();
+    let arguments = settings.arguments.iter().flatten().map(|s| argument(s, device)).collect();
     let local = match range.local {
         Some(local) => local,
         None => {
@@ -127,14 +126,14 @@ pub fn work(queue: &Ref<Queue>, kernel: &Kernel, settings: Settings, range: Rang
 }
 
 /// An argument as the runtime takes it.
-fn argument(setting: &Setting) -> Argument {
+fn argument(setting: &Setting, device: &Device) -> Argument {
     match setting {
         Setting::Memory(memory) => match memory.image() {
             Some(shape) => Argument::Image { address: memory.address, image: shape.image },
             None => Argument::Pointer { address: memory.address },
         },
         Setting::Pointer(address) => Argument::Pointer { address: *address },
-        Setting::Local(bytes) => Argument::Local(*bytes),
+        Setting::Local(bytes) => Argument::Local(u32::try_from(device.granted((*bytes).into())).unwrap_or(*bytes)),
         Setting::Value(bytes) => Argument::Value { bytes: bytes.clone(), float: None },
     }
 }
@@ -180,23 +179,14 @@ impl Enqueued {
     }
 
     /// Runs the launch, with the device's memory and caches at hand.
-    fn simulate(
-        &self,
-        state: &mut DeviceState,
-        plan: &LaunchPlan,
-        observer: &mut dyn Observer,
-    ) -> Result<Launched, RunError> {
+    fn simulate(&self, state: &mut DeviceState, plan: &LaunchPlan, observer: &mut dyn Observer) -> Result<Launched, RunError> {
         if plan.cold {
             state.flush_caches(&self.device.machine);
         }
         let image = &self.loaded.image;
-        let data = state
-            .load(self.loaded.number, image)
-            .map_err(|e| Refusal::new(RefusalKind::Memory, e.to_string()))?;
-        let request = Request {
-            indirect: &self.indirect,
-            ..Request::by_address(&self.spec, self.loaded.number, &self.arguments, data)
-        };
+        let data = state.load(self.loaded.number, image).map_err(|e| Refusal::new(RefusalKind::Memory, e.to_string()))?;
+        let request =
+            Request { indirect: &self.indirect, ..Request::by_address(&self.spec, self.loaded.number, &self.arguments, data) };
         let options = match self.context.printf_room {
             Some(room) => &heddle_sim::Options { printf_room: room, ..plan.options.clone() },
             None => &plan.options,
@@ -247,10 +237,14 @@ impl Enqueued {
     }
 
     fn record_begin(&self, plan: &LaunchPlan, state: &DeviceState) -> Option<record::Pending> {
-        let arguments: Vec<record::Argument> =
-            self.settings.arguments.iter().flatten().zip(self.header().visible_args()).map(|(s, parameter)| {
-                recorded(s, parameter.kind, state)
-            }).collect();
+        let arguments: Vec<record::Argument> = self
+            .settings
+            .arguments
+            .iter()
+            .flatten()
+            .zip(self.header().visible_args())
+            .map(|(s, parameter)| recorded(s, parameter.kind, state, self.device))
+            .collect();
         let description = record::Description {
             header: self.header(),
             source: &self.loaded.source,
@@ -282,8 +276,8 @@ fn allocation(address: u64, state: &DeviceState) -> Option<(record::Allocation, 
 }
 
 /// An argument as the recorder takes it.
-fn recorded(setting: &Setting, kind: ArgumentKind, state: &DeviceState) -> record::Argument {
-    match argument(setting) {
+fn recorded(setting: &Setting, kind: ArgumentKind, state: &DeviceState, device: &Device) -> record::Argument {
+    match argument(setting, device) {
         Argument::Pointer { address } => match allocation(address, state) {
             Some((allocation, offset)) => record::Argument::Pointer(allocation, offset),
             None => record::Argument::Null,

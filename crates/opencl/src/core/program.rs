@@ -177,9 +177,8 @@ impl Program {
         self.begin(options);
         lock(&self.state).argument_info = argument_info;
         let parts: Vec<&Unit> = units.iter().map(|u| &**u).collect();
-        let linked = LinkOptions::parse(options)
-            .map_err(BuildFailure::from)
-            .and_then(|parsed| self.device.builder.link(&parts, &parsed));
+        let linked =
+            LinkOptions::parse(options).map_err(BuildFailure::from).and_then(|parsed| self.device.builder.link(&parts, &parsed));
         self.ended(linked.and_then(|linked| match linked {
             Linked::Library(unit) => Ok((unit.log.clone(), Content::Unit(Arc::new(unit)))),
             Linked::Executable(executable) => {

@@ -81,14 +81,7 @@ pub unsafe fn fill(to: Rows, region: [usize; 3], pattern: &[u8]) {
 ///
 /// # Safety
 /// As [`copy`].
-pub unsafe fn execute_copy(
-    device: &Device,
-    from: Rows,
-    to: Rows,
-    region: [usize; 3],
-    path: Path,
-    writes_device: bool,
-) -> Done {
+pub unsafe fn execute_copy(device: &Device, from: Rows, to: Rows, region: [usize; 3], path: Path, writes_device: bool) -> Done {
     let mut state = device.state();
     // SAFETY: the caller says so; the device's memory is ours while its state is locked.
     unsafe { copy(from, to, region) };
