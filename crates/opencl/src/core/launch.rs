@@ -149,7 +149,7 @@ impl Enqueued {
         let mut printer = Printer { context: &self.context, printed: Printed::default() };
         let started = device.clock.now();
         let mut state = device.state();
-        let pending = plan.record.then(|| self.record_begin(&plan, &state)).flatten();
+        let pending = plan.record.then(|| self.record_begin(&plan, &mut state)).flatten();
         let result = self.simulate(&mut state, &plan, &mut printer);
         if plan.options.record.time_line {
             state.recordings_taken();
@@ -236,7 +236,7 @@ impl Enqueued {
         }
     }
 
-    fn record_begin(&self, plan: &LaunchPlan, state: &DeviceState) -> Option<record::Pending> {
+    fn record_begin(&self, plan: &LaunchPlan, state: &mut DeviceState) -> Option<record::Pending> {
         let arguments: Vec<record::Argument> = self
             .settings
             .arguments
@@ -253,8 +253,14 @@ impl Enqueued {
             offset: self.spec.offset.as_deref().unwrap_or(&[0; 3][..self.spec.global.len()]),
             arguments: &arguments,
         };
-        if !self.indirect.is_empty() {
-            let why = "it follows pointers in shared virtual memory";
+        let no_case = if !self.indirect.is_empty() {
+            Some("it follows pointers in shared virtual memory")
+        } else if self.variables_have_changed(state) {
+            Some("program-scope variables hold what earlier launches wrote")
+        } else {
+            None
+        };
+        if let Some(why) = no_case {
             self.device.session.leave_out(plan, &self.spec.kernel, why);
             return None;
         }
@@ -262,9 +268,35 @@ impl Enqueued {
         self.device.session.begin_recording(plan, &description, &read)
     }
 
+    /// Whether the program's variables are no longer what the object says.
+    fn variables_have_changed(&self, state: &mut DeviceState) -> bool {
+        let image = &self.loaded.image;
+        let Ok(address) = state.load(self.loaded.number, image) else { return false };
+        if address == 0 {
+            return false;
+        }
+        let now = read_pieces(state, address, image.data.len());
+        // Addresses in them were made absolute.
+        let moved = |at: usize| image.metadata.data_relocations.iter().any(|r| (*r as usize..*r as usize + 8).contains(&at));
+        now.iter().zip(&image.data).enumerate().any(|(at, (now, then))| now != then && !moved(at))
+    }
+
     fn record_end(&self, pending: record::Pending, state: &DeviceState, whole: bool) {
         self.device.session.end_recording(pending, &|address, bytes| state.memory.read(address, bytes), whole);
     }
+}
+
+/// Bytes of device memory, of which some may be between variables that stand apart: those are taken as 0.
+fn read_pieces(state: &DeviceState, address: u64, bytes: usize) -> Vec<u8> {
+    let mut result = vec![0; bytes];
+    let inside = |a: &&heddle_sim::memory::Allocation| a.address >= address && a.end() <= address + bytes as u64;
+    for piece in state.memory.allocations().iter().filter(inside) {
+        let at = (piece.address - address) as usize;
+        if let Some(data) = state.memory.read(piece.address, piece.bytes as usize) {
+            result[at..at + data.len()].copy_from_slice(&data);
+        }
+    }
+    result
 }
 
 /// The allocation that an address is in, and how far behind its start.
