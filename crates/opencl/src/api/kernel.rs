@@ -5,8 +5,6 @@ use std::ffi::{CStr, c_char, c_void};
 use opencl_sys::*;
 
 use heddle_object::metadata::{Access, ArgumentKind, KernelArgument};
-use heddle_runtime::run::max_work_group_size;
-
 use crate::core::device::Device;
 use crate::core::kernel::{Kernel, Setting, is_pointer};
 use crate::core::program::Program;
@@ -291,7 +289,7 @@ pub unsafe extern "C" fn clGetKernelWorkGroupInfo(
             CL_KERNEL_GLOBAL_WORK_SIZE => {
                 return fail(CL_INVALID_VALUE, "CL_KERNEL_GLOBAL_WORK_SIZE is for built-in kernels and custom devices");
             }
-            CL_KERNEL_WORK_GROUP_SIZE => Answer::of(max_work_group_size(header, machine, kernel.local_bytes() as u32) as usize),
+            CL_KERNEL_WORK_GROUP_SIZE => Answer::of(kernel.largest_work_group() as usize),
             CL_KERNEL_COMPILE_WORK_GROUP_SIZE => Answer::of(header.required_work_group.unwrap_or_default().map(|n| n as usize)),
             CL_KERNEL_LOCAL_MEM_SIZE => Answer::of(kernel.local_bytes()),
             CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => Answer::of(machine.warp_size as usize),
@@ -317,7 +315,7 @@ pub unsafe extern "C" fn clGetKernelSubGroupInfo(
         check_device(device)?;
         let (header, machine) = (kernel.header(), &kernel.program.device.machine);
         let warp = machine.warp_size as usize;
-        let most = max_work_group_size(header, machine, kernel.local_bytes() as u32) as usize;
+        let most = kernel.largest_work_group() as usize;
         let inputs = || {
             let count = input_value_size / size_of::<usize>();
             let whole = !input_value.is_null() && input_value_size % size_of::<usize>() == 0 && (1..=3).contains(&count);

@@ -10,7 +10,7 @@ use heddle_object::metadata::{ArgumentKind, KernelHeader};
 use heddle_runtime::case::{Argument, Launch};
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{
-    DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, max_work_group_size, suggested_local,
+    DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, suggested_local,
 };
 use heddle_sim::{Fault, Statistics};
 
@@ -50,7 +50,7 @@ pub fn check_work_group(kernel: &Kernel, global: &[u64], local: Option<&[u64]>) 
     let sides = local.iter().all(|n| *n <= items);
     ensure(sides, CL_INVALID_WORK_ITEM_SIZE, "a local size is above CL_DEVICE_MAX_WORK_ITEM_SIZES")?;
     let size = local.iter().try_fold(1u64, |a, n| a.checked_mul(*n)).unwrap_or(u64::MAX);
-    let most = u64::from(max_work_group_size(header, machine, local_bytes as u32));
+    let most = u64::from(kernel.largest_work_group());
     if size > most {
         let why = format!("a work-group of {size} work-items; kernel `{}` runs with {most} at most", header.name);
         return fail(CL_INVALID_WORK_GROUP_SIZE, why);
@@ -91,6 +91,7 @@ pub fn work(queue: &Ref<Queue>, kernel: &Kernel, settings: Settings, range: Rang
     let device = queue.device;
     let header = kernel.header();
     let arguments = settings.arguments.iter().flatten().map(|s| argument(s, device)).collect();
+    let given = range.local.is_some();
     let local = match range.local {
         Some(local) => local,
         None => {
@@ -100,7 +101,7 @@ pub fn work(queue: &Ref<Queue>, kernel: &Kernel, settings: Settings, range: Rang
         }
     };
     let empty = range.global.contains(&0);
-    if !empty {
+    if !given && !empty {
         check_work_group(kernel, &range.global, Some(&local))?;
     }
     let enqueued = Enqueued {
