@@ -87,7 +87,7 @@ unsafe fn create(
     let svm = device.svm_at(host_ptr as u64).filter(|_| flags & CL_MEM_USE_HOST_PTR != 0);
     let (address, owns) = match svm {
         Some(_) => (host_ptr as u64, false),
-        None => (device.allocate("buffer", size as u64, BUFFER_ALIGN)?, true),
+        None => (device.allocate("", size as u64, BUFFER_ALIGN)?, true),
     };
     if owns && !host_ptr.is_null() {
         let (from, to) = (Rows::bytes(host_ptr as usize), Rows::bytes(address as usize));

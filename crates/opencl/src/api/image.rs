@@ -233,7 +233,7 @@ pub unsafe extern "C" fn clCreateImageWithProperties(
 }
 
 fn old_description(image_type: cl_mem_object_type, [width, height, depth]: [usize; 3], pitches: [usize; 2]) -> cl_image_desc {
-    // All-zero numbers and null pointers are a description.
+    // SAFETY: numbers that are zero and null pointers are a description.
     let mut description: cl_image_desc = unsafe { std::mem::zeroed() };
     description.image_type = image_type;
     description.image_width = width;
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn clCreateImage2D(
         ensure(there, CL_INVALID_IMAGE_SIZE, "an image has at least one texel in each dimension")?;
         let size = [image_width, image_height, 1];
         let description = old_description(CL_MEM_OBJECT_IMAGE2D, size, [image_row_pitch, 0]);
-        create(Parts { context, array: None, flags, host_ptr }, image_format, &description).map_err(|e| old_error(e))
+        create(Parts { context, array: None, flags, host_ptr }, image_format, &description).map_err(old_error)
     })
 }
 
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn clCreateImage3D(
         ensure(there, CL_INVALID_IMAGE_SIZE, "an image has at least one texel in each dimension, and two slices")?;
         let size = [image_width, image_height, image_depth];
         let description = old_description(CL_MEM_OBJECT_IMAGE3D, size, [image_row_pitch, image_slice_pitch]);
-        create(Parts { context, array: None, flags, host_ptr }, image_format, &description).map_err(|e| old_error(e))
+        create(Parts { context, array: None, flags, host_ptr }, image_format, &description).map_err(old_error)
     })
 }
 

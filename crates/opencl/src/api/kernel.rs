@@ -4,7 +4,6 @@ use std::ffi::{CStr, c_char, c_void};
 
 use opencl_sys::*;
 
-use heddle_object::metadata::{Access, ArgumentKind, KernelArgument};
 use crate::core::device::Device;
 use crate::core::kernel::{Kernel, Setting, is_pointer};
 use crate::core::program::Program;
@@ -13,6 +12,7 @@ use crate::entry::{made, slice, status};
 use crate::error::{Outcome, ensure, fail};
 use crate::info::{Answer, Room, unknown};
 use crate::object::{self, Object};
+use heddle_object::metadata::{Access, ArgumentKind, KernelArgument};
 
 pub unsafe extern "C" fn clCreateKernel(program: cl_program, kernel_name: *const c_char, errcode_ret: *mut cl_int) -> cl_kernel {
     made("clCreateKernel", errcode_ret, || {

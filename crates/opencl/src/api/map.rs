@@ -48,7 +48,7 @@ unsafe fn map(
     let work = Box::new(move || {
         if fills && host.start != device_rows.start {
             let state = device.state();
-            // The region is inside the object, which is alive, and inside the memory that the program gave it.
+            // SAFETY: the region is inside the object, which is alive, and inside the memory that the program gave it.
             unsafe { transfer::copy(device_rows, host, region) };
             drop(state);
         }
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn clEnqueueUnmapMemObject(
             };
             let mut state = device.state();
             if host.start != rows.start {
-                // The region is inside the object, which is alive, and inside the memory that the program gave it.
+                // SAFETY: the region is inside the object, which is alive, and inside the memory that the program gave it.
                 unsafe { transfer::copy(host, rows, region) };
             }
             state.host_wrote(rows.start as u64, rows.span(region) as u64);

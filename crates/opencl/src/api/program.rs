@@ -164,7 +164,7 @@ fn notify_end(program: &Ref<Program>, notify: Option<Notify>, data: UserData) {
     let Some(notify) = notify else { return };
     let program = program.clone();
     soon(move || {
-        // The program gave the function for this, and its data.
+        // SAFETY: the program gave the function for this, and its data.
         unsafe { notify(object::handle(&program), data.pointer()) };
     });
 }

@@ -55,7 +55,7 @@ pub unsafe fn move_rows(
     let device = queue.device;
     let work = Box::new(move || {
         let (from, to) = if way == Way::Read { (device_rows, host_rows) } else { (host_rows, device_rows) };
-        // The region is inside the object, which is alive; the program vouches for its own memory.
+        // SAFETY: the region is inside the object, which is alive; the program vouches for its own memory.
         let done = unsafe { execute_copy(device, from, to, region, Path::Link, way == Way::Write) };
         drop(memory);
         Ok(done)
@@ -227,7 +227,7 @@ pub unsafe fn copy_rows(
 ) -> Outcome {
     let device = queue.device;
     let work = Box::new(move || {
-        // Both regions are inside their objects, which are alive.
+        // SAFETY: both regions are inside their objects, which are alive.
         let done = unsafe { execute_copy(device, from_rows, to_rows, region, Path::Dram, true) };
         drop((from, to));
         Ok(done)
@@ -345,7 +345,7 @@ pub unsafe extern "C" fn clEnqueueFillBuffer(
         let pattern = slice(pattern.cast::<u8>(), pattern_size).to_vec();
         let (device, rows) = (queue.device, memory.rows(offset, 0, 0));
         let work = Box::new(move || {
-            // The bytes are inside the buffer, which is alive.
+            // SAFETY: the bytes are inside the buffer, which is alive.
             let done = unsafe { execute_fill(device, rows, [size, 1, 1], &pattern) };
             drop(memory);
             Ok(done)

@@ -121,12 +121,14 @@ impl Device {
         if self.session.options().check.is_empty() { bytes.next_multiple_of(GRANULE) } else { bytes }
     }
 
-    /// Memory of the device, at a multiple of `align`. `what` it is stands in messages, with a number.
+    /// Memory of the device, at a multiple of `align`. `what` it is, if
+    /// not a buffer, stands in messages, with a number.
     ///
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn allocate(&self, what: &str, bytes: u64, align: u64) -> Outcome<u64> {
-        let name = format!("{what} {}", self.allocations.fetch_add(1, Ordering::Relaxed) + 1);
+        let number = self.allocations.fetch_add(1, Ordering::Relaxed) + 1;
+        let name = format!("{what}{}#{number}", if what.is_empty() { "" } else { " " });
         let allocated = self.state().memory.allocate_aligned(&name, self.granted(bytes), align);
         allocated.map_err(|e| error(CL_MEM_OBJECT_ALLOCATION_FAILURE, e.to_string()))
     }
@@ -140,6 +142,6 @@ impl Device {
     pub fn svm_at(&self, address: u64) -> Option<(u64, SvmAllocation)> {
         let svm = lock(&self.svm);
         let (start, allocation) = svm.range(..=address).next_back()?;
-        (address < start + allocation.bytes.max(1)).then(|| (*start, *allocation))
+        (address < start + allocation.bytes.max(1)).then_some((*start, *allocation))
     }
 }

@@ -9,9 +9,7 @@ use heddle::session::{CommandTimes, LaunchPlan, LaunchResult, record};
 use heddle_object::metadata::{ArgumentKind, KernelHeader};
 use heddle_runtime::case::{Argument, Launch};
 use heddle_runtime::printf::Printed;
-use heddle_runtime::run::{
-    DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, suggested_local,
-};
+use heddle_runtime::run::{DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, suggested_local};
 use heddle_sim::{Fault, Statistics};
 
 use super::context::Context;
