@@ -4,7 +4,9 @@
 //! `get_global_id` and `get_global_size`, so that the passes still see those calls (DESIGN §3), and without
 //! `mad_sat` and `mul_hi` of `long`, which are wrong there; functions that ours are made of get another name.
 //! It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
-//! lazily, so its size costs little).
+//! lazily). But clang looks at each function's declaration, and there are 13,000, which takes longer than the
+//! rest of a small kernel's compilation. So there is a second library without the families that have most of
+//! them, and a list of the names in both: the front end takes what a program can need.
 
 use std::env;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,19 +26,21 @@ const HINT: &str = "\
   Arch:          pacman -S llvm19 clang19 libclc
   macOS:         brew install llvm@19 libclc
 or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT, \
-HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC name them elsewhere.";
+HEDDLE_LLVM_LINK, HEDDLE_LLVM_NM, HEDDLE_OPT and HEDDLE_LIBCLC name them elsewhere.";
 
 fn main() {
     // The package that it belongs to is `crates/frontend`, where cargo runs it.
     let root = PathBuf::from("../..");
     println!("cargo:rerun-if-changed=../../build.rs");
     println!("cargo:rerun-if-changed=../../builtins");
-    for name in ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LLVM_LINK", "HEDDLE_OPT", "HEDDLE_LIBCLC"] {
+    let variables = ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LLVM_LINK", "HEDDLE_LLVM_NM", "HEDDLE_OPT", "HEDDLE_LIBCLC"];
+    for name in variables {
         println!("cargo:rerun-if-env-changed={name}");
     }
     let clang = find_program("HEDDLE_CLANG", "clang");
     let extract = find_program("HEDDLE_LLVM_EXTRACT", "llvm-extract");
     let link = find_program("HEDDLE_LLVM_LINK", "llvm-link");
+    let nm = find_program("HEDDLE_LLVM_NM", "llvm-nm");
     let opt = find_program("HEDDLE_OPT", "opt");
     let library = find_library();
     println!("cargo:rerun-if-changed={}", library.display());
@@ -53,9 +57,41 @@ fn main() {
     let out = folder.join("builtins.bc");
     let mut command = Command::new(&link);
     run(command.arg(&renamed).arg(&own).arg(root.join("builtins/scratch.ll")).arg("-o").arg(&out), "link the built-in library");
+    let core = folder.join("core.bc");
+    let mut command = Command::new(&extract);
+    command.arg("--delete").arg(format!("--rfunc={FAMILIES}")).arg(&out).arg("-o").arg(&core);
+    run(&mut command, "take the smaller library out of the built-in one");
+    for library in [&out, &core] {
+        let names = names(&nm, library).join("\n");
+        std::fs::write(library.with_extension("names"), names).expect("cargo's OUT_DIR can be written");
+    }
     let mut hasher = DefaultHasher::new();
     std::fs::read(&out).expect("just written").hash(&mut hasher);
     println!("cargo:rustc-env=HEDDLE_BUILTINS_HASH={:016x}", hasher.finish());
+}
+
+/// Functions that the smaller library lacks: many declarations each, and no other function calls them.
+const FAMILIES: &str = "convert_|atom|sub_group|work_group|[78]shuffle|async_|upsample|vload|vstore|half_|native_";
+
+/// Names of a library's functions in OpenCL C, sorted.
+fn names(nm: &Path, library: &Path) -> Vec<String> {
+    let output = match Command::new(nm).args(["--defined-only", "--just-symbol-name"]).arg(library).output() {
+        Ok(output) if output.status.success() => output,
+        other => fail(&format!("could not list the built-in library: {}: {other:?}", nm.display())),
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut names: Vec<String> = text.lines().map(|l| unmangled(l.trim()).to_string()).filter(|n| !n.is_empty()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The name in a mangled one: `_Z3expf` is of `exp`.
+fn unmangled(symbol: &str) -> &str {
+    let Some(rest) = symbol.strip_prefix("_Z") else { return symbol };
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let length: usize = rest[..digits].parse().unwrap_or(0);
+    rest.get(digits..digits + length).unwrap_or(symbol)
 }
 
 /// What is kept of libclc's library, with functions that ours are made of under another name.

@@ -193,5 +193,11 @@ fn hosts_find_wrong_kernels() {
 
 #[test]
 fn a_kernel_that_does_not_build_shows_the_compilers_words() {
-    must_find("opencl/pipeline.c", "opencl/pipeline.cl", "size_t i = get_global_id(0);\n    block", "block", "undeclared identifier 'i'");
+    must_find(
+        "opencl/pipeline.c",
+        "opencl/pipeline.cl",
+        "size_t i = get_global_id(0);\n    block",
+        "block",
+        "undeclared identifier 'i'",
+    );
 }

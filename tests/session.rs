@@ -1,5 +1,9 @@
 //! A program's launches as a driver tells them to a session: which are timed, what is written, and cases that
 //! replay.
+//!
+//! The test of the index page looks for Chromium (`tests/browser`) and says so if there is none.
+
+mod browser;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use browser::{attribute, charts, chromium, dom};
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle::object::{Image, read};
 use heddle::runtime::array::Array;
@@ -157,6 +162,85 @@ fn outputs_say_what_was_launched() {
     assert_eq!((all.kernels[0].launches, all.kernels[0].cycles), (3, cycles));
     assert_eq!(all.outputs.len(), 3, "{:?}", all.outputs);
     assert!(all.summary().contains("3 launches of 1 kernel"), "{}", all.summary());
+}
+
+/// Launches of kernels with these names, all as `statistics` says; the index page.
+fn index(folder: &Path, mode: &str, names: &[&str], image: &Arc<Image>, statistics: &Statistics) -> PathBuf {
+    let report = folder.join(mode);
+    let session = session(&[("HEDDLE_MODE", mode), ("HEDDLE_REPORT", report.to_str().unwrap())], Some(folder));
+    for name in names {
+        let plan = session.begin_launch(name);
+        // The page of a launch needs the kernel's code.
+        let mut image = Image::clone(image);
+        image.metadata.kernels[0].name = name.to_string();
+        tell(&session, &plan, &Arc::new(image), Ok(statistics), plan.number * 1000);
+    }
+    session.finish();
+    report.join("index.html")
+}
+
+#[test]
+fn the_index_page_draws_and_sorts_in_a_browser() {
+    let Some(browser) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (_, image, timed) = run_first("test-kernels/saxpy/case.json", Mode::Timing, None);
+    let names: Vec<String> = (0..30).map(|i| format!("kernel_{:02}_with_a_long_name", i % 11)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let page = index(folder.path(), "timing", &names, &image, &timed.total);
+    // The first column of kernels and launches after their heads were pressed twice.
+    let press = "<script>for (const id of ['kernels', 'launches']) { const at = id === 'kernels' ? 0 : 1; \
+                 const press = () => document.querySelectorAll(`#${id} th button`)[at].click(); press(); press(); \
+                 root.dataset[id] = document.querySelectorAll(`#${id} tbody tr`)[0].children[at].textContent; }</script>";
+    let text = fs::read_to_string(&page).unwrap();
+    fs::write(&page, text.replace("</body>", &format!("{press}</body>"))).unwrap();
+    for width in [1400, 500] {
+        let dom = dom(&browser, &page, width);
+        assert_eq!(attribute(&dom, "data-errors"), Some("0"), "{:?}", attribute(&dom, "data-error"));
+        assert_eq!(attribute(&dom, "data-fits"), Some("true"), "the page scrolls sideways at {width} pixels");
+        let charts = charts(&dom);
+        assert!(charts["shares"].1 > 30, "{charts:?}");
+        assert_eq!((&*charts["kernels"].0, &*charts["launches"].0), ("11", "30"));
+        assert_eq!(attribute(&dom, "data-kernels"), Some("kernel_10_with_a_long_name"));
+        assert_eq!(attribute(&dom, "data-launches"), Some("kernel_10_with_a_long_name :1"));
+        assert!(dom.contains("href=\"launch-0030.html\"") && dom.contains("10.0&nbsp;%"), "shares and links");
+    }
+    // No launch timed, and none at all.
+    let (_, image, counted) = run_first("test-kernels/saxpy/case.json", Mode::Functional, None);
+    for names in [&["a", "b"][..], &[]] {
+        let other = tempfile::tempdir().unwrap();
+        let page = index(other.path(), "functional", names, &image, &counted.total);
+        if names.is_empty() {
+            // Who launches nothing writes nothing; `heddle exec` does.
+            assert!(!page.exists());
+            let report = other.path().join("functional");
+            session(&[("HEDDLE_REPORT", report.to_str().unwrap())], Some(other.path())).finish_empty();
+        }
+        let dom = dom(&browser, &page, 900);
+        assert_eq!(attribute(&dom, "data-errors"), Some("0"), "{:?}", attribute(&dom, "data-error"));
+        assert_eq!(charts(&dom)["shares"].0 == "empty", names.is_empty());
+    }
+}
+
+/// A million launches take no memory, and next to no time.
+#[test]
+fn many_launches_cost_little() {
+    const LAUNCHES: u32 = 1_000_000;
+    let session = session(&[], None);
+    let (_, image, ran) = run_first("test-kernels/saxpy/case.json", Mode::Functional, None);
+    let resident = || -> u64 {
+        let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0) * 4096
+    };
+    launch(&session, &image, Ok(&ran.total), 0);
+    let (before, started) = (resident(), std::time::Instant::now());
+    for _ in 0..LAUNCHES {
+        launch(&session, &image, Ok(&ran.total), 0);
+    }
+    let each = started.elapsed() / LAUNCHES;
+    eprintln!("{} ns a launch, {} KiB more", each.as_nanos(), resident().saturating_sub(before) >> 10);
+    // Other tests run beside this one.
+    assert!(each < Duration::from_micros(5), "{each:?}");
+    assert!(resident().saturating_sub(before) < 64 << 20);
 }
 
 #[test]

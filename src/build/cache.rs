@@ -310,10 +310,10 @@ impl Cache {
         let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder)?;
         file.write_all(&bytes)?;
         file.persist(&path).map_err(|e| e.error)?;
-        let known = self.size.load(Ordering::Relaxed);
-        let size = if known == u64::MAX { u64::MAX } else { known.saturating_add(bytes.len() as u64) };
-        self.size.store(size, Ordering::Relaxed);
-        if size > self.limit { self.trim() } else { Ok(()) }
+        let more = bytes.len() as u64;
+        let grown = |size: u64| Some(size.saturating_add(more));
+        let before = self.size.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).unwrap_or(u64::MAX);
+        if before.saturating_add(more) > self.limit { self.trim() } else { Ok(()) }
     }
 
     /// Counts the folder's bytes, and removes what was used longest ago if there are too many.

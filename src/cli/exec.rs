@@ -18,11 +18,12 @@ use heddle::session::{Check, ExecOptions, FOLDER_VARIABLE, Session, variables};
 
 /// Run a program whose OpenCL device is the simulated machine.
 ///
-/// The program is started as it is; everything that it launches runs on Heddle. What `heddle exec` is told, it
-/// hands on in environment variables named as the options (--trace-limit is HEDDLE_TRACE_LIMIT; flags are 1
-/// or 0, values of repeated options stand between `;`), which also work without `heddle exec` once Heddle is
-/// installed. The exit status is the program's; 1 if a kernel had a fault and the program ended well; 128 and
-/// its number if a signal ended it; 2 if it cannot be started.
+/// The program is started as it is; everything that it launches runs on Heddle. What `heddle exec`
+/// is told, it hands on in environment variables named as the options (--trace-limit is
+/// HEDDLE_TRACE_LIMIT; flags are 1 or 0, values of repeated options stand between `;`). They also
+/// work without `heddle exec` once Heddle is installed. The exit status is the program's; 1 if a
+/// kernel had a fault and the program ended well; 128 and its number if a signal ended it; 2 if it
+/// cannot be started.
 ///
 ///   heddle exec -- ./program arguments             # results only, as fast as possible
 ///   heddle exec --mode timing --report out -- python3 program.py
@@ -33,6 +34,9 @@ use heddle::session::{Check, ExecOptions, FOLDER_VARIABLE, Session, variables};
 ///   heddle exec --install                          # for programs that are started by something else
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
+#[command(
+    override_usage = "heddle exec [OPTIONS] -- PROGRAM [ARGUMENTS]\n       heddle exec --install[=WHERE] | --uninstall[=WHERE]"
+)]
 pub struct Exec {
     /// The program and its arguments.
     #[arg(value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
@@ -90,7 +94,8 @@ impl Exec {
         let child = command.spawn().map_err(|e| not_started(program, &e))?;
         let status = wait(child)?;
         let all = Results::read_all(&results);
-        if all.outputs.is_empty() && all.kernels.is_empty() {
+        // Nobody has left anything there, not even the claim to an output.
+        if fs::read_dir(&results).is_ok_and(|mut entries| entries.next().is_none()) {
             write_empty(&options, &results);
         }
         if !options.quiet {

@@ -6,7 +6,8 @@
 //! next to nothing, and memory does not grow with the number of launches.
 //!
 //! - [`ExecOptions`]: words of `heddle exec`, the same as variables `HEDDLE_…`. [`Picks`]: which launches.
-//! - `state`: totals of kernels, entries of launches. `outputs`: files that no two processes share.
+//! - `state`: totals of kernels, entries of launches. `outputs`: files that no two processes share; `pages`:
+//!   those of a report.
 //! - [`results`]: what a process tells `heddle exec` when it ends.
 //! - [`record`]: launches as cases.
 //!
@@ -17,6 +18,7 @@
 
 mod options;
 mod outputs;
+mod pages;
 mod picks;
 pub mod record;
 pub mod results;
@@ -258,7 +260,7 @@ impl Session {
         let folder = self.outputs.folder("report", self.options.report.as_deref()?, "index.html")?;
         let kernel = lock(&self.state).kernel_name(plan.kernel).to_string();
         let name = format!("launch-{:04}.html", plan.number);
-        let written = outputs::launch_page(&kernel, plan, result, statistics, &self.machine)
+        let written = pages::launch_page(&kernel, plan, result, statistics, &self.machine)
             .and_then(|page| outputs::write(&folder.join(&name), page.as_bytes()));
         match written {
             Ok(()) => Some(name),
@@ -418,7 +420,7 @@ impl Session {
             }
         }
         if let Some(folder) = self.options.report.as_deref().and_then(|p| self.outputs.folder("report", p, "index.html")) {
-            let page = outputs::index_page(state, &self.machine);
+            let page = pages::index_page(state, &self.machine);
             self.outputs.report("report", outputs::write(&folder.join("index.html"), page.as_bytes()));
         }
     }

@@ -22,12 +22,6 @@ use heddle_target::Machine;
 /// How launches of a program are simulated, and what is kept of them.
 #[derive(Args, Clone, Debug)]
 pub struct ExecOptions {
-    /// The machine.
-    #[command(flatten)]
-    pub machine: MachineArgs,
-    /// Techniques on and off.
-    #[command(flatten)]
-    pub codegen: CodegenArgs,
     /// Functional: results only, on all cores. Timing: cycles and energy of every launch; events then have
     /// simulated times.
     #[arg(long, value_enum, default_value = "functional")]
@@ -47,12 +41,6 @@ pub struct ExecOptions {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1)]
     #[arg(default_missing_value = "all", require_equals = true)]
     pub check: Vec<Check>,
-    /// Limits and host threads.
-    #[command(flatten)]
-    pub simulation: SimulationArgs,
-    /// The type of device that the program finds.
-    #[arg(long, value_enum, default_value = "gpu", value_name = "TYPE")]
-    pub device_type: DeviceType,
     /// Write statistics as JSON: each kernel, each launch.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -74,6 +62,18 @@ pub struct ExecOptions {
     /// Print no summary at the end.
     #[arg(long, short)]
     pub quiet: bool,
+    /// The type of device that the program finds.
+    #[arg(long, value_enum, default_value = "gpu", value_name = "TYPE")]
+    pub device_type: DeviceType,
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Techniques on and off.
+    #[command(flatten)]
+    pub codegen: CodegenArgs,
+    /// Limits and host threads.
+    #[command(flatten)]
+    pub simulation: SimulationArgs,
 }
 
 impl Default for ExecOptions {

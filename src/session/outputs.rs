@@ -1,4 +1,4 @@
-//! Files of a session: names that no two processes share, and what goes into them.
+//! Files of a session: names that no two processes share, and how they are written.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -6,17 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::state::State;
-use super::{LaunchPlan, LaunchResult, lock};
-use heddle_report::HostTimes;
-use heddle_report::html::launches::{Launches, page};
-use heddle_runtime::case::{Case, Launch};
-use heddle_runtime::run::Outcome;
-use heddle_sim::Statistics;
-use heddle_target::Machine;
-
-/// Launches that an index page lists at most.
-const MOST_LISTED: usize = 2000;
+use super::lock;
 
 /// The names of a process's files.
 pub(super) struct Outputs {
@@ -153,68 +143,4 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// The command line of this process.
 pub(super) fn command_line() -> Vec<String> {
     std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
-}
-
-/// The page of one launch.
-///
-/// # Errors
-/// Code that does not load.
-pub(super) fn launch_page(
-    kernel: &str,
-    plan: &LaunchPlan,
-    result: &LaunchResult,
-    statistics: &Statistics,
-    machine: &Machine,
-) -> Result<String, String> {
-    let spec = Launch {
-        kernel: kernel.into(),
-        global: result.global.into(),
-        local: Some(result.local.into()),
-        offset: Some(result.offset.into()),
-        repeat: 1,
-        args: Vec::new(),
-    };
-    let files = result.source.map_or(&[][..], |s| &s.files);
-    let case = Case {
-        source: files.first().map_or_else(|| "a binary".into(), |(name, _)| name.clone()),
-        options: Vec::new(),
-        buffers: BTreeMap::new(),
-        launches: vec![spec],
-        folder: PathBuf::new(),
-    };
-    let title = format!("{kernel}, launch {}", plan.number);
-    let outcome = Outcome {
-        total: statistics.clone(),
-        launches: vec![(kernel.to_string(), statistics.clone())],
-        simulated: result.host,
-        launch_times: vec![result.host],
-        ..Outcome::default()
-    };
-    let times = HostTimes { compile: Default::default(), simulate: result.host, launches: vec![result.host] };
-    let run = heddle_report::html::Run {
-        title: &title,
-        command: command_line().join(" "),
-        case: &case,
-        image: result.image,
-        machine,
-        mode: plan.mode,
-        sources: files,
-    };
-    heddle_report::html::page(&run, &outcome, &times)
-}
-
-/// The index of all launches.
-pub(super) fn index_page(state: &State, machine: &Machine) -> String {
-    let command = command_line();
-    let title = command.first().map_or("a program", |c| c.rsplit('/').next().unwrap_or(c));
-    let (launches, left_out) = state.rows(MOST_LISTED);
-    let mut notes = Vec::new();
-    if left_out > 0 {
-        let left_out = heddle_report::grouped(left_out);
-        notes.push(format!("{left_out} launches are not listed one by one; the kernels' totals have them."));
-    }
-    if let Some(note) = state.pages_left_out() {
-        notes.push(note);
-    }
-    page(&Launches { title, command: &command.join(" "), kernels: state.kernel_rows(), launches, notes }, machine)
 }

@@ -14,17 +14,16 @@ use super::{LaunchPlan, LaunchResult};
 use heddle_report::html::launches::{KernelRow, LaunchRow};
 use heddle_runtime::run::Mode;
 use heddle_sim::Statistics;
-use heddle_sim::trace::MOST_LAUNCHES;
 use heddle_target::Machine;
 
 /// Launches of which entries are kept, at most.
 const MOST_ENTRIES: usize = 100_000;
 /// Of these, with all their statistics.
 const MOST_WHOLE: usize = 4096;
-/// Pages of launches in a report, at most: as many as have a time line.
-const MOST_PAGES: usize = MOST_LAUNCHES;
+/// Pages of launches in a report, at most.
+const MOST_PAGES: usize = 256;
 /// Pages of launches of one kernel, so that a kernel that is launched often leaves room for others.
-const KERNEL_PAGES: usize = 8;
+const KERNEL_PAGES: usize = 32;
 /// Faults, kinds of errors and of leaks that are kept.
 const MOST_COMPLAINTS: usize = 1000;
 /// Time between writes of outputs that are not yet complete.
@@ -302,13 +301,14 @@ impl State {
         self.recorded += 1;
     }
 
-    /// Whether it is time to write what there is, for the case that the program is killed. The more writing
-    /// takes, the rarer it is.
+    /// Whether it is time to write what there is, for the case that the program is killed: after the first
+    /// launch, and every few seconds; more rarely the longer it takes.
     /// `host`: how long the launch took that has just ended.
     pub fn is_due(&self, host: Duration) -> bool {
         // The clock is not free for who launches a million kernels.
-        (self.ended % 16 == 0 || host > Duration::from_millis(1))
-            && self.last_write.elapsed() > WRITE_EVERY.max(self.write_took * 20)
+        self.ended == 1
+            || (self.ended % 16 == 0 || host > Duration::from_millis(1))
+                && self.last_write.elapsed() > WRITE_EVERY.max(self.write_took * 20)
     }
 
     /// What there was has been written.

@@ -73,6 +73,7 @@ fn run() -> Result<bool> {
             let report = page.display().to_string();
             shell::run(&binary, &["run", "test-kernels/sgemm_tiled/case.json", "--verify", "--report", &report])?;
             println!("\nThe same as a page, with time line, roofline, control flow and annotated source:\n  {report}");
+            println!("\nPrograms that call OpenCL run with\n  {} exec -- PROGRAM", binary.display());
             Ok(true)
         }
         Task::Test => {

@@ -194,7 +194,7 @@ fn advice(missing: &[&str]) -> String {
   Arch:          pacman -S llvm19 clang19 libclc zstd
   macOS:         brew install llvm@19 libclc zstd
 and, where they are not in the PATH, set LLVM_SYS_191_PREFIX, HEDDLE_CLANG, HEDDLE_LLVM_EXTRACT,
-HEDDLE_LLVM_LINK, HEDDLE_OPT and HEDDLE_LIBCLC.",
+HEDDLE_LLVM_LINK, HEDDLE_LLVM_NM, HEDDLE_OPT and HEDDLE_LIBCLC.",
         missing.join(" ")
     )
 }

@@ -96,10 +96,10 @@ pub fn build() -> Result<PathBuf> {
     Ok(release().join("heddle"))
 }
 
-/// Builds the `heddle` binary without what a first run does not need (result files in Parquet), and returns its
-/// path.
+/// Builds the `heddle` binary without what a first run does not need (result files in Parquet), and the OpenCL
+/// driver beside it; returns the binary's path.
 pub fn build_first() -> Result<PathBuf> {
-    check(cargo().args(["build", "--release", "--package", "heddle", "--no-default-features"]))?;
+    check(cargo().args(["build", "--release", "--package", "heddle", "--package", "heddle-opencl", "--no-default-features"]))?;
     Ok(release().join("heddle"))
 }
 

@@ -1,20 +1,73 @@
-//! The built-in library as a file that clang can link: libclc's functions and ours, prepared by `build.rs`
-//! and embedded here.
+//! The built-in library as files that clang can link: libclc's functions and ours, prepared by `build.rs`
+//! and embedded here; and which of them a program can need.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::FrontendError;
 use crate::error::io;
 
 /// The library's bitcode.
 pub(crate) static BUILTINS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/builtins.bc"));
+/// The same without the largest families of functions.
+static CORE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/core.bc"));
 
-/// The library's name in the cache, with a hash of its contents.
-const NAME: &str = concat!("builtins-", env!("HEDDLE_BUILTINS_HASH"), ".bc");
+/// Names of the functions in each, one a line.
+static BUILTIN_NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/builtins.names"));
+static CORE_NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/core.names"));
 
-/// A file with the built-in library.
+/// As much of the library as a program can need: what is not needed costs time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// Nothing: ids and barriers are instructions.
+    Nothing,
+    /// All but the largest families.
+    Core,
+    /// Everything.
+    Whole,
+}
+
+impl Part {
+    /// What text may call, if it calls it by its name. A macro can put names together, so this is a guess,
+    /// for which [`Part::suffices`] is the proof.
+    pub fn for_text(text: &[u8]) -> Part {
+        let identifier = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        let words = text.split(|b| !identifier(b)).filter_map(|w| std::str::from_utf8(w).ok());
+        words.map(Part::with).max().unwrap_or(Part::Nothing)
+    }
+
+    /// The smallest part that has a function of this name, if any has.
+    fn with(name: &str) -> Part {
+        static PARTS: OnceLock<HashMap<&str, Part>> = OnceLock::new();
+        let parts = PARTS.get_or_init(|| {
+            let mut parts: HashMap<&str, Part> = BUILTIN_NAMES.lines().map(|n| (n, Part::Whole)).collect();
+            parts.extend(CORE_NAMES.lines().map(|n| (n, Part::Core)));
+            parts
+        });
+        parts.get(name).copied().unwrap_or(Part::Nothing)
+    }
+
+    /// Whether bitcode that was linked with this part calls nothing of the rest. Names of functions stand in
+    /// bitcode as they are, one behind the other.
+    pub fn suffices(self, bitcode: &[u8]) -> bool {
+        let mut rest = bitcode;
+        while let Some(at) = rest.windows(2).position(|w| w == b"_Z") {
+            rest = &rest[at + 2..];
+            let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+            let length = std::str::from_utf8(&rest[..digits]).ok().and_then(|d| d.parse::<usize>().ok());
+            let name = length.and_then(|n| rest.get(digits..digits.checked_add(n)?)).unwrap_or_default();
+            if std::str::from_utf8(name).is_ok_and(|n| Part::with(n) > self) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// A part of the built-in library as a file.
 pub(crate) enum Library {
     /// In the user's cache folder, shared by all runs of this build.
     Cached(PathBuf),
@@ -23,15 +76,22 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    /// Finds the library in the user's cache, or writes it there, where it appears whole or not at all.
-    pub fn find() -> Result<Library, FrontendError> {
+    /// Finds a part of the library in the user's cache, or writes it there, where it appears whole or not at
+    /// all. `None` for [`Part::Nothing`].
+    pub fn find(part: Part) -> Result<Option<Library>, FrontendError> {
+        const HASH: &str = env!("HEDDLE_BUILTINS_HASH");
+        let (name, bitcode) = match part {
+            Part::Nothing => return Ok(None),
+            Part::Core => ("core", CORE),
+            Part::Whole => ("builtins", BUILTINS),
+        };
         if let Some(folder) = cache_folder() {
-            let path = folder.join(NAME);
-            if is_whole(&path) || write_to_cache(&folder, &path).is_ok() {
-                return Ok(Library::Cached(path));
+            let path = folder.join(format!("{name}-{HASH}.bc"));
+            if is_whole(&path, bitcode) || write_to_cache(&folder, &path, bitcode).is_ok() {
+                return Ok(Some(Library::Cached(path)));
             }
         }
-        own_file().map(Library::Own).map_err(io("writing the built-in library"))
+        own_file(bitcode).map(|file| Some(Library::Own(file))).map_err(io("writing the built-in library"))
     }
 
     /// Its path.
@@ -51,20 +111,50 @@ pub fn cache_folder() -> Option<PathBuf> {
     cache.is_absolute().then(|| cache.join("heddle"))
 }
 
-fn is_whole(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == BUILTINS.len() as u64)
+fn is_whole(path: &Path, bitcode: &[u8]) -> bool {
+    fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == bitcode.len() as u64)
 }
 
-fn write_to_cache(folder: &Path, path: &Path) -> std::io::Result<()> {
+fn write_to_cache(folder: &Path, path: &Path, bitcode: &[u8]) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(BUILTINS)?;
+    file.write_all(bitcode)?;
     file.persist(path).map_err(|e| e.error)?;
     Ok(())
 }
 
-fn own_file() -> std::io::Result<tempfile::TempPath> {
+fn own_file(bitcode: &[u8]) -> std::io::Result<tempfile::TempPath> {
     let mut file = tempfile::Builder::new().prefix("heddle-builtins-").suffix(".bc").tempfile()?;
-    file.write_all(BUILTINS)?;
+    file.write_all(bitcode)?;
     Ok(file.into_temp_path())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_gets_what_it_names() {
+        let part = |text: &str| Part::for_text(text.as_bytes());
+        assert_eq!(part("kernel void k(global int *a) { a[get_global_id(0)] = 1; barrier(1); }"), Part::Nothing);
+        assert_eq!(part("float f(float x) { return sqrt(x); }"), Part::Core);
+        assert_eq!(part("#define G(x) convert_int4_rte(sin(x))"), Part::Whole);
+        assert_eq!(part("atomic_add"), Part::Whole);
+        assert_eq!(part("sqrtx asqrt"), Part::Nothing);
+    }
+
+    #[test]
+    fn names_in_bitcode_are_seen() {
+        let calls = b"BC\xc0_Z13get_global_idj_Z4sqrtf_Z_Z99_Z5";
+        assert!(!Part::Nothing.suffices(calls) && Part::Core.suffices(calls));
+        assert!(!Part::Core.suffices(b"k_Z12convert_int4Dv4_f") && Part::Whole.suffices(b"_Z12convert_int4Dv4_f"));
+        assert!(Part::Nothing.suffices(b"_Z13get_global_idj") && Part::Nothing.suffices(b""));
+    }
+
+    #[test]
+    fn the_smaller_library_is_closed() {
+        // What it calls of the whole one's functions it has.
+        assert!(Part::Core.suffices(CORE));
+        assert!(CORE_NAMES.lines().count() > 100 && BUILTIN_NAMES.lines().count() > 2 * CORE_NAMES.lines().count());
+    }
 }

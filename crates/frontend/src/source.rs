@@ -65,34 +65,43 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
         let parent = path.parent().unwrap_or(&root);
         fs::create_dir_all(parent).and_then(|()| fs::write(path, contents)).map_err(io(WHAT))?;
     }
-    let library = Library::find()?;
-    let mut command = Command::new(clang_path());
-    command.current_dir(&layout.folder).stdout(Stdio::null());
-    NOT_FOR_CLANG.iter().for_each(|name| _ = command.env_remove(name));
-    command.arg("--no-default-config");
-    // Headers of the program come first, those beside the calling process last.
-    command.arg("-I.");
-    clang::compilation(&mut command, &Path::new(OWN).join("include"), &library, options, checked);
-    command.args(["-fno-crash-diagnostics", "-fdebug-compilation-dir=."]);
-    match std::env::current_dir() {
-        Ok(here) => {
-            if here.parent().is_some() {
-                command.arg(format!("-ffile-prefix-map={}=.", here.display()));
-            }
-            command.args(from_folder(&options.clang_args, &here)).arg("-I").arg(&here);
+    let here = std::env::current_dir().ok();
+    let mut log = String::new();
+    let part = clang::part_for(source.text, source.headers, options);
+    let bitcode = clang::with_library(part, |library, _| {
+        let mut command = command(&layout, library, options, checked, here.as_deref());
+        command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
+        command.arg("-o").arg(&output).arg("--").arg(&layout.name);
+        let (ended, text) = clang::run(&mut command, options.verbose, true)?;
+        if !ended.well(&output) {
+            return Err(failure(text, ended.crashed()));
         }
-        Err(_) => _ = command.args(&options.clang_args),
-    }
-    command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
-    command.arg("-o").arg(&output).arg("--").arg(&layout.name);
-    let (ended, log) = clang::run(&mut command, options.verbose, true)?;
-    if !ended.well(&output) {
-        return Err(failure(log, ended.crashed()));
-    }
-    let bitcode = fs::read(&output).map_err(io("reading clang's output"))?;
+        log = text;
+        fs::read(&output).map_err(io("reading clang's output"))
+    })?;
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
     let files = dependencies::parse(&rule).into_iter().filter(|f| f.is_absolute() && !f.starts_with(&root)).collect();
     Ok(Compiled { bitcode, log, files })
+}
+
+/// clang with all it is told but its inputs and outputs; `here`: the folder of the calling process.
+fn command(layout: &Layout, library: Option<&Library>, options: &FrontendOptions, checked: bool, here: Option<&Path>) -> Command {
+    let mut command = Command::new(clang_path());
+    command.current_dir(&layout.folder).stdout(Stdio::null());
+    NOT_FOR_CLANG.iter().for_each(|name| _ = command.env_remove(name));
+    // Headers of the program come first, those beside the calling process last.
+    command.args(["--no-default-config", "-I."]);
+    clang::compilation(&mut command, &Path::new(OWN).join("include"), library, options, checked);
+    command.args(["-fno-crash-diagnostics", "-fdebug-compilation-dir=."]);
+    let Some(here) = here else {
+        command.args(&options.clang_args);
+        return command;
+    };
+    if here.parent().is_some() {
+        command.arg(format!("-ffile-prefix-map={}=.", here.display()));
+    }
+    command.args(from_folder(&options.clang_args, here)).arg("-I").arg(here);
+    command
 }
 
 /// The folder of Heddle's own header beside the program.
@@ -209,6 +218,7 @@ fn failure(log: String, crashed: bool) -> FrontendError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library;
 
     fn compile(text: &str, headers: &[(&str, &[u8])], args: &[&str]) -> Result<Compiled, FrontendError> {
         let source = Source { name: "p.cl", text: text.as_bytes(), headers };
@@ -257,6 +267,19 @@ mod tests {
         assert_eq!(first, make());
         let folder = std::env::temp_dir().display().to_string().into_bytes();
         assert!(!first.windows(folder.len()).any(|w| w == folder));
+    }
+
+    #[test]
+    fn names_that_macros_make_are_found_in_the_library() {
+        let text = "#define C(a, b) a##b\nkernel void k(global int *p) { *p = C(conv, ert_int_rte)(C(sq, rt)((float)*p)); }";
+        assert_eq!(clang::part_for(text.as_bytes(), &[], &FrontendOptions::default()), library::Part::Nothing);
+        let compiled = compile(text, &[], &["-Wall"]).unwrap();
+        assert!(library::Part::Nothing.suffices(&compiled.bitcode));
+        assert_eq!(compiled.log, "");
+        let part = |text: &str, headers: &[(&str, &[u8])]| clang::part_for(text.as_bytes(), headers, &FrontendOptions::default());
+        assert_eq!(part(" # include <a.h>\n", &[]), library::Part::Whole);
+        assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"sqrt")]), library::Part::Core);
+        assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"#include MACRO\n")]), library::Part::Whole);
     }
 
     #[test]

@@ -75,6 +75,8 @@ pub(crate) fn declare_arguments(s: &mut Selector) {
         let type_name = type_names.get(i).cloned().unwrap_or_default();
         let base_type = base_types.get(i).map(String::as_str).unwrap_or_default();
         let Place { size, align, kind } = place(s, i, by_value, base_type);
+        // Launches know an image's shape by its type.
+        let type_name = if kind == ArgumentKind::Image { base_type.to_string() } else { type_name };
         offset = offset.next_multiple_of(align.clamp(1, 16));
         s.out.f.args.push(KernelArgument {
             name: names.get(i).filter(|n| !n.is_empty()).cloned().unwrap_or_else(|| param.name()),

@@ -27,11 +27,7 @@ pub fn status(function: &'static str, work: impl FnOnce() -> Outcome) -> cl_int 
 ///
 /// # Safety
 /// `errcode_ret` is null or a place for a status.
-pub unsafe fn made(
-    function: &'static str,
-    errcode_ret: *mut cl_int,
-    work: impl FnOnce() -> Outcome<*mut c_void>,
-) -> *mut c_void {
+pub unsafe fn made(function: &'static str, errcode_ret: *mut cl_int, work: impl FnOnce() -> Outcome<*mut c_void>) -> *mut c_void {
     let (handle, code) = match run(function, work) {
         Ok(handle) => (handle, CL_SUCCESS),
         Err(e) => (std::ptr::null_mut(), e.code),

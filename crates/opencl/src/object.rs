@@ -81,6 +81,12 @@ pub fn handle<T: Kind>(object: &Ref<T>) -> *mut c_void {
     Arc::as_ptr(object).cast_mut().cast()
 }
 
+/// The handle that a value's object has or had: programs know objects by it that have just ended.
+pub fn handle_of_value<T: Kind>(value: &T) -> *mut c_void {
+    let address = std::ptr::from_ref(value) as usize - std::mem::offset_of!(Object<T>, value);
+    address as *mut c_void
+}
+
 /// Gives the program a reference.
 pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
     let handle = handle(&object);
@@ -100,6 +106,7 @@ pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
 pub fn get<T: Kind>(handle: *mut c_void) -> Outcome<Ref<T>> {
     let part = LIVE.part(handle as usize);
     if part.get(&(handle as usize)) != Some(&T::NAME) {
+        drop(part);
         return Err(wrong::<T>(handle));
     }
     // SAFETY: a listed handle comes from `give` for an object of this type, as the name says, and the
@@ -193,7 +200,7 @@ mod tests {
         let inside = Arc::new(());
         let object = Object::new(A(inside.clone()));
         let handle = give(object.clone());
-        assert_eq!(object.references(), 1);
+        assert_eq!((object.references(), handle_of_value(&**object)), (1, handle));
         retain::<A>(handle).unwrap();
         assert_eq!(get::<A>(handle).unwrap().references(), 2);
         assert_eq!(release::<A>(handle).unwrap().1, 1);

@@ -114,7 +114,7 @@ fn what_passes_is_not_kept() {
     for text in ["constant char t[] = __TIME__; kernel void k() {}", "#if __has_include(\"n.h\")\n#endif\nkernel void k() {}"] {
         assert!(!build(&place.builder(), text, "").cached && !build(&place.builder(), text, "").cached, "{text}");
     }
-    assert_eq!(place.entries(), [PathBuf::new(); 0]);
+    assert!(place.entries().is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@
 // MIR: kernel @k stage ssa {{.*}} required 8 1 1 vector "float4"
 // MIR: arg global "out" "float4*" {{.*}} restrict{{.*}} qualifiers restrict
 // MIR: arg constant "c" "uint*" {{.*}} qualifiers const
-// MIR: arg image "in" "picture" {{.*}} access read_only
+// MIR: arg image "in" "image2d_t" {{.*}} access read_only
 // MIR: arg image "im" "image2d_t" {{.*}} access write_only
 // MIR: arg value "n" "ulong" offset {{[0-9]+}} size 8 align 8{{$}}
 // MIR: kernel @l stage ssa {{.*}} hint 16 2 1 vector "uchar16" sub-group 32

@@ -87,7 +87,7 @@ unsafe fn create(
     let svm = device.svm_at(host_ptr as u64).filter(|_| flags & CL_MEM_USE_HOST_PTR != 0);
     let (address, owns) = match svm {
         Some(_) => (host_ptr as u64, false),
-        None => (device.allocate("buffer", size as u64, BUFFER_ALIGN)?, true),
+        None => (device.allocate("", size as u64, BUFFER_ALIGN)?, true),
     };
     if owns && !host_ptr.is_null() {
         let (from, to) = (Rows::bytes(host_ptr as usize), Rows::bytes(address as usize));
@@ -217,9 +217,7 @@ pub unsafe extern "C" fn clGetMemObjectInfo(
             CL_MEM_MAP_COUNT => Answer::uint(memory.mapped()),
             CL_MEM_REFERENCE_COUNT => Answer::of(memory.references()),
             CL_MEM_CONTEXT => Answer::of(object::handle(&memory.context)),
-            CL_MEM_ASSOCIATED_MEMOBJECT => {
-                Answer::of(parent.map_or(std::ptr::null_mut(), |(parent, _)| object::handle(parent)))
-            }
+            CL_MEM_ASSOCIATED_MEMOBJECT => Answer::of(parent.map_or(std::ptr::null_mut(), |(parent, _)| object::handle(parent))),
             CL_MEM_OFFSET => Answer::of(parent.map_or(0, |(_, offset)| *offset)),
             CL_MEM_USES_SVM_POINTER => {
                 let root = crate::core::memory::root(&memory);

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use opencl_sys::*;
 
-use super::{the_device, device_list, property_list};
+use super::{device_list, property_list, the_device};
 use crate::core::callbacks::UserData;
 use crate::core::context::{Context, Destructor, Notify, PrintfCallback};
 use crate::entry::{made, status};

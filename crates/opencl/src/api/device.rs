@@ -72,11 +72,8 @@ pub fn is_of_type(device_type: cl_device_type) -> bool {
 
 /// Checks a device type.
 pub fn check_type(device_type: cl_device_type) -> Outcome {
-    let all = CL_DEVICE_TYPE_DEFAULT
-        | CL_DEVICE_TYPE_CPU
-        | CL_DEVICE_TYPE_GPU
-        | CL_DEVICE_TYPE_ACCELERATOR
-        | CL_DEVICE_TYPE_CUSTOM;
+    let all =
+        CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
     let known = device_type == CL_DEVICE_TYPE_ALL || (device_type != 0 && device_type & !all == 0);
     ensure(known, CL_INVALID_DEVICE_TYPE, "there is no such device type")
 }
@@ -133,6 +130,7 @@ fn identity(device: &Ref<Device>, name: cl_device_info) -> Option<Answer> {
     Some(match name {
         CL_DEVICE_TYPE => Answer::of(device.device_type),
         CL_DEVICE_VENDOR_ID => Answer::of::<cl_uint>(u32::from(heddle_object::MACHINE)),
+        CL_DEVICE_NAME if machine.name == "heddle" => Answer::text("Heddle"),
         CL_DEVICE_NAME => Answer::text(&format!("Heddle {}", machine.name)),
         CL_DEVICE_VENDOR => Answer::text("Heddle"),
         CL_DRIVER_VERSION => Answer::text(env!("CARGO_PKG_VERSION")),
@@ -141,6 +139,7 @@ fn identity(device: &Ref<Device>, name: cl_device_info) -> Option<Answer> {
         CL_DEVICE_NUMERIC_VERSION => Answer::of(VERSION_NUMBER),
         // Programs in this version need not ask for features.
         CL_DEVICE_OPENCL_C_VERSION => Answer::text("OpenCL C 1.2 Heddle"),
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => Answer::of::<cl_version>(1 << 22 | 2 << 12),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => Answer::all(&language_versions()),
         CL_DEVICE_OPENCL_C_FEATURES => Answer::all(&language_features()),
         CL_DEVICE_EXTENSIONS => Answer::text(&all_extensions().join(" ")),
@@ -252,9 +251,7 @@ fn images(device: &Device, name: cl_device_info) -> Option<Answer> {
             Answer::of(arguments)
         }
         CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => Answer::of(MAX_SIDE),
-        CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => {
-            Answer::of(MAX_SIDE_3D)
-        }
+        CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => Answer::of(MAX_SIDE_3D),
         CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => Answer::of(max_buffer_texels(device)),
         CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => Answer::of(MAX_LAYERS),
         CL_DEVICE_IMAGE_PITCH_ALIGNMENT | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => Answer::of::<cl_uint>(0),

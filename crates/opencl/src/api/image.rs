@@ -30,12 +30,8 @@ pub fn max_buffer_texels(device: &crate::core::device::Device) -> usize {
     usize::try_from(device.max_allocation() / 16).unwrap_or(usize::MAX).min(1 << 27)
 }
 
-const ORDERS: [(cl_channel_order, ChannelOrder); 4] = [
-    (CL_R, ChannelOrder::R),
-    (CL_RG, ChannelOrder::Rg),
-    (CL_RGBA, ChannelOrder::Rgba),
-    (CL_BGRA, ChannelOrder::Bgra),
-];
+const ORDERS: [(cl_channel_order, ChannelOrder); 4] =
+    [(CL_R, ChannelOrder::R), (CL_RG, ChannelOrder::Rg), (CL_RGBA, ChannelOrder::Rgba), (CL_BGRA, ChannelOrder::Bgra)];
 
 const TYPES: [(cl_channel_type, ChannelType); 12] = [
     (CL_SNORM_INT8, ChannelType::Snorm8),
@@ -54,12 +50,15 @@ const TYPES: [(cl_channel_type, ChannelType); 12] = [
 
 /// The formats that there are: every order with every type, but BGRA with eight bits a channel alone.
 fn formats() -> impl Iterator<Item = (cl_image_format, Format)> {
-    ORDERS.iter().flat_map(|(code, order)| {
-        TYPES.iter().map(move |(data, ty)| {
-            let format = cl_image_format { image_channel_order: *code, image_channel_data_type: *data };
-            (format, Format { order: *order, ty: *ty })
+    ORDERS
+        .iter()
+        .flat_map(|(code, order)| {
+            TYPES.iter().map(move |(data, ty)| {
+                let format = cl_image_format { image_channel_order: *code, image_channel_data_type: *data };
+                (format, Format { order: *order, ty: *ty })
+            })
         })
-    }).filter(|(_, f)| f.order != ChannelOrder::Bgra || f.bytes() == 4)
+        .filter(|(_, f)| f.order != ChannelOrder::Bgra || f.bytes() == 4)
 }
 
 /// The format that a program describes.
@@ -148,7 +147,8 @@ unsafe fn create(parts: Parts, format: *const cl_image_format, description: *con
         return fail(CL_INVALID_OPERATION, "images of this type are not made of buffers or other images here");
     }
     let (size, layers, dimensions, is_array) = sizes(&description, device)?;
-    let image = Image { format, size: size.map(|n| n as u32), layers: layers as u32, dimensions: dimensions as _, array: is_array };
+    let image =
+        Image { format, size: size.map(|n| n as u32), layers: layers as u32, dimensions: dimensions as _, array: is_array };
     let image_type = description.image_type;
     let mut shape = ImageShape { image, image_type, host_pitches: (0, 0), format: code };
     let bytes = image.bytes() as usize;
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn clCreateImageWithProperties(
 }
 
 fn old_description(image_type: cl_mem_object_type, [width, height, depth]: [usize; 3], pitches: [usize; 2]) -> cl_image_desc {
-    // All-zero numbers and null pointers are a description.
+    // SAFETY: numbers that are zero and null pointers are a description.
     let mut description: cl_image_desc = unsafe { std::mem::zeroed() };
     description.image_type = image_type;
     description.image_width = width;
@@ -259,8 +259,7 @@ pub unsafe extern "C" fn clCreateImage2D(
         ensure(there, CL_INVALID_IMAGE_SIZE, "an image has at least one texel in each dimension")?;
         let size = [image_width, image_height, 1];
         let description = old_description(CL_MEM_OBJECT_IMAGE2D, size, [image_row_pitch, 0]);
-        create(Parts { context, array: None, flags, host_ptr }, image_format, &description)
-            .map_err(|e| old_error(e))
+        create(Parts { context, array: None, flags, host_ptr }, image_format, &description).map_err(old_error)
     })
 }
 
@@ -282,8 +281,7 @@ pub unsafe extern "C" fn clCreateImage3D(
         ensure(there, CL_INVALID_IMAGE_SIZE, "an image has at least one texel in each dimension, and two slices")?;
         let size = [image_width, image_height, image_depth];
         let description = old_description(CL_MEM_OBJECT_IMAGE3D, size, [image_row_pitch, image_slice_pitch]);
-        create(Parts { context, array: None, flags, host_ptr }, image_format, &description)
-            .map_err(|e| old_error(e))
+        create(Parts { context, array: None, flags, host_ptr }, image_format, &description).map_err(old_error)
     })
 }
 

@@ -4,9 +4,6 @@ use std::ffi::{CStr, c_char, c_void};
 
 use opencl_sys::*;
 
-use heddle_object::metadata::{Access, ArgumentKind, KernelArgument};
-use heddle_runtime::run::max_work_group_size;
-
 use crate::core::device::Device;
 use crate::core::kernel::{Kernel, Setting, is_pointer};
 use crate::core::program::Program;
@@ -15,12 +12,9 @@ use crate::entry::{made, slice, status};
 use crate::error::{Outcome, ensure, fail};
 use crate::info::{Answer, Room, unknown};
 use crate::object::{self, Object};
+use heddle_object::metadata::{Access, ArgumentKind, KernelArgument};
 
-pub unsafe extern "C" fn clCreateKernel(
-    program: cl_program,
-    kernel_name: *const c_char,
-    errcode_ret: *mut cl_int,
-) -> cl_kernel {
+pub unsafe extern "C" fn clCreateKernel(program: cl_program, kernel_name: *const c_char, errcode_ret: *mut cl_int) -> cl_kernel {
     made("clCreateKernel", errcode_ret, || {
         let program = object::get::<Program>(program)?;
         let Some(loaded) = program.executable() else {
@@ -62,9 +56,7 @@ pub unsafe extern "C" fn clCreateKernelsInProgram(
 }
 
 pub unsafe extern "C" fn clCloneKernel(source_kernel: cl_kernel, errcode_ret: *mut cl_int) -> cl_kernel {
-    made("clCloneKernel", errcode_ret, || {
-        Ok(object::give(Object::new(object::get::<Kernel>(source_kernel)?.copy())))
-    })
+    made("clCloneKernel", errcode_ret, || Ok(object::give(Object::new(object::get::<Kernel>(source_kernel)?.copy()))))
 }
 
 pub unsafe extern "C" fn clRetainKernel(kernel: cl_kernel) -> cl_int {
@@ -84,9 +76,7 @@ const HANDLE: usize = size_of::<*mut c_void>();
 
 /// What an argument is set to.
 unsafe fn setting(kernel: &Kernel, parameter: &KernelArgument, size: usize, value: *const c_void) -> Outcome<Setting> {
-    let size_is = |wanted: usize| {
-        ensure(size == wanted, CL_INVALID_ARG_SIZE, "arg_size is not the size of the parameter's type")
-    };
+    let size_is = |wanted: usize| ensure(size == wanted, CL_INVALID_ARG_SIZE, "arg_size is not the size of the parameter's type");
     match parameter.kind {
         ArgumentKind::Local => {
             ensure(value.is_null(), CL_INVALID_ARG_VALUE, "arg_value of a local pointer is not null")?;
@@ -103,8 +93,7 @@ unsafe fn setting(kernel: &Kernel, parameter: &KernelArgument, size: usize, valu
                 return Ok(Setting::Pointer(0));
             }
             let memory = super::buffer::buffer(handle)?;
-            super::same_context(&kernel.program.context, &memory.context)
-                .or_else(|e| fail(CL_INVALID_MEM_OBJECT, e.why))?;
+            super::same_context(&kernel.program.context, &memory.context).or_else(|e| fail(CL_INVALID_MEM_OBJECT, e.why))?;
             Ok(Setting::Memory(memory))
         }
         ArgumentKind::Image => {
@@ -167,11 +156,7 @@ pub unsafe extern "C" fn clSetKernelArg(
     })
 }
 
-pub unsafe extern "C" fn clSetKernelArgSVMPointer(
-    kernel: cl_kernel,
-    arg_index: cl_uint,
-    arg_value: *const c_void,
-) -> cl_int {
+pub unsafe extern "C" fn clSetKernelArgSVMPointer(kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) -> cl_int {
     status("clSetKernelArgSVMPointer", || {
         let kernel = object::get::<Kernel>(kernel)?;
         let Some(parameter) = kernel.parameter(arg_index) else {
@@ -247,6 +232,8 @@ pub unsafe extern "C" fn clGetKernelArgInfo(
         let Some(parameter) = kernel.parameter(arg_index) else {
             return fail(CL_INVALID_ARG_INDEX, "the kernel has no such argument");
         };
+        let known = kernel.loaded.argument_info;
+        ensure(known, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, "the program is not built with -cl-kernel-arg-info")?;
         let q = parameter.qualifiers;
         let answer = match param_name {
             CL_KERNEL_ARG_ADDRESS_QUALIFIER => Answer::of(match parameter.kind {
@@ -270,7 +257,9 @@ pub unsafe extern "C" fn clGetKernelArgInfo(
                     (q.volatile, CL_KERNEL_ARG_TYPE_VOLATILE),
                     (q.pipe, CL_KERNEL_ARG_TYPE_PIPE),
                 ];
-                Answer::of(bits.iter().filter(|(holds, _)| *holds).fold(CL_KERNEL_ARG_TYPE_NONE, |a, (_, bit)| a | bit))
+                let bits = bits.iter().filter(|(holds, _)| *holds).fold(CL_KERNEL_ARG_TYPE_NONE, |a, (_, bit)| a | bit);
+                // In C it is a bit field of 64 bits.
+                Answer::of::<cl_ulong>(bits.into())
             }
             CL_KERNEL_ARG_NAME => Answer::text(&parameter.name),
             _ => unknown(param_name)?,
@@ -300,10 +289,8 @@ pub unsafe extern "C" fn clGetKernelWorkGroupInfo(
             CL_KERNEL_GLOBAL_WORK_SIZE => {
                 return fail(CL_INVALID_VALUE, "CL_KERNEL_GLOBAL_WORK_SIZE is for built-in kernels and custom devices");
             }
-            CL_KERNEL_WORK_GROUP_SIZE => Answer::of(max_work_group_size(header, machine, kernel.local_bytes() as u32) as usize),
-            CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
-                Answer::of(header.required_work_group.unwrap_or_default().map(|n| n as usize))
-            }
+            CL_KERNEL_WORK_GROUP_SIZE => Answer::of(kernel.largest_work_group() as usize),
+            CL_KERNEL_COMPILE_WORK_GROUP_SIZE => Answer::of(header.required_work_group.unwrap_or_default().map(|n| n as usize)),
             CL_KERNEL_LOCAL_MEM_SIZE => Answer::of(kernel.local_bytes()),
             CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => Answer::of(machine.warp_size as usize),
             CL_KERNEL_PRIVATE_MEM_SIZE => Answer::of(u64::from(header.private_bytes)),
@@ -328,7 +315,7 @@ pub unsafe extern "C" fn clGetKernelSubGroupInfo(
         check_device(device)?;
         let (header, machine) = (kernel.header(), &kernel.program.device.machine);
         let warp = machine.warp_size as usize;
-        let most = max_work_group_size(header, machine, kernel.local_bytes() as u32) as usize;
+        let most = kernel.largest_work_group() as usize;
         let inputs = || {
             let count = input_value_size / size_of::<usize>();
             let whole = !input_value.is_null() && input_value_size % size_of::<usize>() == 0 && (1..=3).contains(&count);

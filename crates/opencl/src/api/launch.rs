@@ -85,9 +85,7 @@ pub unsafe extern "C" fn clEnqueueNDRangeKernel(
 ) -> cl_int {
     let waits = Waits { count: num_events_in_wait_list, list: event_wait_list, event };
     let sizes = (global_work_offset, global_work_size, local_work_size);
-    status("clEnqueueNDRangeKernel", || {
-        enqueue((command_queue, kernel), CL_COMMAND_NDRANGE_KERNEL, work_dim, sizes, waits)
-    })
+    status("clEnqueueNDRangeKernel", || enqueue((command_queue, kernel), CL_COMMAND_NDRANGE_KERNEL, work_dim, sizes, waits))
 }
 
 pub unsafe extern "C" fn clEnqueueTask(

@@ -48,7 +48,7 @@ unsafe fn map(
     let work = Box::new(move || {
         if fills && host.start != device_rows.start {
             let state = device.state();
-            // The region is inside the object, which is alive, and inside the memory that the program gave it.
+            // SAFETY: the region is inside the object, which is alive, and inside the memory that the program gave it.
             unsafe { transfer::copy(device_rows, host, region) };
             drop(state);
         }
@@ -113,8 +113,8 @@ pub unsafe extern "C" fn clEnqueueMapImage(
         let (origin, region) = (three(origin)?, three(region)?);
         super::image::check_region(&shape, origin, region)?;
         ensure(!image_row_pitch.is_null(), CL_INVALID_VALUE, "image_row_pitch is null")?;
-        let sliced = [CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY]
-            .contains(&shape.image_type);
+        let sliced =
+            [CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY].contains(&shape.image_type);
         ensure(!sliced || !image_slice_pitch.is_null(), CL_INVALID_VALUE, "image_slice_pitch is null")?;
         check_map_flags(&memory, map_flags)?;
         let device_rows = shape.rows(memory.address, origin);
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn clEnqueueUnmapMemObject(
             };
             let mut state = device.state();
             if host.start != rows.start {
-                // The region is inside the object, which is alive, and inside the memory that the program gave it.
+                // SAFETY: the region is inside the object, which is alive, and inside the memory that the program gave it.
                 unsafe { transfer::copy(host, rows, region) };
             }
             state.host_wrote(rows.start as u64, rows.span(region) as u64);

@@ -24,10 +24,10 @@ pub mod unsupported;
 
 use opencl_sys::*;
 
-use crate::core::{self, context::Context};
 use crate::core::device::Device;
 use crate::core::event::{Event, Work};
 use crate::core::queue::{Order, Queue};
+use crate::core::{self, context::Context};
 use crate::entry::slice;
 use crate::error::{Outcome, ensure, fail};
 use crate::object::{self, Ref};

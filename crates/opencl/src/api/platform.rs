@@ -102,10 +102,7 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *
     }
 }
 
-pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(
-    platform: cl_platform_id,
-    name: *const c_char,
-) -> *mut c_void {
+pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(platform: cl_platform_id, name: *const c_char) -> *mut c_void {
     match object::get::<Platform>(platform) {
         Ok(_) => clGetExtensionFunctionAddress(name),
         Err(_) => std::ptr::null_mut(),

@@ -164,7 +164,7 @@ fn notify_end(program: &Ref<Program>, notify: Option<Notify>, data: UserData) {
     let Some(notify) = notify else { return };
     let program = program.clone();
     soon(move || {
-        // The program gave the function for this, and its data.
+        // SAFETY: the program gave the function for this, and its data.
         unsafe { notify(object::handle(&program), data.pointer()) };
     });
 }
@@ -265,14 +265,17 @@ pub unsafe extern "C" fn clLinkProgram(
         super::device_list(num_devices, device_list)?;
         let inputs = object::get_all::<Program>(slice(input_programs, num_input_programs as usize))?;
         let mut units = Vec::new();
+        let mut argument_info = false;
         for input in &inputs {
-            match input.state().content {
+            let state = input.state();
+            argument_info |= state.argument_info;
+            match state.content {
                 Content::Unit(unit) => units.push(unit),
                 _ => return fail(CL_INVALID_OPERATION, "a program of the list is neither compiled nor a library"),
             }
         }
         let program = Object::new(Program::new(context, the_device()?, None, Content::Nothing));
-        let linked = program.link(&text(options), &units);
+        let linked = program.link(&text(options), &units, argument_info);
         if linked == Err(Failed::Options) {
             return fail(CL_INVALID_LINKER_OPTIONS, program.state().log);
         }

@@ -13,13 +13,7 @@ use crate::info::{Answer, Room, unknown};
 use crate::object::{self, Object};
 
 fn create(sampler: Sampler) -> Outcome<*mut c_void> {
-    let modes = [
-        CL_ADDRESS_NONE,
-        CL_ADDRESS_CLAMP_TO_EDGE,
-        CL_ADDRESS_CLAMP,
-        CL_ADDRESS_REPEAT,
-        CL_ADDRESS_MIRRORED_REPEAT,
-    ];
+    let modes = [CL_ADDRESS_NONE, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP, CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT];
     ensure(modes.contains(&sampler.addressing), CL_INVALID_VALUE, "there is no such addressing mode")?;
     let filters = [CL_FILTER_NEAREST, CL_FILTER_LINEAR];
     ensure(filters.contains(&sampler.filter), CL_INVALID_VALUE, "there is no such filter mode")?;

@@ -55,7 +55,7 @@ pub unsafe fn move_rows(
     let device = queue.device;
     let work = Box::new(move || {
         let (from, to) = if way == Way::Read { (device_rows, host_rows) } else { (host_rows, device_rows) };
-        // The region is inside the object, which is alive; the program vouches for its own memory.
+        // SAFETY: the region is inside the object, which is alive; the program vouches for its own memory.
         let done = unsafe { execute_copy(device, from, to, region, Path::Link, way == Way::Write) };
         drop(memory);
         Ok(done)
@@ -132,9 +132,7 @@ fn rectangle(start: usize, origin: [usize; 3], region: [usize; 3], row: usize, s
     let slice_pitch = if slice == 0 { least } else { slice };
     let fits = slice_pitch >= least && (slice == 0 || region[2] == 1 || slice_pitch % row_pitch == 0);
     ensure(fits, CL_INVALID_VALUE, "a slice pitch is below the region's rows, or no multiple of the row pitch")?;
-    let at = |[x, y, z]: [usize; 3]| {
-        z.checked_mul(slice_pitch)?.checked_add(y.checked_mul(row_pitch)?)?.checked_add(x)
-    };
+    let at = |[x, y, z]: [usize; 3]| z.checked_mul(slice_pitch)?.checked_add(y.checked_mul(row_pitch)?)?.checked_add(x);
     let offset = at(origin).ok_or_else(too_large)?;
     let last = [region[0], region[1] - 1, region[2] - 1];
     let span = at(last).and_then(|s| s.checked_add(offset)).ok_or_else(too_large)?;
@@ -229,7 +227,7 @@ pub unsafe fn copy_rows(
 ) -> Outcome {
     let device = queue.device;
     let work = Box::new(move || {
-        // Both regions are inside their objects, which are alive.
+        // SAFETY: both regions are inside their objects, which are alive.
         let done = unsafe { execute_copy(device, from_rows, to_rows, region, Path::Dram, true) };
         drop((from, to));
         Ok(done)
@@ -347,7 +345,7 @@ pub unsafe extern "C" fn clEnqueueFillBuffer(
         let pattern = slice(pattern.cast::<u8>(), pattern_size).to_vec();
         let (device, rows) = (queue.device, memory.rows(offset, 0, 0));
         let work = Box::new(move || {
-            // The bytes are inside the buffer, which is alive.
+            // SAFETY: the bytes are inside the buffer, which is alive.
             let done = unsafe { execute_fill(device, rows, [size, 1, 1], &pattern) };
             drop(memory);
             Ok(done)

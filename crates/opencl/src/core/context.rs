@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use opencl_sys::{CL_INVALID_CONTEXT, cl_context, cl_context_properties, cl_int};
 
 use super::callbacks::UserData;
-use crate::object::{Kind, lock};
+use crate::object::{self, Kind, lock};
 
 /// Is told of errors that no call reports: what was wrong, in words.
 pub type Notify = unsafe extern "C" fn(*const std::ffi::c_char, *const std::ffi::c_void, usize, *mut std::ffi::c_void);
@@ -55,9 +55,9 @@ impl Drop for Context {
     fn drop(&mut self) {
         let destructors = std::mem::take(self.destructors.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
         for (destructor, data) in destructors.into_iter().rev() {
-            // SAFETY: the program gave the function for this, and its data. The handle names an object that has
-            // ended, so there is none to give.
-            unsafe { destructor(std::ptr::null_mut(), data.pointer()) };
+            // SAFETY: the program gave the function for this, and its data. The context has ended: its handle is a
+            // name.
+            unsafe { destructor(object::handle_of_value(self), data.pointer()) };
         }
     }
 }

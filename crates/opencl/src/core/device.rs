@@ -20,6 +20,9 @@ use super::scheduler::Scheduler;
 use crate::error::{Outcome, error};
 use crate::object::{Kind, lock};
 
+/// Bytes of a piece of memory: those of a cache line, or two.
+const GRANULE: u64 = 256;
+
 /// The device.
 pub struct Device {
     /// The machine.
@@ -112,13 +115,21 @@ impl Device {
         (self.machine.memory.device_bytes / 4).max(1 << 27).min(self.machine.memory.device_bytes / 2)
     }
 
-    /// Memory of the device, at a multiple of `align`. `what` it is stands in messages, with a number.
+    /// Bytes that an allocation of memory really has. Programs that nobody checks may read a little behind the
+    /// end, as on devices that give memory in pieces: the rest of the piece is theirs. `--check` counts each byte.
+    pub fn granted(&self, bytes: u64) -> u64 {
+        if self.session.options().check.is_empty() { bytes.next_multiple_of(GRANULE) } else { bytes }
+    }
+
+    /// Memory of the device, at a multiple of `align`. `what` it is, if
+    /// not a buffer, stands in messages, with a number.
     ///
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn allocate(&self, what: &str, bytes: u64, align: u64) -> Outcome<u64> {
-        let name = format!("{what} {}", self.allocations.fetch_add(1, Ordering::Relaxed) + 1);
-        let allocated = self.state().memory.allocate_aligned(&name, bytes, align);
+        let number = self.allocations.fetch_add(1, Ordering::Relaxed) + 1;
+        let name = format!("{what}{}#{number}", if what.is_empty() { "" } else { " " });
+        let allocated = self.state().memory.allocate_aligned(&name, self.granted(bytes), align);
         allocated.map_err(|e| error(CL_MEM_OBJECT_ALLOCATION_FAILURE, e.to_string()))
     }
 
@@ -131,6 +142,6 @@ impl Device {
     pub fn svm_at(&self, address: u64) -> Option<(u64, SvmAllocation)> {
         let svm = lock(&self.svm);
         let (start, allocation) = svm.range(..=address).next_back()?;
-        (address < start + allocation.bytes.max(1)).then(|| (*start, *allocation))
+        (address < start + allocation.bytes.max(1)).then_some((*start, *allocation))
     }
 }

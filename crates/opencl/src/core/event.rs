@@ -201,11 +201,7 @@ fn end(device: &'static Device, event: Ref<Event>, status: cl_int, started_and_e
                     true => {
                         drop(lock(&command.work).take());
                         let now = device.clock.now();
-                        work.push_back((
-                            command.event.clone(),
-                            CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-                            Some((now, now)),
-                        ));
+                        work.push_back((command.event.clone(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, Some((now, now))));
                     }
                     false => ready.push(command),
                 }

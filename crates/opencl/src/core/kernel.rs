@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use opencl_sys::{CL_INVALID_KERNEL, cl_int};
 
 use heddle_object::metadata::{ArgumentKind, KernelArgument, KernelHeader};
+use heddle_runtime::run::max_work_group_size;
 
 use super::memory::Memory;
 use super::program::{Loaded, Program};
@@ -20,6 +21,8 @@ pub struct Kernel {
     /// Its number in the code.
     pub number: usize,
     settings: Mutex<Settings>,
+    /// The largest work-group with so many bytes of work-group memory, as it was asked for last.
+    largest: Mutex<Option<(u64, u32)>>,
 }
 
 /// What a program has set.
@@ -63,7 +66,7 @@ impl Kernel {
 
     fn with(program: Ref<Program>, loaded: Arc<Loaded>, number: usize, settings: Settings) -> Kernel {
         program.kernels.fetch_add(1, Ordering::Relaxed);
-        Kernel { program, loaded, number, settings: Mutex::new(settings) }
+        Kernel { program, loaded, number, settings: Mutex::new(settings), largest: Mutex::default() }
     }
 
     /// What the object says of it.
@@ -98,8 +101,26 @@ impl Kernel {
     /// Work-group memory of a launch with what is set now, bytes.
     pub fn local_bytes(&self) -> u64 {
         let settings = lock(&self.settings);
-        let sizes = settings.arguments.iter().map(|a| if let Some(Setting::Local(n)) = a { u64::from(*n) } else { 0 });
+        let sizes = settings
+            .arguments
+            .iter()
+            .map(|a| if let Some(Setting::Local(n)) = a { self.loaded.device.granted((*n).into()) } else { 0 });
         u64::from(self.header().local_bytes) + sizes.sum::<u64>()
+    }
+}
+
+impl Kernel {
+    /// Work-items that a work-group may have with what is set now.
+    pub fn largest_work_group(&self) -> u32 {
+        let bytes = self.local_bytes();
+        let mut largest = lock(&self.largest);
+        if let Some((_, most)) = largest.filter(|(of, _)| *of == bytes) {
+            return most;
+        }
+        let fits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let most = max_work_group_size(self.header(), &self.loaded.device.machine, fits);
+        *largest = Some((bytes, most));
+        most
     }
 }
 

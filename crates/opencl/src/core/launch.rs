@@ -9,10 +9,7 @@ use heddle::session::{CommandTimes, LaunchPlan, LaunchResult, record};
 use heddle_object::metadata::{ArgumentKind, KernelHeader};
 use heddle_runtime::case::{Argument, Launch};
 use heddle_runtime::printf::Printed;
-use heddle_runtime::run::{
-    DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, max_work_group_size,
-    suggested_local,
-};
+use heddle_runtime::run::{DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, suggested_local};
 use heddle_sim::{Fault, Statistics};
 
 use super::context::Context;
@@ -51,7 +48,7 @@ pub fn check_work_group(kernel: &Kernel, global: &[u64], local: Option<&[u64]>) 
     let sides = local.iter().all(|n| *n <= items);
     ensure(sides, CL_INVALID_WORK_ITEM_SIZE, "a local size is above CL_DEVICE_MAX_WORK_ITEM_SIZES")?;
     let size = local.iter().try_fold(1u64, |a, n| a.checked_mul(*n)).unwrap_or(u64::MAX);
-    let most = u64::from(max_work_group_size(header, machine, local_bytes as u32));
+    let most = u64::from(kernel.largest_work_group());
     if size > most {
         let why = format!("a work-group of {size} work-items; kernel `{}` runs with {most} at most", header.name);
         return fail(CL_INVALID_WORK_GROUP_SIZE, why);
@@ -91,7 +88,8 @@ struct Enqueued {
 pub fn work(queue: &Ref<Queue>, kernel: &Kernel, settings: Settings, range: Range) -> Outcome<Work> {
     let device = queue.device;
     let header = kernel.header();
-    let arguments = settings.arguments.iter().flatten().map(argument).collect();
+    let arguments = settings.arguments.iter().flatten().map(|s| argument(s, device)).collect();
+    let given = range.local.is_some();
     let local = match range.local {
         Some(local) => local,
         None => {
@@ -101,7 +99,7 @@ pub fn work(queue: &Ref<Queue>, kernel: &Kernel, settings: Settings, range: Rang
         }
     };
     let empty = range.global.contains(&0);
-    if !empty {
+    if !given && !empty {
         check_work_group(kernel, &range.global, Some(&local))?;
     }
     let enqueued = Enqueued {
@@ -127,14 +125,14 @@ pub fn work(queue: &Ref<Queue>, kernel: &Kernel, settings: Settings, range: Rang
 }
 
 /// An argument as the runtime takes it.
-fn argument(setting: &Setting) -> Argument {
+fn argument(setting: &Setting, device: &Device) -> Argument {
     match setting {
         Setting::Memory(memory) => match memory.image() {
             Some(shape) => Argument::Image { address: memory.address, image: shape.image },
             None => Argument::Pointer { address: memory.address },
         },
         Setting::Pointer(address) => Argument::Pointer { address: *address },
-        Setting::Local(bytes) => Argument::Local(*bytes),
+        Setting::Local(bytes) => Argument::Local(u32::try_from(device.granted((*bytes).into())).unwrap_or(*bytes)),
         Setting::Value(bytes) => Argument::Value { bytes: bytes.clone(), float: None },
     }
 }
@@ -150,8 +148,11 @@ impl Enqueued {
         let mut printer = Printer { context: &self.context, printed: Printed::default() };
         let started = device.clock.now();
         let mut state = device.state();
-        let pending = plan.record.then(|| self.record_begin(&plan, &state)).flatten();
+        let pending = plan.record.then(|| self.record_begin(&plan, &mut state)).flatten();
         let result = self.simulate(&mut state, &plan, &mut printer);
+        if plan.options.record.time_line {
+            state.recordings_taken();
+        }
         if let Some(pending) = pending {
             self.record_end(pending, &state, result.is_ok());
         }
@@ -177,23 +178,14 @@ impl Enqueued {
     }
 
     /// Runs the launch, with the device's memory and caches at hand.
-    fn simulate(
-        &self,
-        state: &mut DeviceState,
-        plan: &LaunchPlan,
-        observer: &mut dyn Observer,
-    ) -> Result<Launched, RunError> {
+    fn simulate(&self, state: &mut DeviceState, plan: &LaunchPlan, observer: &mut dyn Observer) -> Result<Launched, RunError> {
         if plan.cold {
             state.flush_caches(&self.device.machine);
         }
         let image = &self.loaded.image;
-        let data = state
-            .load(self.loaded.number, image)
-            .map_err(|e| Refusal::new(RefusalKind::Memory, e.to_string()))?;
-        let request = Request {
-            indirect: &self.indirect,
-            ..Request::by_address(&self.spec, self.loaded.number, &self.arguments, data)
-        };
+        let data = state.load(self.loaded.number, image).map_err(|e| Refusal::new(RefusalKind::Memory, e.to_string()))?;
+        let request =
+            Request { indirect: &self.indirect, ..Request::by_address(&self.spec, self.loaded.number, &self.arguments, data) };
         let options = match self.context.printf_room {
             Some(room) => &heddle_sim::Options { printf_room: room, ..plan.options.clone() },
             None => &plan.options,
@@ -243,11 +235,15 @@ impl Enqueued {
         }
     }
 
-    fn record_begin(&self, plan: &LaunchPlan, state: &DeviceState) -> Option<record::Pending> {
-        let arguments: Vec<record::Argument> =
-            self.settings.arguments.iter().flatten().zip(self.header().visible_args()).map(|(s, parameter)| {
-                recorded(s, parameter.kind, state)
-            }).collect();
+    fn record_begin(&self, plan: &LaunchPlan, state: &mut DeviceState) -> Option<record::Pending> {
+        let arguments: Vec<record::Argument> = self
+            .settings
+            .arguments
+            .iter()
+            .flatten()
+            .zip(self.header().visible_args())
+            .map(|(s, parameter)| recorded(s, parameter.kind, state, self.device))
+            .collect();
         let description = record::Description {
             header: self.header(),
             source: &self.loaded.source,
@@ -256,8 +252,14 @@ impl Enqueued {
             offset: self.spec.offset.as_deref().unwrap_or(&[0; 3][..self.spec.global.len()]),
             arguments: &arguments,
         };
-        if !self.indirect.is_empty() {
-            let why = "it follows pointers in shared virtual memory";
+        let no_case = if !self.indirect.is_empty() {
+            Some("it follows pointers in shared virtual memory")
+        } else if self.variables_have_changed(state) {
+            Some("program-scope variables hold what earlier launches wrote")
+        } else {
+            None
+        };
+        if let Some(why) = no_case {
             self.device.session.leave_out(plan, &self.spec.kernel, why);
             return None;
         }
@@ -265,9 +267,35 @@ impl Enqueued {
         self.device.session.begin_recording(plan, &description, &read)
     }
 
+    /// Whether the program's variables are no longer what the object says.
+    fn variables_have_changed(&self, state: &mut DeviceState) -> bool {
+        let image = &self.loaded.image;
+        let Ok(address) = state.load(self.loaded.number, image) else { return false };
+        if address == 0 {
+            return false;
+        }
+        let now = read_pieces(state, address, image.data.len());
+        // Addresses in them were made absolute.
+        let moved = |at: usize| image.metadata.data_relocations.iter().any(|r| (*r as usize..*r as usize + 8).contains(&at));
+        now.iter().zip(&image.data).enumerate().any(|(at, (now, then))| now != then && !moved(at))
+    }
+
     fn record_end(&self, pending: record::Pending, state: &DeviceState, whole: bool) {
         self.device.session.end_recording(pending, &|address, bytes| state.memory.read(address, bytes), whole);
     }
+}
+
+/// Bytes of device memory, of which some may be between variables that stand apart: those are taken as 0.
+fn read_pieces(state: &DeviceState, address: u64, bytes: usize) -> Vec<u8> {
+    let mut result = vec![0; bytes];
+    let inside = |a: &&heddle_sim::memory::Allocation| a.address >= address && a.end() <= address + bytes as u64;
+    for piece in state.memory.allocations().iter().filter(inside) {
+        let at = (piece.address - address) as usize;
+        if let Some(data) = state.memory.read(piece.address, piece.bytes as usize) {
+            result[at..at + data.len()].copy_from_slice(&data);
+        }
+    }
+    result
 }
 
 /// The allocation that an address is in, and how far behind its start.
@@ -279,8 +307,8 @@ fn allocation(address: u64, state: &DeviceState) -> Option<(record::Allocation, 
 }
 
 /// An argument as the recorder takes it.
-fn recorded(setting: &Setting, kind: ArgumentKind, state: &DeviceState) -> record::Argument {
-    match argument(setting) {
+fn recorded(setting: &Setting, kind: ArgumentKind, state: &DeviceState, device: &Device) -> record::Argument {
+    match argument(setting, device) {
         Argument::Pointer { address } => match allocation(address, state) {
             Some((allocation, offset)) => record::Argument::Pointer(allocation, offset),
             None => record::Argument::Null,

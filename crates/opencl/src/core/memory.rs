@@ -15,7 +15,7 @@ use super::callbacks::UserData;
 use super::context::Context;
 use super::device::Device;
 use super::transfer::Rows;
-use crate::object::{Kind, Object, Ref, lock};
+use crate::object::{self, Kind, Object, Ref, lock};
 
 /// Is called when the object has ended.
 pub type Destructor = unsafe extern "C" fn(cl_mem, *mut std::ffi::c_void);
@@ -146,9 +146,9 @@ impl Drop for Memory {
         }
         let destructors = std::mem::take(self.uses.destructors.get_mut().unwrap_or_else(PoisonError::into_inner));
         for (destructor, data) in destructors.into_iter().rev() {
-            // SAFETY: the program gave the function for this, and its data. The object has ended, so there is no
-            // handle to give.
-            unsafe { destructor(std::ptr::null_mut(), data.pointer()) };
+            // SAFETY: the program gave the function for this, and its data. The object has ended: its handle is a
+            // name.
+            unsafe { destructor(object::handle_of_value(self), data.pointer()) };
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct State {
     pub log: String,
     /// What there is.
     pub content: Content,
+    /// It is built with `-cl-kernel-arg-info`.
+    pub argument_info: bool,
 }
 
 /// What a program has beside its source.
@@ -69,6 +71,8 @@ pub struct Loaded {
     pub object: Vec<u8>,
     /// What it was built from.
     pub source: SourceText,
+    /// The program may ask for the arguments of kernels.
+    pub argument_info: bool,
 }
 
 impl Loaded {
@@ -169,12 +173,12 @@ impl Program {
     ///
     /// # Errors
     /// The log says what is wrong.
-    pub fn link(&self, options: &str, units: &[Arc<Unit>]) -> Result<(), Failed> {
+    pub fn link(&self, options: &str, units: &[Arc<Unit>], argument_info: bool) -> Result<(), Failed> {
         self.begin(options);
+        lock(&self.state).argument_info = argument_info;
         let parts: Vec<&Unit> = units.iter().map(|u| &**u).collect();
-        let linked = LinkOptions::parse(options)
-            .map_err(BuildFailure::from)
-            .and_then(|parsed| self.device.builder.link(&parts, &parsed));
+        let linked =
+            LinkOptions::parse(options).map_err(BuildFailure::from).and_then(|parsed| self.device.builder.link(&parts, &parsed));
         self.ended(linked.and_then(|linked| match linked {
             Linked::Library(unit) => Ok((unit.log.clone(), Content::Unit(Arc::new(unit)))),
             Linked::Executable(executable) => {
@@ -189,7 +193,7 @@ impl Program {
         if self.device.session.options().record.is_none() {
             return Ok(None);
         }
-        let library = LinkOptions { create_library: true, ..LinkOptions::default() };
+        let library = LinkOptions { create_library: true };
         match self.device.builder.link(parts, &library)? {
             Linked::Library(unit) => Ok(Some(unit.bitcode().to_vec())),
             Linked::Executable(_) => Ok(None),
@@ -200,13 +204,15 @@ impl Program {
         let mut state = lock(&self.state);
         state.status = CL_BUILD_IN_PROGRESS;
         state.options = options.into();
+        state.argument_info = options.contains("-cl-kernel-arg-info");
         state.log.clear();
     }
 
     /// Makes an executable of an object.
     fn load(&self, executable: Executable, source: SourceText) -> Result<(String, Content), BuildFailure> {
         let Executable { object, log, .. } = executable;
-        let loaded = load(self.device, object, source).map_err(BuildFailure::Internal)?;
+        let mut loaded = load(self.device, object, source).map_err(BuildFailure::Internal)?;
+        loaded.argument_info = lock(&self.state).argument_info;
         Ok((log, Content::Executable(Arc::new(loaded))))
     }
 
@@ -241,5 +247,5 @@ pub fn load(device: &'static Device, object: Vec<u8>, source: SourceText) -> Res
     for kernel in 0..image.metadata.kernels.len() {
         heddle_sim::Program::from_image(&image, kernel, &device.machine).map_err(|e| e.to_string())?;
     }
-    Ok(Loaded { device, number: device.next_image(), image: Arc::new(image), object, source })
+    Ok(Loaded { device, number: device.next_image(), image: Arc::new(image), object, source, argument_info: false })
 }

@@ -67,10 +67,16 @@ pub unsafe fn fill(to: Rows, region: [usize; 3], pattern: &[u8]) {
     for slice in 0..slices {
         for row in 0..rows {
             let start = to.row(row, slice);
-            for at in (0..bytes).step_by(pattern.len().max(1)) {
-                let n = pattern.len().min(bytes - at);
-                // SAFETY: the caller says so; the pattern is the driver's.
-                unsafe { std::ptr::copy_nonoverlapping(pattern.as_ptr(), start.add(at), n) };
+            let mut filled = pattern.len().min(bytes);
+            // SAFETY: the caller says so; the pattern is the driver's. What is filled is copied behind itself, each
+            // time twice as much.
+            unsafe {
+                std::ptr::copy_nonoverlapping(pattern.as_ptr(), start, filled);
+                while filled > 0 && filled < bytes {
+                    let more = filled.min(bytes - filled);
+                    std::ptr::copy_nonoverlapping(start, start.add(filled), more);
+                    filled += more;
+                }
             }
         }
     }
@@ -81,14 +87,7 @@ pub unsafe fn fill(to: Rows, region: [usize; 3], pattern: &[u8]) {
 ///
 /// # Safety
 /// As [`copy`].
-pub unsafe fn execute_copy(
-    device: &Device,
-    from: Rows,
-    to: Rows,
-    region: [usize; 3],
-    path: Path,
-    writes_device: bool,
-) -> Done {
+pub unsafe fn execute_copy(device: &Device, from: Rows, to: Rows, region: [usize; 3], path: Path, writes_device: bool) -> Done {
     let mut state = device.state();
     // SAFETY: the caller says so; the device's memory is ours while its state is locked.
     unsafe { copy(from, to, region) };
@@ -140,5 +139,13 @@ mod tests {
         // SAFETY: the vector is as large as the region.
         unsafe { fill(target, [4, 2, 1], &[1, 2]) };
         assert_eq!(to, [1, 2, 1, 2, 0, 0, 1, 2, 1, 2, 0, 0]);
+        for bytes in [0, 3, 6, 9, 12] {
+            let mut to = vec![9u8; 12];
+            let target = Rows::bytes(to.as_mut_ptr() as usize);
+            // SAFETY: the vector is as large as the region.
+            unsafe { fill(target, [bytes, 1, 1], &[1, 2, 3]) };
+            let expected: Vec<u8> = (0..12).map(|i| if i < bytes { (i % 3) as u8 + 1 } else { 9 }).collect();
+            assert_eq!(to, expected);
+        }
     }
 }

@@ -281,6 +281,11 @@ impl DeviceState {
         self.stale.launched(accesses, true);
     }
 
+    /// Whoever wanted recordings has taken those made so far: limits of recordings begin anew.
+    pub fn recordings_taken(&mut self) {
+        self.recorded = Recorded::default();
+    }
+
     /// Runs a launch once and adds what it did. What it prints is told and added also if it ends with a fault.
     fn launch_once(
         &mut self,

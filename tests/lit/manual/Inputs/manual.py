@@ -55,8 +55,9 @@ for page in pages:
         continue
     # Options behind commands, in blocks, tables and sentences.
     for number, line in enumerate(text.splitlines(), 1):
-        for command, rest in re.findall(r"heddle (build|run|opt|as|objdump|target|compare|ablate|sweep)\b([^|&`#]*)", line):
-            for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", rest):
+        for command, rest in re.findall(r"heddle (build|run|exec|opt|as|objdump|target|compare|ablate|sweep)\b([^|&`#]*)", line):
+            # Behind ` -- ` stands a program with options of its own.
+            for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", rest.split(" -- ")[0]):
                 options += 1
                 if not re.search(re.escape(option) + r"(?![a-z-])", help_of(command)):
                     wrong.append(f"{name}:{number}: heddle {command} has no {option}")
