@@ -102,7 +102,7 @@ unsafe fn setting(kernel: &Kernel, parameter: &KernelArgument, size: usize, valu
             image_setting(parameter, handle_at(value))
         }
         ArgumentKind::Sampler => {
-            ensure(!value.is_null(), CL_INVALID_ARG_VALUE, "arg_value of a sampler is null")?;
+            ensure(!value.is_null(), CL_INVALID_SAMPLER, "arg_value of a sampler is null")?;
             size_is(HANDLE)?;
             let sampler = object::get::<Sampler>(handle_at(value))?;
             Ok(Setting::Value(sampler.bits().to_le_bytes().to_vec()))
