@@ -151,7 +151,7 @@ pub unsafe extern "C" fn clSetKernelArg(
             return fail(CL_INVALID_ARG_INDEX, "the kernel has no such argument");
         };
         let setting = setting(&kernel, parameter, arg_size, arg_value)?;
-        kernel.set(arg_index, setting);
+        kernel.set(arg_index, &setting);
         Ok(())
     })
 }
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn clSetKernelArgSVMPointer(kernel: cl_kernel, arg_index: 
             return fail(CL_INVALID_ARG_INDEX, "the kernel has no such argument");
         };
         ensure(is_pointer(parameter), CL_INVALID_ARG_VALUE, "the parameter is no pointer to global or constant memory")?;
-        kernel.set(arg_index, Setting::Pointer(arg_value as u64));
+        kernel.set(arg_index, &Setting::Pointer(arg_value as u64));
         Ok(())
     })
 }

@@ -48,7 +48,9 @@ fn check_arguments(kernel: &Kernel, settings: &[Option<Setting>]) -> Outcome {
         None => Ok(()),
         Some(i) => {
             let name = kernel.parameter(i as u32).map(|p| p.name.clone()).unwrap_or_default();
-            fail(CL_INVALID_KERNEL_ARGS, format!("argument {i} (`{name}`) of kernel `{}` is not set", kernel.header().name))
+            let kernel = &kernel.header().name;
+            let why = format!("argument {i} (`{name}`) of kernel `{kernel}` is not set, or its memory has been released");
+            fail(CL_INVALID_KERNEL_ARGS, why)
         }
     }
 }
