@@ -146,7 +146,8 @@ fn identity(device: &Ref<Device>, name: cl_device_info) -> Option<Answer> {
         CL_DEVICE_EXTENSIONS_WITH_VERSION => versioned(&all_extensions()),
         CL_DEVICE_IL_VERSION | CL_DEVICE_BUILT_IN_KERNELS => Answer::text(""),
         CL_DEVICE_ILS_WITH_VERSION | CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => Answer::empty(),
-        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => Answer::text("v0000-00-00-00"),
+        // None: the year says so, and the rest is a date, as programs that read it want.
+        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => Answer::text("v0000-01-01-00"),
         CL_DEVICE_PLATFORM => Answer::of(object::handle(platform::platform())),
         CL_DEVICE_AVAILABLE | CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => Answer::truth(true),
         CL_DEVICE_ENDIAN_LITTLE => Answer::truth(true),

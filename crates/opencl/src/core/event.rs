@@ -137,7 +137,8 @@ pub fn on_status(event: &Ref<Event>, at: cl_int, notify: Notify, data: UserData)
     }
     let status = state.status;
     drop(state);
-    call(event, status.min(at), notify, data);
+    // It is told the status that it was set for, though the event may be further; only errors are told as they are.
+    call(event, if status < 0 { status } else { at }, notify, data);
 }
 
 /// Calls the program about an event, from the thread for it.
