@@ -281,11 +281,11 @@ impl Drop for State {
         let mut waiters: Vec<Waiter> = std::mem::take(&mut self.waiters);
         let Some(device) = platform::device_if_made().filter(|_| !waiters.is_empty()) else { return };
         for Waiter { command, .. } in waiters.drain(..) {
+            // Before it may run: another event may end meanwhile.
+            command.failed.store(true, Ordering::Relaxed);
             if command.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
                 drop(lock(&command.work).take());
                 end(device, command.event.clone(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, None);
-            } else {
-                command.failed.store(true, Ordering::Relaxed);
             }
         }
     }
