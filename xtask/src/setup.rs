@@ -53,6 +53,7 @@ const PEERS: &[(&str, &str, IsThere)] = &[
     ("opencl-clhpp-headers", "examples/opencl/solver.cpp includes CL/opencl.hpp", || has_header("CL/opencl.hpp")),
     ("piglit", "`conformance` runs its tests", || find("piglit").is_some()),
     ("python3-pytest", "`conformance` runs pyopencl's tests with it", || python(&["pyopencl", "pytest"]).is_some()),
+    ("python3-scipy", "pyopencl's tests of Bessel functions compare with it", || python(&["pyopencl", "scipy"]).is_some()),
     ("python3-pip", "how `conformance` gets pyopencl's tests", || python(&["pyopencl", "pip"]).is_some()),
     ("python3-mpmath", "tests/ulp/generate.py", || python(&["numpy", "mpmath"]).is_some()),
     ("llvm-19", "`bench compile` and `bench regfile` compare with its llc-19", || find("llc-19").is_some()),
@@ -204,9 +205,9 @@ fn peers_advice(missing: &[&str]) -> String {
         "comparisons need PoCL, Oclgrind, OpenCL's headers, piglit, numpy, pyopencl and mpmath; missing here (Debian's names): {}
 
   Debian/Ubuntu: apt-get install {}
-  Fedora:        dnf install pocl ocl-icd-devel opencl-headers piglit python3-numpy python3-pyopencl python3-pytest python3-pip python3-mpmath
-  Arch:          pacman -S pocl ocl-icd opencl-headers opencl-clhpp python-numpy python-pyopencl python-pytest python-pip python-mpmath
-  macOS:         brew install pocl opencl-icd-loader opencl-headers opencl-clhpp-headers numpy && python3 -m pip install pyopencl pytest mpmath
+  Fedora:        dnf install pocl ocl-icd-devel opencl-headers piglit python3-numpy python3-pyopencl python3-pytest python3-scipy python3-pip python3-mpmath
+  Arch:          pacman -S pocl ocl-icd opencl-headers opencl-clhpp python-numpy python-pyopencl python-pytest python-scipy python-pip python-mpmath
+  macOS:         brew install pocl opencl-icd-loader opencl-headers opencl-clhpp-headers numpy && python3 -m pip install pyopencl pytest scipy mpmath
 Oclgrind is a package of Debian and Ubuntu; elsewhere build https://github.com/jrprice/Oclgrind and
 put oclgrind-kernel into the PATH.
 Without them everything builds and all tests pass; benchmarks say at their end what they did not compare.",

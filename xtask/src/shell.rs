@@ -78,10 +78,17 @@ pub fn within(command: &mut Command, limit: Duration) -> Result<Ended> {
     Ok(Ended { code: status.code(), timed_out, text: String::from_utf8_lossy(&bytes).into_owned() })
 }
 
-/// Builds the OpenCL driver in release mode and returns its path.
+/// Builds the OpenCL driver in release mode and returns its path; or returns the one that lies beside
+/// what `HEDDLE_BIN` names.
 pub fn build_driver() -> Result<PathBuf> {
+    let name = format!("{}heddle_opencl{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    if std::env::var_os("HEDDLE_BIN").is_some() {
+        let driver = build()?.with_file_name(name);
+        anyhow::ensure!(driver.is_file(), "HEDDLE_BIN: there is no driver {}", driver.display());
+        return Ok(driver);
+    }
     check(cargo().args(["build", "--release", "--package", "heddle-opencl"]))?;
-    Ok(release().join(format!("{}heddle_opencl{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)))
+    Ok(release().join(name))
 }
 
 /// Builds the `heddle` binary in release mode and returns its path; or returns the one that

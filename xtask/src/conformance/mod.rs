@@ -45,7 +45,7 @@ pub const SUITES: &[Suite] = &[
 /// Options of the task.
 #[derive(Args)]
 #[command(after_help = "The exit code is 1 if a test ended worse than is kept, or if no suite could run. Debian's \
-                        packages piglit, python3-pyopencl, python3-pytest and python3-pip have what the suites need; \
+                        packages piglit, python3-pyopencl, python3-pytest, python3-scipy and python3-pip have what the suites need; \
                         pyopencl's sources are downloaded once.")]
 pub struct Options {
     /// Only this suite.

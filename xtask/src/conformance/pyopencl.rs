@@ -1,6 +1,7 @@
 //! pyopencl's own tests: the release's sources are downloaded, and pytest runs each test in a process of
 //! its own, so that a crash ends no other test.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,7 +13,7 @@ use crate::parallel::in_parallel;
 use crate::shell::{Ended, find, python, within};
 
 /// Modules that the tests need.
-const MODULES: [&str; 4] = ["numpy", "pyopencl", "pytools", "pytest"];
+const MODULES: [&str; 5] = ["numpy", "scipy", "pyopencl", "pytools", "pytest"];
 
 /// What is missing to run it, if anything is.
 pub fn missing() -> Option<String> {
@@ -45,7 +46,8 @@ pub fn run(setup: &Setup) -> Result<Run> {
         }
         Ok(outcome)
     })?;
-    let tests = ids.iter().zip(outcomes).map(|(id, outcome)| (name(id), (group(id), outcome))).collect();
+    let tests: BTreeMap<_, _> = ids.iter().zip(outcomes).map(|(id, outcome)| (name(id), (group(id), outcome))).collect();
+    ensure!(tests.len() == ids.len(), "two tests of pyopencl have one name");
     Ok(Run { version: version.trim().into(), tests })
 }
 
@@ -92,11 +94,12 @@ fn outcome(ended: &Ended) -> Outcome {
 /// pytest's name of a test without the device, which is another one elsewhere.
 fn name(id: &str) -> String {
     let (Some(start), Some(end)) = (id.find("<context factory"), id.find(">>")) else { return id.into() };
-    let without = format!("{}{}", &id[..start], &id[end + 2..]);
-    let (test, parameters) = without.split_once('[').unwrap_or((&without, ""));
-    match parameters.trim_end_matches(']').trim_matches('-').replace("--", "-").as_str() {
-        "" => test.into(),
-        rest => format!("{test}[{rest}]"),
+    // Parameters are joined by `-`, and some begin with one: only that of the device goes.
+    let (before, after) = (&id[..start], &id[end + 2..]);
+    match (before.strip_suffix('-'), after.strip_prefix('-')) {
+        (_, Some(after)) => format!("{before}{after}"),
+        (Some(before), None) => format!("{before}{after}"),
+        (None, None) => before.trim_end_matches('[').into(),
     }
 }
 
@@ -116,6 +119,7 @@ mod tests {
         assert_eq!(name(&format!("test_a.py::test_x[{device}-int32]")), "test_a.py::test_x[int32]");
         assert_eq!(name(&format!("test_a.py::test_x[1-{device}]")), "test_a.py::test_x[1]");
         assert_eq!(name(&format!("test_a.py::test_x[1-{device}-2]")), "test_a.py::test_x[1-2]");
+        assert_eq!(name(&format!("test_a.py::test_x[{device}--inf]")), "test_a.py::test_x[-inf]");
         assert_eq!(name("test_a.py::test_y"), "test_a.py::test_y");
         assert_eq!(group("test_a.py::test_y[a/b]"), "test_a.py");
     }
