@@ -473,7 +473,18 @@ mod tests {
 
     fn parameter(name: &str, type_name: &str, kind: ArgumentKind) -> KernelArgument {
         let (name, type_name) = (name.into(), type_name.into());
-        KernelArgument { name, type_name, kind, offset: 0, size: 8, align: 0, restrict: false, read_only: false }
+        KernelArgument {
+            name,
+            type_name,
+            kind,
+            offset: 0,
+            size: 8,
+            align: 0,
+            restrict: false,
+            read_only: false,
+            access: Default::default(),
+            qualifiers: Default::default(),
+        }
     }
 
     #[test]

@@ -1,11 +1,16 @@
-//! The table of entry points behind every handle, in the order of `cl_icd.h`. No place is empty.
+//! The table of entry points behind every handle, in the order of `cl_icd.h`, in which no place is empty; and
+//! the functions that the library exports, through which loaders come to it.
+
+use std::ffi::{c_char, c_void};
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
+use opencl_sys::{cl_int, cl_platform_id, cl_platform_info, cl_uint};
 
 use crate::api::*;
+use crate::object;
 
 /// The table.
-pub static DISPATCH: cl_icd_dispatch = cl_icd_dispatch {
+static DISPATCH: cl_icd_dispatch = cl_icd_dispatch {
     clGetPlatformIDs: Some(platform::clGetPlatformIDs),
     clGetPlatformInfo: Some(platform::clGetPlatformInfo),
     clGetDeviceIDs: Some(device::clGetDeviceIDs),
@@ -157,3 +162,41 @@ pub static DISPATCH: cl_icd_dispatch = cl_icd_dispatch {
     clSetContextDestructorCallback: Some(context::clSetContextDestructorCallback),
     clGetKernelSuggestedLocalWorkSize: Some(launch::clGetKernelSuggestedLocalWorkSize),
 };
+
+/// Objects have the table from now on. There is none before a loader has come in.
+fn install() {
+    object::set_table(&DISPATCH);
+}
+
+// What the library exports has names that the loader has as well, and in a process with both the loader's are
+// the ones that count, also for calls from here: nothing inside refers to the exported functions.
+
+/// What the loader finds the others by.
+#[unsafe(export_name = "clGetExtensionFunctionAddress")]
+unsafe extern "C" fn exported_address(name: *const c_char) -> *mut c_void {
+    install();
+    // SAFETY: the caller's contract is that of the entry point.
+    unsafe { platform::clGetExtensionFunctionAddress(name) }
+}
+
+/// The loader's first call, under the name that some loaders look for.
+#[unsafe(export_name = "clIcdGetPlatformIDsKHR")]
+unsafe extern "C" fn exported_platforms(n: cl_uint, platforms: *mut cl_platform_id, count: *mut cl_uint) -> cl_int {
+    install();
+    // SAFETY: as above.
+    unsafe { platform::clIcdGetPlatformIDsKHR(n, platforms, count) }
+}
+
+/// The same for the platform's properties.
+#[unsafe(export_name = "clGetPlatformInfo")]
+unsafe extern "C" fn exported_information(
+    handle: cl_platform_id,
+    name: cl_platform_info,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
+    install();
+    // SAFETY: as above.
+    unsafe { platform::clGetPlatformInfo(handle, name, size, value, size_ret) }
+}

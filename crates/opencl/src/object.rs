@@ -8,14 +8,21 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::cl_int;
 use rustc_hash::FxHashMap;
 
-use crate::dispatch::DISPATCH;
 use crate::error::{ApiError, Outcome, error};
+
+/// The table of entry points, which stands above all that has objects.
+static TABLE: OnceLock<&'static cl_icd_dispatch> = OnceLock::new();
+
+/// Sets the table of entry points that objects begin with; what was set first stays.
+pub fn set_table(table: &'static cl_icd_dispatch) {
+    let _same = TABLE.set(table);
+}
 
 /// A type that handles stand for.
 pub trait Kind: Send + Sync + 'static {
@@ -29,7 +36,7 @@ pub trait Kind: Send + Sync + 'static {
 #[repr(C)]
 pub struct Object<T: Kind> {
     /// Where the loader finds the entry points: the specification of `cl_khr_icd` wants it first.
-    dispatch: &'static cl_icd_dispatch,
+    dispatch: Option<&'static cl_icd_dispatch>,
     /// The program's references.
     references: AtomicU32,
     value: T,
@@ -67,7 +74,7 @@ impl Live {
 impl<T: Kind> Object<T> {
     /// A new object, of which the program has no reference yet.
     pub fn new(value: T) -> Ref<T> {
-        Arc::new(Object { dispatch: &DISPATCH, references: AtomicU32::new(0), value })
+        Arc::new(Object { dispatch: TABLE.get().copied(), references: AtomicU32::new(0), value })
     }
 
     /// The program's references.

@@ -86,9 +86,6 @@ macro_rules! address {
     };
 }
 
-// What the library exports has names that the loader has as well, and in a process with both the loader's are
-// the ones that count, also for calls from here: nothing inside refers to the exported functions.
-
 /// The functions that are found by their names; the loader finds the others through objects' tables.
 pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
     if name.is_null() {
@@ -109,30 +106,6 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(platform: cl_p
         Ok(_) => clGetExtensionFunctionAddress(name),
         Err(_) => std::ptr::null_mut(),
     }
-}
-
-/// What the loader finds the others by.
-#[unsafe(export_name = "clGetExtensionFunctionAddress")]
-unsafe extern "C" fn exported_address(name: *const c_char) -> *mut c_void {
-    clGetExtensionFunctionAddress(name)
-}
-
-/// The loader's first call, under the name that some loaders look for.
-#[unsafe(export_name = "clIcdGetPlatformIDsKHR")]
-unsafe extern "C" fn exported_platforms(n: cl_uint, platforms: *mut cl_platform_id, count: *mut cl_uint) -> cl_int {
-    clIcdGetPlatformIDsKHR(n, platforms, count)
-}
-
-/// The same for the platform's properties.
-#[unsafe(export_name = "clGetPlatformInfo")]
-unsafe extern "C" fn exported_information(
-    platform: cl_platform_id,
-    name: cl_platform_info,
-    size: usize,
-    value: *mut c_void,
-    size_ret: *mut usize,
-) -> cl_int {
-    clGetPlatformInfo(platform, name, size, value, size_ret)
 }
 
 /// Checks a platform that a program names among properties.

@@ -62,7 +62,7 @@ macro_rules! cl {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         let function = $crate::host::table().$function.expect(stringify!($function));
         // SAFETY: see the macro.
-        #[allow(unused_unsafe)]
+        #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
         unsafe { function($($argument),*) }
     }};
 }
@@ -136,7 +136,7 @@ impl Host {
     }
 
     pub fn queue_with(&self, properties: cl_command_queue_properties) -> cl_command_queue {
-        let list = [cl_queue_properties::from(CL_QUEUE_PROPERTIES as u32), properties as cl_queue_properties, 0];
+        let list = [cl_queue_properties::from(CL_QUEUE_PROPERTIES), properties as cl_queue_properties, 0];
         new!(clCreateCommandQueueWithProperties(self.context, self.device, list.as_ptr()))
     }
 

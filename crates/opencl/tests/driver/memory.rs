@@ -316,7 +316,7 @@ fn images_have_pitches_only_for_the_host() {
             for x in 0..width {
                 let texel = &bytes[at(x, y, z, row, slice)..][..4];
                 assert_eq!(&seen[at(x, y, z, 4 * width, 4 * width * height)..][..4], texel);
-                let inside = x >= 1 && x < 3 && y >= 1 && z >= 1;
+                let inside = (1..3).contains(&x) && y >= 1 && z >= 1;
                 assert!(!inside || &read[at(x - 1, y - 1, z - 1, part_row, part_slice)..][..4] == texel, "{x} {y} {z}");
             }
         }

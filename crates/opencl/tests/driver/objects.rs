@@ -14,7 +14,7 @@ use crate::{cl, new, ok};
 fn every_place_of_the_table_has_a_function() {
     const PLACES: usize = size_of::<cl_icd_dispatch>() / size_of::<usize>();
     let places = unsafe { &*std::ptr::from_ref(table()).cast::<[usize; PLACES]>() };
-    assert!(PLACES > 140);
+    const { assert!(PLACES > 140) };
     let empty: Vec<usize> = (0..PLACES).filter(|i| places[*i] == 0).collect();
     assert_eq!(empty, []);
 }

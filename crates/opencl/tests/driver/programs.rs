@@ -187,15 +187,8 @@ fn what_kernels_print_goes_to_the_callback() {
     let _first = Host::new();
     let platform = crate::host::platform() as isize;
     let callback = print as *const () as isize;
-    let properties = [
-        CL_CONTEXT_PLATFORM as isize,
-        platform,
-        CL_PRINTF_CALLBACK_ARM as isize,
-        callback,
-        CL_PRINTF_BUFFERSIZE_ARM as isize,
-        1 << 20,
-        0,
-    ];
+    let properties =
+        [CL_CONTEXT_PLATFORM, platform, CL_PRINTF_CALLBACK_ARM as isize, callback, CL_PRINTF_BUFFERSIZE_ARM as isize, 1 << 20, 0];
     let device = device();
     let context = new!(clCreateContext(properties.as_ptr(), 1, &raw const device, Some(note), 5 as *mut c_void));
     let host = Host::of(context);
