@@ -73,6 +73,11 @@ impl Key {
         Key { hasher, lasting }
     }
 
+    /// As a hash.
+    pub fn hash(self) -> Hash {
+        self.hasher.finish()
+    }
+
     /// With a program.
     #[must_use]
     pub fn source(self, source: &Source, options: &BuildOptions) -> Key {

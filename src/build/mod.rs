@@ -192,6 +192,12 @@ impl Builder {
         Ok(Executable { object, log: unit.log, cached: false })
     }
 
+    /// What tells the code of this builder from that of other versions, for other machines or by other techniques:
+    /// hexadecimal digits.
+    pub fn fingerprint(&self) -> String {
+        self.key("binary").hash().to_string()
+    }
+
     /// Runs clang.
     fn clang(&self, source: &Source, options: &BuildOptions) -> Result<(Unit, Vec<std::path::PathBuf>), BuildFailure> {
         let (frontend, checked) = (options.frontend(), self.options.checked);

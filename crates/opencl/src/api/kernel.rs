@@ -102,7 +102,7 @@ unsafe fn setting(kernel: &Kernel, parameter: &KernelArgument, size: usize, valu
             image_setting(parameter, handle_at(value))
         }
         ArgumentKind::Sampler => {
-            ensure(!value.is_null(), CL_INVALID_ARG_VALUE, "arg_value of a sampler is null")?;
+            ensure(!value.is_null(), CL_INVALID_SAMPLER, "arg_value of a sampler is null")?;
             size_is(HANDLE)?;
             let sampler = object::get::<Sampler>(handle_at(value))?;
             Ok(Setting::Value(sampler.bits().to_le_bytes().to_vec()))
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn clSetKernelArg(
             return fail(CL_INVALID_ARG_INDEX, "the kernel has no such argument");
         };
         let setting = setting(&kernel, parameter, arg_size, arg_value)?;
-        kernel.set(arg_index, setting);
+        kernel.set(arg_index, &setting);
         Ok(())
     })
 }
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn clSetKernelArgSVMPointer(kernel: cl_kernel, arg_index: 
             return fail(CL_INVALID_ARG_INDEX, "the kernel has no such argument");
         };
         ensure(is_pointer(parameter), CL_INVALID_ARG_VALUE, "the parameter is no pointer to global or constant memory")?;
-        kernel.set(arg_index, Setting::Pointer(arg_value as u64));
+        kernel.set(arg_index, &Setting::Pointer(arg_value as u64));
         Ok(())
     })
 }

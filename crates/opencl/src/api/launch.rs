@@ -30,9 +30,8 @@ unsafe fn range(
 ) -> Outcome<Range> {
     ensure((1..=3).contains(&dimensions), CL_INVALID_WORK_DIMENSION, "work_dim is not from 1 to 3")?;
     let dimensions = dimensions as usize;
-    let Some(global) = sizes(global, dimensions) else {
-        return fail(CL_INVALID_GLOBAL_WORK_SIZE, "global_work_size is null");
-    };
+    // Since OpenCL 2.1 a launch without sizes is one of no work-items.
+    let global = sizes(global, dimensions).unwrap_or_else(|| vec![0; dimensions]);
     let offset = sizes(offset, dimensions);
     let local = sizes(local, dimensions);
     let fits = |d: usize| offset.as_ref().map_or(0, |o| o[d]).checked_add(global[d]).is_some_and(|end| end <= 1 << 32);
@@ -49,7 +48,9 @@ fn check_arguments(kernel: &Kernel, settings: &[Option<Setting>]) -> Outcome {
         None => Ok(()),
         Some(i) => {
             let name = kernel.parameter(i as u32).map(|p| p.name.clone()).unwrap_or_default();
-            fail(CL_INVALID_KERNEL_ARGS, format!("argument {i} (`{name}`) of kernel `{}` is not set", kernel.header().name))
+            let kernel = &kernel.header().name;
+            let why = format!("argument {i} (`{name}`) of kernel `{kernel}` is not set, or its memory has been released");
+            fail(CL_INVALID_KERNEL_ARGS, why)
         }
     }
 }
@@ -124,15 +125,17 @@ pub unsafe extern "C" fn clEnqueueNativeKernel(
             && (none || !args.is_null());
         ensure(together, CL_INVALID_VALUE, "args, cb_args, mem_list and args_mem_loc do not go together")?;
         let count = num_mem_objects as usize;
-        let memories: Vec<Ref<Memory>> =
-            slice(mem_list, count).iter().map(|m| super::buffer::buffer(*m)).collect::<Outcome<_>>()?;
-        memories.iter().try_for_each(|m| same_context(&queue.context, &m.context))?;
+        // The list may have null instead of a buffer, which the function then finds in its place.
+        let buffer = |m: &cl_mem| if m.is_null() { Ok(None) } else { super::buffer::buffer(*m).map(Some) };
+        let memories: Vec<Option<Ref<Memory>>> = slice(mem_list, count).iter().map(buffer).collect::<Outcome<_>>()?;
+        memories.iter().flatten().try_for_each(|m| same_context(&queue.context, &m.context))?;
         let mut bytes = slice(args.cast_const().cast::<u8>(), cb_args).to_vec();
         for (memory, place) in memories.iter().zip(slice(args_mem_loc.cast_const(), count)) {
             let at = (*place as usize).wrapping_sub(args as usize);
             let inside = at.checked_add(size_of::<usize>()).is_some_and(|end| end <= cb_args);
             ensure(inside, CL_INVALID_VALUE, "a place for a memory object is not inside args")?;
-            bytes[at..at + size_of::<usize>()].copy_from_slice(&memory.address.to_ne_bytes());
+            let address = memory.as_ref().map_or(0, |m| m.address);
+            bytes[at..at + size_of::<usize>()].copy_from_slice(&address.to_ne_bytes());
         }
         let device = queue.device;
         let work = Box::new(move || {
@@ -143,7 +146,7 @@ pub unsafe extern "C" fn clEnqueueNativeKernel(
             // The program gave the function for this.
             function(args);
             let mut state = device.state();
-            memories.iter().for_each(|m| state.host_wrote(m.address, m.size as u64));
+            memories.iter().flatten().for_each(|m| state.host_wrote(m.address, m.size as u64));
             drop(state);
             drop(memories);
             Ok(moved(device, Path::Link, [0; 3]))

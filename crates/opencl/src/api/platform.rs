@@ -86,8 +86,10 @@ macro_rules! address {
     };
 }
 
-/// The functions that the library exports; the loader finds the others through objects' tables.
-#[unsafe(no_mangle)]
+// What the library exports has names that the loader has as well, and in a process with both the loader's are
+// the ones that count, also for calls from here: nothing inside refers to the exported functions.
+
+/// The functions that are found by their names; the loader finds the others through objects' tables.
 pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
     if name.is_null() {
         return std::ptr::null_mut();
@@ -107,6 +109,12 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(platform: cl_p
         Ok(_) => clGetExtensionFunctionAddress(name),
         Err(_) => std::ptr::null_mut(),
     }
+}
+
+/// What the loader finds the others by.
+#[unsafe(export_name = "clGetExtensionFunctionAddress")]
+unsafe extern "C" fn exported_address(name: *const c_char) -> *mut c_void {
+    clGetExtensionFunctionAddress(name)
 }
 
 /// The loader's first call, under the name that some loaders look for.
@@ -132,5 +140,28 @@ pub fn check_platform(handle: isize) -> crate::error::Outcome {
     match object::get::<Platform>(handle as *mut c_void) {
         Ok(_) => Ok(()),
         Err(e) => fail(CL_INVALID_PLATFORM, e.why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_extensions_are_found_by_their_names() {
+        let found = |name: &CStr| {
+            // SAFETY: the name ends with a zero, and the handle is the platform's.
+            unsafe {
+                let of_platform = object::handle(platform::platform());
+                let address = clGetExtensionFunctionAddress(name.as_ptr());
+                assert_eq!(clGetExtensionFunctionAddressForPlatform(of_platform, name.as_ptr()), address);
+                assert!(clGetExtensionFunctionAddressForPlatform(std::ptr::null_mut(), name.as_ptr()).is_null());
+                !address.is_null()
+            }
+        };
+        assert!(found(c"clIcdGetPlatformIDsKHR"));
+        assert!(found(c"clCreateCommandQueueWithPropertiesKHR"));
+        assert!(found(c"clGetKernelSuggestedLocalWorkSizeKHR"));
+        assert!(!found(c"clCreateNothingKHR"));
     }
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use opencl_sys::*;
 
 use heddle::build::Unit;
-use heddle::session::SourceText;
 
 use super::{device_list, the_device};
+use crate::core::binary;
 use crate::core::callbacks::{UserData, soon};
 use crate::core::context::Context;
 use crate::core::device::Device;
@@ -55,7 +55,9 @@ fn binary_content(bytes: &[u8]) -> Outcome<Content> {
             Err(e) => fail(CL_INVALID_BINARY, e.to_string()),
         };
     }
-    match load(the_device()?, bytes.to_vec(), SourceText::default()) {
+    let device = the_device()?;
+    let loaded = binary::read(bytes, &device.builder.fingerprint()).and_then(|(object, source)| load(device, object, source));
+    match loaded {
         Ok(loaded) => Ok(Content::Executable(Arc::new(loaded))),
         Err(why) => fail(CL_INVALID_BINARY, why),
     }
@@ -331,7 +333,7 @@ fn binary(content: &Content) -> Vec<u8> {
     match content {
         Content::Nothing => Vec::new(),
         Content::Unit(unit) => unit.to_bytes(),
-        Content::Executable(loaded) => loaded.object.clone(),
+        Content::Executable(loaded) => binary::write(&loaded.object, &loaded.source, &loaded.device.builder.fingerprint()),
     }
 }
 

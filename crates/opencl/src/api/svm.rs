@@ -70,8 +70,10 @@ pub unsafe extern "C" fn clEnqueueSVMFree(
         let queue = object::get::<Queue>(command_queue)?;
         let pointers: Vec<usize> =
             slice(svm_pointers.cast_const(), num_svm_pointers as usize).iter().map(|p| *p as usize).collect();
-        let listed = !pointers.is_empty() && !pointers.contains(&0);
-        ensure(listed, CL_INVALID_VALUE, "there are no pointers in the list, or a null one")?;
+        // Nothing may be freed: then the command only waits.
+        let together = (num_svm_pointers == 0) == svm_pointers.is_null();
+        ensure(together, CL_INVALID_VALUE, "num_svm_pointers and svm_pointers do not go together")?;
+        ensure(!pointers.contains(&0), CL_INVALID_VALUE, "a pointer of the list is null")?;
         let (device, data, free_queue) = (queue.device, UserData(user_data), queue.clone());
         let work = Box::new(move || {
             match pfn_free_func {
@@ -88,10 +90,15 @@ pub unsafe extern "C" fn clEnqueueSVMFree(
     })
 }
 
+/// Whether bytes end inside an allocation of so many bytes from `start`.
+fn ends_inside(pointer: u64, size: u64, start: u64, bytes: u64) -> bool {
+    pointer.checked_add(size).is_some_and(|end| end <= start + bytes)
+}
+
 /// Whether all of some bytes are one allocation's, or none is any's. `None`: they leave an allocation.
 fn place(device: &Device, pointer: usize, size: usize) -> Option<bool> {
     match device.svm_at(pointer as u64) {
-        Some((start, allocation)) => (pointer + size <= start as usize + allocation.bytes as usize).then_some(true),
+        Some((start, allocation)) => ends_inside(pointer as u64, size as u64, start, allocation.bytes).then_some(true),
         None => Some(false),
     }
 }
@@ -228,7 +235,7 @@ pub unsafe extern "C" fn clEnqueueSVMMigrateMem(
                 return fail(CL_INVALID_VALUE, "a pointer is not into shared virtual memory");
             };
             let size = sizes.get(i).copied().filter(|n| *n > 0).unwrap_or(allocation.bytes as usize);
-            let inside = *pointer as u64 + size as u64 <= start + allocation.bytes;
+            let inside = ends_inside(*pointer as u64, size as u64, start, allocation.bytes);
             ensure(sizes.is_empty() || inside, CL_INVALID_VALUE, "the bytes are not all inside one allocation")?;
             bytes += size;
         }
@@ -236,4 +243,16 @@ pub unsafe extern "C" fn clEnqueueSVMMigrateMem(
         let work = Box::new(move || Ok(moved(device, Path::Link, [carried, 1, 1])));
         waits.enqueue(&queue, CL_COMMAND_SVM_MIGRATE_MEM, false, Order::Queue, work)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends_inside;
+
+    #[test]
+    fn bytes_that_go_around_the_end_of_all_addresses_are_not_inside() {
+        assert!(ends_inside(120, 8, 64, 64) && ends_inside(128, 0, 64, 64));
+        assert!(!ends_inside(121, 8, 64, 64));
+        assert!(!ends_inside(120, u64::MAX - 8, 64, 64));
+    }
 }

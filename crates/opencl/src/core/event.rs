@@ -137,7 +137,8 @@ pub fn on_status(event: &Ref<Event>, at: cl_int, notify: Notify, data: UserData)
     }
     let status = state.status;
     drop(state);
-    call(event, status.min(at), notify, data);
+    // It is told the status that it was set for, though the event may be further; only errors are told as they are.
+    call(event, if status < 0 { status } else { at }, notify, data);
 }
 
 /// Calls the program about an event, from the thread for it.
@@ -280,11 +281,11 @@ impl Drop for State {
         let mut waiters: Vec<Waiter> = std::mem::take(&mut self.waiters);
         let Some(device) = platform::device_if_made().filter(|_| !waiters.is_empty()) else { return };
         for Waiter { command, .. } in waiters.drain(..) {
+            // Before it may run: another event may end meanwhile.
+            command.failed.store(true, Ordering::Relaxed);
             if command.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
                 drop(lock(&command.work).take());
                 end(device, command.event.clone(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, None);
-            } else {
-                command.failed.store(true, Ordering::Relaxed);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Kernels: functions of a built program with their arguments.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use opencl_sys::{CL_INVALID_KERNEL, cl_int};
 
@@ -10,7 +10,7 @@ use heddle_runtime::run::max_work_group_size;
 
 use super::memory::Memory;
 use super::program::{Loaded, Program};
-use crate::object::{Kind, Ref, lock};
+use crate::object::{Kind, Object, Ref, lock};
 
 /// A kernel.
 pub struct Kernel {
@@ -20,31 +20,47 @@ pub struct Kernel {
     pub loaded: Arc<Loaded>,
     /// Its number in the code.
     pub number: usize,
-    settings: Mutex<Settings>,
+    settings: Mutex<Settings<Known>>,
     /// The largest work-group with so many bytes of work-group memory, as it was asked for last.
     largest: Mutex<Option<(u64, u32)>>,
 }
 
-/// What a program has set.
+/// What a program has set, with the memory kept as `M` says.
 #[derive(Clone, Default)]
-pub struct Settings {
-    /// Arguments; none where it has set nothing yet.
-    pub arguments: Vec<Option<Setting>>,
+pub struct Settings<M = Ref<Memory>> {
+    /// Arguments; none where it has set nothing yet, or where memory has ended.
+    pub arguments: Vec<Option<Setting<M>>>,
     /// Allocations of shared virtual memory that the kernel reaches through pointers in memory: addresses.
     pub indirect: Vec<u64>,
 }
 
 /// An argument.
 #[derive(Clone)]
-pub enum Setting {
+pub enum Setting<M = Ref<Memory>> {
     /// A buffer or image.
-    Memory(Ref<Memory>),
+    Memory(M),
     /// A pointer: shared virtual memory, or null.
     Pointer(u64),
     /// Bytes of work-group memory.
     Local(u32),
     /// A value, or a sampler's bits.
     Value(Vec<u8>),
+}
+
+/// Memory as a kernel knows it: a program that has released a buffer has its bytes back, whatever kernels it was
+/// an argument of. A launch keeps its memory until it has ended.
+type Known = Weak<Object<Memory>>;
+
+impl<M> Setting<M> {
+    /// The same with the memory kept in another way, if that is possible.
+    fn keep<N>(&self, memory: impl FnOnce(&M) -> Option<N>) -> Option<Setting<N>> {
+        Some(match self {
+            Setting::Memory(m) => Setting::Memory(memory(m)?),
+            Setting::Pointer(address) => Setting::Pointer(*address),
+            Setting::Local(bytes) => Setting::Local(*bytes),
+            Setting::Value(bytes) => Setting::Value(bytes.clone()),
+        })
+    }
 }
 
 impl Kind for Kernel {
@@ -61,10 +77,10 @@ impl Kernel {
 
     /// The same kernel with the same arguments.
     pub fn copy(&self) -> Kernel {
-        Kernel::with(self.program.clone(), self.loaded.clone(), self.number, self.settings())
+        Kernel::with(self.program.clone(), self.loaded.clone(), self.number, lock(&self.settings).clone())
     }
 
-    fn with(program: Ref<Program>, loaded: Arc<Loaded>, number: usize, settings: Settings) -> Kernel {
+    fn with(program: Ref<Program>, loaded: Arc<Loaded>, number: usize, settings: Settings<Known>) -> Kernel {
         program.kernels.fetch_add(1, Ordering::Relaxed);
         Kernel { program, loaded, number, settings: Mutex::new(settings), largest: Mutex::default() }
     }
@@ -79,18 +95,19 @@ impl Kernel {
         self.header().visible_args().get(number as usize)
     }
 
-    /// What is set now.
+    /// What is set now, with the memory that has not ended.
     pub fn settings(&self) -> Settings {
-        lock(&self.settings).clone()
+        let settings = lock(&self.settings);
+        let arguments = settings.arguments.iter().map(|a| a.as_ref()?.keep(Weak::upgrade)).collect();
+        Settings { arguments, indirect: settings.indirect.clone() }
     }
 
     /// Sets an argument that there is.
-    pub fn set(&self, number: u32, setting: Setting) {
-        let mut settings = lock(&self.settings);
-        let earlier = settings.arguments.get_mut(number as usize).and_then(|place| place.replace(setting));
-        drop(settings);
-        // It may be the last reference to memory.
-        drop(earlier);
+    pub fn set(&self, number: u32, setting: &Setting) {
+        let setting = setting.keep(|memory| Some(Arc::downgrade(memory)));
+        if let Some(place) = lock(&self.settings).arguments.get_mut(number as usize) {
+            *place = setting;
+        }
     }
 
     /// Sets the allocations that the kernel reaches through pointers.
@@ -133,4 +150,19 @@ impl Drop for Kernel {
 /// Whether an argument is a pointer to memory that all work-groups share.
 pub fn is_pointer(parameter: &KernelArgument) -> bool {
     matches!(parameter.kind, ArgumentKind::Global | ArgumentKind::Constant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_has_ended_is_no_argument() {
+        let memory = Arc::new(1);
+        let known = Setting::Memory(memory.clone()).keep(|m| Some(Arc::downgrade(m))).unwrap();
+        assert!(matches!(known.keep(Weak::upgrade), Some(Setting::Memory(m)) if *m == 1));
+        drop(memory);
+        assert!(known.keep(Weak::upgrade).is_none());
+        assert!(matches!(Setting::<Weak<i32>>::Local(8).keep(Weak::upgrade), Some(Setting::Local(8))));
+    }
 }

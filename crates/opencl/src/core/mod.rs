@@ -8,6 +8,7 @@
 //!   `sampler`.
 //! - `program`, `kernel`: built code, and arguments; `launch`: a kernel on the simulator.
 
+pub mod binary;
 pub mod callbacks;
 pub mod clock;
 pub mod context;

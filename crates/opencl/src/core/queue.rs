@@ -1,5 +1,6 @@
 //! Command queues, in order and out of order.
 
+use std::cell::Cell;
 use std::sync::{Mutex, Weak};
 
 use opencl_sys::*;
@@ -133,15 +134,24 @@ impl State {
     }
 }
 
+/// Whether all events have ended. It is asked after each command, so it goes on where it stopped the last time.
+fn all_ended(events: &[Ref<Event>]) -> impl Fn() -> bool {
+    let ended = Cell::new(0);
+    move || {
+        let more = events[ended.get()..].iter().take_while(|e| e.has_ended()).count();
+        ended.set(ended.get() + more);
+        ended.get() == events.len()
+    }
+}
+
 /// Executes commands until all of a queue have ended.
 pub fn finish(queue: &Ref<Queue>) {
     let unended = queue.unended();
-    queue.device.scheduler.wait(queue.device, || unended.iter().all(|e| e.has_ended()));
+    queue.device.scheduler.wait(queue.device, all_ended(&unended));
 }
 
 /// Executes commands until events have ended. False if one of them failed.
 pub fn wait_for(device: &'static Device, events: &[Ref<Event>]) -> bool {
-    // From the last one: most often it ends last.
-    device.scheduler.wait(device, || events.iter().rev().all(|e| e.has_ended()));
+    device.scheduler.wait(device, all_ended(events));
     events.iter().all(|e| e.status() >= 0)
 }

@@ -142,7 +142,9 @@ impl ArgumentBank {
     /// Work-group memory of `n` bytes for an argument; returns where it begins.
     fn local_memory(&mut self, n: u32, parameter: &KernelArgument, apart: bool) -> Result<u32, String> {
         let too_much = || format!(": {n} bytes of work-group memory are more than an address can reach");
-        let at = self.local_bytes.checked_next_multiple_of(parameter.align.max(16)).ok_or_else(too_much)?;
+        // The type behind the pointer is not known here, but its size divides the bytes: no type has more than 128.
+        let align = parameter.align.max(16).max(1 << n.trailing_zeros().min(7));
+        let at = self.local_bytes.checked_next_multiple_of(align).ok_or_else(too_much)?;
         self.local_bytes = at.checked_add(n).ok_or_else(too_much)?;
         if apart && self.local_bytes < u32::MAX / 2 {
             let zone = Redzone::behind(MemorySpace::Local, self.local_bytes);
