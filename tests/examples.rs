@@ -166,6 +166,21 @@ fn the_racy_host_ends_well_without_a_check() {
 }
 
 #[test]
+fn the_check_names_both_lines_of_the_race() {
+    let Some(hosts) = Hosts::get() else { return };
+    let program = hosts.compile("racy_host.c").unwrap_or_else(|error| panic!("{error}"));
+    let mut heddle = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    let output = hosts.start(heddle.args(["exec", "--check", "--"]).arg(program));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    let kernels = fs::read_to_string(examples().join("racy_host.cl")).expect("kernels");
+    let line = |text: &str| 1 + kernels.lines().position(|l| l.contains(text)).unwrap_or_else(|| panic!("{text}"));
+    let (reads, writes) = (line("row[i + 1 < n"), line("row[i] ="));
+    let race = errors.lines().find(|l| l.contains("data race")).unwrap_or_else(|| panic!("{errors}"));
+    assert!(race.contains(&format!(".cl:{reads},")) && race.contains(&format!(".cl:{writes}: ")), "{race}");
+}
+
+#[test]
 fn sgemm_by_pyopencl_is_right_and_shows_every_event() {
     let Some(hosts) = Hosts::get() else { return };
     let modules = ["python3", "/usr/bin/python3"].into_iter().find(|python| {

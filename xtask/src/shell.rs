@@ -1,7 +1,6 @@
 //! Running programs from the root of the project.
 
 use std::io::{Read, Seek};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -53,13 +52,14 @@ pub struct Ended {
     pub text: String,
 }
 
-/// Runs a program for a time at most; after that it is killed, with all that it started.
+/// Runs a program for a time at most; after that it is killed. It stays in the group of processes that an
+/// interruption of the task ends.
 pub fn within(command: &mut Command, limit: Duration) -> Result<Ended> {
     // A file takes any amount of output without anybody reading it.
     let mut file = tempfile::tempfile()?;
     let shown = command.get_program().to_string_lossy().into_owned();
     command.stdout(file.try_clone()?).stderr(file.try_clone()?);
-    let mut child = CommandExt::process_group(command, 0).spawn().with_context(|| format!("cannot run {shown}"))?;
+    let mut child = command.spawn().with_context(|| format!("cannot run {shown}"))?;
     let started = Instant::now();
     let mut timed_out = false;
     let status = loop {
@@ -68,7 +68,8 @@ pub fn within(command: &mut Command, limit: Duration) -> Result<Ended> {
         }
         if !timed_out && started.elapsed() > limit {
             timed_out = true;
-            let _gone = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+            // It may have ended just now.
+            let _gone = child.kill();
         }
         std::thread::sleep(Duration::from_millis(10));
     };
@@ -153,7 +154,7 @@ mod tests {
         let ended = shell("echo out; echo err >&2; exit 3", 60_000).expect("a shell");
         assert_eq!((ended.code, ended.timed_out, ended.text.as_str()), (Some(3), false, "out\nerr\n"));
         let started = Instant::now();
-        let ended = shell("echo first; sleep 60 & sleep 60", 200).expect("a shell");
+        let ended = shell("echo first; exec sleep 60", 200).expect("a shell");
         assert_eq!((ended.code, ended.timed_out, ended.text.as_str()), (None, true, "first\n"));
         assert!(started.elapsed() < Duration::from_secs(30));
         let ended = shell("kill -SEGV $$", 60_000).expect("a shell");
