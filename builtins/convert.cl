@@ -61,6 +61,14 @@ FROM_ALL(long, float) FROM_ALL(ulong, float) FROM_ALL(float, float) FROM_ALL(dou
 DIRECTED(float, int, int, 0x1p31f) DIRECTED(float, int, uint, 0x1p32f) DIRECTED(float, int, long, 0x1p63f) DIRECTED(float, int, ulong, 0x1p64f)
 DIRECTED(double, long, long, 0x1p63) DIRECTED(double, long, ulong, 0x1p64)
 
+// Doubles to floats, in the directed roundings: libclc's step from the negative number next to zero loses the sign.
+#define NARROWED(SUFFIX, WRONG, STEP) \
+  OVERLOAD float convert_float##SUFFIX(double x) { float h = (float)x; return WRONG ? as_float(as_int(h) + (STEP)) : h; } \
+  DIRECTED_WIDTHS(float, double, SUFFIX)
+NARROWED(_rtp, (double)h < x, as_int(h) < 0 ? -1 : 1)
+NARROWED(_rtn, (double)h > x, as_int(h) > 0 ? -1 : 1)
+NARROWED(_rtz, (x > 0 ? (double)h > x : (double)h < x), -1)
+
 // Stores of halves in all roundings: libclc's directed ones lose numbers below the smallest half.
 #define STORE_ROUNDED(SPACE, F, MODE) \
   OVERLOAD void vstore_half##MODE(F x, size_t i, SPACE half *p) { p[i] = convert_half##MODE(x); } \

@@ -113,9 +113,11 @@ fn clang_words(command: &mut Command, folder: &Path) -> Result<Vec<String>> {
     ensure!(output.status.success(), "heddle build -v: {text}");
     let said = text.lines().map(quoted_words).find(|words| words.iter().any(|w| w == "-emit-llvm"));
     let mut words = said.context("heddle build -v shows no command of clang's")?;
-    let library = words.iter().position(|w| w == "-mlink-builtin-bitcode").context("clang links no built-in library")?;
-    // `-Xclang -mlink-builtin-bitcode -Xclang FILE`
-    words.drain(library - 1..library + 3);
+    // A kernel that calls nothing of the library is compiled without it. Else the words are
+    // `-Xclang -mlink-builtin-bitcode -Xclang FILE`.
+    if let Some(library) = words.iter().position(|w| w == "-mlink-builtin-bitcode") {
+        words.drain(library - 1..library + 3);
+    }
     let out = words.iter().position(|w| w == "-o").context("clang is told no output")?;
     words[out + 1] = folder.join("k.bc").display().to_string();
     Ok(words)

@@ -85,6 +85,10 @@ unsafe fn create(
     }
     early?;
     let svm = device.svm_at(host_ptr as u64).filter(|_| flags & CL_MEM_USE_HOST_PTR != 0);
+    if let Some((start, allocation)) = svm {
+        let fits = host_ptr as u64 - start + size as u64 <= allocation.bytes;
+        ensure(fits, CL_INVALID_BUFFER_SIZE, "the buffer is larger than the shared virtual memory that it is to use")?;
+    }
     let (address, owns) = match svm {
         Some(_) => (host_ptr as u64, false),
         None => (device.allocate("", size as u64, BUFFER_ALIGN)?, true),

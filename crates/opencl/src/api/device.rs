@@ -33,9 +33,11 @@ const INTERFACE: [&str; 3] = ["cl_khr_create_command_queue", "cl_khr_suggested_l
 /// Bytes of arguments that a launch takes.
 pub const PARAMETER_BYTES: u32 = CONSTANT_BANK_BYTES - ARGUMENTS_START - PRINTF_ARGUMENT_BYTES;
 
-/// All extensions.
+/// All extensions. Sub-groups are announced as OpenCL 3.0 does it, by their feature and number: the extension of
+/// their name promises that they progress independently, which warps that wait for each other do not.
 pub fn all_extensions() -> Vec<&'static str> {
-    let of_language = FEATURES.iter().map(|f| f.name).filter(|n| n.starts_with("cl_khr_"));
+    let promised = |n: &&str| n.starts_with("cl_khr_") && *n != "cl_khr_subgroups";
+    let of_language = FEATURES.iter().map(|f| f.name).filter(promised);
     PLATFORM_EXTENSIONS.into_iter().chain(ALWAYS).chain(INTERFACE).chain(of_language).collect()
 }
 

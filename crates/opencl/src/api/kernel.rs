@@ -176,8 +176,14 @@ pub unsafe extern "C" fn clSetKernelExecInfo(
 ) -> cl_int {
     status("clSetKernelExecInfo", || {
         let kernel = object::get::<Kernel>(kernel)?;
-        ensure(!param_value.is_null(), CL_INVALID_VALUE, "param_value is null")?;
+        let none = param_name == CL_KERNEL_EXEC_INFO_SVM_PTRS && param_value_size == 0;
+        ensure(none || !param_value.is_null(), CL_INVALID_VALUE, "param_value is null")?;
         match param_name {
+            // No pointers take back those that were set.
+            CL_KERNEL_EXEC_INFO_SVM_PTRS if none => {
+                kernel.set_indirect(Vec::new());
+                Ok(())
+            }
             CL_KERNEL_EXEC_INFO_SVM_PTRS => {
                 let whole = param_value_size > 0 && param_value_size % HANDLE == 0;
                 ensure(whole, CL_INVALID_VALUE, "param_value_size is no multiple of a pointer's")?;

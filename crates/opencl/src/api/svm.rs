@@ -234,10 +234,16 @@ pub unsafe extern "C" fn clEnqueueSVMMigrateMem(
             let Some((start, allocation)) = device.svm_at(*pointer as u64) else {
                 return fail(CL_INVALID_VALUE, "a pointer is not into shared virtual memory");
             };
-            let size = sizes.get(i).copied().filter(|n| *n > 0).unwrap_or(allocation.bytes as usize);
-            let inside = ends_inside(*pointer as u64, size as u64, start, allocation.bytes);
-            ensure(sizes.is_empty() || inside, CL_INVALID_VALUE, "the bytes are not all inside one allocation")?;
-            bytes += size;
+            // Without a size it is the whole allocation, wherever the pointer is in it.
+            let whole = allocation.bytes as usize;
+            bytes += match sizes.get(i).copied().filter(|n| *n > 0) {
+                Some(size) => {
+                    let inside = ends_inside(*pointer as u64, size as u64, start, allocation.bytes);
+                    ensure(inside, CL_INVALID_VALUE, "the bytes are not all inside one allocation")?;
+                    size
+                }
+                None => whole,
+            };
         }
         let carried = if flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED == 0 { bytes } else { 0 };
         let work = Box::new(move || Ok(moved(device, Path::Link, [carried, 1, 1])));
