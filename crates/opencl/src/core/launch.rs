@@ -142,6 +142,16 @@ impl Enqueued {
         self.loaded.header(self.kernel)
     }
 
+    /// Work-group size, in as many dimensions as the global size has.
+    fn local(&self) -> &[u64] {
+        self.spec.local.as_deref().unwrap_or_default()
+    }
+
+    /// Global offset, in as many.
+    fn offset(&self) -> &[u64] {
+        self.spec.offset.as_deref().unwrap_or(&[0; 3][..self.spec.global.len()])
+    }
+
     fn execute(self) -> Result<Done, cl_int> {
         let device = self.device;
         let plan = device.session.begin_launch(&self.spec.kernel);
@@ -210,8 +220,8 @@ impl Enqueued {
             image: &self.loaded.image,
             source: Some(&self.loaded.source),
             global: &self.spec.global,
-            local: self.spec.local.as_deref().unwrap_or_default(),
-            offset: self.spec.offset.as_deref().unwrap_or(&[0; 3][..self.spec.global.len()]),
+            local: self.local(),
+            offset: self.offset(),
             queue: self.queue,
             times,
             host,
@@ -248,8 +258,8 @@ impl Enqueued {
             header: self.header(),
             source: &self.loaded.source,
             global: &self.spec.global,
-            local: self.spec.local.as_deref().unwrap_or_default(),
-            offset: self.spec.offset.as_deref().unwrap_or(&[0; 3][..self.spec.global.len()]),
+            local: self.local(),
+            offset: self.offset(),
             arguments: &arguments,
         };
         let no_case = if !self.indirect.is_empty() {
