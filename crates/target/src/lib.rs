@@ -11,9 +11,10 @@ pub mod limits;
 mod load;
 mod machine;
 mod memory;
+pub mod registers;
 mod validate;
 
 pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
-pub use machine::{Cluster, Distances, Energy, Machine, Sm, Timing, Unit};
+pub use machine::{Arrays, Cluster, Distances, Energy, Machine, Sm, Timing, Unit};
 pub use memory::{Cache, Dram, Memory, Network, SecondLevel, SharedCache, SystemMemory};
