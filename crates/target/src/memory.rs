@@ -3,6 +3,7 @@
 
 use crate::describe::*;
 use crate::validate;
+use crate::words::{Replacement, SetIndex, WritePolicy};
 
 tables! {
     /// Memory.
@@ -30,13 +31,13 @@ tables! {
         /// Energy of an address made of global ids, a lane.
         surface_address_pj: f64 => picojoules();
         /// Data L1 of an SM: global and private memory.
-        data: Cache => fields();
+        data: DataCache => fields();
         /// Uniform L1 of an SM: `ldu`, read-only surfaces, textures.
         uniform: Cache => fields();
         /// Constant L1 of an SM.
         constant: Cache => fields();
         /// Instruction L1 of an SM.
-        instruction: Cache => fields();
+        instruction: InstructionCache => fields();
         /// L1.5 of a group of SMs, behind instruction, uniform and constant L1.
         l15: SharedCache => fields().simulator_only();
         /// L2 of the device.
@@ -47,6 +48,32 @@ tables! {
         dram: Dram => fields();
         /// The host's memory.
         system: SystemMemory => fields().simulator_only();
+    }
+
+    /// The data L1.
+    DataCache: Copy {
+        /// Size.
+        bytes: u32
+            => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes").simulator_only();
+        /// Lines of a set.
+        ways: u32 => integers(1, 1024).of("lines").simulator_only();
+        /// Cycles of a hit, and to find a miss.
+        latency: u32 => cycles();
+        /// Lines that may be on their way at once (miss status holding registers).
+        misses: u32 => integers(1, 100_000).of("lines").simulator_only();
+        /// Energy of reading or writing a sector.
+        sector_pj: f64 => picojoules().simulator_only();
+        /// Requests that wait for a miss on its way beside the first, at most (0: no limit); one more stops the
+        /// load-store unit until the miss has returned.
+        merges: u32 = 0 => integers(0, 100_000).of("requests").simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
+        /// Where stores to private memory go.
+        write: WritePolicy = WritePolicy::Back => any("both make a machine").simulator_only();
+        /// Whether a store that finds no line makes one; without, it goes to the next level.
+        write_allocate: bool = true => any("both make a machine").simulator_only();
     }
 
     /// A first-level cache.
@@ -62,6 +89,32 @@ tables! {
         misses: u32 => integers(1, 100_000).of("lines").simulator_only();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules().simulator_only();
+        /// Requests that wait for a miss on its way beside the first, at most (0: no limit); one more stops the
+        /// load-store unit until the miss has returned.
+        merges: u32 = 0 => integers(0, 100_000).of("requests").simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
+    }
+
+    /// The instruction L1.
+    InstructionCache: Copy {
+        /// Size.
+        bytes: u32
+            => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes").simulator_only();
+        /// Lines of a set.
+        ways: u32 => integers(1, 1024).of("lines").simulator_only();
+        /// Cycles of a hit, and to find a miss.
+        latency: u32 => cycles();
+        /// Lines that may be on their way at once (miss status holding registers).
+        misses: u32 => integers(1, 100_000).of("lines").simulator_only();
+        /// Energy of reading or writing a sector.
+        sector_pj: f64 => picojoules().simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
     }
 
     /// The L1.5.
@@ -76,6 +129,10 @@ tables! {
         latency: u32 => cycles();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine");
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine");
     }
 
     /// The L2.
@@ -97,6 +154,14 @@ tables! {
         atomic_interval: u32 => cycles().simulator_only();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules().simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
+        /// Where stores go.
+        write: WritePolicy = WritePolicy::Back => any("both make a machine").simulator_only();
+        /// Whether a store that finds no line makes one; without, it goes to the next level.
+        write_allocate: bool = true => any("both make a machine").simulator_only();
     }
 
     /// The network between SMs and L2.
