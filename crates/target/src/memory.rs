@@ -2,6 +2,7 @@
 //! memory, address generation.
 
 use crate::describe::*;
+use crate::mapping::AddressMapping;
 use crate::validate;
 use crate::words::{Replacement, SetIndex, WritePolicy};
 
@@ -148,6 +149,9 @@ tables! {
         slices: u32 => integers(1, 256).of("slices").simulator_only();
         /// Cycles of a hit, and to find a miss.
         latency: u32 => cycles();
+        /// Whether upper bits of the line number are folded into the slice's, so that power-of-two pitches
+        /// spread over slices; otherwise lines go round the slices.
+        slice_hash: bool = true => any("both make a machine").simulator_only();
         /// Cycles a slice is busy with a sector.
         interval: u32 => cycles().simulator_only();
         /// Cycles a slice is busy with one lane's atomic.
@@ -192,6 +196,34 @@ tables! {
         row_cycle: u32 => cycles().simulator_only();
         /// Cycles a channel is busy with a sector.
         interval: u32 => cycles().simulator_only();
+        /// From an activation to the first access (tRCD). 0: `row-miss` covers precharge, activation and access;
+        /// otherwise an access of a row that is not open ends `row-hit` after this, and `row-miss` has no effect.
+        t_rcd: u32 = 0 => cycles().simulator_only();
+        /// From a precharge to the activation (tRP), where another row is open.
+        t_rp: u32 = 0 => cycles().simulator_only();
+        /// From an activation to the precharge (tRAS); 0: not modelled.
+        t_ras: u32 = 0 => cycles().simulator_only();
+        /// Between two accesses of a channel at least (tCCD).
+        t_ccd: u32 = 0 => cycles().simulator_only();
+        /// Between activations of two banks of a channel (tRRD); 0: not modelled.
+        t_rrd: u32 = 0 => cycles().simulator_only();
+        /// From the end of a write to the precharge of its bank (tWR); 0: not modelled.
+        t_wr: u32 = 0 => cycles().simulator_only();
+        /// Added between a read and a write behind it on a channel (tRTW).
+        t_rtw: u32 = 0 => cycles().simulator_only();
+        /// Added between a write and a read behind it on a channel (tWTR).
+        t_wtr: u32 = 0 => cycles().simulator_only();
+        /// Between two refreshes of a channel (tREFI); 0: none. A refresh closes all rows.
+        t_refi: u32 = 0 => cycles().simulator_only();
+        /// Cycles of a refresh, in which the channel does nothing else (tRFC).
+        t_rfc: u32 = 0
+            => across(validate::refresh, "less than t-refi, or 0").of("cycles").simulator_only();
+        /// Parts of an address from its upper bits to its lower ones: `row`, `bank`, `column`, `channel`, each
+        /// once as it is; `row` and `column` also with a number of bits, as `column.8`.
+        mapping: AddressMapping = AddressMapping::INTERLEAVED
+            => across(validate::mapping, "`row` first, bits of `column` for a line at least last").simulator_only();
+        /// Whether upper bits are folded into channel and bank, so that power-of-two pitches spread over them.
+        hash: bool = true => any("both make a machine").simulator_only();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules().simulator_only();
         /// Energy of opening a row.

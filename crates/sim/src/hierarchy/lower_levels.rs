@@ -175,7 +175,8 @@ impl LowerLevels {
     /// Slice of a line.
     fn slice(&self, line: LineNumber) -> usize {
         let n = self.slices.len() as u64;
-        ((line ^ (line >> 5) ^ (line >> 11)) % n) as usize
+        let number = if self.description.l2.slice_hash { line ^ (line >> 5) ^ (line >> 11) } else { line };
+        (number % n) as usize
     }
 
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.
@@ -350,7 +351,7 @@ impl LowerLevels {
             return self.use_link(now, count) + u64::from(self.description.system.latency);
         }
         self.statistics.dram_read_bytes += bytes;
-        self.dram.access(self.address(line) & (CODE_BASE - 1), count, now)
+        self.dram.access(self.address(line) & (CODE_BASE - 1), count, false, now)
     }
 
     /// Writes bytes of a line to the memory that it is of.
@@ -378,7 +379,7 @@ impl LowerLevels {
             self.use_link(now, count);
             self.statistics.system_written_bytes += bytes;
         } else {
-            self.dram.access(self.address(line) & (CODE_BASE - 1), count, now);
+            self.dram.access(self.address(line) & (CODE_BASE - 1), count, true, now);
             self.statistics.dram_written_bytes += bytes;
         }
     }
