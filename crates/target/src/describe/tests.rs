@@ -138,7 +138,7 @@ fn each_bound_holds_and_what_is_just_outside_is_refused_by_name() {
 }
 
 /// For each rule across fields: the field, an override that just fits, and one that just does not.
-const ACROSS: [(&str, &str, &str); 18] = [
+const ACROSS: [(&str, &str, &str); 21] = [
     ("sm.main-registers", "sm.main-registers=8192", "sm.main-registers=8191"),
     ("sm.main-registers", "sm.main-registers=16777216", "sm.main-registers=16777217"),
     ("sm.scalar-threshold", "sm.scalar-threshold=31", "sm.scalar-threshold=32"),
@@ -157,6 +157,17 @@ const ACROSS: [(&str, &str, &str); 18] = [
     ("memory.l2.bytes", "memory.l2.bytes=16384", "memory.l2.bytes=0"),
     ("memory.dram.row-bytes", "memory.dram.row-bytes=128", "memory.dram.row-bytes=64"),
     ("memory.dram.row-bytes", "memory.dram.row-bytes=65536", "memory.dram.row-bytes=131072"),
+    ("memory.dram.t-rfc", "memory.dram.t-refi=1", "memory.dram.t-rfc=1"),
+    (
+        "memory.dram.mapping",
+        "memory.dram.mapping='row:bank:column:channel:column.7'",
+        "memory.dram.mapping='row:bank:column:channel:column.6'",
+    ),
+    (
+        "memory.dram.mapping",
+        "memory.dram.mapping='row:bank:channel:column'",
+        "memory.dram.mapping='row:bank:column:channel:column.1'",
+    ),
 ];
 
 #[test]
