@@ -2,7 +2,7 @@
 //!
 //! A description is a TOML file; `heddle.toml` at the root of the project is the default machine. Nothing
 //! about a machine is a constant elsewhere. A field is one row of a table, with its meaning, range and
-//! default (`machine.rs`, `memory.rs`; how rows are written: `describe.rs`); rules across fields are
+//! default (`machine.rs`, `memory.rs`, `power.rs`; how rows are written: `describe.rs`); rules across fields are
 //! functions of `validate.rs`. `docs/FIELDS.md` is generated from the rows.
 
 mod describe;
@@ -11,9 +11,11 @@ pub mod limits;
 mod load;
 mod machine;
 mod memory;
+mod power;
 mod validate;
 
 pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
 pub use machine::{Cluster, Distances, Energy, Machine, Sm, Timing, Unit};
 pub use memory::{Cache, Dram, Memory, Network, SecondLevel, SharedCache, SystemMemory};
+pub use power::StaticPower;
