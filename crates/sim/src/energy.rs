@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::functional::BlockCounts;
 use super::hierarchy::{Path, policy};
 use super::program::Program;
-use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, Statistics};
+use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, STATIC, Statistics};
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
 use heddle_target::Machine;
 use heddle_target::registers::RegisterPrices;
@@ -152,14 +152,8 @@ fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine:
     }
 }
 
-/// Energy by component, from a launch's statistics and its cycles.
-pub(crate) fn energy(
-    program: &Program,
-    counts: &BlockCounts,
-    s: &Statistics,
-    cycles: u64,
-    machine: &Machine,
-) -> BTreeMap<String, f64> {
+/// Energy by component, from a launch's statistics.
+pub(crate) fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, machine: &Machine) -> BTreeMap<String, f64> {
     let e = &machine.energy;
     let mut result: BTreeMap<String, f64> = BTreeMap::new();
     let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;
@@ -213,7 +207,6 @@ pub(crate) fn energy(
         put("memory dram", h.dram_row_misses as f64 * m.dram.activate_pj);
         put("memory system", (h.system_read_bytes + h.system_written_bytes) as f64 / sector * m.system.sector_pj);
     }
-    let seconds = cycles as f64 / (machine.clock_mhz * 1e6);
-    put("static", seconds * e.static_watts * 1e12);
+    put(STATIC, s.static_pj.values().sum());
     result
 }

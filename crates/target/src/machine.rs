@@ -7,9 +7,9 @@ use strum::IntoEnumIterator;
 
 use heddle_isa::OpClass;
 
-use crate::Memory;
 use crate::describe::*;
 use crate::validate;
+use crate::{Memory, StaticPower};
 
 tables! {
     /// A whole machine.
@@ -118,8 +118,10 @@ tables! {
         issue_pj: f64 => picojoules();
         /// Comparing the operands of one lane with the first active lane's (run-time scalarizer, S7).
         scalar_compare_pj: f64 => picojoules();
-        /// Static power of the whole device.
+        /// Static power of the whole device, less what `static-power` gives to components.
         static_watts: f64 => from_zero().of("W").simulator_only();
+        /// Static power of components.
+        static_power: StaticPower = StaticPower::NONE => fields();
     }
 
     /// How the energy of a register file follows from its capacity (C13). Arrays are 128 bits wide, for four

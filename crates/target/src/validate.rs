@@ -100,6 +100,12 @@ pub(crate) fn energy_tables(machine: &Machine) -> Result<(), Violation> {
     Ok(())
 }
 
+/// An SM that is switched off draws at most what it draws otherwise.
+pub(crate) fn gated_share(machine: &Machine) -> Result<(), Violation> {
+    let share = machine.energy.static_power.gated_share;
+    check((0.0..=1.0).contains(&share), "energy.static-power.gated-share", &share, "must be 0 to 1")
+}
+
 /// Lines are whole sectors.
 pub(crate) fn line_bytes(machine: &Machine) -> Result<(), Violation> {
     let m = &machine.memory;
