@@ -5,6 +5,7 @@
 //! default (`machine.rs`, `memory.rs`; how rows are written: `describe.rs`); rules across fields are
 //! functions of `validate.rs`. `docs/FIELDS.md` is generated from the rows.
 
+mod clusters;
 mod describe;
 pub mod docs;
 pub mod limits;
@@ -15,5 +16,5 @@ mod validate;
 
 pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
-pub use machine::{Cluster, Distances, Energy, Machine, Sm, Timing, Unit};
+pub use machine::{Cluster, Distances, Energy, Machine, MainFile, Scheduler, SharedUnits, Sm, Timing, Unit};
 pub use memory::{Cache, Dram, Memory, Network, SecondLevel, SharedCache, SystemMemory};
