@@ -34,7 +34,7 @@ use heddle_target::Machine;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Run {
-    /// The case file (.json), or a source (.cl, .ll, .bc, .mir) with --global.
+    /// The case file (.json), or a source (.cl, .ll, .bc, .mir, .s) with --global.
     #[arg(value_name = "CASE OR SOURCE")]
     case: PathBuf,
     /// Kernel to launch; where the source has one alone, that one.
@@ -128,7 +128,7 @@ const FUNCTIONAL: [(Check, &str); 3] =
     [(Check::Races, "races"), (Check::Uninitialised, "uninitialised"), (Check::Barriers, "barriers")];
 
 /// Extensions of sources; anything else is a case file.
-const SOURCES: [&str; 4] = ["cl", "ll", "bc", "mir"];
+const SOURCES: [&str; 5] = ["cl", "ll", "bc", "mir", "s"];
 
 impl Run {
     /// Whether the input is a source, which the command line describes a launch for.
@@ -143,11 +143,11 @@ impl Run {
             let launch = self.kernel.is_some() || self.global.is_some() || !self.args.is_empty();
             if launch || self.local.is_some() || self.offset.is_some() {
                 return Err(Failure::input(format!(
-                    "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir), not with a case file"
+                    "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir, .s), not with a case file"
                 )));
             }
             let is_json = self.case.extension().is_some_and(|e| e == "json");
-            let hint = if is_json { "" } else { " (sources end in .cl, .ll, .bc or .mir; this is read as a case file)" };
+            let hint = if is_json { "" } else { " (sources end in .cl, .ll, .bc, .mir or .s; this is read as a case file)" };
             return Case::read(&self.case).map_err(|e| Failure::input(format!("{e}{hint}")));
         }
         let Some(global) = &self.global else {

@@ -7,9 +7,9 @@ use strum::IntoEnumIterator;
 
 use heddle_isa::OpClass;
 
-use crate::Memory;
 use crate::describe::*;
 use crate::validate;
+use crate::{Memory, Scheduler, StaticPower};
 
 tables! {
     /// A whole machine.
@@ -144,6 +144,8 @@ tables! {
 
     /// Energies apart from the units'.
     Energy {
+        /// For which arrays the prices below hold, and how they follow from capacities (C13).
+        arrays: Arrays = Arrays::AS_LISTED => fields();
         /// Reading 32 bits of one lane from the main file, wire included where `wire-pj-per-mm` is 0.
         main_read_pj: f64 => picojoules();
         /// Writing 32 bits of one lane to the main file.
@@ -167,8 +169,28 @@ tables! {
         issue_pj: f64 => picojoules();
         /// Comparing the operands of one lane with the first active lane's (run-time scalarizer, S7).
         scalar_compare_pj: f64 => picojoules();
-        /// Static power of the whole device.
+        /// Static power of the whole device, less what `static-power` gives to components.
         static_watts: f64 => from_zero().of("W").simulator_only();
+        /// Static power of components.
+        static_power: StaticPower = StaticPower::NONE => fields();
+    }
+
+    /// How the energy of a register file follows from its capacity (C13). Arrays are 128 bits wide, for four
+    /// lanes; `crates/target/src/registers.rs` has the model and its sources.
+    Arrays: Copy {
+        /// Warps whose registers the files of `local-read-pj` and `local-write-pj` hold; 0: these prices hold
+        /// whatever the number of warps.
+        table_warps: u32 = Arrays::AS_LISTED.table_warps => integers(0, 256).of("warps");
+        /// Bank for which `main-read-pj` and `main-write-pj` hold; 0: they hold whatever the bank.
+        main_bank_bytes: u32 = Arrays::AS_LISTED.main_bank_bytes => integers(0, 1 << 24).of("bytes");
+        /// File for which `scalar-read-pj` and `scalar-write-pj` hold; 0: they hold whatever the file.
+        scalar_file_bytes: u32 = Arrays::AS_LISTED.scalar_file_bytes => integers(0, 1 << 24).of("bytes");
+        /// Energy of reading an SRAM grows with its capacity to this power.
+        read_exponent: f64 = Arrays::AS_LISTED.read_exponent => from_zero();
+        /// Energy of writing likewise.
+        write_exponent: f64 = Arrays::AS_LISTED.write_exponent => from_zero();
+        /// What an access to an SRAM with the ports of a local file costs more than with the main file's.
+        port_factor: f64 = Arrays::AS_LISTED.port_factor => positive();
     }
 
     /// Distances from register files to data paths.
@@ -182,35 +204,6 @@ tables! {
         /// Scalar file to the scalar unit.
         scalar: f64 => from_zero().of("mm");
     }
-}
-
-/// Orders in which warps are asked to issue.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    strum::Display,
-    strum::EnumIter,
-    strum::EnumString,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Scheduler {
-    /// Those that issued last, then the oldest.
-    GreedyOldest,
-    /// The oldest.
-    Oldest,
-    /// In turns.
-    RoundRobin,
-    /// Greedy, then oldest, among the warps of an active set (C14).
-    TwoLevel,
 }
 
 /// Kinds of execution units.
@@ -244,25 +237,18 @@ pub enum Unit {
     Control,
 }
 
-/// A field that is one of a few words.
-macro_rules! word {
-    ($Type:ident, $first:ident) => {
-        impl Described for $Type {
-            const SORT: Sort = Sort::Word;
-            fn kind() -> String {
-                $Type::iter().map(|word| word.to_string()).collect::<Vec<_>>().join(", ")
-            }
-            fn check(&self, _: &str, _: Allowed) -> Result<(), Violation> {
-                Ok(())
-            }
-            fn forget(&mut self, whole: bool) {
-                *self = if whole { $Type::$first } else { *self };
-            }
-        }
-    };
+impl Described for Unit {
+    const SORT: Sort = Sort::Word;
+    fn kind() -> String {
+        Unit::iter().map(|u| u.to_string()).collect::<Vec<_>>().join(", ")
+    }
+    fn check(&self, _: &str, _: Allowed) -> Result<(), Violation> {
+        Ok(())
+    }
+    fn forget(&mut self, whole: bool) {
+        *self = if whole { Unit::Alu } else { *self };
+    }
 }
-word!(Unit, Alu);
-word!(Scheduler, GreedyOldest);
 
 impl MainFile {
     /// As many ports as are wanted, and nothing added to the latency of units.
@@ -273,6 +259,18 @@ impl MainFile {
     pub fn is_modelled(&self) -> bool {
         self.banks > 0 || self.latency > 0 || self.collectors > 0
     }
+}
+
+impl Arrays {
+    /// Prices as the description lists them, whatever the capacity; exponents and ports from CACTI 7.
+    pub const AS_LISTED: Arrays = Arrays {
+        table_warps: 0,
+        main_bank_bytes: 0,
+        scalar_file_bytes: 0,
+        read_exponent: 0.57,
+        write_exponent: 0.46,
+        port_factor: 1.4,
+    };
 }
 
 impl Machine {
@@ -286,6 +284,11 @@ impl Machine {
     /// Warps of an SM that issue and hold local registers, if these are not all that are resident (C14).
     pub fn active_set(&self) -> Option<u32> {
         (self.sm.scheduler == Scheduler::TwoLevel && self.sm.active_warps > 0).then_some(self.sm.active_warps)
+    }
+
+    /// Whether warps lose their local registers when they leave the active set, so that code has strands (C14).
+    pub fn has_strands(&self) -> bool {
+        self.active_set().is_some()
     }
 
     /// Cycles from issue to the result of an operation of a class on a vector unit, memory included (atomics:
