@@ -19,5 +19,7 @@ pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
 pub use machine::{Cluster, Distances, Energy, Machine, Sm, Timing, Unit};
 pub use mapping::{AddressField, AddressMapping, AddressPart};
-pub use memory::{Cache, DataCache, Dram, InstructionCache, Memory, Network, SecondLevel, SharedCache, SystemMemory};
+pub use memory::{
+    Cache, DataCache, Dram, InstructionCache, Memory, Network, SecondLevel, SharedCache, SharedTlb, SystemMemory, Tlb,
+};
 pub use words::{Replacement, SetIndex, WritePolicy};

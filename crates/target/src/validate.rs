@@ -112,6 +112,16 @@ pub(crate) fn row_bytes(machine: &Machine) -> Result<(), Violation> {
     power_of_two(m.dram.row_bytes, ("line-bytes", m.line_bytes), 65536, "memory.dram.row-bytes")
 }
 
+/// TLBs are whole sets.
+pub(crate) fn tlb_sizes(machine: &Machine) -> Result<(), Violation> {
+    let m = &machine.memory;
+    for (name, entries, ways) in [("tlb", m.tlb.entries, m.tlb.ways), ("l2-tlb", m.l2_tlb.entries, m.l2_tlb.ways)] {
+        let fits = entries.is_multiple_of(ways) && entries <= 65536;
+        check(fits, &format!("memory.{name}.entries"), &entries, &format!("must be 0 to 65536, a multiple of ways ({ways})"))?;
+    }
+    Ok(())
+}
+
 /// Refreshes leave time between them.
 pub(crate) fn refresh(machine: &Machine) -> Result<(), Violation> {
     let d = &machine.memory.dram;

@@ -19,6 +19,7 @@ use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, add_
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, SectorRead, count_eviction};
 use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
 use super::sm_caches::SmCaches;
+use super::tlb::{ArrivingRequest, Translation};
 use super::{Access, AccessCost, Path};
 use crate::DeviceMemory;
 use crate::statistics::HierarchyStatistics;
@@ -202,12 +203,19 @@ impl ClusterCaches {
         cost.far = self.lower.as_ref().map_or(0, |b| b.far_sectors);
     }
 
-    /// A request enters the network and takes its SM's port for some cycles. Returns the cycle of its arrival at L2.
+    /// A request for a line enters the network and takes its SM's port for some cycles. Returns its arrival at L2.
     #[inline]
-    fn inject(&mut self, from: Requester, cycles: u64) -> u64 {
-        let enters = self.sms[from.sm].port.inject(from.now, cycles);
+    fn inject(&mut self, from: Requester, line: LineNumber, cycles: u64) -> ArrivingRequest {
+        let address = line * self.line_bytes();
+        let sm = &mut self.sms[from.sm];
+        let enters = sm.port.inject(from.now, cycles);
         self.access.port_wait = enters - from.now;
-        enters + u64::from(self.memory.network.latency)
+        let (translation, looking_up) = sm.translation.look_up(address);
+        if translation != Translation::None && sm.translation.has_tlb() {
+            self.statistics.tlb.look_ups += 1;
+            self.statistics.tlb.misses += u64::from(translation == Translation::Unknown);
+        }
+        ArrivingRequest { cycle: enters + looking_up + u64::from(self.memory.network.latency), translation }
     }
 
     /// Requests sectors of L2. Returns the cycle at which they are here, which may be pending.
@@ -215,7 +223,7 @@ impl ClusterCaches {
         let count = u64::from(read.sectors.count_ones());
         let network = self.memory.network;
         let interval = u64::from(network.interval);
-        let arrives = self.inject(from, interval);
+        let arrives = self.inject(from, read.line, interval);
         let reply = self.sms[from.sm].port.reserve_reply(from.now, interval * count);
         let back = reply - from.now + interval * count + u64::from(network.latency);
         self.statistics.network_sectors += count;
@@ -223,7 +231,7 @@ impl ClusterCaches {
         match &mut self.lower {
             Some(lower) => lower.read(memory, read, arrives, out) + back,
             None => {
-                let not_before = arrives + u64::from(self.memory.l2.latency) + back;
+                let not_before = arrives.cycle + u64::from(self.memory.l2.latency) + back;
                 let ticket = self.deferred.new_ticket(None, not_before);
                 self.access.tickets.push(ticket);
                 let data = Box::new([0; LONGEST_LINE]);
@@ -237,7 +245,7 @@ impl ClusterCaches {
     /// Sends bytes of a line to L2: an SM's store, or what its L1 evicted.
     fn write_lower(&mut self, memory: &DeviceMemory, from: Requester, write: &LineWrite) {
         let count = u64::from(sectors_of(write.mask, self.sector_bytes()).count_ones());
-        let arrives = self.inject(from, u64::from(self.memory.network.interval) * count);
+        let arrives = self.inject(from, write.line, u64::from(self.memory.network.interval) * count);
         self.statistics.network_sectors += count;
         self.statistics.l1_to_l2_bytes += count * self.coalescer.geometry.sector_bytes;
         match &mut self.lower {

@@ -14,6 +14,7 @@ use super::Path;
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, runs};
 use super::lower_levels::{LineWrite, LowerLevels, SectorRead};
 use super::policy::AccessPolicy;
+use super::tlb::ArrivingRequest;
 use crate::DeviceMemory;
 
 /// Number of an answer that is still to come.
@@ -34,8 +35,8 @@ pub enum Request {
         ticket: Ticket,
         /// What is read.
         read: SectorRead<'static>,
-        /// Cycle of arrival at L2.
-        arrives: u64,
+        /// Its arrival at L2.
+        arrives: ArrivingRequest,
         /// Cycles from there to the requester.
         back: u64,
         /// Room for the answer.
@@ -51,8 +52,8 @@ pub enum Request {
         mask: ByteMask,
         /// What L2 does (K4).
         policy: &'static AccessPolicy,
-        /// Cycle of arrival at L2.
-        arrives: u64,
+        /// Its arrival at L2.
+        arrives: ArrivingRequest,
         /// Stores that go to system memory one by one if the policy says so.
         transactions: u32,
     },

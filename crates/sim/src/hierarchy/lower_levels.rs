@@ -12,8 +12,10 @@ use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKin
 use super::dram::Dram;
 use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, bytes_of, runs, sectors_of};
 use super::policy::{AccessPolicy, L2Policy};
+use super::sm_caches::NetworkPort;
+use super::tlb::{ArrivingRequest, SharedTranslation};
 use crate::DeviceMemory;
-use crate::statistics::{CacheStatistics, HierarchyStatistics};
+use crate::statistics::{CacheStatistics, HierarchyStatistics, TlbStatistics};
 use heddle_target::{Memory, WritePolicy};
 
 /// First address of the private memories of all resident warps, above every device address.
@@ -64,9 +66,10 @@ enum Home {
     Nowhere,
 }
 
-/// A slice of L2: it serves one sector after the other.
+/// A slice of L2: it serves one sector after the other, behind a port with a direction for requests and one for replies.
 struct Slice {
     cache: Cache,
+    port: NetworkPort,
     /// Cycle from which it can serve the next sector.
     free: u64,
 }
@@ -81,11 +84,29 @@ impl Slice {
     }
 }
 
+/// For how many sectors' time a request takes the port of a slice, and the slice.
+#[derive(Clone, Copy)]
+struct Load {
+    carried: u64,
+    served: u64,
+}
+
+/// What an access of a slice found.
+struct SliceAccess {
+    /// Where the line is.
+    frame: LineFrame,
+    /// Cycle at which it was looked up.
+    found: u64,
+    /// Cycle at which its sectors are there.
+    ready: u64,
+}
+
 /// The levels that all SMs share: L2, device memory, and system memory behind the host's link.
 pub struct LowerLevels {
     description: Memory,
     slices: Vec<Slice>,
     dram: Dram,
+    translation: SharedTranslation,
     /// Cycle from which the link to system memory is free.
     link_free: u64,
     /// Private memory that has left the caches.
@@ -126,12 +147,13 @@ impl LowerLevels {
                 slices: m.l2.slices,
                 number: u64::from(number),
             });
-            Slice { cache, free: 0 }
+            Slice { cache, port: NetworkPort::default(), free: 0 }
         };
         LowerLevels {
             description: m.clone(),
             slices: (0..m.l2.slices).map(slice).collect(),
             dram: Dram::new(&m.dram),
+            translation: SharedTranslation::new(m),
             link_free: 0,
             private: FxHashMap::default(),
             statistics: HierarchyStatistics::default(),
@@ -143,10 +165,11 @@ impl LowerLevels {
     pub fn restart_clock(&mut self) {
         for s in &mut self.slices {
             s.cache.restart_clock();
-            s.free = 0;
+            (s.port, s.free) = (NetworkPort::default(), 0);
         }
         self.dram.restart_clock();
         self.link_free = 0;
+        self.translation.restart_clock();
     }
 
     fn sector_bytes(&self) -> usize {
@@ -185,24 +208,46 @@ impl LowerLevels {
         if home == Home::System { policy.l2_system } else { policy.l2_device }
     }
 
-    /// Reads sectors from L2, where the request arrives at a cycle. Returns the cycle at which the slice has them all.
-    pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64, out: &mut LineBytes) -> u64 {
-        let (frame, done) = self.access(memory, read, arrives, u64::from(read.sectors.count_ones()));
+    /// A request comes to its slice, of which it takes the port for the sectors that it carries (or one) and then
+    /// the slice itself. Returns the cycle at which the slice begins with it.
+    fn enter_slice(&mut self, line: LineNumber, request: ArrivingRequest, carried: u64, sectors: u64) -> u64 {
+        let arrives = self.translation.translate(self.address(line), request);
+        let Memory { l2, network, .. } = &self.description;
+        let (interval, port_interval) = (u64::from(l2.interval), u64::from(network.slice_interval));
+        let slice = self.slice(line);
+        let slice = &mut self.slices[slice];
+        let arrives = slice.port.inject(arrives, port_interval * carried);
+        slice.reserve(arrives, interval * sectors)
+    }
+
+    /// Cycles that the reply to a request, found in its slice at a cycle, is later for the slice's port: it
+    /// waits for those before it, and takes longer than the SM's port if the slice's is slower.
+    fn reply_delay(&mut self, line: LineNumber, found: u64, sectors: u64) -> u64 {
+        let network = self.description.network;
+        let slice = self.slice(line);
+        let port_interval = u64::from(network.slice_interval);
+        let starts = self.slices[slice].port.reserve_reply(found, port_interval * sectors);
+        starts - found + port_interval.saturating_sub(u64::from(network.interval)) * sectors
+    }
+
+    /// Reads sectors from L2, where the request arrives at a cycle. Returns the cycle at which they enter the network.
+    pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, out: &mut LineBytes) -> u64 {
+        let sectors = u64::from(read.sectors.count_ones());
+        let SliceAccess { frame, found, ready } = self.access(memory, read, arrives, Load { carried: 1, served: sectors });
         let slice = self.slice(read.line);
         let bytes = self.slices[slice].cache.bytes(frame);
         out[..bytes.len()].copy_from_slice(bytes);
-        done
+        ready + self.reply_delay(read.line, found, sectors)
     }
 
-    /// Brings sectors of a line into L2, keeping its slice busy for `slots` sectors' time. Returns where it
-    /// is and when they are there.
-    fn access(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64, slots: u64) -> (LineFrame, u64) {
+    /// Brings sectors of a line into L2.
+    fn access(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, load: Load) -> SliceAccess {
         let SectorRead { line, sectors, policy } = read;
         let home = self.home(memory, line);
         let policy = Self::policy_at(home, policy);
         let l2 = self.description.l2;
         let slice = self.slice(line);
-        let start = self.slices[slice].reserve(arrives, u64::from(l2.interval) * slots);
+        let start = self.enter_slice(line, arrives, load.carried, load.served);
         let found = start + u64::from(l2.latency);
         if policy == L2Policy::VolatileFetch {
             // Stores that wait in the line are not lost.
@@ -222,7 +267,7 @@ impl LowerLevels {
             self.slices[slice].cache.fill(frame, missing, &bytes, arrives);
         }
         let ready = self.slices[slice].cache.ready(frame, sectors);
-        (frame, ready.max(found))
+        SliceAccess { frame, found, ready: ready.max(found) }
     }
 
     /// Finds a line in its slice or makes room for it at a cycle.
@@ -238,12 +283,12 @@ impl LowerLevels {
     }
 
     /// Writes bytes of a line to L2, where they arrive at a cycle.
-    pub fn write(&mut self, memory: &DeviceMemory, write: &LineWrite, arrives: u64) {
+    pub fn write(&mut self, memory: &DeviceMemory, write: &LineWrite, arrives: ArrivingRequest) {
         let LineWrite { line, data, mask, policy, transactions } = *write;
         let count = u64::from(sectors_of(mask, self.sector_bytes()).count_ones());
         self.statistics.l2.writes += count;
         let slice = self.slice(line);
-        let start = self.slices[slice].reserve(arrives, u64::from(self.description.l2.interval) * count);
+        let start = self.enter_slice(line, arrives, count, count);
         let home = self.home(memory, line);
         let policy = Self::policy_at(home, policy);
         if policy == L2Policy::WriteThrough {
@@ -276,12 +321,12 @@ impl LowerLevels {
         &mut self,
         memory: &DeviceMemory,
         read: SectorRead,
-        arrives: u64,
+        arrives: ArrivingRequest,
         lanes: u32,
         update: &mut dyn FnMut(&mut LineBytes) -> ByteMask,
     ) -> u64 {
-        let line = read.line;
-        let (frame, done) = self.access(memory, read, arrives, 1);
+        let (line, sectors) = (read.line, u64::from(read.sectors.count_ones()));
+        let SliceAccess { frame, found, ready: done } = self.access(memory, read, arrives, Load { carried: sectors, served: 1 });
         let slice = self.slice(line);
         let mut bytes = [0; LONGEST_LINE];
         let cached = self.slices[slice].cache.bytes(frame);
@@ -303,7 +348,7 @@ impl LowerLevels {
             self.statistics.system_written_bytes += u64::from(self.description.sector_bytes);
         }
         self.statistics.l2.writes += u64::from(read.sectors.count_ones());
-        done + each * u64::from(lanes)
+        done + each * u64::from(lanes) + self.reply_delay(line, found, sectors)
     }
 
     /// Takes the link to system memory for some sectors, from a cycle on at the earliest. Returns the cycle behind the last.
@@ -314,8 +359,8 @@ impl LowerLevels {
     }
 
     /// Brings a line into L2 for later (K5).
-    pub fn prefetch(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64) {
-        self.access(memory, read, arrives, 1);
+    pub fn prefetch(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest) {
+        self.access(memory, read, arrives, Load { carried: 1, served: 1 });
     }
 
     /// Whether a line has a home to be fetched from: a prefetch of anything else does nothing (K5).
@@ -438,6 +483,9 @@ impl LowerLevels {
         }
         self.private.clear();
         self.statistics.dram_row_hits = std::mem::take(&mut self.dram.row_hits);
+        let shared = &self.translation;
+        self.statistics.l2_tlb = TlbStatistics { look_ups: shared.look_ups, misses: shared.misses };
+        self.statistics.page_walks = shared.walks;
         self.statistics.dram_row_misses = std::mem::take(&mut self.dram.row_misses);
     }
 

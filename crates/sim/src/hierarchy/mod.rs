@@ -11,6 +11,7 @@
 //! - `cluster_caches`: the caches of an SM cluster, that is of the SMs that share an L1.5.
 //! - `lower_levels`: L2, DRAM, system memory, which all SMs share.
 //! - `deferred`: what waits for them where SMs are simulated side by side.
+//! - `tlb`: what translation of addresses adds.
 //! - `dram`: channels, banks, rows.
 //!
 //! A warp's access is cut into transactions, one for each line it touches (coalescing); an L1 looks up one a
@@ -34,6 +35,7 @@ mod mshr;
 pub mod policy;
 mod replacement;
 mod sm_caches;
+mod tlb;
 
 use std::cell::RefCell;
 

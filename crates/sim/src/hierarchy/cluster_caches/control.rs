@@ -39,7 +39,7 @@ impl ClusterCaches {
             let network = self.memory.network;
             let count = u64::from(t.sectors.count_ones());
             let interval = u64::from(network.interval) * count;
-            let arrives = self.inject(from, interval);
+            let arrives = self.inject(from, t.line, interval);
             let sector_bytes = self.coalescer.geometry.sector_bytes;
             self.statistics.network_sectors += 2 * count;
             self.statistics.l1_to_l2_bytes += count * sector_bytes;
@@ -143,7 +143,7 @@ impl ClusterCaches {
                 self.read_l15(memory, from, read, &mut data);
             }
             _ => {
-                let arrives = self.inject(from, u64::from(self.memory.network.interval));
+                let arrives = self.inject(from, line, u64::from(self.memory.network.interval));
                 if let Some(lower) = &mut self.lower {
                     lower.prefetch(memory, read, arrives);
                 }
