@@ -115,7 +115,7 @@ fn hierarchy(s: &Statistics) -> &HierarchyStatistics {
 }
 
 /// Settings beside the default ones; each is other than the default in what it names.
-const POLICIES: [&[&str]; 17] = [
+const POLICIES: [&[&str]; 22] = [
     &[],
     &["memory.data.replacement=pseudo-lru", "memory.l2.replacement=pseudo-lru", "memory.l15.replacement=pseudo-lru"],
     &["memory.data.replacement=fifo", "memory.l2.replacement=fifo", "memory.uniform.replacement=fifo"],
@@ -132,6 +132,17 @@ const POLICIES: [&[&str]; 17] = [
     &["memory.dram.t-ccd=6", "memory.dram.t-rtw=7", "memory.dram.t-wtr=9", "memory.dram.t-refi=3000", "memory.dram.t-rfc=300"],
     &["memory.dram.mapping='row:column:bank:channel:column.7'", "memory.dram.hash=false"],
     &["memory.network.slice-interval=3"],
+    &["memory.dram.scheduler=fr-fcfs"],
+    &["memory.dram.scheduler=fr-fcfs", "sm.max-work-groups=1"],
+    &["memory.dram.scheduler=fr-fcfs", "sm.max-warps=4", "sm.count=3"],
+    &["memory.dram.scheduler=fr-fcfs", "memory.dram.queue=4", "memory.dram.starvation=50", "memory.data.misses=8"],
+    &[
+        "memory.dram.scheduler=fr-fcfs",
+        "memory.dram.t-refi=2000",
+        "memory.dram.t-rfc=200",
+        "memory.data.merges=1",
+        "memory.dram.row-hit=4",
+    ],
     &[
         "memory.tlb.entries=8",
         "memory.tlb.ways=4",

@@ -22,4 +22,4 @@ pub use mapping::{AddressField, AddressMapping, AddressPart};
 pub use memory::{
     Cache, DataCache, Dram, InstructionCache, Memory, Network, SecondLevel, SharedCache, SharedTlb, SystemMemory, Tlb,
 };
-pub use words::{Replacement, SetIndex, WritePolicy};
+pub use words::{DramScheduler, Replacement, SetIndex, WritePolicy};

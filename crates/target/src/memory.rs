@@ -4,7 +4,7 @@
 use crate::describe::*;
 use crate::mapping::AddressMapping;
 use crate::validate;
-use crate::words::{Replacement, SetIndex, WritePolicy};
+use crate::words::{DramScheduler, Replacement, SetIndex, WritePolicy};
 
 tables! {
     /// Memory.
@@ -234,6 +234,13 @@ tables! {
         row_cycle: u32 => cycles().simulator_only();
         /// Cycles a channel is busy with a sector.
         interval: u32 => cycles().simulator_only();
+        /// In which order a channel serves requests.
+        scheduler: DramScheduler = DramScheduler::InOrder
+            => across(validate::scheduler, "fr-fcfs: row-hit of 4 or more").simulator_only();
+        /// Requests of a channel among which fr-fcfs chooses; more wait behind them.
+        queue: u32 = 32 => integers(1, 4096).of("requests").simulator_only();
+        /// Cycles after which the oldest request goes before all others (fr-fcfs); 0: never.
+        starvation: u32 = 1000 => cycles().simulator_only();
         /// From an activation to the first access (tRCD). 0: `row-miss` covers precharge, activation and access;
         /// otherwise an access of a row that is not open ends `row-hit` after this, and `row-miss` has no effect.
         t_rcd: u32 = 0 => cycles().simulator_only();

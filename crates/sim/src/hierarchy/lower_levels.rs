@@ -2,21 +2,25 @@
 //!
 //! Every slice and channel serves in the order in which requests are made; a request waits for those made
 //! before it, not for those that are made later and arrive earlier. Bytes move when the request is made; its
-//! time of arrival is what the requester waits for.
+//! time of arrival is what the requester waits for. Where DRAM chooses among requests this is known later:
+//! see [`undecided`](super::undecided).
 
 use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
-use super::dram::Dram;
+use super::deferred::{PENDING, Ticket};
+use super::dram::{Chosen, Dram};
 use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, bytes_of, runs, sectors_of};
 use super::policy::{AccessPolicy, L2Policy};
 use super::sm_caches::NetworkPort;
 use super::tlb::{ArrivingRequest, SharedTranslation};
+use super::undecided::{LateReply, Undecided, Waiter};
 use crate::DeviceMemory;
 use crate::statistics::{CacheStatistics, HierarchyStatistics, TlbStatistics};
-use heddle_target::{Memory, WritePolicy};
+use heddle_target::{DramScheduler, Memory, WritePolicy};
+use smallvec::SmallVec;
 
 /// First address of the private memories of all resident warps, above every device address.
 pub const PRIVATE_BASE: u64 = 1 << 60;
@@ -97,8 +101,20 @@ struct SliceAccess {
     frame: LineFrame,
     /// Cycle at which it was looked up.
     found: u64,
-    /// Cycle at which its sectors are there.
+    /// Cycle at which its sectors are there, but for those that are waited for.
     ready: u64,
+    /// Requests of DRAM that bring the others.
+    waits_for: SmallVec<[Ticket; 2]>,
+}
+
+/// What comes of a read.
+pub struct ReadReply {
+    /// Cycle at which it enters the network, if it waits for nothing more.
+    pub ready: u64,
+    /// Cycles from what it waits for to the network.
+    pub delay: u64,
+    /// Requests of DRAM that it waits for.
+    pub waits_for: SmallVec<[Ticket; 2]>,
 }
 
 /// The levels that all SMs share: L2, device memory, and system memory behind the host's link.
@@ -115,6 +131,11 @@ pub struct LowerLevels {
     pub statistics: HierarchyStatistics,
     /// Sectors that missed L2 since this was set to 0.
     pub far_sectors: u32,
+    /// DRAM serves requests now, before all that wait: they need their answers.
+    pub urgent: bool,
+    /// DRAM chooses among requests.
+    chooses: bool,
+    undecided: Undecided,
 }
 
 /// Counts what had to make room for a line.
@@ -158,6 +179,9 @@ impl LowerLevels {
             private: FxHashMap::default(),
             statistics: HierarchyStatistics::default(),
             far_sectors: 0,
+            urgent: false,
+            chooses: m.dram.scheduler == DramScheduler::FrFcfs,
+            undecided: Undecided::new(m),
         }
     }
 
@@ -170,6 +194,7 @@ impl LowerLevels {
         self.dram.restart_clock();
         self.link_free = 0;
         self.translation.restart_clock();
+        self.undecided.restart_clock();
     }
 
     fn sector_bytes(&self) -> usize {
@@ -230,14 +255,49 @@ impl LowerLevels {
         starts - found + port_interval.saturating_sub(u64::from(network.interval)) * sectors
     }
 
-    /// Reads sectors from L2, where the request arrives at a cycle. Returns the cycle at which they enter the network.
-    pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, out: &mut LineBytes) -> u64 {
+    /// Reads sectors from L2, where the request arrives at a cycle.
+    pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, out: &mut LineBytes) -> ReadReply {
         let sectors = u64::from(read.sectors.count_ones());
-        let SliceAccess { frame, found, ready } = self.access(memory, read, arrives, Load { carried: 1, served: sectors });
+        let load = Load { carried: 1, served: sectors };
+        let SliceAccess { frame, found, ready, waits_for } = self.access(memory, read, arrives, load);
         let slice = self.slice(read.line);
         let bytes = self.slices[slice].cache.bytes(frame);
         out[..bytes.len()].copy_from_slice(bytes);
-        ready + self.reply_delay(read.line, found, sectors)
+        let delay = self.reply_delay(read.line, found, sectors);
+        ReadReply { ready: ready + delay, delay, waits_for }
+    }
+
+    /// A read waits for what DRAM has not chosen yet.
+    pub fn wait(&mut self, waiter: Waiter, waits_for: &[Ticket]) {
+        self.undecided.wait(waiter, waits_for);
+    }
+
+    /// Lets DRAM choose as far as the requests of all SMs up to a cycle allow. Returns what reads waited for.
+    pub fn advance(&mut self, cycle: u64) -> Vec<LateReply> {
+        if !self.chooses {
+            return Vec::new();
+        }
+        let before = self.undecided.horizon(cycle);
+        let mut chosen = Vec::new();
+        self.dram.advance(before, &mut chosen);
+        chosen.into_iter().for_each(|c| self.decide(c));
+        self.undecided.take_replies()
+    }
+
+    /// DRAM has chosen a request: its sectors arrive, and what waits for them goes on.
+    fn decide(&mut self, chosen: Chosen) {
+        if let Some((line, sectors)) = self.undecided.decide(chosen) {
+            let slice = self.slice(line);
+            self.slices[slice].cache.arrive_at(line, sectors, chosen.number, chosen.done);
+        }
+    }
+
+    /// DRAM serves a request now that waits to be chosen.
+    fn decide_at_once(&mut self, number: Ticket) {
+        let now = self.undecided.decided_before();
+        if let Some(chosen) = self.dram.serve_at_once(number, now) {
+            self.decide(chosen);
+        }
     }
 
     /// Brings sectors of a line into L2.
@@ -265,9 +325,24 @@ impl LowerLevels {
             let mut bytes = [0; LONGEST_LINE];
             let arrives = self.fetch(memory, home, line, missing, found, &mut bytes);
             self.slices[slice].cache.fill(frame, missing, &bytes, arrives);
+            if arrives >= PENDING {
+                self.undecided.fetch(arrives as Ticket, line, missing);
+            }
         }
-        let ready = self.slices[slice].cache.ready(frame, sectors);
-        SliceAccess { frame, found, ready: ready.max(found) }
+        let mut ready = self.slices[slice].cache.ready(frame, sectors);
+        let mut waits_for = SmallVec::new();
+        if ready >= PENDING {
+            let parts = self.slices[slice].cache.pending(frame, sectors);
+            if self.urgent {
+                parts.iter().for_each(|p| self.decide_at_once(p.0));
+                ready = self.slices[slice].cache.ready(frame, sectors);
+            } else {
+                let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
+                ready = self.slices[slice].cache.ready(frame, known);
+                waits_for.extend(parts.iter().map(|p| p.0));
+            }
+        }
+        SliceAccess { frame, found, ready: ready.max(found), waits_for }
     }
 
     /// Finds a line in its slice or makes room for it at a cycle.
@@ -326,7 +401,8 @@ impl LowerLevels {
         update: &mut dyn FnMut(&mut LineBytes) -> ByteMask,
     ) -> u64 {
         let (line, sectors) = (read.line, u64::from(read.sectors.count_ones()));
-        let SliceAccess { frame, found, ready: done } = self.access(memory, read, arrives, Load { carried: sectors, served: 1 });
+        let load = Load { carried: sectors, served: 1 };
+        let SliceAccess { frame, found, ready: done, .. } = self.access(memory, read, arrives, load);
         let slice = self.slice(line);
         let mut bytes = [0; LONGEST_LINE];
         let cached = self.slices[slice].cache.bytes(frame);
@@ -368,7 +444,8 @@ impl LowerLevels {
         self.home(memory, line) != Home::Nowhere || self.address(line) >= CODE_BASE
     }
 
-    /// Reads sectors from memory, requested at `now`; returns when they are in L2.
+    /// Reads sectors from memory, requested at `now`; returns when they are in L2, which may be pending with the
+    /// number of a request of DRAM.
     fn fetch(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, sectors: u64, now: u64, out: &mut LineBytes) -> u64 {
         let size = self.sector_bytes();
         let count = sectors.count_ones();
@@ -396,7 +473,11 @@ impl LowerLevels {
             return self.use_link(now, count) + u64::from(self.description.system.latency);
         }
         self.statistics.dram_read_bytes += bytes;
-        self.dram.access(self.address(line) & (CODE_BASE - 1), count, false, now)
+        let address = self.address(line) & (CODE_BASE - 1);
+        if self.chooses && !self.urgent {
+            return PENDING | u64::from(self.dram.enqueue(address, count, false, now));
+        }
+        self.dram.access(address, count, false, now)
     }
 
     /// Writes bytes of a line to the memory that it is of.
@@ -424,7 +505,13 @@ impl LowerLevels {
             self.use_link(now, count);
             self.statistics.system_written_bytes += bytes;
         } else {
-            self.dram.access(self.address(line) & (CODE_BASE - 1), count, true, now);
+            let address = self.address(line) & (CODE_BASE - 1);
+            if self.chooses && !self.urgent {
+                // It has been looked up before it goes on.
+                self.dram.enqueue(address, count, true, now + u64::from(self.description.l2.latency));
+            } else {
+                self.dram.access(address, count, true, now);
+            }
             self.statistics.dram_written_bytes += bytes;
         }
     }
@@ -471,6 +558,7 @@ impl LowerLevels {
     /// The end of a launch: what is dirty goes to memory, private memory ends. Takes no time, but counts as traffic.
     pub fn finish(&mut self, memory: &DeviceMemory) {
         let first_private = PRIVATE_BASE / u64::from(self.description.line_bytes);
+        self.urgent = true;
         for i in 0..self.slices.len() {
             for dirty in self.slices[i].cache.clean_all() {
                 if dirty.line >= first_private {
@@ -481,6 +569,7 @@ impl LowerLevels {
                 }
             }
         }
+        self.urgent = false;
         self.private.clear();
         self.statistics.dram_row_hits = std::mem::take(&mut self.dram.row_hits);
         let shared = &self.translation;

@@ -11,6 +11,7 @@
 //! - `cluster_caches`: the caches of an SM cluster, that is of the SMs that share an L1.5.
 //! - `lower_levels`: L2, DRAM, system memory, which all SMs share.
 //! - `deferred`: what waits for them where SMs are simulated side by side.
+//! - `undecided`: reads that wait until DRAM has chosen.
 //! - `tlb`: what translation of addresses adds.
 //! - `dram`: channels, banks, rows.
 //!
@@ -36,6 +37,7 @@ pub mod policy;
 mod replacement;
 mod sm_caches;
 mod tlb;
+pub(crate) mod undecided;
 
 use std::cell::RefCell;
 
@@ -225,7 +227,9 @@ impl Hierarchy {
         self.used = true;
         let caches = self.clusters[sm / self.cluster_sms].get_mut();
         caches.lower = self.lower.take();
+        caches.set_urgent(true);
         let result = work(caches);
+        caches.set_urgent(false);
         self.lower = caches.lower.take();
         result
     }

@@ -138,7 +138,7 @@ fn each_bound_holds_and_what_is_just_outside_is_refused_by_name() {
 }
 
 /// For each rule across fields: the field, an override that just fits, and one that just does not.
-const ACROSS: [(&str, &str, &str); 23] = [
+const ACROSS: [(&str, &str, &str); 24] = [
     ("sm.main-registers", "sm.main-registers=8192", "sm.main-registers=8191"),
     ("sm.main-registers", "sm.main-registers=16777216", "sm.main-registers=16777217"),
     ("sm.scalar-threshold", "sm.scalar-threshold=31", "sm.scalar-threshold=32"),
@@ -159,6 +159,11 @@ const ACROSS: [(&str, &str, &str); 23] = [
     ("memory.dram.row-bytes", "memory.dram.row-bytes=65536", "memory.dram.row-bytes=131072"),
     ("memory.tlb.entries", "memory.tlb.entries=65536", "memory.tlb.entries=65552"),
     ("memory.l2-tlb.entries", "memory.l2-tlb.entries=16", "memory.l2-tlb.entries=15"),
+    (
+        "memory.dram.scheduler",
+        "memory.dram={scheduler='fr-fcfs',row-hit=4,channels=1,banks=1,row-bytes=1024,row-miss=9,row-cycle=9,interval=1,sector-pj=0.0,activate-pj=0.0}",
+        "memory.dram={scheduler='fr-fcfs',row-hit=3,channels=1,banks=1,row-bytes=1024,row-miss=9,row-cycle=9,interval=1,sector-pj=0.0,activate-pj=0.0}",
+    ),
     ("memory.dram.t-rfc", "memory.dram.t-refi=1", "memory.dram.t-rfc=1"),
     (
         "memory.dram.mapping",

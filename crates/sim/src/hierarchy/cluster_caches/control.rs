@@ -18,6 +18,7 @@ impl ClusterCaches {
         let policy = &AccessPolicy { l2_device: L2Policy::Normal, ..*policy };
         let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
         self.begin_access();
+        let was_urgent = self.set_urgent(true);
         let mut offsets = [0; 64];
         let transactions = self.coalescer.coalesce(access, 0, &mut offsets);
         let bytes = access.bytes as usize;
@@ -49,6 +50,7 @@ impl ClusterCaches {
             let ready = lower.atomic(memory, read, arrives, t.lanes.count_ones(), &mut all);
             cost.ready = cost.ready.max(ready + interval + u64::from(network.latency));
         }
+        self.set_urgent(was_urgent);
         self.coalescer.recycle(transactions);
         self.end_access(&mut cost);
         cost
