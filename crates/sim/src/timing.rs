@@ -37,6 +37,7 @@ use super::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
 use super::trace::Recording;
 use super::{Simulation, energy, static_power};
 use heddle_isa::{Inst, MemorySpace};
+use heddle_target::DramScheduler;
 use port_plan::PortPlan;
 use sm::{GroupPlan, LaunchContext, Totals};
 use sm_cluster::SmCluster;
@@ -97,6 +98,7 @@ impl<'a, const N: usize> LaunchContext<'a, N> {
             ports: PortPlan::new(machine),
             threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
             lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),
+            chooses: machine.memory.dram.scheduler == DramScheduler::FrFcfs,
             groups: GroupPlan {
                 total: launch.groups().iter().map(|g| u64::from(*g)).product(),
                 resident: groups.max(1),
