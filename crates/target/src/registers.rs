@@ -215,7 +215,7 @@ mod tests {
         // MICRO 2011, 128 bits: what the law gives is within a quarter of each point.
         for n in 1..=8usize {
             let entries = format!("clusters.0.local-registers={n}");
-            let m = with(&["sm.active-warps=8", &entries, "energy.arrays.main-bank-bytes=0"]);
+            let m = with(&["sm.scheduler=two-level", "sm.active-warps=8", &entries, "energy.arrays.main-bank-bytes=0"]);
             let file = m.local_file(0);
             assert_eq!(file.array_bytes, 128.0 * n as f64);
             for (price, table) in [(file.access_pj[0], &m.energy.local_read_pj), (file.access_pj[1], &m.energy.local_write_pj)] {
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn capacity_decides_not_entries() {
         // C13: the same bytes cost the same, whoever holds them.
-        let few = with(&["sm.active-warps=8", "clusters.0.local-registers=6"]).local_file(0);
-        let many = with(&["sm.active-warps=16", "clusters.0.local-registers=3"]).local_file(0);
+        let few = with(&["sm.scheduler=two-level", "sm.active-warps=8", "clusters.0.local-registers=6"]).local_file(0);
+        let many = with(&["sm.scheduler=two-level", "sm.active-warps=16", "clusters.0.local-registers=3"]).local_file(0);
         assert_eq!((few.access_pj, few.area_mm2), (many.access_pj, many.area_mm2));
         let all = with(&["clusters.0.local-registers=6"]).local_file(0);
         assert_eq!(all.array_bytes, 6.0 * 48.0 * 16.0);
