@@ -34,7 +34,7 @@ use serde_json::json;
 
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{Mode, Outcome};
-use heddle_sim::statistics::{Forms, HierarchyStatistics, PoolStatistics, Stalls, TimingStatistics};
+use heddle_sim::statistics::{Forms, HierarchyStatistics, PoolStatistics, STATIC, Stalls, TimingStatistics};
 use heddle_sim::{Fault, Statistics};
 use heddle_target::Machine;
 
@@ -156,14 +156,7 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         stalls(&mut out, &t.stalls);
         hierarchy(&mut out, &t.hierarchy);
     }
-    if !s.energy_pj.is_empty() {
-        let total: f64 = s.energy_pj.values().sum();
-        let _ = writeln!(out, "\nenergy                  {:>13.3} µJ", total * 1e-6);
-        for (name, pj) in &s.energy_pj {
-            let share = percent(*pj, total);
-            let _ = writeln!(out, "  {name:<22}{:>13.3} µJ {share:>5.1}% {}", pj * 1e-6, bar(share));
-        }
-    }
+    energy(&mut out, s);
     let _ = writeln!(
         out,
         "\nhost: compiled in {:.0} ms, simulated in {:.0} ms",
@@ -180,6 +173,28 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         let _ = writeln!(out, "FAIL: {} of {} buffers differ", outcome.mismatches.len(), outcome.checked);
     }
     out
+}
+
+/// Energy: of what was done first, each component as a share of that, then static power's as a share of it.
+fn energy(out: &mut String, s: &Statistics) {
+    if s.energy_pj.is_empty() {
+        return;
+    }
+    let total: f64 = s.energy_pj.values().sum();
+    let _ = writeln!(out, "\nenergy                  {:>13.3} µJ", total * 1e-6);
+    let dynamic = s.energy_pj.iter().filter(|(name, _)| *name != STATIC);
+    part(out, "dynamic", s.dynamic_pj(), total, dynamic);
+    let still = s.energy_pj.get(STATIC).copied().unwrap_or_default();
+    part(out, STATIC, still, total, s.static_pj.iter());
+}
+
+/// A part of the energy and its components.
+fn part<'a>(out: &mut String, name: &str, pj: f64, total: f64, components: impl Iterator<Item = (&'a String, &'a f64)>) {
+    let _ = writeln!(out, "  {name:<22}{:>13.3} µJ {:>5.1}%", pj * 1e-6, percent(pj, total));
+    for (name, part) in components {
+        let share = percent(*part, pj);
+        let _ = writeln!(out, "    {name:<23}{:>10.3} µJ {share:>5.1}% {}", part * 1e-6, bar(share));
+    }
 }
 
 /// Cycles and occupancy.

@@ -82,6 +82,7 @@ pub mod memory;
 pub mod program;
 mod rename;
 pub mod residency;
+mod static_power;
 pub mod statistics;
 mod timing;
 pub mod trace;

@@ -217,6 +217,9 @@ pub struct HostState {
 pub struct TimingStatistics {
     /// Cycles of the launch.
     pub cycles: u64,
+    /// Cycles in which an SM had a resident work-group, summed over SMs.
+    #[serde(default)]
+    pub sm_cycles: u64,
     /// Warps resident on an SM at most.
     pub resident_warps: u64,
     /// What limits residency: something of the SM, or that the launch has no more work-groups.
@@ -378,17 +381,28 @@ pub struct Statistics {
     pub memory: BTreeMap<String, Traffic>,
     /// Timing, in timing mode.
     pub timing: Option<TimingStatistics>,
-    /// Energy by component in picojoules, in timing mode.
+    /// Energy by component in picojoules, in timing mode. The one named `static` is that of static power.
     pub energy_pj: BTreeMap<String, f64>,
+    /// What of `energy_pj` is static, by component.
+    #[serde(default)]
+    pub static_pj: BTreeMap<String, f64>,
     /// Each block of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub blocks: Vec<BlockProfile>,
 }
 
+/// The component of [`Statistics::energy_pj`] that static power is.
+pub const STATIC: &str = "static";
+
 impl Statistics {
     /// Cycles of the launch, in timing mode.
     pub fn cycles(&self) -> Option<u64> {
         self.timing.as_ref().map(|t| t.cycles)
+    }
+
+    /// Energy of what was done, in picojoules: all but static power's. 0 outside timing mode.
+    pub fn dynamic_pj(&self) -> f64 {
+        self.energy_pj.iter().filter(|(name, _)| *name != STATIC).map(|(_, pj)| pj).sum()
     }
 
     /// Adds another launch's statistics. Cycles add up: launches run one after the other.
@@ -425,6 +439,9 @@ impl Statistics {
         for (component, e) in &other.energy_pj {
             *self.energy_pj.entry(component.clone()).or_default() += e;
         }
+        for (component, e) in &other.static_pj {
+            *self.static_pj.entry(component.clone()).or_default() += e;
+        }
         self.blocks.resize(self.blocks.len().max(other.blocks.len()), BlockProfile::default());
         for (a, b) in self.blocks.iter_mut().zip(&other.blocks) {
             a.executions += b.executions;
@@ -435,6 +452,7 @@ impl Statistics {
             let total = (mine.cycles + t.cycles).max(1) as f64;
             mine.occupancy = (mine.occupancy * mine.cycles as f64 + t.occupancy * t.cycles as f64) / total;
             mine.cycles += t.cycles;
+            mine.sm_cycles += t.sm_cycles;
             // The limit is that of the launch with the most.
             if mine.residency_limit.is_empty() || t.resident_warps > mine.resident_warps {
                 mine.resident_warps = t.resident_warps;

@@ -33,7 +33,7 @@ use super::hierarchy::Hierarchy;
 use super::residency::{Residency, held, residency};
 use super::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
 use super::trace::Recording;
-use super::{Simulation, energy};
+use super::{Simulation, energy, static_power};
 use heddle_isa::{Inst, MemorySpace};
 use sm::{GroupPlan, LaunchContext, Totals};
 use sm_cluster::SmCluster;
@@ -129,7 +129,7 @@ fn known_before<const N: usize>(c: &LaunchContext<'_, N>, residency: &Residency)
 fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarchy: HierarchyStatistics) -> Statistics {
     let Simulation { launch, machine, .. } = c.run;
     let occupancy = totals.occupancy(machine.sm.max_warps);
-    let Totals { blocks, timing, sectors, cycles, .. } = totals;
+    let Totals { blocks, timing, sectors, cycles, sm_cycles, .. } = totals;
     let mut statistics = energy::count(launch.program, &blocks);
     for (space, sectors) in sectors.iter().enumerate() {
         if let (Some(sectors), Some(space)) = (sectors, MemorySpace::from_repr(space as u8)) {
@@ -139,8 +139,9 @@ fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarch
     statistics.work_items = launch.global.iter().map(|g| u64::from(*g)).product();
     statistics.work_groups = c.groups.total;
     statistics.warps = c.groups.total * c.groups.warps as u64;
-    statistics.timing = Some(TimingStatistics { cycles, hierarchy, occupancy, ..timing });
-    statistics.energy_pj = energy::energy(launch.program, &blocks, &statistics, cycles, machine);
+    statistics.timing = Some(TimingStatistics { cycles, sm_cycles, hierarchy, occupancy, ..timing });
+    statistics.static_pj = static_power::energy(machine, cycles, sm_cycles);
+    statistics.energy_pj = energy::energy(launch.program, &blocks, &statistics, machine);
     statistics
 }
 

@@ -7,9 +7,9 @@ use strum::IntoEnumIterator;
 
 use heddle_isa::OpClass;
 
-use crate::Memory;
 use crate::describe::*;
 use crate::validate;
+use crate::{Memory, StaticPower};
 
 tables! {
     /// A whole machine.
@@ -40,6 +40,9 @@ tables! {
         count: u32 => integers(1, 1024).of("SMs").simulator_only();
         /// Warps resident at most.
         max_warps: u32 => integers(1, 256).of("warps");
+        /// Warps that hold local registers at once, the active set of a two-level scheduler (C14); 0: all
+        /// resident ones.
+        active_warps: u32 = 0 => integers(0, 256).of("warps");
         /// Work-groups resident at most.
         max_work_groups: u32 => integers(1, 256).of("work-groups");
         /// Work-items of a work-group at most.
@@ -90,6 +93,8 @@ tables! {
 
     /// Energies apart from the units'.
     Energy {
+        /// For which arrays the prices below hold, and how they follow from capacities (C13).
+        arrays: Arrays = Arrays::AS_LISTED => fields();
         /// Reading 32 bits of one lane from the main file, wire included where `wire-pj-per-mm` is 0.
         main_read_pj: f64 => picojoules();
         /// Writing 32 bits of one lane to the main file.
@@ -113,8 +118,28 @@ tables! {
         issue_pj: f64 => picojoules();
         /// Comparing the operands of one lane with the first active lane's (run-time scalarizer, S7).
         scalar_compare_pj: f64 => picojoules();
-        /// Static power of the whole device.
+        /// Static power of the whole device, less what `static-power` gives to components.
         static_watts: f64 => from_zero().of("W").simulator_only();
+        /// Static power of components.
+        static_power: StaticPower = StaticPower::NONE => fields();
+    }
+
+    /// How the energy of a register file follows from its capacity (C13). Arrays are 128 bits wide, for four
+    /// lanes; `crates/target/src/registers.rs` has the model and its sources.
+    Arrays: Copy {
+        /// Warps whose registers the files of `local-read-pj` and `local-write-pj` hold; 0: these prices hold
+        /// whatever the number of warps.
+        table_warps: u32 = Arrays::AS_LISTED.table_warps => integers(0, 256).of("warps");
+        /// Bank for which `main-read-pj` and `main-write-pj` hold; 0: they hold whatever the bank.
+        main_bank_bytes: u32 = Arrays::AS_LISTED.main_bank_bytes => integers(0, 1 << 24).of("bytes");
+        /// File for which `scalar-read-pj` and `scalar-write-pj` hold; 0: they hold whatever the file.
+        scalar_file_bytes: u32 = Arrays::AS_LISTED.scalar_file_bytes => integers(0, 1 << 24).of("bytes");
+        /// Energy of reading an SRAM grows with its capacity to this power.
+        read_exponent: f64 = Arrays::AS_LISTED.read_exponent => from_zero();
+        /// Energy of writing likewise.
+        write_exponent: f64 = Arrays::AS_LISTED.write_exponent => from_zero();
+        /// What an access to an SRAM with the ports of a local file costs more than with the main file's.
+        port_factor: f64 = Arrays::AS_LISTED.port_factor => positive();
     }
 
     /// Distances from register files to data paths.
@@ -174,12 +199,29 @@ impl Described for Unit {
     }
 }
 
+impl Arrays {
+    /// Prices as the description lists them, whatever the capacity; exponents and ports from CACTI 7.
+    pub const AS_LISTED: Arrays = Arrays {
+        table_warps: 0,
+        main_bank_bytes: 0,
+        scalar_file_bytes: 0,
+        read_exponent: 0.57,
+        write_exponent: 0.46,
+        port_factor: 1.4,
+    };
+}
+
 impl Machine {
     /// The machine without what only the simulator reads: machines that are equal so have the same code.
     pub fn compilers_view(&self) -> Machine {
         let mut machine = self.clone();
         machine.forget(false);
         machine
+    }
+
+    /// Whether warps lose their local registers when they leave the active set, so that code has strands (C14).
+    pub fn has_strands(&self) -> bool {
+        self.sm.active_warps > 0
     }
 
     /// Cycles from issue to the result of an operation of a class on a vector unit, memory included (atomics:

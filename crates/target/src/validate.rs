@@ -100,6 +100,12 @@ pub(crate) fn energy_tables(machine: &Machine) -> Result<(), Violation> {
     Ok(())
 }
 
+/// An SM that is switched off draws at most what it draws otherwise.
+pub(crate) fn gated_share(machine: &Machine) -> Result<(), Violation> {
+    let share = machine.energy.static_power.gated_share;
+    check((0.0..=1.0).contains(&share), "energy.static-power.gated-share", &share, "must be 0 to 1")
+}
+
 /// Lines are whole sectors.
 pub(crate) fn line_bytes(machine: &Machine) -> Result<(), Violation> {
     let m = &machine.memory;
@@ -110,6 +116,22 @@ pub(crate) fn line_bytes(machine: &Machine) -> Result<(), Violation> {
 pub(crate) fn row_bytes(machine: &Machine) -> Result<(), Violation> {
     let m = &machine.memory;
     power_of_two(m.dram.row_bytes, ("line-bytes", m.line_bytes), 65536, "memory.dram.row-bytes")
+}
+
+/// Refreshes leave time between them.
+pub(crate) fn refresh(machine: &Machine) -> Result<(), Violation> {
+    let d = &machine.memory.dram;
+    let rule = format!("must be less than t-refi ({}), or 0", d.t_refi);
+    check(d.t_rfc == 0 || d.t_rfc < d.t_refi, "memory.dram.t-rfc", &d.t_rfc, &rule)
+}
+
+/// A line lies in one row of one channel.
+pub(crate) fn mapping(machine: &Machine) -> Result<(), Violation> {
+    let m = &machine.memory;
+    let lowest = m.dram.mapping.from_low().next().and_then(|f| f.bits);
+    let rule = format!("must end with as many bits of `column` as a line has at least (line-bytes {})", m.line_bytes);
+    let fits = lowest.is_none_or(|bits| bits >= m.line_bytes.trailing_zeros());
+    check(fits, "memory.dram.mapping", &m.dram.mapping, &rule)
 }
 
 /// Powers of two from the value of another field on.

@@ -138,7 +138,7 @@ fn each_bound_holds_and_what_is_just_outside_is_refused_by_name() {
 }
 
 /// For each rule across fields: the field, an override that just fits, and one that just does not.
-const ACROSS: [(&str, &str, &str); 18] = [
+const ACROSS: &[(&str, &str, &str)] = &[
     ("sm.main-registers", "sm.main-registers=8192", "sm.main-registers=8191"),
     ("sm.main-registers", "sm.main-registers=16777216", "sm.main-registers=16777217"),
     ("sm.scalar-threshold", "sm.scalar-threshold=31", "sm.scalar-threshold=32"),
@@ -150,6 +150,8 @@ const ACROSS: [(&str, &str, &str); 18] = [
     ("timing.int-divide.unit", "timing.int-divide.unit=double", "clusters.*.units=['alu']"),
     ("energy.local-read-pj", "energy.local-read-pj=[0.0]", "energy.local-read-pj=[]"),
     ("energy.local-write-pj", "energy.local-write-pj=[0.0]", "energy.local-write-pj=[]"),
+    ("energy.static-power.gated-share", "energy.static-power.gated-share=0.0", "energy.static-power.gated-share=-0.01"),
+    ("energy.static-power.gated-share", "energy.static-power.gated-share=1.0", "energy.static-power.gated-share=1.01"),
     ("memory.line-bytes", "memory.line-bytes=32", "memory.line-bytes=16"),
     ("memory.line-bytes", "memory.line-bytes=256", "memory.line-bytes=512"),
     ("memory.data.bytes", "memory.data.bytes=1024", "memory.data.bytes=1023"),
@@ -157,11 +159,22 @@ const ACROSS: [(&str, &str, &str); 18] = [
     ("memory.l2.bytes", "memory.l2.bytes=16384", "memory.l2.bytes=0"),
     ("memory.dram.row-bytes", "memory.dram.row-bytes=128", "memory.dram.row-bytes=64"),
     ("memory.dram.row-bytes", "memory.dram.row-bytes=65536", "memory.dram.row-bytes=131072"),
+    ("memory.dram.t-rfc", "memory.dram.t-refi=1", "memory.dram.t-rfc=1"),
+    (
+        "memory.dram.mapping",
+        "memory.dram.mapping='row:bank:column:channel:column.7'",
+        "memory.dram.mapping='row:bank:column:channel:column.6'",
+    ),
+    (
+        "memory.dram.mapping",
+        "memory.dram.mapping='row:bank:channel:column'",
+        "memory.dram.mapping='row:bank:column:channel:column.1'",
+    ),
 ];
 
 #[test]
 fn rules_across_fields_hold_at_their_bounds() {
-    for (path, good, bad) in ACROSS {
+    for &(path, good, bad) in ACROSS {
         Machine::load(None, &[good.into()]).unwrap_or_else(|e| panic!("{e}"));
         match Machine::load(None, &[bad.into()]).unwrap_err() {
             TargetError::Invalid { violation, .. } => assert_eq!(violation.field, path, "{violation:?}"),

@@ -121,8 +121,8 @@ pub(in super::super) struct Totals {
     pub cycles: u64,
     /// Times each instruction was scalarised at run time.
     scalarised: Vec<u64>,
-    /// Cycles of the SMs, summed.
-    sm_cycles: u64,
+    /// Cycles in which SMs had a resident work-group, summed.
+    pub sm_cycles: u64,
     /// Resident warps, summed over these.
     occupied: u64,
 }
