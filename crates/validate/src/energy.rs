@@ -25,7 +25,14 @@ pub fn energy(machine: &Machine, code: &[Inst], s: &Statistics) -> BTreeMap<&'st
         let mm = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
         put("register-file local", file(a, entry(&e.local_read_pj), entry(&e.local_write_pj), mm));
     }
-    put("register-file scalar", file(&r.scalar, e.scalar_read_pj, e.scalar_write_pj, e.distance_mm.scalar));
+    // C13: the scalar file's prices are those of a file of some size, and grow with its own.
+    let scalar_bytes = f64::from(machine.sm.scalar_registers * machine.sm.max_warps) * 4.0;
+    let grown = |pj: f64, exponent: f64| match e.arrays.scalar_file_bytes {
+        0 => pj,
+        listed => pj * (scalar_bytes / f64::from(listed)).powf(exponent),
+    };
+    let (read, write) = (grown(e.scalar_read_pj, e.arrays.read_exponent), grown(e.scalar_write_pj, e.arrays.write_exponent));
+    put("register-file scalar", file(&r.scalar, read, write, e.distance_mm.scalar));
     put("register-file predicate", (r.predicate.reads + r.predicate.writes) as f64 * e.predicate_pj);
     put("issue", s.instructions as f64 * e.issue_pj);
     let Some(timing) = &s.timing else { return out };
@@ -52,6 +59,18 @@ pub fn energy(machine: &Machine, code: &[Inst], s: &Statistics) -> BTreeMap<&'st
     put("memory dram", sectors(h.dram_read_bytes + h.dram_written_bytes) * m.dram.sector_pj);
     put("memory dram", h.dram_row_misses as f64 * m.dram.activate_pj);
     put("memory system", sectors(h.system_read_bytes + h.system_written_bytes) * m.system.sector_pj);
-    put("static", timing.cycles as f64 / (machine.clock_mhz * 1e6) * e.static_watts * 1e12);
+    put("static", static_energy(machine, timing.cycles, timing.sm_cycles));
     out
+}
+
+/// Static power times time: the device's for the launch, that of an SM for as long as it has work, and where SMs are
+/// switched off a share for the rest.
+fn static_energy(machine: &Machine, cycles: u64, sm_cycles: u64) -> f64 {
+    let (all, p) = (cycles as f64, &machine.energy.static_power);
+    let device = machine.energy.static_watts + p.l2_watts + p.network_watts + p.dram_watts;
+    let idle = (f64::from(machine.sm.count) * all - sm_cycles as f64).max(0.0);
+    let asleep = if p.power_gating { p.gated_share } else { 1.0 };
+    let sms = (p.sm_watts + p.register_file_watts + p.l1_watts) * (sm_cycles as f64 + idle * asleep);
+    // Watts for a cycle, in picojoules.
+    (device * all + sms) * 1e6 / machine.clock_mhz
 }

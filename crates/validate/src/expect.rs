@@ -4,7 +4,7 @@
 //! the caches, a *sector* its unit of transfer.
 
 use heddle_isa::OpClass;
-use heddle_target::{Cache, Machine, Timing};
+use heddle_target::{Machine, Replacement, Timing};
 
 /// A cache hierarchy's level, as a chain of loads sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +30,52 @@ pub enum Path {
     Constant,
 }
 
+/// What a chain of loads depends on of an L1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstLevel {
+    /// Size.
+    pub bytes: u32,
+    /// Lines of a set.
+    pub ways: u32,
+    /// Cycles of a hit.
+    pub latency: u32,
+    /// Which line has to go.
+    pub replacement: Replacement,
+}
+
 impl Path {
     /// The description of its L1.
-    pub fn l1(self, machine: &Machine) -> &Cache {
-        match self {
-            Path::Data => &machine.memory.data,
-            Path::Uniform => &machine.memory.uniform,
-            Path::Constant => &machine.memory.constant,
-        }
+    pub fn l1(self, machine: &Machine) -> FirstLevel {
+        let m = &machine.memory;
+        let cache = match self {
+            Path::Data => {
+                let c = &m.data;
+                return FirstLevel { bytes: c.bytes, ways: c.ways, latency: c.latency, replacement: c.replacement };
+            }
+            Path::Uniform => &m.uniform,
+            Path::Constant => &m.constant,
+        };
+        FirstLevel { bytes: cache.bytes, ways: cache.ways, latency: cache.latency, replacement: cache.replacement }
     }
+}
+
+/// Share of the loads that miss of a list of `ways` + 1 lines that all fall into one set of `ways`, walked around
+/// and around; `None` where the policy has no closed form.
+///
+/// Least recently used and first in, first out drop the very line that is needed next. Where any line may have to
+/// go, each of the `ways` others is as likely: the one that is missing comes after 1 to `ways` loads, so a miss
+/// comes every (`ways` + 1) / 2 loads.
+pub fn one_line_too_many(policy: Replacement, ways: u32) -> Option<f64> {
+    match policy {
+        Replacement::Lru | Replacement::Fifo => Some(1.0),
+        Replacement::Random => Some(2.0 / f64::from(ways + 1)),
+        Replacement::PseudoLru | Replacement::Rrip => None,
+    }
+}
+
+/// Whether a list of twice as many lines as a cache has, walked around and around, misses it with every load.
+pub fn twice_misses_all(policy: Replacement) -> bool {
+    matches!(policy, Replacement::Lru | Replacement::Fifo)
 }
 
 /// The row of a class. A description has one for each.
@@ -124,10 +161,24 @@ pub fn load(machine: &Machine, path: Path, level: Level, row_misses: f64) -> f64
     }
     cycles += f64::from(2 * m.network.latency + m.network.interval + m.l2.latency);
     if level == Level::Dram {
-        let (hit, miss) = (f64::from(m.dram.row_hit), f64::from(m.dram.row_miss));
+        let (hit, miss) = (f64::from(m.dram.row_hit), row_miss(machine));
         cycles += hit + row_misses * (miss - hit) + f64::from(m.dram.interval);
     }
     cycles
+}
+
+/// Cycles to a sector of a row that is not open, where another one is.
+pub fn row_miss(machine: &Machine) -> f64 {
+    let dram = &machine.memory.dram;
+    // Without tRCD, `row-miss` has all but the precharge.
+    let activate = if dram.t_rcd == 0 { dram.row_miss } else { dram.row_hit + dram.t_rcd };
+    f64::from(activate + dram.t_rp)
+}
+
+/// Share of time in which a channel of DRAM is not refreshed.
+pub fn unrefreshed(machine: &Machine) -> f64 {
+    let dram = &machine.memory.dram;
+    if dram.t_refi == 0 { 1.0 } else { 1.0 - f64::from(dram.t_rfc) / f64::from(dram.t_refi) }
 }
 
 /// Share of a walk through memory, `stride` bytes a step, whose steps come to another DRAM row.
@@ -169,18 +220,22 @@ pub struct Resource {
     pub cycles: f64,
 }
 
+/// Cycles for which a load of so many lines has its unit: its interval, and a cycle for each further line.
+pub fn load_interval(machine: &Machine, lines: f64) -> f64 {
+    row(machine, OpClass::LoadGlobal).map_or(1.0, |t| f64::from(t.interval)) + lines - 1.0
+}
+
 /// What limits a stream of loads that L2 (or DRAM, if `from_dram`) serves, cycles a load: an SM's warps have
 /// `in_flight` of them on their way, each of `lines` lines and `sectors` sectors.
 pub fn stream(machine: &Machine, in_flight: u64, lines: u64, sectors: u64, from_dram: bool) -> Resource {
     let m = &machine.memory;
     let (lines, sectors) = (lines as f64, sectors as f64);
-    let unit = row(machine, OpClass::LoadGlobal).map_or(1.0, |t| f64::from(t.interval));
     let far = if from_dram { Level::Dram } else { Level::L2 };
     let alone = load(machine, Path::Data, far, 0.0) + f64::from(m.network.interval) * (sectors - 1.0);
     let held = alone - load(machine, Path::Data, Level::L1, 0.0);
     let port = f64::from(m.network.interval);
     let mut all = vec![
-        Resource { name: "load-store unit", cycles: unit.max(lines) },
+        Resource { name: "load-store unit", cycles: load_interval(machine, lines) },
         Resource { name: "network", cycles: port * sectors.max(lines) },
         Resource { name: "L2 slices", cycles: f64::from(m.l2.interval) * sectors / f64::from(m.l2.slices) },
         // Little's law: as many as are on their way, each for as long as it takes.
@@ -189,25 +244,29 @@ pub fn stream(machine: &Machine, in_flight: u64, lines: u64, sectors: u64, from_
         Resource { name: "miss registers", cycles: held * lines / f64::from(m.data.misses) },
     ];
     if from_dram {
-        let bus = f64::from(m.dram.interval) * sectors / f64::from(m.dram.channels);
-        all.push(Resource { name: "DRAM", cycles: bus.max(row_time(machine, sectors)) });
+        let cycles = dram_bus(machine, sectors as u64).max(row_time(machine, sectors));
+        all.push(Resource { name: "DRAM", cycles });
     }
     let slowest = all.into_iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles));
     slowest.unwrap_or(Resource { name: "nothing", cycles: 0.0 })
 }
 
 /// Cycles a load of `sectors` sectors of a walk through memory if opening rows is what limits it: each of a
-/// channel's banks opens one every `row-cycle`.
+/// channel's banks opens one every `row-cycle`, or when the one before may be closed and is, and the channel one
+/// every `t-rrd`.
 fn row_time(machine: &Machine, sectors: f64) -> f64 {
     let (m, dram) = (&machine.memory, &machine.memory.dram);
     let rows = sectors * f64::from(m.sector_bytes) / f64::from(dram.row_bytes);
-    rows * f64::from(dram.row_cycle) / f64::from(dram.banks * dram.channels)
+    let of_bank = dram.row_cycle.max(if dram.t_ras > 0 { dram.t_ras + dram.t_rp } else { 0 });
+    let each = (f64::from(of_bank) / f64::from(dram.banks)).max(f64::from(dram.t_rrd));
+    rows * each / f64::from(dram.channels)
 }
 
-/// DRAM's bus: cycles of so many sectors, spread over all channels.
+/// DRAM's bus: cycles of an access of so many sectors, of which all channels have equal shares.
 pub fn dram_bus(machine: &Machine, sectors: u64) -> f64 {
     let dram = &machine.memory.dram;
-    f64::from(dram.interval) * sectors as f64 / f64::from(dram.channels)
+    let access = (f64::from(dram.interval) * sectors as f64).max(f64::from(dram.t_ccd));
+    access / f64::from(dram.channels) / unrefreshed(machine)
 }
 
 /// Cycles in which the units of one class take a warp's instruction, where `clusters` clusters that have it get

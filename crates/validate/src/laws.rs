@@ -3,7 +3,7 @@
 
 use heddle_isa::{Op, OpClass};
 use heddle_sim::statistics::{CacheStatistics, HierarchyStatistics};
-use heddle_target::Machine;
+use heddle_target::{Machine, Replacement};
 
 use crate::bench::{Bench, Kept};
 use crate::kernel::{Kernel, Shape};
@@ -161,6 +161,7 @@ fn more_ways_more_hits(bench: &mut Bench) {
     for ways in [1, 2, 4, 8, 16, 32] {
         let mut machine = bench.one_sm();
         (machine.memory.data.bytes, machine.memory.data.ways) = (ways * SETS * line, ways);
+        machine.memory.data.replacement = Replacement::Lru;
         let shape = Shape { times: 1024, bytes: u64::from(mask) + 4096, ..Shape::warps(1) };
         let done = bench.run(&machine, &kernel, &shape);
         let misses = done.map(|done| {
@@ -248,11 +249,9 @@ fn conservation(bench: &mut Bench) {
         let t = s.timing.as_ref()?;
         let stalls = &t.stalls;
         let stalled = stalls.dependence + stalls.memory + stalls.unit + stalls.barrier + stalls.rename + stalls.fetch;
-        // The occupancy is of the cycles of each SM; with one these are the launch's. It does not count the
-        // cycle in which a warp ends.
-        let of_one = kept.machine.sm.count == 1;
-        let resident = t.occupancy * t.cycles as f64 * f64::from(kept.machine.sm.max_warps);
-        of_one.then_some(((s.instructions + stalled) as f64, resident + s.warps as f64))
+        // Occupancy is of the cycles in which SMs have work. It does not count the cycle in which a warp ends.
+        let resident = t.occupancy * t.sm_cycles as f64 * f64::from(kept.machine.sm.max_warps);
+        Some(((s.instructions + stalled) as f64, resident + s.warps as f64))
     });
     worst(bench, "issues of all instructions = warp instructions", "instructions", |kept, _| {
         let s = &kept.done.statistics;

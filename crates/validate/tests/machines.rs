@@ -47,8 +47,32 @@ fn a_small_machine() {
 }
 
 #[test]
-fn a_machine_of_published_sizes() {
-    is_green(&machine(Some("machines/fermi-class.toml"), &[]));
+fn published_machines() {
+    for file in ["machines/gtx480.toml", "machines/v100.toml", "machines/r9-nano.toml"] {
+        is_green(&machine(Some(file), &[]));
+    }
+}
+
+/// Policies and timings of memory that the default machine does not have.
+#[test]
+fn other_memories() {
+    for set in [
+        &["memory.data.replacement=random", "memory.uniform.replacement=random", "memory.constant.replacement=random"][..],
+        &["memory.data.replacement=fifo", "memory.l2.replacement=fifo"],
+        &["memory.data.replacement=rrip", "memory.l15.replacement=pseudo-lru"],
+        &["memory.data.index=linear", "memory.l2.index=linear", "memory.l2.slice-hash=false"],
+        &["memory.l2.write=through"],
+        &["memory.l2.write-allocate=false"],
+        &["memory.dram.t-rcd=30", "memory.dram.t-rp=25", "memory.dram.t-ras=60", "memory.dram.t-rrd=8", "memory.dram.t-wr=20"],
+        &["memory.dram.t-ccd=24", "memory.dram.t-rtw=10", "memory.dram.t-wtr=12"],
+        &["memory.dram.t-refi=4000", "memory.dram.t-rfc=400"],
+        &["memory.dram.mapping=row bank channel column", "memory.dram.hash=false"],
+        &["energy.arrays.scalar-file-bytes=1024", "energy.static-power.sm-watts=0.7", "energy.static-power.power-gating=true"],
+    ] {
+        let mut machine = machine(None, set);
+        machine.name = set.join(" ");
+        is_green(&machine);
+    }
 }
 
 /// What is expected follows the description: each of these changes it.
