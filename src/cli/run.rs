@@ -110,6 +110,8 @@ enum Check {
     Marks,
     /// Reads of unmapped shared registers, and leaks (REN-9; timing mode).
     Renames,
+    /// Reads of local registers that a warp may have lost (C14; machines with an active set).
+    Strands,
     /// Data races (functional mode, on one host thread).
     Races,
     /// Reads of work-group and private memory that was never written (functional mode).
@@ -284,6 +286,7 @@ impl Run {
         Options {
             check_marks: checks(Check::Marks),
             check_renames: checks(Check::Renames),
+            check_strands: checks(Check::Strands),
             check_races: functional && checks(Check::Races),
             check_uninitialised: functional && checks(Check::Uninitialised),
             check_barriers: functional && checks(Check::Barriers),

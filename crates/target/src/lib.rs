@@ -6,6 +6,7 @@
 //! written: `describe.rs`); rules across fields are functions of `validate.rs`. `docs/FIELDS.md` is generated
 //! from the rows.
 
+mod clusters;
 mod describe;
 pub mod docs;
 pub mod limits;
@@ -20,8 +21,8 @@ mod words;
 
 pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
-pub use machine::{Arrays, Cluster, Distances, Energy, Machine, Sm, Timing, Unit};
+pub use machine::{Arrays, Cluster, Distances, Energy, Machine, MainFile, SharedUnits, Sm, Timing, Unit};
 pub use mapping::{AddressField, AddressMapping, AddressPart};
 pub use memory::{Cache, DataCache, Dram, InstructionCache, Memory, Network, SecondLevel, SharedCache, SystemMemory};
 pub use power::StaticPower;
-pub use words::{Replacement, SetIndex, WritePolicy};
+pub use words::{Replacement, Scheduler, SetIndex, WritePolicy};
