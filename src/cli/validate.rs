@@ -34,7 +34,7 @@ pub struct Validate {
     /// Write all comparisons and curves as JSON (`-`: standard output, instead of the table).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Groups to check, comma-separated: latency, throughput, laws; default: all. Laws of sums ask the runs of
+    /// Groups to check, comma-separated: latency, throughput, multiprocessor, laws; default: all. Laws of sums ask the runs of
     /// the groups before them.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
     only: Vec<Group>,
@@ -50,13 +50,15 @@ enum Group {
     Latency,
     /// Issue rates and bandwidths.
     Throughput,
+    /// Schedulers, banks of the main register file, launches.
+    Multiprocessor,
     /// Residency, sums of counters, energy, runs that differ in one thing.
     Laws,
 }
 
 impl Group {
     fn name(self) -> &'static str {
-        ["latency", "throughput", "laws"][self as usize]
+        ["latency", "throughput", "multiprocessor", "laws"][self as usize]
     }
 }
 
@@ -90,9 +92,12 @@ impl Validate {
     }
 }
 
+/// Characters of a check's name in the table; the page and the JSON have all of it.
+const WIDEST: usize = 80;
+
 /// The comparisons as a table, and what they come to.
 fn table(report: &Report) -> String {
-    let longest = report.checks.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
+    let longest = report.checks.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).min(WIDEST);
     let mut out = String::new();
     let mut group = "";
     for c in &report.checks {
@@ -115,7 +120,10 @@ fn table(report: &Report) -> String {
 }
 
 fn line(c: &Check, longest: usize) -> String {
-    let name = &c.name;
+    let mut name = c.name.clone();
+    if name.chars().count() > longest {
+        name = name.chars().take(longest.saturating_sub(1)).chain(['…']).collect();
+    }
     if let Some(reason) = &c.not_applicable {
         return format!("{name:<longest$}  not applicable: {reason}\n");
     }

@@ -1,7 +1,7 @@
 //! Runs micro-kernels, compares them with what is expected, and keeps what all runs counted.
 
 use heddle_sim::Options;
-use heddle_target::Machine;
+use heddle_target::{Machine, MainFile, Scheduler};
 
 use crate::kernel::{Done, Kernel, Shape, run};
 use crate::{Check, Defect, Plot, Report};
@@ -53,9 +53,16 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The machine with other values in some fields.
+    /// The machine with other values in some fields, and an SM as plain as can be: one scheduler, which does not keep
+    /// warps out, a main file with as many ports as wanted, clusters that do not rotate. What these add is checked apart
+    /// ([`crate::multiprocessor`]).
     pub fn variant(&self, change: impl FnOnce(&mut Machine)) -> Machine {
         let mut machine = self.machine.clone();
+        (machine.sm.schedulers, machine.sm.issue_width, machine.sm.rotate_clusters) = (1, 0, false);
+        if machine.sm.scheduler == Scheduler::TwoLevel {
+            (machine.sm.scheduler, machine.sm.active_warps) = (Scheduler::GreedyOldest, 0);
+        }
+        machine.main_file = MainFile::UNLIMITED;
         change(&mut machine);
         machine
     }

@@ -98,6 +98,14 @@ pub fn scalar_chain(machine: &Machine, class: OpClass) -> Option<f64> {
     row(machine, class).filter(|t| t.scalar_latency > 0).map(|t| f64::from(t.scalar_latency))
 }
 
+/// Cycles between instructions of a class each of which needs the result of the one before, and reads so many words of
+/// one bank of the main file: it passes `read-ports` of them a cycle, and operands are `latency` on their way.
+pub fn banked_chain(machine: &Machine, class: OpClass, of_one_bank: u32) -> f64 {
+    let file = &machine.main_file;
+    let reading = if file.banks == 0 { 0 } else { of_one_bank.div_ceil(file.read_ports) - 1 };
+    row(machine, class).map_or(0.0, |t| f64::from((t.latency + file.latency + reading).max(t.interval)))
+}
+
 /// Cycles from a branch, taken or not, to the warp's next instruction.
 pub fn branch(machine: &Machine) -> f64 {
     latency_of(machine, OpClass::Control).max(1.0)

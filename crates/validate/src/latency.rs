@@ -29,7 +29,7 @@ pub const CHAINS: [(OpClass, &str); 13] = [
 /// The first cluster that has the unit of a class.
 pub fn cluster(machine: &Machine, class: OpClass) -> usize {
     let unit = expect::row(machine, class).map_or(Unit::Alu, |t| t.unit);
-    machine.clusters.iter().position(|c| c.units.contains(&unit)).unwrap_or(0)
+    (0..machine.clusters.len()).find(|c| machine.cluster_has(*c, unit)).unwrap_or(0)
 }
 
 /// Where an instruction of a class runs, as assembly writes it before its name: `c2 `.
@@ -262,7 +262,7 @@ fn walks(bench: &mut Bench, path: Path, name: &str, machine: &Machine, sizes: Ve
         let expected = expect::load(machine, path, level, expect::row_misses(machine, line));
         let title = format!("{name} path, a list over {what} ({bytes} bytes)");
         let measured = walk(bench, machine, path, elements, line, 1);
-        points.push((f64::from(bytes), expected, measured.clone().unwrap_or(0.0)));
+        points.push((f64::from(bytes) / 1024.0, expected, measured.clone().unwrap_or(0.0)));
         if level == Level::Dram {
             // Of two lists of one size one may come to a row more; refreshes come in between.
             let bound = if machine.memory.dram.t_refi > 0 { 0.2 } else { 0.01 };
@@ -274,9 +274,9 @@ fn walks(bench: &mut Bench, path: Path, name: &str, machine: &Machine, sizes: Ve
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     bench.plot(Plot {
         id: name_of(path),
-        title: format!("A list through the {name} path, by its bytes"),
+        title: format!("A list through the {name} path, by its size"),
         note: "One plateau a level; a step where one is full.".into(),
-        across: "bytes",
+        across: "KiB",
         up: "cycles a load",
         points,
     });

@@ -96,7 +96,7 @@ fn latencies_change_nothing_else(bench: &mut Bench) {
             *latency = 2 * *latency + 5;
         }
     });
-    let machine = bench.machine.clone();
+    let machine = bench.variant(|_| {});
     let words: Vec<u32> = (0..1 << 14).map(|i: u32| i.wrapping_mul(2_654_435_761) >> 7).collect();
     let warps = 2.min(machine.sm.max_work_group_size / machine.warp_size);
     let shape = Shape { groups: 2 * machine.sm.count.min(8), words, bytes: 1 << 16, times: 6, ..Shape::warps(warps) };
@@ -248,7 +248,14 @@ fn conservation(bench: &mut Bench) {
         let s = &kept.done.statistics;
         let t = s.timing.as_ref()?;
         let stalls = &t.stalls;
-        let stalled = stalls.dependence + stalls.memory + stalls.unit + stalls.barrier + stalls.rename + stalls.fetch;
+        let stalled = stalls.dependence
+            + stalls.memory
+            + stalls.unit
+            + stalls.barrier
+            + stalls.rename
+            + stalls.fetch
+            + stalls.inactive
+            + stalls.bank;
         // Occupancy is of the cycles in which SMs have work. It does not count the cycle in which a warp ends.
         let resident = t.occupancy * t.sm_cycles as f64 * f64::from(kept.machine.sm.max_warps);
         Some(((s.instructions + stalled) as f64, resident + s.warps as f64))

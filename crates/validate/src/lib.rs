@@ -8,7 +8,7 @@
 //! - [`expect`]: the closed forms.
 //! - [`kernel`]: micro-kernels in assembly, and how they are launched.
 //! - [`bench`]: runs them, compares, and keeps what all runs counted.
-//! - [`latency`], [`throughput`], [`laws`]: the checks. [`energy`]: counters times constants.
+//! - [`latency`], [`throughput`], [`multiprocessor`], [`laws`]: the checks. [`energy`]: counters times constants.
 //! - [`page`]: the results as a page.
 
 pub mod bench;
@@ -17,6 +17,7 @@ pub mod expect;
 pub mod kernel;
 pub mod latency;
 pub mod laws;
+pub mod multiprocessor;
 pub mod page;
 pub mod throughput;
 
@@ -29,7 +30,7 @@ use bench::Bench;
 /// A comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
-    /// `latency`, `throughput` or `laws`.
+    /// `latency`, `throughput`, `multiprocessor` or `laws`.
     pub group: &'static str,
     /// What is compared.
     pub name: String,
@@ -108,7 +109,8 @@ pub type Defect<'a> = dyn Fn(&mut Machine) + 'a;
 type Group = (&'static str, fn(&mut Bench));
 
 /// The groups in their order: the laws ask what the runs of the others counted.
-const GROUPS: [Group; 3] = [("latency", latency::all), ("throughput", throughput::all), ("laws", laws::all)];
+const GROUPS: [Group; 4] =
+    [("latency", latency::all), ("throughput", throughput::all), ("multiprocessor", multiprocessor::all), ("laws", laws::all)];
 
 /// Runs all checks of a machine. `progress` is told each group before it runs. `defect` is for tests of the
 /// checks themselves.

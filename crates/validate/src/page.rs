@@ -12,7 +12,7 @@ pub fn page(report: &Report) -> String {
         0 => ("✓ all within their bounds".to_string(), "good"),
         n => (format!("✕ {n} beyond their bounds"), "bad"),
     };
-    let groups = ["latency", "throughput", "laws"];
+    let groups = ["latency", "throughput", "multiprocessor", "laws"];
     let mut blocks: Vec<Value> = report.plots.iter().map(plot).collect();
     blocks.extend(groups.map(|g| table(report, g)));
     let about = format!(

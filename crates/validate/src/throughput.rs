@@ -77,7 +77,7 @@ fn issue_of_classes(bench: &mut Bench) {
     let warps = many(&machine);
     for (class, text) in CHAINS {
         let unit = expect::row(&machine, class).map_or(Unit::Alu, |t| t.unit);
-        let having: Vec<usize> = (0..machine.clusters.len()).filter(|c| machine.clusters[*c].units.contains(&unit)).collect();
+        let having: Vec<usize> = (0..machine.clusters.len()).filter(|c| machine.cluster_has(*c, unit)).collect();
         let mut expected = expect::issue_interval(&machine, class, 1);
         let bound = alone(&machine, class, LINES as f64) / f64::from(warps) / LINES as f64;
         expected = expected.max(bound);
@@ -85,7 +85,8 @@ fn issue_of_classes(bench: &mut Bench) {
         let lines: Vec<String> = (0..LINES).map(|i| format!("c{on} {}", apart(text, i))).collect();
         let measured = rate(bench, &machine, warps, &lines);
         bench.compare(format!("{class} on one cluster"), "cycles", expected, measured, STREAM);
-        if having.len() > 1 && class == OpClass::Int32 {
+        let apart_units = having.iter().all(|c| machine.shared_unit(*c, unit).is_none());
+        if having.len() > 1 && class == OpClass::Int32 && apart_units {
             let lines: Vec<String> =
                 (0..LINES * having.len()).map(|i| format!("c{} {}", having[i % having.len()], apart(text, i))).collect();
             let expected = expect::issue_interval(&machine, class, having.len() as u32);
@@ -103,7 +104,7 @@ fn issue_mixes(bench: &mut Bench) {
     for (class, text) in CHAINS.into_iter().filter(|(c, _)| [OpClass::Special, OpClass::Float64].contains(c)) {
         let of = cluster(&machine, class);
         let name = format!("int32 and {class} of one cluster, in turns");
-        let has_alu = machine.clusters[of].units.contains(&Unit::Alu);
+        let has_alu = machine.cluster_has(of, Unit::Alu);
         let unit = expect::row(&machine, class).map_or(Unit::Alu, |t| t.unit);
         if !has_alu || unit == Unit::Alu {
             bench.leave_out(name, "no cluster has both units");

@@ -66,8 +66,24 @@ fn other_memories() {
         &["memory.dram.t-rcd=30", "memory.dram.t-rp=25", "memory.dram.t-ras=60", "memory.dram.t-rrd=8", "memory.dram.t-wr=20"],
         &["memory.dram.t-ccd=24", "memory.dram.t-rtw=10", "memory.dram.t-wtr=12"],
         &["memory.dram.t-refi=4000", "memory.dram.t-rfc=400"],
-        &["memory.dram.mapping=row bank channel column", "memory.dram.hash=false"],
+        &["memory.dram.mapping=row:bank:channel:column", "memory.dram.hash=false"],
         &["energy.arrays.scalar-file-bytes=1024", "energy.static-power.sm-watts=0.7", "energy.static-power.power-gating=true"],
+    ] {
+        let mut machine = machine(None, set);
+        machine.name = set.join(" ");
+        is_green(&machine);
+    }
+}
+
+/// Multiprocessors that are not plain.
+#[test]
+fn other_multiprocessors() {
+    for set in [
+        &["main-file.banks=4", "main-file.latency=2"][..],
+        &["main-file.banks=8", "main-file.read-ports=2", "main-file.swizzle=false", "sm.schedulers=2"],
+        &["main-file.latency=3", "sm.scheduler=round-robin", "sm.rotate-clusters=true"],
+        &["sm.scheduler=two-level", "sm.active-warps=8", "launch-cycles=700", "end-cycles=90", "sm.dispatch-cycles=20"],
+        &["sm.schedulers=4", "sm.issue-width=1", "sm.scheduler=oldest"],
     ] {
         let mut machine = machine(None, set);
         machine.name = set.join(" ");
@@ -132,4 +148,12 @@ fn defects_are_found() {
         let failures: Vec<&str> = report.failures().map(|c| c.name.as_str()).collect();
         assert!(failures.iter().any(|f| f.contains(of)), "{what}: {failures:?}");
     }
+}
+
+#[test]
+fn a_launch_that_costs_something_else_is_found() {
+    let described = machine(None, &["launch-cycles=700"]);
+    let report = checked(&described, Some(&|m| m.launch_cycles /= 2));
+    let failures: Vec<&str> = report.failures().map(|c| c.name.as_str()).collect();
+    assert_eq!(failures, ["a launch, before its first and behind its last work-group"]);
 }
