@@ -73,7 +73,7 @@ fn rate(bench: &mut Bench, machine: &Machine) -> Measured {
 /// Each scheduler has issue slots and units of its own.
 fn schedulers(bench: &mut Bench) {
     let schedulers = bench.machine.sm.schedulers;
-    let name = format!("int32 on one cluster of each of {schedulers} schedulers");
+    let name = "int32 on one cluster of each scheduler";
     let mut machine = bench.one_sm();
     let unit = expect::row(&machine, OpClass::Int32).map(|t| t.unit);
     let shared = unit.is_some_and(|u| (0..machine.clusters.len()).any(|c| machine.shared_unit(c, u).is_some()));
