@@ -153,6 +153,7 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         time(&mut out, s, t, machine);
         forms(&mut out, &t.forms);
         pool(&mut out, &t.pool);
+        scheduling(&mut out, t);
         stalls(&mut out, &t.stalls);
         hierarchy(&mut out, &t.hierarchy);
     }
@@ -251,9 +252,26 @@ fn pool(out: &mut String, p: &PoolStatistics) {
     );
 }
 
+/// Departures from the active set, and conflicts in the main file; nothing where there are none.
+fn scheduling(out: &mut String, t: &TimingStatistics) {
+    if t.departures > 0 {
+        let _ = writeln!(out, "  left the active set   {:>16}   times, waiting for memory or at barriers", grouped(t.departures));
+    }
+    let m = &t.main_file;
+    if m.read_words > 0 {
+        let _ = writeln!(
+            out,
+            "  main file             {:>16}   registers read; conflicts of banks: {} cycles reading, {} writing",
+            grouped(m.read_words),
+            grouped(m.read_conflicts),
+            grouped(m.write_conflicts)
+        );
+    }
+}
+
 /// Empty issue slots by cause.
 fn stalls(out: &mut String, s: &Stalls) {
-    let all = (s.dependence + s.memory + s.unit + s.barrier + s.rename + s.fetch) as f64;
+    let all = (s.dependence + s.memory + s.unit + s.barrier + s.rename + s.fetch + s.inactive + s.bank) as f64;
     let _ = writeln!(out, "  stalled warp cycles");
     for (name, n) in [
         ("memory", s.memory),
@@ -262,7 +280,13 @@ fn stalls(out: &mut String, s: &Stalls) {
         ("barrier", s.barrier),
         ("shared registers", s.rename),
         ("instruction fetch", s.fetch),
+        ("not active", s.inactive),
+        ("bank conflict", s.bank),
     ] {
+        // What only some machines have is not a line of all reports.
+        if n == 0 && matches!(name, "not active" | "bank conflict") {
+            continue;
+        }
         let share = percent(n as f64, all);
         let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));
     }

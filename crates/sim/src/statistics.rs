@@ -61,6 +61,32 @@ pub struct Stalls {
     /// Waiting for instructions.
     #[serde(default)]
     pub fetch: u64,
+    /// Not in the active set of a two-level scheduler (C14).
+    #[serde(default)]
+    pub inactive: u64,
+    /// The cluster waited for operands from taken banks of the main file (C13).
+    #[serde(default)]
+    pub bank: u64,
+}
+
+/// Accesses to a main register file whose banks are limited (C13); all zero without limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MainFileStatistics {
+    /// Registers of a warp, of 32 bits, that were read.
+    pub read_words: u64,
+    /// Cycles by which instructions had their last operand later than in the cycle of their issue.
+    pub read_conflicts: u64,
+    /// Cycles by which results were written later, because their banks' ports were taken.
+    pub write_conflicts: u64,
+}
+
+impl MainFileStatistics {
+    /// Adds others.
+    pub fn add(&mut self, o: &MainFileStatistics) {
+        self.read_words += o.read_words;
+        self.read_conflicts += o.read_conflicts;
+        self.write_conflicts += o.write_conflicts;
+    }
 }
 
 impl Stalls {
@@ -72,6 +98,8 @@ impl Stalls {
         self.barrier += o.barrier;
         self.rename += o.rename;
         self.fetch += o.fetch;
+        self.inactive += o.inactive;
+        self.bank += o.bank;
     }
 }
 
@@ -229,12 +257,18 @@ pub struct TimingStatistics {
     pub named_registers: u64,
     /// Average over busy cycles of resident warps, as a share of the machine's maximum.
     pub occupancy: f64,
-    /// Instructions issued by each cluster.
+    /// Instructions issued by each cluster of the code (where clusters rotate, each runs in turn in those like it).
     pub issued: Vec<u64>,
     /// Instructions issued on the scalar unit's slot.
     pub scalar_issued: u64,
     /// Cycles in which warps did not issue, by cause.
     pub stalls: Stalls,
+    /// How often warps left the active set of a two-level scheduler before their ends (C14).
+    #[serde(default)]
+    pub departures: u64,
+    /// Accesses to the main register file, where its banks are limited.
+    #[serde(default)]
+    pub main_file: MainFileStatistics,
     /// The pool of shared registers; all zero without renaming.
     #[serde(default)]
     pub pool: PoolStatistics,
@@ -469,6 +503,8 @@ impl Statistics {
             }
             mine.forms.add(&t.forms);
             mine.stalls.add(&t.stalls);
+            mine.departures += t.departures;
+            mine.main_file.add(&t.main_file);
             mine.hierarchy.add(&t.hierarchy);
             mine.recordings.extend(t.recordings.iter().cloned());
             if mine.profile.is_empty() {

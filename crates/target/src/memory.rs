@@ -2,7 +2,9 @@
 //! memory, address generation.
 
 use crate::describe::*;
+use crate::mapping::AddressMapping;
 use crate::validate;
+use crate::words::{Replacement, SetIndex, WritePolicy};
 
 tables! {
     /// Memory.
@@ -30,13 +32,13 @@ tables! {
         /// Energy of an address made of global ids, a lane.
         surface_address_pj: f64 => picojoules();
         /// Data L1 of an SM: global and private memory.
-        data: Cache => fields();
+        data: DataCache => fields();
         /// Uniform L1 of an SM: `ldu`, read-only surfaces, textures.
         uniform: Cache => fields();
         /// Constant L1 of an SM.
         constant: Cache => fields();
         /// Instruction L1 of an SM.
-        instruction: Cache => fields();
+        instruction: InstructionCache => fields();
         /// L1.5 of a group of SMs, behind instruction, uniform and constant L1.
         l15: SharedCache => fields().simulator_only();
         /// L2 of the device.
@@ -47,6 +49,32 @@ tables! {
         dram: Dram => fields();
         /// The host's memory.
         system: SystemMemory => fields().simulator_only();
+    }
+
+    /// The data L1.
+    DataCache: Copy {
+        /// Size.
+        bytes: u32
+            => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes").simulator_only();
+        /// Lines of a set.
+        ways: u32 => integers(1, 1024).of("lines").simulator_only();
+        /// Cycles of a hit, and to find a miss.
+        latency: u32 => cycles();
+        /// Lines that may be on their way at once (miss status holding registers).
+        misses: u32 => integers(1, 100_000).of("lines").simulator_only();
+        /// Energy of reading or writing a sector.
+        sector_pj: f64 => picojoules().simulator_only();
+        /// Requests that wait for a miss on its way beside the first, at most (0: no limit); one more stops the
+        /// load-store unit until the miss has returned.
+        merges: u32 = 0 => integers(0, 100_000).of("requests").simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
+        /// Where stores to private memory go.
+        write: WritePolicy = WritePolicy::Back => any("both make a machine").simulator_only();
+        /// Whether a store that finds no line makes one; without, it goes to the next level.
+        write_allocate: bool = true => any("both make a machine").simulator_only();
     }
 
     /// A first-level cache.
@@ -62,6 +90,32 @@ tables! {
         misses: u32 => integers(1, 100_000).of("lines").simulator_only();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules().simulator_only();
+        /// Requests that wait for a miss on its way beside the first, at most (0: no limit); one more stops the
+        /// load-store unit until the miss has returned.
+        merges: u32 = 0 => integers(0, 100_000).of("requests").simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
+    }
+
+    /// The instruction L1.
+    InstructionCache: Copy {
+        /// Size.
+        bytes: u32
+            => across(validate::cache_sizes, "a multiple of ways x line-bytes, at most 1 GiB").of("bytes").simulator_only();
+        /// Lines of a set.
+        ways: u32 => integers(1, 1024).of("lines").simulator_only();
+        /// Cycles of a hit, and to find a miss.
+        latency: u32 => cycles();
+        /// Lines that may be on their way at once (miss status holding registers).
+        misses: u32 => integers(1, 100_000).of("lines").simulator_only();
+        /// Energy of reading or writing a sector.
+        sector_pj: f64 => picojoules().simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
     }
 
     /// The L1.5.
@@ -76,6 +130,10 @@ tables! {
         latency: u32 => cycles();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine");
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine");
     }
 
     /// The L2.
@@ -91,12 +149,23 @@ tables! {
         slices: u32 => integers(1, 256).of("slices").simulator_only();
         /// Cycles of a hit, and to find a miss.
         latency: u32 => cycles();
+        /// Whether upper bits of the line number are folded into the slice's, so that power-of-two pitches
+        /// spread over slices; otherwise lines go round the slices.
+        slice_hash: bool = true => any("both make a machine").simulator_only();
         /// Cycles a slice is busy with a sector.
         interval: u32 => cycles().simulator_only();
         /// Cycles a slice is busy with one lane's atomic.
         atomic_interval: u32 => cycles().simulator_only();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules().simulator_only();
+        /// Which line of a set makes room for another one, evict-first lines before others.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
+        /// How a line number becomes the number of a set.
+        index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
+        /// Where stores go.
+        write: WritePolicy = WritePolicy::Back => any("both make a machine").simulator_only();
+        /// Whether a store that finds no line makes one; without, it goes to the next level.
+        write_allocate: bool = true => any("both make a machine").simulator_only();
     }
 
     /// The network between SMs and L2.
@@ -127,6 +196,34 @@ tables! {
         row_cycle: u32 => cycles().simulator_only();
         /// Cycles a channel is busy with a sector.
         interval: u32 => cycles().simulator_only();
+        /// From an activation to the first access (tRCD). 0: `row-miss` covers precharge, activation and access;
+        /// otherwise an access of a row that is not open ends `row-hit` after this, and `row-miss` has no effect.
+        t_rcd: u32 = 0 => cycles().simulator_only();
+        /// From a precharge to the activation (tRP), where another row is open.
+        t_rp: u32 = 0 => cycles().simulator_only();
+        /// From an activation to the precharge (tRAS); 0: not modelled.
+        t_ras: u32 = 0 => cycles().simulator_only();
+        /// Between two accesses of a channel at least (tCCD).
+        t_ccd: u32 = 0 => cycles().simulator_only();
+        /// Between activations of two banks of a channel (tRRD); 0: not modelled.
+        t_rrd: u32 = 0 => cycles().simulator_only();
+        /// From the end of a write to the precharge of its bank (tWR); 0: not modelled.
+        t_wr: u32 = 0 => cycles().simulator_only();
+        /// Added between a read and a write behind it on a channel (tRTW).
+        t_rtw: u32 = 0 => cycles().simulator_only();
+        /// Added between a write and a read behind it on a channel (tWTR).
+        t_wtr: u32 = 0 => cycles().simulator_only();
+        /// Between two refreshes of a channel (tREFI); 0: none. A refresh closes all rows.
+        t_refi: u32 = 0 => cycles().simulator_only();
+        /// Cycles of a refresh, in which the channel does nothing else (tRFC).
+        t_rfc: u32 = 0
+            => across(validate::refresh, "less than t-refi, or 0").of("cycles").simulator_only();
+        /// Parts of an address from its upper bits to its lower ones: `row`, `bank`, `column`, `channel`, each
+        /// once as it is; `row` and `column` also with a number of bits, as `column.8`.
+        mapping: AddressMapping = AddressMapping::INTERLEAVED
+            => across(validate::mapping, "`row` first, bits of `column` for a line at least last").simulator_only();
+        /// Whether upper bits are folded into channel and bank, so that power-of-two pitches spread over them.
+        hash: bool = true => any("both make a machine").simulator_only();
         /// Energy of reading or writing a sector.
         sector_pj: f64 => picojoules().simulator_only();
         /// Energy of opening a row.

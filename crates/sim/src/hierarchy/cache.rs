@@ -1,21 +1,57 @@
 //! A set-associative cache of sectored lines that hold data (K8).
 //!
 //! A line has a bit for each valid sector and one for each dirty byte. A store allocates its line without
-//! fetching it: dirty bytes are kept apart, and a later fill of their sector goes around them. Within a set
-//! the victim is an empty way, else the evict-first line unused for longest, else the line unused for
-//! longest. A sector on its way has data already, as accesses act at issue, but is *ready* only when it
-//! arrives.
+//! fetching it: dirty bytes are kept apart, and a later fill of their sector goes around them. Which line
+//! makes room is said in [`replacement`](super::replacement). A sector on its way has data already, as
+//! accesses act at issue, but is *ready* only when it arrives.
 
 use std::ops::RangeInclusive;
 
 use super::deferred::{PENDING, SectorTickets, Ticket};
-use super::line::{ByteMask, LineNumber, bytes_of, runs};
+use super::line::{ByteMask, LineNumber, bytes_of, runs, sectors_of};
 use super::mshr::Mshrs;
+use super::replacement::EvictionOrder;
+use heddle_target::{Replacement, SetIndex};
 
 /// Tag of a frame without a line.
 const EMPTY: LineNumber = LineNumber::MAX;
-/// In a line's age: it is not evicted first. Worth more than any order of use.
-const NORMAL: u64 = 1 << 63;
+
+/// What a cache is, as a description says it.
+#[derive(Clone, Copy, Debug)]
+pub struct Organization {
+    /// Size.
+    pub bytes: u32,
+    /// Lines of a set.
+    pub ways: u32,
+    /// Size of a line.
+    pub line_bytes: u32,
+    /// Size of a sector.
+    pub sector_bytes: u32,
+    /// Misses that may be on their way at once.
+    pub misses: u32,
+    /// Requests that may wait for a miss beside the first (0: no limit).
+    pub merges: u32,
+    /// Which line makes room.
+    pub replacement: Replacement,
+    /// Which set a line is in.
+    pub index: SetIndex,
+    /// Of so many caches that share the lines among them.
+    pub slices: u32,
+    /// Tells caches apart whose victims are random.
+    pub number: u64,
+}
+
+/// Where the bytes of a write are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteKind {
+    /// In this cache alone: they are dirty, and sectors all of whose bytes are dirty become valid.
+    Dirty,
+    /// Further down, too: sectors that are written whole become valid, and those that have not arrived by
+    /// this cycle are given up, as what arrives may be older.
+    Through(u64),
+    /// Further down: this copy only follows.
+    Follows,
+}
 
 /// State of a line beside its bytes and age.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,16 +97,18 @@ pub struct Cache {
     /// Line of each frame, or [`EMPTY`].
     tags: Vec<LineNumber>,
     states: Vec<State>,
-    /// Last use of each line, by order, with [`NORMAL`] unless it is evicted first; 0 where there is none.
-    /// Apart from the states, as all those of a set are looked at for a victim.
-    ages: Vec<u64>,
+    order: EvictionOrder,
     /// Dirty bytes; none where the state says so.
     dirty: Vec<ByteMask>,
     /// Cycle at which each sector is there, or [`PENDING`] with a ticket.
     ready: Vec<u64>,
     data: Vec<u8>,
-    /// Uses so far: what ages count.
-    order: u64,
+    index: SetIndex,
+    /// Caches that share the lines.
+    slices: u64,
+    /// Requests that wait for each line on its way beside the first, where these have a limit.
+    waiting: Vec<u32>,
+    merges: u32,
     /// The registers of misses on their way.
     pub mshrs: Mshrs,
     /// How often a line came or went or sectors of one came.
@@ -79,31 +117,40 @@ pub struct Cache {
 
 impl Cache {
     /// An empty cache.
-    pub fn new(bytes: u32, ways: u32, line_bytes: u32, sector_bytes: u32, misses: u32) -> Cache {
+    pub fn new(o: &Organization) -> Cache {
+        let Organization { bytes, ways, line_bytes, sector_bytes, .. } = *o;
         let lines = (bytes / line_bytes) as usize;
         let sectors = (line_bytes / sector_bytes) as usize;
+        let sets = lines / ways as usize;
         Cache {
-            sets: lines as u64 / u64::from(ways),
+            sets: sets as u64,
             ways: ways as usize,
             line_bytes: line_bytes as usize,
             sector_bytes: sector_bytes as usize,
             sectors,
             tags: vec![EMPTY; lines],
             states: vec![State::default(); lines],
-            ages: vec![0; lines],
+            order: EvictionOrder::new(o.replacement, sets, ways as usize, o.number),
             dirty: vec![[0; 4]; lines],
             ready: vec![0; lines * sectors],
             data: vec![0; bytes as usize],
-            order: 0,
-            mshrs: Mshrs::new(misses),
+            index: o.index,
+            slices: u64::from(o.slices),
+            waiting: vec![0; if o.merges == 0 { 0 } else { lines }],
+            merges: o.merges,
+            mshrs: Mshrs::new(o.misses),
             changes: 0,
         }
     }
 
-    /// First way of a line's set. Upper bits are folded in, so that power-of-two pitches do not fall into one set.
+    /// First way of a line's set.
     fn set(&self, line: LineNumber) -> usize {
-        let folded = line ^ (line >> 9) ^ (line >> 18);
-        let set = if self.sets.is_power_of_two() { folded & (self.sets - 1) } else { folded % self.sets };
+        let number = match self.index {
+            SetIndex::Hashed => line ^ (line >> 9) ^ (line >> 18),
+            // Of the lines of a slice each set gets as many.
+            SetIndex::Linear => line / self.slices,
+        };
+        let set = if self.sets.is_power_of_two() { number & (self.sets - 1) } else { number % self.sets };
         set as usize * self.ways
     }
 
@@ -119,22 +166,55 @@ impl Cache {
             self.touch(frame, evict_first);
             return (frame, Eviction::default());
         }
-        let first = self.set(line);
-        let (mut victim, mut oldest) = (first, u64::MAX);
-        for (i, age) in self.ages[first..first + self.ways].iter().enumerate() {
-            (victim, oldest) = if *age < oldest { (first + i, *age) } else { (victim, oldest) };
-        }
-        let evict = (oldest != 0).then_some(oldest & NORMAL == 0);
+        let (victim, evict_first_was) = self.order.victim(self.set(line));
         let dirty = self.take(LineFrame(victim));
         self.tags[victim] = line;
-        self.touch(LineFrame(victim), evict_first);
-        (LineFrame(victim), Eviction { evict_first: evict, dirty })
+        self.order.insert(victim, evict_first);
+        if let Some(waiting) = self.waiting.get_mut(victim) {
+            *waiting = 0;
+        }
+        (LineFrame(victim), Eviction { evict_first: evict_first_was, dirty })
     }
 
     /// Notes a use of a line, which decides when it is evicted.
+    #[inline]
     pub fn touch(&mut self, frame: LineFrame, evict_first: bool) {
-        self.order += 1;
-        self.ages[frame.0] = self.order | if evict_first { 0 } else { NORMAL };
+        self.order.touch(frame.0, evict_first);
+    }
+
+    /// A miss of a line is sent of which nothing is on its way.
+    #[inline]
+    pub fn begin_miss(&mut self, frame: LineFrame) {
+        if let Some(waiting) = self.waiting.get_mut(frame.0) {
+            *waiting = 0;
+        }
+    }
+
+    /// Whether one more request may wait for a line on its way.
+    #[inline]
+    pub fn can_merge(&self, frame: LineFrame) -> bool {
+        self.waiting.get(frame.0).is_none_or(|w| *w < self.merges)
+    }
+
+    /// One more request waits for a line on its way.
+    #[inline]
+    pub fn merge(&mut self, frame: LineFrame) {
+        if let Some(waiting) = self.waiting.get_mut(frame.0) {
+            *waiting += 1;
+        }
+    }
+
+    /// Whether one of `count` more requests of a line may have to wait for sectors of which it is not known when they come.
+    pub fn may_wait(&self, line: LineNumber, count: u64) -> bool {
+        let Some(frame) = self.find(line) else { return count > u64::from(self.merges) };
+        let late = self.ready(frame, u64::MAX) >= PENDING || count > 1;
+        late && u64::from(self.waiting.get(frame.0).copied().unwrap_or(0)) + count > u64::from(self.merges)
+    }
+
+    /// Whether requests that wait for a line have a limit.
+    #[inline]
+    pub fn limits_merges(&self) -> bool {
+        self.merges > 0
     }
 
     /// Changes with every line that comes or goes, and with sectors that come: between two equal ones all
@@ -149,7 +229,7 @@ impl Cache {
         let i = frame.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
         let state = std::mem::take(&mut self.states[i]);
-        self.ages[i] = 0;
+        self.order.remove(i);
         self.ready[i * self.sectors..(i + 1) * self.sectors].fill(0);
         state.any_dirty.then(|| {
             let bytes = std::mem::take(&mut self.dirty[i]);
@@ -225,7 +305,7 @@ impl Cache {
 
     /// Whether a line is the first to be evicted.
     pub fn is_evict_first(&self, frame: LineFrame) -> bool {
-        self.ages[frame.0] & NORMAL == 0
+        self.order.is_evict_first(frame.0)
     }
 
     /// Cycle at which all of these sectors are there.
@@ -256,28 +336,43 @@ impl Cache {
         self.states[i].valid |= sectors;
     }
 
-    /// Writes the bytes of `mask`. They become dirty, and sectors all of whose bytes are dirty become valid;
-    /// without `keep_dirty` neither: the write has gone further down, and this copy only follows.
-    pub fn write(&mut self, frame: LineFrame, from: &[u8], mask: &ByteMask, keep_dirty: bool) {
+    /// Writes the bytes of `mask`.
+    pub fn write(&mut self, frame: LineFrame, from: &[u8], mask: &ByteMask, kind: WriteKind) {
         let i = frame.0;
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
         bytes_of(mask).for_each(|b| data[b] = from[b]);
-        if !keep_dirty {
-            return;
-        }
-        self.states[i].any_dirty = true;
-        for (d, m) in self.dirty[i].iter_mut().zip(mask) {
-            *d |= m;
-        }
-        for s in 0..self.sectors {
-            let full = (0..self.sector_bytes).all(|b| {
-                let b = s * self.sector_bytes + b;
-                self.dirty[i][b / 64] >> (b % 64) & 1 == 1
-            });
-            if full {
-                self.states[i].valid |= 1 << s;
+        match kind {
+            WriteKind::Follows => {}
+            WriteKind::Dirty => {
+                self.states[i].any_dirty = true;
+                for (d, m) in self.dirty[i].iter_mut().zip(mask) {
+                    *d |= m;
+                }
+                self.states[i].valid |= self.whole_sectors(&self.dirty[i]);
+            }
+            WriteKind::Through(now) => {
+                self.changes += 1;
+                let ready = &mut self.ready[i * self.sectors..(i + 1) * self.sectors];
+                for s in (0..self.sectors).filter(|s| sectors_of(mask, self.sector_bytes) >> s & 1 == 1) {
+                    if ready[s] > now {
+                        ready[s] = 0;
+                        self.states[i].valid &= !(1 << s);
+                    }
+                }
+                self.states[i].valid |= self.whole_sectors(mask);
             }
         }
+    }
+
+    /// Sectors of which a mask has every byte.
+    fn whole_sectors(&self, mask: &ByteMask) -> u64 {
+        let is_whole = |s: usize| {
+            (0..self.sector_bytes).all(|b| {
+                let b = s * self.sector_bytes + b;
+                mask[b / 64] >> (b % 64) & 1 == 1
+            })
+        };
+        (0..self.sectors).fold(0, |all, s| all | u64::from(is_whole(s)) << s)
     }
 
     /// Sectors are on their way, with the answer of a ticket.
@@ -331,6 +426,26 @@ impl Cache {
 mod tests {
     use super::*;
 
+    /// Two ways of lines of 128 bytes.
+    fn organization(lines: u32) -> Organization {
+        Organization {
+            bytes: lines * 128,
+            ways: 2,
+            line_bytes: 128,
+            sector_bytes: 32,
+            misses: 4,
+            merges: 0,
+            replacement: Replacement::Lru,
+            index: SetIndex::Hashed,
+            slices: 1,
+            number: 0,
+        }
+    }
+
+    fn cache(lines: u32) -> Cache {
+        Cache::new(&organization(lines))
+    }
+
     fn bytes(n: u8) -> Vec<u8> {
         vec![n; 128]
     }
@@ -344,7 +459,7 @@ mod tests {
 
     #[test]
     fn evict_first_lines_go_before_older_ones() {
-        let mut c = Cache::new(2 * 128, 2, 128, 32, 4);
+        let mut c = cache(2);
         c.allocate(1, false);
         c.allocate(2, true);
         let (_, e) = c.allocate(3, false);
@@ -357,9 +472,9 @@ mod tests {
 
     #[test]
     fn fills_go_around_dirty_bytes() {
-        let mut c = Cache::new(1024, 2, 128, 32, 4);
+        let mut c = cache(8);
         let (p, _) = c.allocate(5, false);
-        c.write(p, &bytes(7), &byte(3), true);
+        c.write(p, &bytes(7), &byte(3), WriteKind::Dirty);
         assert_eq!(c.valid(p), 0);
         c.fill(p, 1, &bytes(9), 10);
         assert_eq!((c.bytes(p)[2], c.bytes(p)[3], c.valid(p)), (9, 7, 1));
@@ -371,10 +486,79 @@ mod tests {
 
     #[test]
     fn a_sector_written_whole_is_valid() {
-        let mut c = Cache::new(1024, 2, 128, 32, 4);
+        let mut c = cache(8);
         let (p, _) = c.allocate(5, false);
-        c.write(p, &bytes(7), &[0xffff_ffff << 32, 0, 0, 0], true);
+        c.write(p, &bytes(7), &[0xffff_ffff << 32, 0, 0, 0], WriteKind::Dirty);
         assert_eq!(c.valid(p), 2);
         assert!(c.clean(p).is_some() && c.clean(p).is_none() && c.valid(p) == 2);
+    }
+
+    /// Lines that fall into the set of line 0, of those given.
+    fn with_line_0(o: Organization, lines: impl Iterator<Item = LineNumber>) -> Vec<LineNumber> {
+        let cache = Cache::new(&o);
+        lines.filter(|l| cache.set(*l) == cache.set(0)).collect()
+    }
+
+    #[test]
+    fn sets_by_lower_bits_or_by_all_folded_together() {
+        let linear = Organization { index: SetIndex::Linear, ..organization(1024) };
+        assert_eq!(with_line_0(linear, 0..2000), [0, 512, 1024, 1536]);
+        // A pitch of as many lines as there are sets: all in one set, or all in different ones.
+        let pitch = || (0..512).map(|i| i * 512);
+        assert_eq!(with_line_0(linear, pitch()).len(), 512);
+        assert_eq!(with_line_0(organization(1024), pitch()), [0]);
+        // Sets that are no power of two.
+        assert_eq!(with_line_0(Organization { index: SetIndex::Linear, ..organization(6) }, 0..10), [0, 3, 6, 9]);
+        // A slice of four has every fourth line or so, which spread over all its sets.
+        let slice = Organization { slices: 4, ..linear };
+        assert_eq!(with_line_0(slice, (0..4096).step_by(4)), [0, 2048]);
+    }
+
+    #[test]
+    fn what_is_written_through_is_clean_and_gives_up_what_is_on_its_way() {
+        let mut c = cache(8);
+        let (p, _) = c.allocate(5, false);
+        c.fill(p, 0b0001, &bytes(1), 10);
+        c.fill_later(p, 0b0110, 9);
+        // A byte of each of the first three sectors, and the fourth one whole, at cycle 20.
+        let mask = [1 | 1 << 32, 1 | 0xffff_ffff << 32, 0, 0];
+        c.write(p, &bytes(7), &mask, WriteKind::Through(20));
+        assert_eq!((c.valid(p), c.is_dirty(p), c.clean(p)), (0b1001, false, None));
+        assert_eq!((c.bytes(p)[0], c.bytes(p)[1], c.bytes(p)[127]), (7, 1, 7));
+        assert_eq!(c.ready(p, 0b1111), 10);
+        // The answer comes, and nobody waits for it here.
+        c.arrive(5, 0b0110, 9, &bytes(3), 50);
+        assert_eq!((c.valid(p), c.bytes(p)[32]), (0b1001, 7));
+        // A sector that arrives at the cycle of the write has arrived.
+        c.fill(p, 0b0010, &bytes(2), 20);
+        c.write(p, &bytes(8), &byte(33), WriteKind::Through(20));
+        assert_eq!((c.valid(p), c.bytes(p)[33], c.bytes(p)[34]), (0b1011, 8, 2));
+        c.write(p, &bytes(8), &byte(33), WriteKind::Through(19));
+        assert_eq!(c.valid(p), 0b1001);
+        c.write(p, &bytes(9), &byte(3), WriteKind::Follows);
+        assert_eq!((c.valid(p), c.is_dirty(p), c.bytes(p)[3]), (0b1001, false, 9));
+    }
+
+    #[test]
+    fn so_many_requests_wait_for_a_line() {
+        let mut c = Cache::new(&Organization { merges: 2, ..organization(8) });
+        let (p, _) = c.allocate(5, false);
+        c.fill_later(p, 0b0001, 9);
+        assert!(!c.may_wait(5, 1) && !c.may_wait(5, 2) && c.may_wait(5, 3));
+        for left in [2, 1] {
+            assert!(c.can_merge(p), "{left} left");
+            c.merge(p);
+        }
+        assert!(!c.can_merge(p) && c.may_wait(5, 1));
+        assert!(!c.may_wait(6, 1), "another line");
+        c.arrive(5, 0b0001, 9, &bytes(3), 50);
+        assert!(!c.may_wait(5, 1), "it is known when the line comes");
+        c.begin_miss(p);
+        assert!(c.can_merge(p));
+        // Without a limit.
+        let mut c = cache(8);
+        let (p, _) = c.allocate(5, false);
+        (0..1000).for_each(|_| c.merge(p));
+        assert!(c.can_merge(p) && !c.limits_merges());
     }
 }

@@ -10,7 +10,7 @@ mod fetch;
 
 use smallvec::SmallVec;
 
-use super::cache::{Cache, Eviction, LineFrame};
+use super::cache::{Cache, Eviction, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
 use super::deferred::{
     Arrival, Continuation, Deferred, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
@@ -23,7 +23,7 @@ use super::{Access, AccessCost, Path};
 use crate::DeviceMemory;
 use crate::statistics::HierarchyStatistics;
 use heddle_isa::{CachePolicy, MemorySpace};
-use heddle_target::Machine;
+use heddle_target::{Machine, WritePolicy};
 
 /// The SM that makes a request, and when.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +70,15 @@ struct CurrentAccess {
     load: Option<Box<PendingLoad>>,
 }
 
+/// What loads would do that are not performed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Probe {
+    /// Their transactions.
+    pub lines: usize,
+    /// One may have to wait for a line on its way for which enough wait already, and nobody knows how long.
+    pub waits: bool,
+}
+
 /// The caches of an SM cluster.
 pub struct ClusterCaches {
     /// Number of the cluster's first SM.
@@ -81,8 +90,8 @@ pub struct ClusterCaches {
     /// Requests to them otherwise, and what waits for the answers.
     pub deferred: Deferred,
     access: CurrentAccess,
-    /// While [`Self::probe`] counts the lines of loads: how many there have been.
-    probed: Option<usize>,
+    /// While loads are probed: what has been found.
+    probed: Option<Probe>,
     coalescer: Coalescer,
     memory: heddle_target::Memory,
     /// What L1 and L1.5 caches and the network count.
@@ -94,10 +103,22 @@ impl ClusterCaches {
     pub fn new(machine: &Machine, first_sm: usize) -> ClusterCaches {
         let m = &machine.memory;
         let end = (first_sm + m.l15.sms as usize).min(machine.sm.count as usize);
+        let l15 = Organization {
+            bytes: m.l15.bytes,
+            ways: m.l15.ways,
+            line_bytes: m.line_bytes,
+            sector_bytes: m.sector_bytes,
+            misses: 1,
+            merges: 0,
+            replacement: m.l15.replacement,
+            index: m.l15.index,
+            slices: 1,
+            number: first_sm as u64,
+        };
         ClusterCaches {
             first_sm,
-            sms: (first_sm..end).map(|_| SmCaches::new(m)).collect(),
-            l15: Cache::new(m.l15.bytes, m.l15.ways, m.line_bytes, m.sector_bytes, 1),
+            sms: (first_sm..end).map(|n| SmCaches::new(m, n)).collect(),
+            l15: Cache::new(&l15),
             lower: None,
             deferred: Deferred::default(),
             access: CurrentAccess::default(),
@@ -305,8 +326,10 @@ impl ClusterCaches {
         let mut data = [0; LONGEST_LINE];
         for part in 0..parts {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
-            if let Some(lines) = &mut self.probed {
-                *lines += transactions.len();
+            if let Some(probe) = &mut self.probed {
+                probe.lines += transactions.len();
+                let cache = self.sms[access.sm - self.first_sm].of(path);
+                probe.waits |= cache.limits_merges() && transactions.iter().any(|t| cache.may_wait(t.line, parts));
                 self.coalescer.recycle(transactions);
                 cost.pending = true;
                 continue;
@@ -357,14 +380,21 @@ impl ClusterCaches {
         self.sm(sm).of(path).mshrs.can_admit(count, earliest)
     }
 
-    /// Loads are only cut into transactions from now on, which are counted.
-    pub fn begin_probe(&mut self) {
-        self.probed = Some(0);
+    /// Whether requests of an SM's L1 may have to wait for a line on its way, of which it is not known when it comes.
+    #[inline]
+    pub fn may_merge_late(&mut self, sm: usize, path: Path) -> bool {
+        let cache = self.sm(sm).of(path);
+        cache.limits_merges() && cache.mshrs.any_unknown()
     }
 
-    /// Loads are performed again. Returns how many transactions were counted.
-    pub fn end_probe(&mut self) -> usize {
-        self.probed.take().unwrap_or(0)
+    /// Loads are only cut into transactions from now on, which are looked at.
+    pub fn begin_probe(&mut self) {
+        self.probed = Some(Probe::default());
+    }
+
+    /// Loads are performed again. Returns what was found.
+    pub fn end_probe(&mut self) -> Probe {
+        self.probed.take().unwrap_or_default()
     }
 
     /// Goes on with what was put off and whose answers have been recorded. `arrived` hears what SMs wait for.
@@ -414,9 +444,9 @@ impl ClusterCaches {
     fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes) -> LineReply {
         let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line } = *load;
         let cache = self.sms[from.sm].of(path);
-        let (description, counts) = (path.description(&self.memory), path.counts(&mut self.statistics));
+        let counts = path.counts(&mut self.statistics);
         counts.reads += u64::from(sectors.count_ones());
-        let looked_up = from.now + u64::from(description.latency);
+        let looked_up = from.now + path.latency(&self.memory);
         let found = cache.find(line);
         let last_use = policy.l1 == L1Policy::LastUse && covers_line;
         if policy.l1 == L1Policy::NoCache || last_use && found.is_none() {
@@ -436,10 +466,19 @@ impl ClusterCaches {
         let present = sectors & !missing;
         let there = cache.ready(frame, present);
         // What is pending arrives later than it could be looked up.
+        let mut reply = LineReply { hits: present.count_ones(), ..LineReply::default() };
         if there > looked_up {
             counts.merged += u64::from(present.count_ones());
+            if cache.can_merge(frame) {
+                cache.merge(frame);
+            } else {
+                // It is looked up again when the line has come, as it then is known to come.
+                debug_assert!(there < PENDING);
+                reply.busy = (there - looked_up) as u32;
+            }
+        } else if missing != 0 {
+            cache.begin_miss(frame);
         }
-        let mut reply = LineReply { hits: present.count_ones(), ..LineReply::default() };
         if let Some(dirty) = eviction.dirty {
             let policy = policy::of(&STORES, MemorySpace::Private, CachePolicy::Default);
             self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, policy));
@@ -447,7 +486,7 @@ impl ClusterCaches {
         let mut pending = there >= PENDING;
         if missing != 0 {
             let leaves = self.sms[from.sm].of(path).mshrs.admit(looked_up);
-            reply.busy = (leaves - looked_up) as u32;
+            reply.busy = reply.busy.max((leaves - looked_up) as u32);
             let leaving = Requester { now: leaves, ..from };
             let read = SectorRead { line, sectors: missing, policy };
             // What is to be evicted first does not take room in the L1.5, nor the time to look there.
@@ -534,17 +573,26 @@ impl ClusterCaches {
         cost
     }
 
-    /// A store to private memory stays in the data L1 until it is evicted.
+    /// A store to private memory, which the data L1 keeps until it is evicted, unless it writes through.
     fn store_private(&mut self, memory: &DeviceMemory, from: Requester, write: &LineWrite) {
         let sector = self.sector_bytes();
+        let description = self.memory.data;
         let cache = &mut self.sms[from.sm].data;
+        if !description.write_allocate && cache.find(write.line).is_none() {
+            return self.write_lower(memory, from, write);
+        }
         let counts = &mut self.statistics.data;
         let (frame, eviction) = cache.allocate(write.line, write.policy.l1 != L1Policy::Normal);
         count_eviction(counts, &eviction, sector);
         counts.writes += u64::from(sectors_of(write.mask, sector).count_ones());
-        cache.write(frame, write.data, write.mask, true);
+        let through = description.write == WritePolicy::Through;
+        let kind = if through { WriteKind::Through(from.now) } else { WriteKind::Dirty };
+        cache.write(frame, write.data, write.mask, kind);
         if let Some(dirty) = eviction.dirty {
             self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, write.policy));
+        }
+        if through {
+            self.write_lower(memory, from, write);
         }
     }
 

@@ -1,19 +1,53 @@
 //! Device memory's timing: channels, banks, open rows, bandwidth.
 //!
-//! A channel's bus serves requests in the order of their arrival. A bank keeps rows open while requests for
-//! them are waiting: a request for a row that is still being served is a row hit, as a controller that serves
-//! hits first (FR-FCFS, Rixner et al., ISCA 2000) makes of it.
+//! A channel's bus serves requests in the order in which they are made. A bank keeps rows open while requests
+//! for them are waiting: a request for a row that is still being served is a row hit, as a controller that
+//! serves hits first (FR-FCFS, Rixner et al., ISCA 2000) makes of it.
+//!
+//! Of a request that comes at cycle `now`, with `data` the cycles of its sectors on the bus:
+//!
+//! ```text
+//! bus    = max(now, the bus is free [+ tRTW or tWTR if the direction turns])
+//!          the bus is then taken for max(data, tCCD)
+//! row open:
+//!   done = max(bus, activation of the row + tRCD) + row-hit + data
+//! row not open:
+//!   precharge  = max(now, last activation of the bank + tRAS, end of its last write + tWR)
+//!   activation = max(precharge [+ tRP if a row is open], last activation of the bank + row-cycle,
+//!                    last activation of the channel + tRRD)
+//!   done = max(bus, activation + tRCD) + row-hit + data
+//! ```
+//!
+//! Where tRCD is 0, `row-miss` stands for it with what else a miss costs: `done = max(bus, activation) +
+//! row-miss + data`. Parameters of 0 drop their terms. In the first tRFC cycles of every tREFI but the first
+//! neither the bus nor an activation begins, and rows opened before are closed.
+
+use heddle_target::AddressPart;
 
 /// Rows of a bank that requests may be waiting for at once.
 const WINDOW: usize = 4;
 
+/// A row that is open, or for which requests are waiting.
+#[derive(Clone, Copy)]
+struct OpenRow {
+    row: u64,
+    /// Cycle until which it is served.
+    until: u64,
+    /// Cycle of its activation.
+    activated: u64,
+}
+
 /// A bank of a channel.
 #[derive(Clone, Default)]
 struct Bank {
-    /// Rows with the cycle until which they are served; the first is the open one.
-    rows: Vec<(u64, u64)>,
+    /// The first is the open one.
+    rows: Vec<OpenRow>,
     /// Cycle from which another row can be opened.
     free: u64,
+    /// Cycle of the last activation.
+    activated: Option<u64>,
+    /// End of the last write.
+    written: Option<u64>,
 }
 
 /// A channel: a bus that serves one request after the other, and banks.
@@ -21,12 +55,26 @@ struct Bank {
 struct Channel {
     /// Cycle from which the bus is free.
     free: u64,
+    /// Direction of the last request: whether it wrote.
+    wrote: Option<bool>,
+    /// Cycle of the last activation.
+    activated: Option<u64>,
     banks: Vec<Bank>,
+}
+
+/// A request for sectors of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RowAccess {
+    bank: usize,
+    row: u64,
+    sectors: u32,
+    write: bool,
 }
 
 /// Device memory's channels. Times are cycles of the SMs' clock.
 pub struct Dram {
     description: heddle_target::Dram,
+    addresses: AddressDecoder,
     channels: Vec<Channel>,
     /// Requests that found their row open.
     pub row_hits: u64,
@@ -34,116 +82,166 @@ pub struct Dram {
     pub row_misses: u64,
 }
 
-/// Bytes that lie in one channel before the next one's follow.
-const INTERLEAVE: u64 = 256;
-
 impl Dram {
     /// Memory as described, with all rows closed.
     pub fn new(description: &heddle_target::Dram) -> Dram {
-        let bank = vec![Bank::default(); description.banks as usize];
+        let banks = vec![Bank::default(); description.banks as usize];
         Dram {
             description: *description,
-            channels: vec![Channel { free: 0, banks: bank }; description.channels as usize],
+            addresses: AddressDecoder::new(description),
+            channels: vec![Channel { free: 0, wrote: None, activated: None, banks }; description.channels as usize],
             row_hits: 0,
             row_misses: 0,
         }
     }
 
-    /// Starts again at cycle 0.
+    /// Starts again at cycle 0. Rows stay open.
     pub fn restart_clock(&mut self) {
         for channel in &mut self.channels {
-            channel.free = 0;
+            (channel.free, channel.wrote, channel.activated) = (0, None, None);
             for bank in &mut channel.banks {
-                bank.free = 0;
-                bank.rows.iter_mut().for_each(|r| r.1 = 0);
+                (bank.free, bank.activated, bank.written) = (0, None, None);
+                bank.rows.iter_mut().for_each(|r| (r.until, r.activated) = (0, 0));
             }
         }
     }
 
-    /// Cycle at which `sectors` sectors of a line arrive (or have been written), requested at `now`.
-    pub fn access(&mut self, address: u64, sectors: u32, now: u64) -> u64 {
-        let d = &self.description;
-        let block = address / INTERLEAVE;
-        let channels = u64::from(d.channels);
-        // Upper bits are folded in, so that power-of-two pitches spread over channels and banks.
-        let number = (block ^ (block >> 7) ^ (block >> 13)) % channels;
-        let inside = block / channels * INTERLEAVE + address % INTERLEAVE;
-        let page = inside / u64::from(d.row_bytes);
-        let banks = u64::from(d.banks);
-        let (bank, row) = ((page ^ (page / banks) ^ (page / banks / banks)) % banks, page / banks);
-        let channel = &mut self.channels[number as usize];
-        let bank = &mut channel.banks[bank as usize];
-        let at = bank.rows.iter().position(|(r, _)| *r == row);
-        let open = at.filter(|i| *i == 0 || bank.rows[*i].1 >= now);
-        let slot = u64::from(d.interval * sectors);
-        let bus = channel.free.max(now);
-        channel.free = bus + slot;
-        match open {
+    /// Cycle at which `sectors` sectors of a line have arrived, or been written, requested at `now`.
+    pub fn access(&mut self, address: u64, sectors: u32, write: bool, now: u64) -> u64 {
+        let (channel, bank, row) = self.addresses.decode(address);
+        let access = RowAccess { bank, row, sectors, write };
+        let (done, hit) = self.channels[channel].serve(&self.description, access, now);
+        *(if hit { &mut self.row_hits } else { &mut self.row_misses }) += 1;
+        done
+    }
+}
+
+impl Channel {
+    /// Serves a request behind those before it. Returns when its last byte has been moved, and whether it found its row open.
+    fn serve(&mut self, d: &heddle_target::Dram, access: RowAccess, now: u64) -> (u64, bool) {
+        let RowAccess { row, sectors, write, .. } = access;
+        let data = u64::from(d.interval) * u64::from(sectors);
+        let turn = match (self.wrote, write) {
+            (Some(false), true) => d.t_rtw,
+            (Some(true), false) => d.t_wtr,
+            _ => 0,
+        };
+        let bus = after_refresh(d, now.max(self.free + u64::from(turn)));
+        self.free = bus + data.max(u64::from(d.t_ccd));
+        self.wrote = Some(write);
+        let bank = &mut self.banks[access.bank];
+        // What was activated before a refresh is closed.
+        let refreshed = last_refresh(d, bus);
+        let is_open = |r: &OpenRow| r.activated >= refreshed;
+        let at = bank.rows.iter().position(|r| r.row == row);
+        let open = at.filter(|i| is_open(&bank.rows[*i]) && (*i == 0 || bank.rows[*i].until >= now));
+        let done = match open {
             Some(i) => {
-                self.row_hits += 1;
-                let done = bus.max(now) + u64::from(d.row_hit) + slot;
-                bank.rows[i].1 = bank.rows[i].1.max(done);
+                let ready = if d.t_rcd > 0 { bank.rows[i].activated + u64::from(d.t_rcd) } else { 0 };
+                let done = bus.max(ready) + u64::from(d.row_hit) + data;
+                bank.rows[i].until = bank.rows[i].until.max(done);
                 done
             }
             None => {
-                self.row_misses += 1;
-                let begin = bank.free.max(now);
-                bank.free = begin + u64::from(d.row_cycle);
-                let done = bus.max(begin) + u64::from(d.row_miss) + slot;
+                let after = |last: Option<u64>, t: u32| last.filter(|_| t > 0).map_or(0, |last| last + u64::from(t));
+                let precharge = now.max(after(bank.activated, d.t_ras)).max(after(bank.written, d.t_wr));
+                let closes = if bank.rows.first().is_some_and(is_open) { u64::from(d.t_rp) } else { 0 };
+                let activation = (precharge + closes).max(bank.free).max(after(self.activated, d.t_rrd));
+                let activation = after_refresh(d, activation);
+                bank.free = activation + u64::from(d.row_cycle);
+                (bank.activated, self.activated) = (Some(activation), Some(activation));
+                let done = match d.t_rcd {
+                    0 => bus.max(activation) + u64::from(d.row_miss) + data,
+                    t_rcd => bus.max(activation + u64::from(t_rcd)) + u64::from(d.row_hit) + data,
+                };
                 if let Some(i) = at {
                     bank.rows.remove(i);
                 }
-                bank.rows.insert(0, (row, done));
+                bank.rows.insert(0, OpenRow { row, until: done, activated: activation });
                 bank.rows.truncate(WINDOW);
                 done
             }
+        };
+        if write {
+            bank.written = Some(done);
         }
+        (done, open.is_some())
+    }
+}
+
+/// The first cycle from `cycle` on that is in no refresh.
+#[inline]
+fn after_refresh(d: &heddle_target::Dram, cycle: u64) -> u64 {
+    let begin = last_refresh(d, cycle);
+    if begin == 0 { cycle } else { cycle.max(begin + u64::from(d.t_rfc)) }
+}
+
+/// Begin of the last refresh until a cycle; 0 before the first one.
+#[inline]
+fn last_refresh(d: &heddle_target::Dram, cycle: u64) -> u64 {
+    cycle.checked_div(u64::from(d.t_refi)).map_or(0, |n| n * u64::from(d.t_refi))
+}
+
+/// Cuts addresses into channel, bank and row.
+struct AddressDecoder {
+    /// Parts from the lower bits on, each with how many values it has; all that is above them is row.
+    digits: Vec<(AddressPart, u64)>,
+    channels: u64,
+    banks: u64,
+    hash: bool,
+}
+
+impl AddressDecoder {
+    fn new(d: &heddle_target::Dram) -> AddressDecoder {
+        let (channels, banks) = (u64::from(d.channels), u64::from(d.banks));
+        let column_bits = d.row_bytes.trailing_zeros();
+        // What stands without a number of bits is what the others leave.
+        let numbered: u32 = d.mapping.from_low().filter(|f| f.part == AddressPart::Column).filter_map(|f| f.bits).sum();
+        let mut left = column_bits;
+        let mut digits = Vec::new();
+        for field in d.mapping.from_low() {
+            let values = match field.part {
+                AddressPart::Channel => channels,
+                AddressPart::Bank => banks,
+                AddressPart::Column => {
+                    let bits = field.bits.unwrap_or(column_bits.saturating_sub(numbered)).min(left);
+                    left -= bits;
+                    1 << bits
+                }
+                AddressPart::Row => match field.bits {
+                    Some(bits) => 1 << bits,
+                    None => continue,
+                },
+            };
+            digits.push((field.part, values));
+        }
+        AddressDecoder { digits, channels, banks, hash: d.hash }
+    }
+
+    /// Channel, bank and row of an address.
+    fn decode(&self, address: u64) -> (usize, usize, u64) {
+        let (mut rest, mut row, mut row_scale) = (address, 0, 1);
+        let (mut channel, mut bank) = (0, 0);
+        for (part, values) in &self.digits {
+            let digit = rest % values;
+            match part {
+                // Upper bits are folded in, so that power-of-two pitches spread over channels and banks.
+                AddressPart::Channel if self.hash => channel = (rest ^ (rest >> 7) ^ (rest >> 13)) % self.channels,
+                AddressPart::Channel => channel = digit,
+                AddressPart::Bank => bank = digit,
+                AddressPart::Row => (row, row_scale) = (row + digit * row_scale, row_scale * values),
+                AddressPart::Column => {}
+            }
+            rest /= values;
+        }
+        row += rest * row_scale;
+        if self.hash {
+            let page = row * self.banks + bank;
+            bank = (page ^ row ^ (row / self.banks)) % self.banks;
+        }
+        (channel as usize, bank as usize, row)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn dram() -> Dram {
-        let description = heddle_target::Dram {
-            channels: 2,
-            banks: 4,
-            row_bytes: 1024,
-            row_hit: 100,
-            row_miss: 150,
-            row_cycle: 40,
-            interval: 4,
-            ..heddle_target::Machine::default_machine().memory.dram
-        };
-        Dram::new(&description)
-    }
-
-    #[test]
-    fn rows_stay_open_and_the_bus_takes_turns() {
-        let mut d = dram();
-        assert_eq!(d.access(0, 4, 0), 150 + 16);
-        // The same row: behind the first transfer.
-        assert_eq!(d.access(128, 4, 0), 16 + 100 + 16);
-        // The other channel is idle.
-        assert_eq!(d.access(256, 1, 0), 150 + 4);
-        assert_eq!((d.row_hits, d.row_misses), (1, 2));
-        // Later the row is still open.
-        assert_eq!(d.access(0, 1, 1000), 1000 + 100 + 4);
-    }
-
-    #[test]
-    fn another_row_of_the_bank_waits_for_the_row_cycle() {
-        let mut d = dram();
-        let other = (0..).map(|i| i * 512).skip(1);
-        let _first = d.access(0, 1, 0);
-        // Find an address of the same channel and bank, another row, by what it costs.
-        let late = other.take(4096).find(|a| {
-            let mut d = dram();
-            d.access(0, 1, 0);
-            d.access(*a, 1, 0) == 40 + 150 + 4
-        });
-        assert!(late.is_some());
-        assert_eq!(d.access(late.unwrap(), 1, 0), 40 + 150 + 4);
-    }
-}
+mod tests;

@@ -8,13 +8,13 @@ use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
-use super::cache::{Cache, DirtyLine, Eviction, LineFrame};
+use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::dram::Dram;
 use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, bytes_of, runs, sectors_of};
 use super::policy::{AccessPolicy, L2Policy};
 use crate::DeviceMemory;
 use crate::statistics::{CacheStatistics, HierarchyStatistics};
-use heddle_target::Memory;
+use heddle_target::{Memory, WritePolicy};
 
 /// First address of the private memories of all resident warps, above every device address.
 pub const PRIVATE_BASE: u64 = 1 << 60;
@@ -113,11 +113,24 @@ impl LowerLevels {
     /// Empty caches.
     pub fn new(description: &Memory) -> LowerLevels {
         let m = description;
-        let (line, sector) = (m.line_bytes, m.sector_bytes);
-        let slice = || Slice { cache: Cache::new(m.l2.bytes / m.l2.slices, m.l2.ways, line, sector, 1), free: 0 };
+        let slice = |number: u32| {
+            let cache = Cache::new(&Organization {
+                bytes: m.l2.bytes / m.l2.slices,
+                ways: m.l2.ways,
+                line_bytes: m.line_bytes,
+                sector_bytes: m.sector_bytes,
+                misses: 1,
+                merges: 0,
+                replacement: m.l2.replacement,
+                index: m.l2.index,
+                slices: m.l2.slices,
+                number: u64::from(number),
+            });
+            Slice { cache, free: 0 }
+        };
         LowerLevels {
             description: m.clone(),
-            slices: (0..m.l2.slices).map(|_| slice()).collect(),
+            slices: (0..m.l2.slices).map(slice).collect(),
             dram: Dram::new(&m.dram),
             link_free: 0,
             private: FxHashMap::default(),
@@ -162,7 +175,8 @@ impl LowerLevels {
     /// Slice of a line.
     fn slice(&self, line: LineNumber) -> usize {
         let n = self.slices.len() as u64;
-        ((line ^ (line >> 5) ^ (line >> 11)) % n) as usize
+        let number = if self.description.l2.slice_hash { line ^ (line >> 5) ^ (line >> 11) } else { line };
+        (number % n) as usize
     }
 
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.
@@ -195,7 +209,7 @@ impl LowerLevels {
             let frame = self.slices[slice].cache.find(line);
             if let Some(dirty) = frame.and_then(|f| self.slices[slice].cache.take(f)) {
                 self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
-                self.write_memory(memory, &dirty, start);
+                self.write_back(memory, &dirty, start);
             }
         }
         let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
@@ -218,7 +232,7 @@ impl LowerLevels {
         let sector = self.sector_bytes();
         count_eviction(&mut self.statistics.l2, &eviction, sector);
         if let Some(dirty) = eviction.dirty {
-            self.write_memory(memory, &dirty, now);
+            self.write_back(memory, &dirty, now);
         }
         frame
     }
@@ -235,7 +249,7 @@ impl LowerLevels {
         if policy == L2Policy::WriteThrough {
             let cache = &mut self.slices[slice].cache;
             if let Some(frame) = cache.find(line) {
-                cache.write(frame, data, mask, false);
+                cache.write(frame, data, mask, WriteKind::Follows);
                 cache.touch(frame, true);
             }
             self.store_bytes(memory, home, line, data, mask);
@@ -243,8 +257,17 @@ impl LowerLevels {
             self.statistics.system_written_bytes += u64::from(transactions) * u64::from(self.description.sector_bytes);
             return;
         }
-        let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
-        self.slices[slice].cache.write(frame, data, mask, true);
+        let through = self.description.l2.write == WritePolicy::Through;
+        let takes = self.description.l2.write_allocate || self.slices[slice].cache.find(line).is_some();
+        if takes {
+            let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
+            // Its bytes are what memory holds, also those that have not arrived.
+            let kind = if through { WriteKind::Through(u64::MAX) } else { WriteKind::Dirty };
+            self.slices[slice].cache.write(frame, data, mask, kind);
+        }
+        if through || !takes {
+            self.write_memory(memory, line, data, mask, start);
+        }
     }
 
     /// Performs the atomics of some lanes on a line in L2: `update` gets the bytes (of the sectors asked for)
@@ -268,7 +291,12 @@ impl LowerLevels {
         self.slices[slice].free += each * u64::from(lanes);
         let home = self.home(memory, line);
         let through = home == Home::System;
-        self.slices[slice].cache.write(frame, &bytes, &mask, !through);
+        let all_through = self.description.l2.write == WritePolicy::Through;
+        let kind = if through || all_through { WriteKind::Follows } else { WriteKind::Dirty };
+        self.slices[slice].cache.write(frame, &bytes, &mask, kind);
+        if all_through && !through {
+            self.write_memory(memory, line, &bytes, &mask, done);
+        }
         if through {
             self.store_bytes(memory, home, line, &bytes, &mask);
             self.use_link(done, 1);
@@ -323,7 +351,7 @@ impl LowerLevels {
             return self.use_link(now, count) + u64::from(self.description.system.latency);
         }
         self.statistics.dram_read_bytes += bytes;
-        self.dram.access(self.address(line) & (CODE_BASE - 1), count, now)
+        self.dram.access(self.address(line) & (CODE_BASE - 1), count, false, now)
     }
 
     /// Writes bytes of a line to the memory that it is of.
@@ -341,19 +369,24 @@ impl LowerLevels {
         }
     }
 
-    /// Writes a line's dirty bytes to memory.
-    fn write_memory(&mut self, memory: &DeviceMemory, dirty: &DirtyLine, now: u64) {
-        let home = self.home(memory, dirty.line);
-        self.store_bytes(memory, home, dirty.line, &dirty.data, &dirty.bytes);
-        let count = sectors_of(&dirty.bytes, self.sector_bytes()).count_ones();
+    /// Writes bytes of a line to memory, from a cycle on.
+    fn write_memory(&mut self, memory: &DeviceMemory, line: LineNumber, data: &[u8], mask: &ByteMask, now: u64) {
+        let home = self.home(memory, line);
+        self.store_bytes(memory, home, line, data, mask);
+        let count = sectors_of(mask, self.sector_bytes()).count_ones();
         let bytes = u64::from(count) * u64::from(self.description.sector_bytes);
         if home == Home::System {
             self.use_link(now, count);
             self.statistics.system_written_bytes += bytes;
         } else {
-            self.dram.access(self.address(dirty.line) & (CODE_BASE - 1), count, now);
+            self.dram.access(self.address(line) & (CODE_BASE - 1), count, true, now);
             self.statistics.dram_written_bytes += bytes;
         }
+    }
+
+    /// Writes a line that left L2 to memory.
+    fn write_back(&mut self, memory: &DeviceMemory, dirty: &DirtyLine, now: u64) {
+        self.write_memory(memory, dirty.line, &dirty.data, &dirty.bytes, now);
     }
 
     /// Bytes of a line.
@@ -399,7 +432,7 @@ impl LowerLevels {
                     self.slices[i].cache.discard(dirty.line);
                 } else {
                     self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
-                    self.write_memory(memory, &dirty, 0);
+                    self.write_back(memory, &dirty, 0);
                 }
             }
         }

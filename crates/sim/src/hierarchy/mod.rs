@@ -5,6 +5,7 @@
 //! - `line`: lines, their bytes and sectors.
 //! - `coalescer`: a warp's access becomes one transaction a line.
 //! - `cache`: one cache of sectored lines with data.
+//! - `replacement`: which of its lines makes room for another.
 //! - `mshr`: misses on their way.
 //! - `sm_caches`: the L1 caches of an SM, and its port to the network.
 //! - `cluster_caches`: the caches of an SM cluster, that is of the SMs that share an L1.5.
@@ -31,6 +32,7 @@ mod line;
 pub(crate) mod lower_levels;
 mod mshr;
 pub mod policy;
+mod replacement;
 mod sm_caches;
 
 use std::cell::RefCell;
@@ -57,15 +59,15 @@ pub enum Path {
 }
 
 impl Path {
-    /// The description of the path's L1.
+    /// Cycles of a hit in the path's L1, and to find a miss.
     #[inline]
-    fn description(self, memory: &heddle_target::Memory) -> &heddle_target::Cache {
-        match self {
-            Path::Data => &memory.data,
-            Path::Uniform => &memory.uniform,
-            Path::Constant => &memory.constant,
-            Path::Instruction => &memory.instruction,
-        }
+    fn latency(self, memory: &heddle_target::Memory) -> u64 {
+        u64::from(match self {
+            Path::Data => memory.data.latency,
+            Path::Uniform => memory.uniform.latency,
+            Path::Constant => memory.constant.latency,
+            Path::Instruction => memory.instruction.latency,
+        })
     }
 
     /// What is counted of the path's L1.

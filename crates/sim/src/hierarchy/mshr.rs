@@ -58,6 +58,12 @@ impl Mshrs {
         self.returns.push(Reverse(returns));
     }
 
+    /// Whether there are misses on their way of which it is not known when they return.
+    #[inline]
+    pub fn any_unknown(&self) -> bool {
+        self.unknown > 0
+    }
+
     /// Whether [`Self::admit`] can tell for `count` more misses, of which none returns before `earliest`, when they can leave.
     #[inline]
     pub fn can_admit(&self, count: usize, earliest: u64) -> bool {

@@ -1,7 +1,7 @@
 //! What an SM has of the memory hierarchy for itself: its L1 caches, and its port to the network that leads to L2.
 
 use super::Path;
-use super::cache::{Cache, LineFrame};
+use super::cache::{Cache, LineFrame, Organization};
 use super::line::LineNumber;
 use heddle_target::Memory;
 
@@ -22,14 +22,31 @@ pub(super) struct SmCaches {
 }
 
 impl SmCaches {
-    /// Empty caches.
-    pub fn new(m: &Memory) -> SmCaches {
-        let cache = |c: &heddle_target::Cache| Cache::new(c.bytes, c.ways, m.line_bytes, m.sector_bytes, c.misses);
+    /// Empty caches of the SM of a number.
+    pub fn new(m: &Memory, number: usize) -> SmCaches {
+        let mut count = 4 * number as u64;
+        macro_rules! cache {
+            ($of:expr, $merges:expr) => {{
+                count += 1;
+                Cache::new(&Organization {
+                    bytes: $of.bytes,
+                    ways: $of.ways,
+                    line_bytes: m.line_bytes,
+                    sector_bytes: m.sector_bytes,
+                    misses: $of.misses,
+                    merges: $merges,
+                    replacement: $of.replacement,
+                    index: $of.index,
+                    slices: 1,
+                    number: count,
+                })
+            }};
+        }
         SmCaches {
-            data: cache(&m.data),
-            uniform: cache(&m.uniform),
-            constant: cache(&m.constant),
-            instruction: cache(&m.instruction),
+            data: cache!(m.data, m.data.merges),
+            uniform: cache!(m.uniform, m.uniform.merges),
+            constant: cache!(m.constant, m.constant.merges),
+            instruction: cache!(m.instruction, 0),
             fetched: RecentFetches::new(),
             port: NetworkPort::default(),
         }

@@ -35,11 +35,15 @@ impl ClusterCaches {
         for ahead in 0..=FETCH_AHEAD {
             let cache = &mut self.sms[index].instruction;
             let (frame, eviction) = match cache.find(line + ahead) {
-                Some(frame) => (frame, Eviction::default()),
+                Some(frame) => {
+                    if ahead == 0 {
+                        cache.touch(frame, false);
+                    }
+                    (frame, Eviction::default())
+                }
                 None => cache.allocate(line + ahead, false),
             };
             if ahead == 0 {
-                cache.touch(frame, false);
                 self.statistics.instruction.reads += 1;
             }
             if cache.valid(frame) == 0 {

@@ -56,7 +56,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let rank = slot.rank;
         finish(&mut warp.lanes, &c.code[index], &load.out[..], mask);
         let st = &c.statics.insts[index];
-        self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.from_memory));
+        self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.source));
         if self.states.parked.contains(rank) {
             self.resolve(c, s);
         }
@@ -74,12 +74,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 let d = &c.code[index];
                 let lanes = if d.scalar { 1 } else { self.warps.warps[s].lanes.active(d).count_ones() };
                 let most = lanes as usize * c.lines_per_lane;
-                !self.caches.borrow_mut().can_admit(self.number, d.path, most, self.time) && !self.is_admitted(c, s, d.path)
+                let known = {
+                    let mut caches = self.caches.borrow_mut();
+                    caches.can_admit(self.number, d.path, most, self.time) && !caches.may_merge_late(self.number, d.path)
+                };
+                !known && !self.is_admitted(c, s, d.path)
             }
         }
     }
 
-    /// Whether it is known when all misses of a warp's next instruction, a load, can leave, by the lines that it really touches.
+    /// Whether it is known when all misses of a warp's next instruction, a load, can leave, and how long it
+    /// waits for others', by the lines that it really touches.
     #[cold]
     fn is_admitted(&mut self, c: &LaunchContext<'a, N>, s: usize, path: Path) -> bool {
         let (slot, warp) = self.warps.get_mut(s);
@@ -89,7 +94,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         (d.run)(lanes, d);
         (lanes.late, lanes.access) = (None, None);
         let caches = &mut *self.caches.borrow_mut();
-        let lines = caches.end_probe();
-        caches.can_admit(self.number, path, lines, self.time)
+        let probe = caches.end_probe();
+        !probe.waits && caches.can_admit(self.number, path, probe.lines, self.time)
     }
 }
