@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     fn with(overrides: &[&str]) -> Machine {
-        Machine::load(None, &overrides.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
+        crate::load::mixed(&overrides.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn alike_is_what_nothing_tells_apart() {
-        assert_eq!(Machine::default_machine().clusters_alike(1), [0, 1]);
+        assert_eq!(with(&[]).clusters_alike(1), [0, 1]);
         assert_eq!(with(&["clusters.1.units=['control','alu']"]).clusters_alike(0), [0, 1]);
         for different in [
             "clusters.1.local-registers=7",
@@ -77,6 +77,6 @@ mod tests {
             assert_eq!(with(&[different]).clusters_alike(0), [0], "{different}");
         }
         assert_eq!(with(&["shared-units=[{name='ls',units=['sfu'],clusters=['a0','a1']}]"]).clusters_alike(0), [0, 1]);
-        assert!(Machine::default_machine().clusters_alike(9).is_empty());
+        assert!(with(&[]).clusters_alike(9).is_empty());
     }
 }

@@ -208,6 +208,12 @@ fn elsewhere(name: &str) -> Option<String> {
     paths.next().filter(|_| paths.next().is_none())
 }
 
+/// A machine whose clusters are of different kinds, with overrides: what rules across clusters are tried on.
+#[cfg(test)]
+pub(crate) fn mixed(overrides: &[String]) -> Result<Machine, TargetError> {
+    Machine::load(Some(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/mixed.toml"))), overrides)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,7 +268,7 @@ mod tests {
             ("energy.issue-pj=nan", "energy.issue-pj = NaN: must be a finite number from 0"),
             ("sm.main-registers=100", "must hold one warp at least (max-main-registers 256 x warp-size 32 = 8192)"),
         ] {
-            let error = Machine::load(None, &[set.to_string()]).unwrap_err().to_string();
+            let error = mixed(&[set.to_string()]).unwrap_err().to_string();
             assert!(error.contains(message), "{set}: {error}");
         }
     }

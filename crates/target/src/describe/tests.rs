@@ -202,26 +202,26 @@ const ACROSS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn each_scheduler_has_an_active_warp() {
-    let with = |warps| Machine::load(None, &["sm.schedulers=4".into(), format!("sm.active-warps={warps}")]);
+    let with = |warps| crate::load::mixed(&["sm.schedulers=4".into(), format!("sm.active-warps={warps}")]);
     assert!([0, 4, 5, 256].iter().all(|warps| with(*warps).is_ok()));
     assert!(with(3).unwrap_err().to_string().ends_with("sm.active-warps = 3: must be 0, or schedulers (4) to 256"));
     assert_eq!(with(8).unwrap().active_set(), None, "greedy-oldest has no active set");
-    let two_level = |warps| Machine::load(None, &["sm.scheduler=two-level".into(), format!("sm.active-warps={warps}")]);
+    let two_level = |warps| crate::load::mixed(&["sm.scheduler=two-level".into(), format!("sm.active-warps={warps}")]);
     assert_eq!([0, 8].map(|warps| two_level(warps).unwrap().active_set()), [None, Some(8)]);
 }
 
 #[test]
 fn a_cluster_shares_a_unit_once() {
     let rows = "shared-units=[{name='x',units=['sfu'],clusters=['a0','a1']},{name='y',units=['sfu'],clusters=['mem','a1']}]";
-    let message = Machine::load(None, &[rows.into()]).unwrap_err().to_string();
+    let message = crate::load::mixed(&[rows.into()]).unwrap_err().to_string();
     assert!(message.ends_with("shared-units.1.clusters = a1: shares `sfu` with others already (x)"), "{message}");
 }
 
 #[test]
 fn rules_across_fields_hold_at_their_bounds() {
     for &(path, good, bad) in ACROSS {
-        Machine::load(None, &[good.into()]).unwrap_or_else(|e| panic!("{e}"));
-        match Machine::load(None, &[bad.into()]).unwrap_err() {
+        crate::load::mixed(&[good.into()]).unwrap_or_else(|e| panic!("{e}"));
+        match crate::load::mixed(&[bad.into()]).unwrap_err() {
             TargetError::Invalid { violation, .. } => assert_eq!(violation.field, path, "{violation:?}"),
             error => panic!("{bad}: {error}"),
         }
