@@ -12,6 +12,7 @@ use heddle_frontend::{FrontendError, FrontendOptions};
 use heddle_isel::{Diagnostic, SelectOptions};
 use heddle_mir::{Module, parse, print};
 use heddle_object::write::{self, WriteError};
+use heddle_object::{Image, asm};
 use heddle_runtime::case::Case;
 use heddle_target::Machine;
 
@@ -53,7 +54,7 @@ pub enum CompileError {
     /// Object.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// MIR input.
+    /// Machine IR or assembly as input.
     #[error("{0}")]
     Input(String),
 }
@@ -89,12 +90,20 @@ pub fn is_mir(input: &Path) -> bool {
     input.extension().is_some_and(|e| e == "mir")
 }
 
-/// Compiles sources (or one `.mir` file) to what `emit` says.
+/// Whether an input is assembly, by its extension.
+pub fn is_assembly(input: &Path) -> bool {
+    input.extension().is_some_and(|e| e == "s")
+}
+
+/// Compiles sources (or one `.mir` or `.s` file) to what `emit` says.
 ///
 /// # Errors
 /// See [`CompileError`].
 pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine: &Machine) -> Result<Compilation, CompileError> {
     let mut work = Work::new(emit, options, machine);
+    if let Some(assembly) = inputs.iter().find(|i| is_assembly(i)) {
+        return work.assemble(assembly, inputs.len());
+    }
     let mir = inputs.iter().find(|i| is_mir(i));
     if let Some(mir) = mir.filter(|_| inputs.len() > 1) {
         return Err(CompileError::Input(format!("{}: machine IR is compiled alone", mir.display())));
@@ -126,6 +135,16 @@ pub fn compile_module(
     machine: &Machine,
 ) -> Result<Compilation, CompileError> {
     Work::new(emit, options, machine).lower(ir)
+}
+
+/// Assembles the bytes of a file of some name.
+///
+/// # Errors
+/// The first line that is wrong, with the file's name.
+pub fn assemble(name: &str, bytes: &[u8]) -> Result<Image, CompileError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| CompileError::Input(format!("{name}: not text")))?;
+    let place = |e: asm::AsmError| CompileError::Input(format!("{name}:{}:{}: {}", e.line, e.column, e.message));
+    asm::assemble(text).map_err(place)
 }
 
 /// Reads machine IR and checks it.
@@ -215,11 +234,30 @@ impl<'a> Work<'a> {
             self.result.output = print::print_module(&module).into_bytes();
             return Ok(self.result);
         }
-        let image = heddle_codegen::emit::assemble(&module, machine)?;
+        self.write(&heddle_codegen::emit::assemble(&module, machine)?)
+    }
+
+    /// From assembly, one file of `inputs`: there is nothing left to do but to encode it.
+    fn assemble(self, path: &Path, inputs: usize) -> Result<Compilation, CompileError> {
+        let name = path.display();
+        let wrong = |message: &str| Err(CompileError::Input(format!("{name}: {message}")));
+        if inputs > 1 {
+            return wrong("assembly is a whole object; it is assembled alone");
+        }
+        let codegen = &self.options.codegen;
+        if !matches!(self.emit, Emit::Asm | Emit::Obj) || codegen.stop_after.is_some() || codegen.start_before.is_some() {
+            return wrong("assembly has been through all stages; what can be written of it is --emit asm or obj");
+        }
+        let bytes = std::fs::read(path).map_err(|e| CompileError::Input(format!("{name}: cannot read the assembly: {e}")))?;
+        self.write(&assemble(&name.to_string(), &bytes)?)
+    }
+
+    /// The last stage: an object, or its text.
+    fn write(mut self, image: &Image) -> Result<Compilation, CompileError> {
         self.result.output = if self.emit == Emit::Asm {
-            heddle_object::asm::disassemble(&image).map_err(CompileError::Input)?.into_bytes()
+            asm::disassemble(image).map_err(CompileError::Input)?.into_bytes()
         } else {
-            write::write(&image)?
+            write::write(image)?
         };
         self.lap("object");
         Ok(self.result)

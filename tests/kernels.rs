@@ -48,7 +48,7 @@ enum From {
 }
 
 fn run(path: &Path, overrides: &[String], mode: Mode, adjust: impl Fn(&mut CompileOptions)) -> Result<(), Failed> {
-    let checks = Options { check_marks: true, check_renames: true, ..Default::default() };
+    let checks = Options { check_marks: true, check_renames: true, check_strands: true, ..Default::default() };
     run_checked(path, overrides, mode, checks, From::Ir, adjust)
 }
 

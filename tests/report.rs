@@ -160,7 +160,7 @@ fn the_time_line_holds_every_issue_and_every_stall() {
         assert_eq!(sum(&|s| total(&s["issued"][clusters])), timing["scalar_issued"].as_u64().unwrap(), "{case}");
         assert_eq!(sum(&|s| total(&s["issued"])), d["total"]["instructions"].as_u64().unwrap(), "{case}");
         assert_eq!(sum(&|s| total(&s["busy"])), d["total"]["instructions"].as_u64().unwrap(), "{case}");
-        for (i, cause) in ["dependence", "memory", "unit", "barrier", "rename", "fetch"].iter().enumerate() {
+        for (i, cause) in ["dependence", "memory", "unit", "barrier", "rename", "fetch", "inactive", "bank"].iter().enumerate() {
             assert_eq!(sum(&|s| total(&s["stalls"][i])), timing["stalls"][cause].as_u64().unwrap(), "{case}: {cause}");
         }
         assert_eq!(sum(&|s| s["cycles"].as_u64().unwrap()), timing["cycles"].as_u64().unwrap(), "{case}");

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Failure, Outcome, read_input, write_output};
-use heddle_object::asm;
+use super::{Failure, Outcome, compile_failure, read_input, write_output};
+use heddle::driver;
 use heddle_object::write;
 
 /// Assemble the text that `heddle objdump` prints into an object.
@@ -23,8 +23,7 @@ impl As {
     pub fn run(self) -> Outcome {
         let name = self.input.display();
         let bytes = read_input(&self.input, "assembly")?;
-        let text = String::from_utf8(bytes).map_err(|_| Failure::input(format!("{name}: not text")))?;
-        let image = asm::assemble(&text).map_err(|e| Failure::input(format!("{name}:{}:{}: {}", e.line, e.column, e.message)))?;
+        let image = driver::assemble(&name.to_string(), &bytes).map_err(compile_failure)?;
         let object = write::write(&image).map_err(Failure::input)?;
         write_output(Some(&self.output), &object)
     }

@@ -73,6 +73,7 @@ impl Build {
         if let (Some(stage), Some(input)) = (&self.start_before, line.inputs.iter().find(|i| !driver::is_mir(i))) {
             let kind = match input.extension().and_then(|e| e.to_str()) {
                 Some("ll" | "bc") => "LLVM IR",
+                Some("s") => "assembly",
                 _ => "OpenCL C",
             };
             return Err(Failure::input(format!(

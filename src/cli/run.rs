@@ -34,7 +34,7 @@ use heddle_target::Machine;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Run {
-    /// The case file (.json), or a source (.cl, .ll, .bc, .mir) with --global.
+    /// The case file (.json), or a source (.cl, .ll, .bc, .mir, .s) with --global.
     #[arg(value_name = "CASE OR SOURCE")]
     case: PathBuf,
     /// Kernel to launch; where the source has one alone, that one.
@@ -110,6 +110,8 @@ enum Check {
     Marks,
     /// Reads of unmapped shared registers, and leaks (REN-9; timing mode).
     Renames,
+    /// Reads of local registers that a warp may have lost (C14; machines with an active set).
+    Strands,
     /// Data races (functional mode, on one host thread).
     Races,
     /// Reads of work-group and private memory that was never written (functional mode).
@@ -126,7 +128,7 @@ const FUNCTIONAL: [(Check, &str); 3] =
     [(Check::Races, "races"), (Check::Uninitialised, "uninitialised"), (Check::Barriers, "barriers")];
 
 /// Extensions of sources; anything else is a case file.
-const SOURCES: [&str; 4] = ["cl", "ll", "bc", "mir"];
+const SOURCES: [&str; 5] = ["cl", "ll", "bc", "mir", "s"];
 
 impl Run {
     /// Whether the input is a source, which the command line describes a launch for.
@@ -141,11 +143,11 @@ impl Run {
             let launch = self.kernel.is_some() || self.global.is_some() || !self.args.is_empty();
             if launch || self.local.is_some() || self.offset.is_some() {
                 return Err(Failure::input(format!(
-                    "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir), not with a case file"
+                    "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir, .s), not with a case file"
                 )));
             }
             let is_json = self.case.extension().is_some_and(|e| e == "json");
-            let hint = if is_json { "" } else { " (sources end in .cl, .ll, .bc or .mir; this is read as a case file)" };
+            let hint = if is_json { "" } else { " (sources end in .cl, .ll, .bc, .mir or .s; this is read as a case file)" };
             return Case::read(&self.case).map_err(|e| Failure::input(format!("{e}{hint}")));
         }
         let Some(global) = &self.global else {
@@ -284,6 +286,7 @@ impl Run {
         Options {
             check_marks: checks(Check::Marks),
             check_renames: checks(Check::Renames),
+            check_strands: checks(Check::Strands),
             check_races: functional && checks(Check::Races),
             check_uninitialised: functional && checks(Check::Uninitialised),
             check_barriers: functional && checks(Check::Barriers),

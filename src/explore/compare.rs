@@ -225,7 +225,7 @@ fn row_names(a: &Run, b: &Run, all: bool) -> Vec<String> {
     let counts = |name: &str| tables().any(|m| value(m, name).is_some_and(|v| v != 0.0));
     let headlines: Vec<String> = HEADLINES.iter().map(|h| h.name.to_string()).collect();
     let first = |name: &str| {
-        let prefixes = ["energy_pj.", "timing.stalls.", "registers."];
+        let prefixes = ["energy_pj.", "static_pj.", "timing.stalls.", "registers."];
         let words = ["instructions", "scalar_instructions", "lane_instructions", "divergent_branches", "copies"];
         let cache = name
             .strip_prefix("timing.hierarchy.")

@@ -25,6 +25,11 @@ pub const HEADLINES: &[Headline] = &[
     Headline { name: "cycles", meaning: "cycles of all launches", value: |m| m.get("timing.cycles").cloned() },
     Headline { name: "energy_pj", meaning: "energy of all components, pJ", value: |m| sum(m, "energy_pj.") },
     Headline {
+        name: "dynamic_pj",
+        meaning: "energy of all components but static power, pJ",
+        value: |m| Some((sum(m, "energy_pj.")?.as_f64()? - m.get("energy_pj.static")?.as_f64()?).into()),
+    },
+    Headline {
         name: "register_file_pj",
         meaning: "energy of the register files, pJ",
         value: |m| sum(m, "energy_pj.register-file "),
@@ -100,7 +105,8 @@ pub fn with_headlines(mut metrics: Metrics) -> Metrics {
 /// Whether there can be a column of this name. (Unit classes, memory spaces and components of energy depend
 /// on the kernel.)
 pub fn is_metric(name: &str) -> bool {
-    names().contains_key(name) || ["classes.", "memory.", "energy_pj.", "registers.local."].iter().any(|p| name.starts_with(p))
+    names().contains_key(name)
+        || ["classes.", "memory.", "energy_pj.", "static_pj.", "registers.local."].iter().any(|p| name.starts_with(p))
 }
 
 /// A column of this kind that is spelt like `name`.
@@ -141,6 +147,7 @@ mod tests {
         let m = of(&s);
         assert_eq!(m["cycles"], 200);
         assert_eq!(m["energy_pj"], 13.0);
+        assert_eq!(m["dynamic_pj"], 3.0);
         assert_eq!(m["register_file_pj"], 3.0);
         assert_eq!(m["dram_bytes"], 96);
         assert_eq!(m["instructions_per_cycle"], 0.25);
@@ -149,7 +156,12 @@ mod tests {
 
     #[test]
     fn names_are_known_without_a_run() {
-        assert!(is_metric("cycles") && is_metric("timing.stalls.memory") && is_metric("energy_pj.static"));
+        assert!(
+            is_metric("cycles")
+                && is_metric("timing.stalls.memory")
+                && is_metric("energy_pj.static")
+                && is_metric("static_pj.sm")
+        );
         assert!(!is_metric("cycle"));
         assert_eq!(similar("cycle").as_deref(), Some("cycles"));
     }

@@ -107,6 +107,8 @@ pub enum Check {
     Marks,
     /// Reads of unmapped shared registers, and leaks of them (REN-9; timing mode).
     Renames,
+    /// Reads of local registers that a warp may have lost (C14; machines with an active set).
+    Strands,
     /// Calls of the interface that end with an error.
     Api,
     /// Objects that exist when the program ends.
@@ -303,6 +305,7 @@ impl ExecOptions {
         Options {
             check_marks: self.checks(Check::Marks),
             check_renames: !functional && self.checks(Check::Renames),
+            check_strands: self.checks(Check::Strands),
             check_races: functional && self.checks(Check::Races),
             check_uninitialised: functional && self.checks(Check::Uninitialised),
             check_barriers: functional && self.checks(Check::Barriers),

@@ -29,17 +29,41 @@ use heddle_isa::{Inst, OpClass, Operand, PhysReg, Reg, Space, VReg};
 use heddle_mir::{Bank, Block, Function};
 use heddle_target::Machine;
 
-/// For each unit class the clusters that have its unit, and the cycles an instruction keeps the unit busy.
-struct Candidates(Vec<(SmallVec<[u8; 4]>, u32)>);
+/// Where instructions of a unit class may go.
+#[derive(Default)]
+struct Candidate {
+    /// The clusters that have its unit, alone or with others.
+    clusters: SmallVec<[u8; 8]>,
+    /// Cycles that an instruction keeps the unit busy.
+    interval: u32,
+    /// Bit c: cluster c shares the unit with others, which wait for it too: of the cluster itself an instruction takes only the
+    /// issue slot.
+    shared: u8,
+}
+
+impl Candidate {
+    /// Cycles that an instruction takes of a cluster.
+    fn work(&self, cluster: u8) -> u32 {
+        if self.shared >> cluster & 1 == 1 { 1 } else { self.interval }
+    }
+}
+
+/// By unit class.
+struct Candidates(Vec<Candidate>);
 
 impl Candidates {
     fn new(machine: &Machine) -> Self {
         let of = |class: OpClass| match machine.timing.get(&class) {
             Some(timing) => {
-                let clusters = machine.clusters.iter().enumerate().filter(|(_, c)| c.units.contains(&timing.unit));
-                (clusters.map(|(i, _)| i as u8).collect(), timing.interval)
+                let all = 0..machine.clusters.len();
+                let shares = |c: &usize| machine.shared_unit(*c, timing.unit).is_some();
+                Candidate {
+                    clusters: all.clone().filter(|c| machine.cluster_has(*c, timing.unit)).map(|c| c as u8).collect(),
+                    interval: timing.interval,
+                    shared: all.filter(shares).fold(0, |bits, c| bits | 1 << c),
+                }
             }
-            None => (SmallVec::new(), 0),
+            None => Candidate::default(),
         };
         Candidates(OpClass::iter().map(of).collect())
     }
@@ -51,11 +75,11 @@ impl Candidates {
         if scalar || class == OpClass::Control {
             return;
         }
-        let (clusters, interval) = &self.0[class as usize];
-        if let Some(&best) = clusters.iter().min_by_key(|c| load[**c as usize]) {
+        let candidate = &self.0[class as usize];
+        if let Some(&best) = candidate.clusters.iter().min_by_key(|c| load[**c as usize]) {
             // A u-marked instruction runs on the scalar unit; its cluster only says whose local registers it
             // may name.
-            load[best as usize] += if inst.uniform { 0 } else { u64::from(*interval) };
+            load[best as usize] += if inst.uniform { 0 } else { u64::from(candidate.work(best)) };
             inst.cluster = best;
         }
     }
@@ -115,7 +139,7 @@ pub fn inserted(function: &mut Function, machine: &Machine, origins: &Origins) {
             if *origin == INSERTED && !inst.srcs.iter().chain([&inst.dst]).any(local) {
                 candidates.assign(inst, is_scalar(function, inst.dst), &mut load);
             } else if let Some(l) = load.get_mut(usize::from(inst.cluster)) {
-                *l += u64::from(candidates.0[inst.class() as usize].1);
+                *l += u64::from(candidates.0[inst.class() as usize].work(inst.cluster));
             }
         }
         function.blocks[block].insts = insts;
@@ -173,9 +197,9 @@ impl<'a> Greedy<'a> {
             let data = &self.function.blocks[*block];
             self.idle += data.frequency * path(machine, &data.insts) / EXPECTED_WARPS;
             for inst in &data.insts {
-                if let Some((choices, interval)) = self.choices(inst) {
-                    if !choices.is_empty() {
-                        self.total += data.frequency * interval as f32;
+                if let Some((choices, candidate)) = self.choices(inst) {
+                    if let Some(first) = choices.first() {
+                        self.total += data.frequency * work_of(inst, candidate, *first);
                     }
                 } else {
                     // The scalar unit's reads of lane registers.
@@ -205,19 +229,18 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Clusters an instruction may go to, and its work; `None` for scalar and control instructions.
-    fn choices(&self, inst: &Inst) -> Option<(SmallVec<[u8; 8]>, u32)> {
+    /// Clusters an instruction may go to, and those of its class; `None` for scalar and control instructions.
+    fn choices(&self, inst: &Inst) -> Option<(SmallVec<[u8; 8]>, &'a Candidate)> {
         let class = inst.class();
         if is_scalar(self.function, inst.dst) || class == OpClass::Control {
             return None;
         }
-        let (clusters, interval) = &self.candidates.0[class as usize];
+        let candidate = &self.candidates.0[class as usize];
         // The scalar unit delivers u-marked results to any cluster's registers; copies need only register ports.
         if inst.uniform || class == OpClass::Move {
-            let work = if inst.uniform { 0 } else { *interval };
-            return Some(((0..self.load.len() as u8).collect(), work));
+            return Some(((0..self.load.len() as u8).collect(), candidate));
         }
-        Some((clusters.iter().copied().collect(), *interval))
+        Some((candidate.clusters.clone(), candidate))
     }
 
     fn mentions(&self, inst: &Inst, frequency: f32) -> Mentions {
@@ -250,12 +273,15 @@ impl<'a> Greedy<'a> {
         let data = &self.function.blocks[block];
         let inst = &data.insts[i];
         let frequency = data.frequency;
-        let Some((choices, interval)) = self.choices(inst) else { return false };
+        let Some((choices, candidate)) = self.choices(inst) else { return false };
         let mentions = self.mentions(inst, frequency);
-        let work = frequency * interval as f32;
+        let mut work = [0.0; webs::MAX_CLUSTERS];
+        for (c, work) in work.iter_mut().enumerate() {
+            *work = frequency * work_of(inst, candidate, c as u8);
+        }
         if let Some(now) = from {
             self.account(&mentions, now, -1.0);
-            self.load[usize::from(now)] -= work;
+            self.load[usize::from(now)] -= work[usize::from(now)];
         }
         let mut best = (f32::INFINITY, from.unwrap_or(0));
         let mean = (self.total / self.load.len() as f32).max(self.idle).max(1e-6);
@@ -265,7 +291,7 @@ impl<'a> Greedy<'a> {
             for &c in &choices {
                 self.account(&mentions, c, 1.0);
                 let ratio = self.load[usize::from(c)] / mean;
-                let mut cost = BALANCE * self.temperature * work * ratio * ratio;
+                let mut cost = BALANCE * self.temperature * work[usize::from(c)] * ratio * ratio;
                 for (k, (reg, ..)) in mentions.iter().enumerate() {
                     if !mentions[..k].iter().any(|m| m.0 == *reg) {
                         cost += self.table[*reg].best(&self.costs).1;
@@ -280,10 +306,15 @@ impl<'a> Greedy<'a> {
             }
         }
         self.account(&mentions, best.1, 1.0);
-        self.load[usize::from(best.1)] += work;
+        self.load[usize::from(best.1)] += work[usize::from(best.1)];
         self.function.blocks[block].insts[i].cluster = best.1;
         from.is_some_and(|f| f != best.1)
     }
+}
+
+/// Cycles that an instruction takes of a cluster: none if the scalar unit runs it.
+fn work_of(inst: &Inst, candidate: &Candidate, cluster: u8) -> f32 {
+    if inst.uniform { 0.0 } else { candidate.work(cluster) as f32 }
 }
 
 /// Cycles that a warp alone takes for a block: issue in order, operands by their latencies.

@@ -18,6 +18,11 @@
 //! scalar saved to a vector register) must satisfy both: it does not survive the time during which the lane
 //! waits if the other side redefines it.
 //!
+//! # Strands
+//! Where a strand begins the warp may lose its local registers (C14): they hold nothing known any more. While
+//! the lanes of one side of a divergent branch wait, the others may meet such places; then what the waiting
+//! lanes have in local registers does not survive the edge on which they wait.
+//!
 //! The checker shares no data structure with the allocator: it reads the two functions and the origins. It
 //! trusts [`heddle_mir::cfg`], and that slots are reached by inserted code only, which holds because their
 //! addresses did not exist before.
@@ -27,6 +32,7 @@ mod state;
 mod tests;
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -34,7 +40,7 @@ use self::state::{Entry, Locations, State, Symbol};
 use super::spill::{INSERTED, Origins};
 use heddle_isa::text::print_inst;
 use heddle_isa::{Cond, Guard, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space, Special, Type, VReg};
-use heddle_mir::cfg::Cfg;
+use heddle_mir::cfg::{Cfg, DivergentRegion};
 use heddle_mir::liveness::Liveness;
 use heddle_mir::{Bank, Block, Function};
 
@@ -61,10 +67,13 @@ pub fn check(before: &Function, after: &Function, origins: &Origins) -> Result<(
         let out = state.store();
         for &s in &cfg.edges[block].succs {
             let lost = flow.lost.get(&(block, s));
-            let arriving = match lost {
+            let mut arriving = match lost {
                 Some(lost) => checker.without_scalars(&out, lost),
                 None => out.clone(),
             };
+            if flow.strand_begins.contains(&(block, s)) {
+                arriving = checker.without_locals(arriving);
+            }
             let changed = match &mut entries[s] {
                 None => {
                     entries[s] = Some(arriving);
@@ -102,16 +111,24 @@ struct Flow {
     linear: SecondaryMap<Block, Vec<Block>>,
     /// Their inverse.
     linear_preds: SecondaryMap<Block, Vec<Block>>,
+    /// Edges on which a lane waits while a strand may begin.
+    strand_begins: FxHashSet<(Block, Block)>,
     /// Scalar symbols redefined between leaving one block and entering the other, while the lane waits.
     lost: FxHashMap<(Block, Block), FxHashSet<Symbol>>,
 }
 
 impl Flow {
     fn new(checker: &Checker, cfg: &Cfg) -> Self {
-        let mut flow = Flow { linear: SecondaryMap::new(), linear_preds: SecondaryMap::new(), lost: FxHashMap::default() };
+        let mut flow = Flow {
+            linear: SecondaryMap::new(),
+            linear_preds: SecondaryMap::new(),
+            strand_begins: FxHashSet::default(),
+            lost: FxHashMap::default(),
+        };
         for d in cfg.divergent_branches(checker.after) {
             let first = cfg.region(d.fall_through, d.reconverge);
             let second = cfg.region(d.taken, d.reconverge);
+            flow.find_strands(checker, &d, &first, &second);
             let redefined = checker.scalar_definitions(&first);
             if !redefined.is_empty() {
                 flow.lost.entry((d.branch, d.taken)).or_default().extend(&redefined);
@@ -130,6 +147,17 @@ impl Flow {
             }
         }
         flow
+    }
+
+    /// Notes on which edges of a divergent branch lanes wait while the other side begins strands.
+    fn find_strands(&mut self, checker: &Checker, d: &DivergentRegion, first: &FixedBitSet, second: &FixedBitSet) {
+        let begins = |b: usize| checker.after.blocks[Block::new(b)].insts.iter().any(|i| i.strand);
+        if first.ones().any(begins) {
+            self.strand_begins.insert((d.branch, d.taken));
+        }
+        let Some(join) = d.reconverge.filter(|_| second.ones().any(begins)) else { return };
+        self.strand_begins.insert((d.branch, join));
+        self.strand_begins.extend(first.ones().map(|b| (Block::new(b), join)));
     }
 }
 
@@ -253,7 +281,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Scalar symbols that original instructions of some blocks define.
-    fn scalar_definitions(&self, region: &fixedbitset::FixedBitSet) -> FxHashSet<Symbol> {
+    fn scalar_definitions(&self, region: &FixedBitSet) -> FxHashSet<Symbol> {
         let blocks = region.ones().map(Block::new).filter(|b| self.before.blocks.is_valid(*b));
         let mut result = FxHashSet::default();
         for inst in blocks.flat_map(|b| &self.before.blocks[b].insts) {
@@ -269,6 +297,12 @@ impl<'a> Checker<'a> {
     fn without_scalars(&self, entry: &Entry, lost: &FxHashSet<Symbol>) -> Entry {
         let keep = |&(l, s): &(u32, Symbol)| self.locations.is_scalar(l) || !lost.contains(&s);
         Entry { pairs: entry.pairs.iter().copied().filter(keep).collect(), undefined: entry.undefined.clone() }
+    }
+
+    /// A state without what local registers hold.
+    fn without_locals(&self, entry: Entry) -> Entry {
+        let pairs = entry.pairs.into_iter().filter(|p| !self.locations.is_local(p.0)).collect();
+        Entry { pairs, undefined: entry.undefined }
     }
 
     /// Where control goes from a block of the allocated code if blocks of inserted code are passed through.
@@ -329,6 +363,9 @@ impl<'a> Checker<'a> {
         };
         lose(0, state);
         for (inst, &origin) in after.blocks[block].insts.iter().zip(&origins[block]) {
+            if inst.strand {
+                state.clear_where(|l| self.locations.is_local(l));
+            }
             if origin == INSERTED {
                 self.inserted(inst, state).map_err(|m| format!("{block}: {m}\n  in: {}", print_inst(inst, &[])))?;
                 continue;

@@ -32,6 +32,7 @@ pub mod release_check;
 pub mod scalar_file;
 pub mod schedule;
 pub mod spill;
+pub mod strands;
 #[cfg(test)]
 mod testing;
 pub mod webs;

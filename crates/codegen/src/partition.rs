@@ -25,6 +25,11 @@
 //! Where C7 would cost more than it saves (few reads, weighted), the cluster reads MVR each time; not with
 //! the publication's rules.
 //!
+//! # Strands (C14)
+//! Where warps lose their local registers between strands, [`super::strands`] says which reads a register that
+//! was written before does not serve. For those the owner is as any other cluster: it reads MVR, or a copy
+//! made in the strand (C6, C7). What an instruction reads at which a strand begins comes from MVR.
+//!
 //! May touch: MIR before allocation. Local registers that find no colour later go back to their MVR
 //! (`local_file`).
 
@@ -34,6 +39,7 @@ use rustc_hash::FxHashMap;
 use super::allocate::Session;
 use super::context::{Allocation, Context};
 use super::spill::{self, INSERTED};
+use super::strands::{Strand, Strands, Walk};
 use super::webs::{self, Accesses, Costs, Home};
 use super::{CodegenError, ranges};
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
@@ -85,8 +91,11 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     // One register may have several live ranges, with different owners (C3).
     let view = session.take_view(function);
     ranges::split_webs(function, &view, Bank::Vector);
+    session.forget_view();
+    let marked = function.layout.iter().any(|b| function.blocks[*b].insts.iter().any(|i| i.strand));
+    let strands = if marked { Strands::new(function, session.view(function)) } else { Strands::one() };
     let costs = Costs::new(machine);
-    let table = webs::accesses(function, &costs);
+    let table = webs::accesses(function, &costs, &strands);
     let mut plans: Plans = Plans::with_capacity(function.vregs.len());
     let registers: Vec<VReg> = function.vregs.keys().filter(|r| function.vregs[*r].bank == Bank::Vector).collect();
     for reg in registers {
@@ -99,8 +108,9 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
         }
     }
     read_words(function, &mut plans);
-    let hoisted = place_copies(function, &mut plans, &costs, ownership, session);
-    rewrite(function, &plans, &hoisted, session);
+    let placing = Placing { costs: &costs, ownership, strands: &strands };
+    let hoisted = place_copies(function, &mut plans, &placing, session);
+    rewrite(function, &plans, &hoisted, &placing, session);
     if ownership == Ownership::Energy {
         sink(function, machine, session);
     }
@@ -147,8 +157,8 @@ fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Co
         copies: [None; webs::MAX_CLUSTERS],
         writes_copy: 0,
         read_words: [0; webs::MAX_CLUSTERS],
-        owner_reads: owner != usize::MAX && a.read_count[owner] > 0,
-        read_elsewhere: a.scalar_reads > 0.0 || (0..costs.clusters).any(|c| c != owner && a.read_count[c] > 0),
+        owner_reads: owner != usize::MAX && a.near_count(owner) > 0,
+        read_elsewhere: a.read_elsewhere(owner, costs.clusters),
         placed_once: 0,
     };
     if owner != usize::MAX {
@@ -159,19 +169,20 @@ fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Co
         plan.main = Some(reg);
     }
     let (main_read, _) = costs.main;
-    for c in (0..costs.clusters).filter(|c| *c != owner && costs.usable[*c]) {
-        let n = a.read_count[c];
-        let writes = owner != usize::MAX && a.write_count[c] > 0 && n > 0;
-        let copied =
-            a.reads[c] / f32::from(n.max(1)) * (main_read + costs.local[c].1 + costs.copy) + costs.local[c].0 * a.reads[c];
-        let pays = ownership == Ownership::Publication || copied < main_read * a.reads[c];
+    for c in (0..costs.clusters).filter(|c| costs.usable[*c]) {
+        let n = a.served_elsewhere(c, owner);
+        let reads = if c == owner { a.far_reads[c] } else { a.reads[c] };
+        let writes = owner != usize::MAX && c != owner && a.write_count[c] > 0 && a.near_count(c) > 0;
+        let copied = reads / f32::from(n.max(1)) * (main_read + costs.local[c].1 + costs.copy) + costs.local[c].0 * reads;
+        let pays = ownership == Ownership::Publication || copied < main_read * reads;
         if writes || n >= 2 && pays {
             let copy = function.vregs.push(class);
             function.local[copy] = Some(c as u8);
             plan.copies[c] = Some(copy);
             plan.writes_copy |= u8::from(writes) << c;
-            // With a single write its copy holds the value wherever it is read.
-            plan.placed_once |= u8::from(writes && a.write_count.iter().sum::<u16>() == 1) << c;
+            // With a single write its copy holds the value wherever it is read, but for other strands.
+            let once = writes && a.far_count[c] == 0 && a.write_count.iter().sum::<u16>() == 1;
+            plan.placed_once |= u8::from(once) << c;
         }
     }
     plan
@@ -201,17 +212,20 @@ struct Sites {
 struct Read {
     cluster: u8,
     block: Block,
+    strand: Strand,
     /// Words, weighted with the block's frequency.
     words: f32,
 }
 
 /// Ranges with a copy (C7, C8) and a single definition, in order, and where they are read.
-fn defined_once(function: &Function, plans: &Plans) -> Vec<(VReg, Sites)> {
+fn defined_once(function: &Function, plans: &Plans, strands: &Strands) -> Vec<(VReg, Sites)> {
     let mut sites: FxHashMap<VReg, Sites> = FxHashMap::default();
     for &block in &function.layout {
         let frequency = function.blocks[block].frequency;
+        let mut place = strands.walk(block);
         for inst in &function.blocks[block].insts {
-            let cluster = webs::cluster_of(function, inst);
+            place.step(inst);
+            let cluster = webs::cluster_of(function, inst).filter(|_| !inst.strand);
             webs::for_each_vector(function, inst, |reg, words, write| {
                 let Some(plan) = plans.get(reg).and_then(Option::as_ref) else { return };
                 if plan.copies.iter().all(Option::is_none) {
@@ -221,8 +235,8 @@ fn defined_once(function: &Function, plans: &Plans) -> Vec<(VReg, Sites)> {
                 if write {
                     s.definitions += 1;
                     s.definition = Some(block);
-                } else if let Some(cluster) = cluster.filter(|c| plan.copies[usize::from(*c)].is_some()) {
-                    s.reads.push(Read { cluster, block, words: frequency * f32::from(words) });
+                } else if let Some(cluster) = cluster.filter(|c| plan.reads_copy(reg, *c, &place).is_some()) {
+                    s.reads.push(Read { cluster, block, strand: place.strand(), words: frequency * f32::from(words) });
                 }
             });
         }
@@ -244,10 +258,26 @@ fn out_of_loops(function: &Function, dominators: &Dominators, definition: Block,
     Some(place)
 }
 
+/// By what copies find their places.
+struct Placing<'a> {
+    costs: &'a Costs,
+    ownership: Ownership,
+    strands: &'a Strands,
+}
+
+impl Plan {
+    /// The copy (C7, C8) that would serve a read by a cluster, if the owner's register does not.
+    fn reads_copy(&self, reg: VReg, cluster: u8, place: &Walk) -> Option<VReg> {
+        let own = self.home == Home::Owner(cluster) && !place.carries(reg);
+        self.copies[usize::from(cluster)].filter(|_| !own)
+    }
+}
+
 /// Finds the copies of C7 that are made once for reads in several blocks or in loops (C11).
-fn place_copies(function: &Function, plans: &mut Plans, costs: &Costs, ownership: Ownership, session: &mut Session) -> Hoisted {
+fn place_copies(function: &Function, plans: &mut Plans, placing: &Placing, session: &mut Session) -> Hoisted {
+    let Placing { costs, ownership, strands } = *placing;
     let mut hoisted = Hoisted::default();
-    let ordered = defined_once(function, plans);
+    let ordered = defined_once(function, plans, strands);
     if ordered.is_empty() {
         return hoisted;
     }
@@ -263,6 +293,11 @@ fn place_copies(function: &Function, plans: &mut Plans, costs: &Costs, ownership
             let several = reads.iter().any(|r| r.block != common);
             let place = out_of_loops(function, &dominators, definition, common);
             let Some(place) = place.filter(|p| several || *p != common) else { continue };
+            // The place dominates the reads, so that a strand that holds all of them holds every way between (C14).
+            let strand = strands.before_end(function, place);
+            if reads.iter().any(|r| r.strand != strand) {
+                continue;
+            }
             let words = reads.iter().map(|r| r.words).sum::<f32>();
             let each = f32::from(plan.read_words[usize::from(c)].count_ones() as u8) * function.blocks[place].frequency;
             let (read, write) = costs.local[usize::from(c)];
@@ -324,6 +359,10 @@ fn sink(function: &mut Function, machine: &Machine, session: &mut Session) {
                 waiting.push(inst);
                 continue;
             }
+            if inst.strand {
+                // Nothing in a local file waits for the next strand (C14).
+                waiting.drain(..).for_each(|w| code.push(w, INSERTED));
+            }
             let mut touched: Vec<VReg> = Vec::new();
             liveness::for_each_use(&inst, |r, _| touched.push(r));
             let written = inst.dst.as_virt().map(|d| d.0);
@@ -356,7 +395,7 @@ const SLOW: u32 = 4;
 const NEAR: usize = 64;
 
 /// Puts the registers of the plans into the code, with the copies of C5 to C9.
-fn rewrite(function: &mut Function, plans: &Plans, hoisted: &Hoisted, session: &mut Session) {
+fn rewrite(function: &mut Function, plans: &Plans, hoisted: &Hoisted, placing: &Placing, session: &mut Session) {
     for (reg, plan) in plans.iter() {
         let Some(plan) = plan else { continue };
         if let Some(main) = plan.main {
@@ -364,18 +403,22 @@ fn rewrite(function: &mut Function, plans: &Plans, hoisted: &Hoisted, session: &
             locals.for_each(|l| session.main_of[l] = Some(main));
         }
     }
-    let mut rewriter = Rewriter { plans, valid: FxHashMap::default(), copies: Vec::new() };
+    let mut rewriter = Rewriter::new(plans, placing);
     for position in 0..function.layout.len() {
         let block = function.layout[position];
         let old = std::mem::take(&mut function.blocks[block].insts);
         let origins = std::mem::take(&mut session.origins[block]);
         let mut code = Code::with_capacity(old.len() + 8);
         let mut pending = hoisted.get(&block).cloned().unwrap_or_default();
-        rewriter.valid.clear();
+        rewriter.start_block(function, block, &old);
+        let mut place = placing.strands.walk(block);
         for (mut inst, origin) in old.into_iter().zip(origins) {
             let cluster = webs::cluster_of(function, &inst);
-            rewriter.copies_for_other_blocks(function, &inst, cluster, &mut pending);
-            rewriter.sources(function, &mut inst, cluster);
+            place.step(&inst);
+            rewriter.begin_strand(&inst);
+            let reader = cluster.filter(|_| !inst.strand);
+            rewriter.copies_for_other_blocks(function, &inst, reader, &mut pending);
+            rewriter.sources(function, &mut inst, reader, &place);
             code.insert(&mut rewriter.copies);
             rewriter.destination(function, &mut inst, cluster);
             code.push(inst, origin);
@@ -411,16 +454,112 @@ impl Code {
     }
 }
 
+/// A stretch of a block in which a copy of C7 would hold a range's value: range, cluster, and how many writes of
+/// the range and beginnings of strands come before it in the block.
+type Stretch = (VReg, u8, u32);
+
 /// What one block's rewriting remembers.
 struct Rewriter<'a> {
     plans: &'a Plans,
+    placing: &'a Placing<'a>,
+    /// Words that a cluster reads of a range in each stretch in which no copy is there from the beginning.
+    words: FxHashMap<Stretch, u16>,
+    /// Strands that have begun in the block, and writes of each range.
+    begun: u32,
+    writes: FxHashMap<VReg, u32>,
     /// Clusters whose copy of C7 holds the range's value at this point of the block, a bit each.
-    valid: FxHashMap<VReg, u8>,
+    held: FxHashMap<VReg, u8>,
     /// Copies to stand before or behind the instruction at hand.
     copies: Vec<Inst>,
 }
 
-impl Rewriter<'_> {
+impl<'a> Rewriter<'a> {
+    fn new(plans: &'a Plans, placing: &'a Placing<'a>) -> Self {
+        Rewriter {
+            plans,
+            placing,
+            words: FxHashMap::default(),
+            begun: 0,
+            writes: FxHashMap::default(),
+            held: FxHashMap::default(),
+            copies: Vec::new(),
+        }
+    }
+
+    /// Comes to a block: counts what its stretches read.
+    fn start_block(&mut self, function: &Function, block: Block, insts: &[Inst]) {
+        self.restart();
+        self.words.clear();
+        if self.placing.ownership == Ownership::Publication {
+            return;
+        }
+        let mut place = self.placing.strands.walk(block);
+        for inst in insts {
+            place.step(inst);
+            self.begin_strand(inst);
+            let cluster = webs::cluster_of(function, inst);
+            if let Some(c) = cluster.filter(|_| !inst.strand) {
+                for (i, s) in inst.srcs.iter().enumerate() {
+                    let Some((reg, _)) = s.as_virt() else { continue };
+                    let Some(Some(plan)) = self.plans.get(reg) else { continue };
+                    let held = self.held.get(&reg).copied().unwrap_or(0) | plan.placed_once;
+                    if held >> c & 1 == 0 && plan.reads_copy(reg, c, &place).is_some() {
+                        *self.words.entry(self.stretch(reg, c)).or_default() += u16::from(inst.src_words(i).max(1));
+                    }
+                }
+            }
+            if let (Some((reg, word)), Some(c)) = (inst.dst.as_virt(), cluster)
+                && let Some(Some(plan)) = self.plans.get(reg)
+            {
+                self.written(
+                    plan,
+                    reg,
+                    c,
+                    liveness::word_mask(word, inst.dst_words()) == liveness::class_mask(function.vregs[reg]),
+                );
+            }
+        }
+        self.restart();
+    }
+
+    /// At the beginning of a block no copy is held.
+    fn restart(&mut self) {
+        self.begun = 0;
+        self.writes.clear();
+        self.held.clear();
+    }
+
+    /// Local registers hold nothing where a strand begins (C14).
+    fn begin_strand(&mut self, inst: &Inst) {
+        if inst.strand {
+            self.begun += 1;
+            self.held.clear();
+        }
+    }
+
+    /// The stretch that a read at this point is in.
+    fn stretch(&self, reg: VReg, c: u8) -> Stretch {
+        (reg, c, self.begun + self.writes.get(&reg).copied().unwrap_or(0))
+    }
+
+    /// A cluster has written a range; `whole`: all words. Its own copy (C8) holds the value, no other.
+    fn written(&mut self, plan: &Plan, reg: VReg, c: u8, whole: bool) {
+        *self.writes.entry(reg).or_default() += 1;
+        // A partial write leaves the rest as the last copy or write left it.
+        let copied = whole && plan.home != Home::Owner(c) && plan.main.is_some() && plan.writes_copy >> c & 1 == 1;
+        self.held.insert(reg, u8::from(copied) << c);
+    }
+
+    /// Whether a copy for the reads of a stretch costs less than reading the main register each time; the
+    /// publication's rules do not ask.
+    fn pays(&self, plan: &Plan, reg: VReg, c: u8) -> bool {
+        let Placing { costs, ownership, .. } = self.placing;
+        let words = f32::from(self.words.get(&self.stretch(reg, c)).copied().unwrap_or(0));
+        let (read, write) = costs.local[usize::from(c)];
+        let copied = plan.read_words[usize::from(c)].count_ones() as f32;
+        *ownership == Ownership::Publication || copied * (costs.main.0 + write + costs.copy) + words * read < words * costs.main.0
+    }
+
     /// Copies what a cluster reads of a range from its main register into the cluster's own (C7).
     fn fill(&mut self, function: &Function, reg: VReg, c: u8, loc: SourceLoc) {
         let Some(plan) = &self.plans[reg] else { return };
@@ -443,22 +582,26 @@ impl Rewriter<'_> {
 
     /// Names the registers that the instruction's cluster reads (C5, C6), and fills those that hold no copy
     /// yet (C7).
-    fn sources(&mut self, function: &Function, inst: &mut Inst, cluster: Option<u8>) {
+    fn sources(&mut self, function: &Function, inst: &mut Inst, cluster: Option<u8>, place: &Walk) {
         let loc = inst.loc;
         for s in &mut inst.srcs {
             let Some((reg, word)) = s.as_virt() else { continue };
             let Some(Some(plan)) = self.plans.get(reg) else { continue };
             let target = match cluster {
-                Some(c) if plan.home == Home::Owner(c) => reg,
+                Some(c) if plan.home == Home::Owner(c) && !place.carries(reg) => reg,
                 Some(c) => match (plan.copies[usize::from(c)], plan.main) {
-                    (Some(local), Some(_)) => {
+                    (Some(local), Some(main)) => {
                         let bit = 1u8 << c;
-                        let held = self.valid.entry(reg).or_default();
-                        if *held & bit == 0 && plan.placed_once & bit == 0 {
-                            *held |= bit;
+                        let held = self.held.get(&reg).copied().unwrap_or(0) | plan.placed_once;
+                        if held & bit != 0 {
+                            local
+                        } else if self.pays(plan, reg, c) {
+                            *self.held.entry(reg).or_default() |= bit;
                             self.fill(function, reg, c, loc);
+                            local
+                        } else {
+                            main
                         }
-                        local
                     }
                     (None, main) => main.unwrap_or(reg),
                     (Some(local), None) => local,
@@ -476,7 +619,7 @@ impl Rewriter<'_> {
         let Some(Some(plan)) = self.plans.get(reg) else { return };
         let class = function.vregs[reg];
         let mask = liveness::word_mask(word, inst.dst_words());
-        self.valid.insert(reg, 0);
+        self.written(plan, reg, c, mask == liveness::class_mask(class));
         if plan.home == Home::Owner(c) {
             if let Some(main) = plan.main.filter(|_| plan.read_elsewhere) {
                 copy(class, main, reg, mask, c, inst.loc, &mut self.copies);
@@ -488,10 +631,6 @@ impl Rewriter<'_> {
         inst.dst = Operand::virt_word(own.unwrap_or(main), word);
         if let Some(local) = own {
             copy(class, main, local, mask, c, inst.loc, &mut self.copies);
-            // All words: a partial write leaves the rest as the last copy or write left it.
-            if mask == liveness::class_mask(class) {
-                self.valid.insert(reg, 1 << c);
-            }
         }
         if let (Home::Owner(o), true) = (plan.home, plan.owner_reads) {
             copy(class, reg, main, mask, o, inst.loc, &mut self.copies);

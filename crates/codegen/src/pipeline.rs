@@ -12,7 +12,7 @@ use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
     assign, cleanup, finish, local_file, lower, main_file, marks, partition, predicates, release, release_check, scalar_file,
-    schedule,
+    schedule, strands,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -89,6 +89,15 @@ pub const STAGES: &[Stage] = &[
         unless: Some(Unless { option: "--no-schedule", holds: |o| o.no_schedule }),
         shows: Some(Dump::Ddg),
         run: schedule::run,
+    },
+    Stage {
+        name: "strands",
+        does: "marks where a warp may leave the active set, which no local live range crosses (C14)",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: None,
+        shows: None,
+        run: strands::run,
     },
     Stage {
         name: "partition",

@@ -11,8 +11,9 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use super::color::{Affinity, Graph};
+use super::color::{Affinity, Graph, ReadTogether};
 use heddle_isa::{Inst, Op, Operand, Reg, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::liveness::{self, Liveness, bits};
@@ -183,7 +184,7 @@ pub fn interference_where(
         first = last;
     }
     found.pieces.sort_unstable();
-    build(function, &found.pieces, &found.copies, &found.cost, pinned)
+    build(function, &found, pinned)
 }
 
 /// A register word in a run of time: number of the word (four to a register), start and end. An instruction
@@ -194,11 +195,15 @@ type Piece = (u32, u32, u32);
 /// the source's, and weight.
 type Move = (VReg, VReg, i8, f32);
 
+/// Two words of registers that one instruction reads, and how often.
+type Pair = ((VReg, u8), (VReg, u8), f32);
+
 /// Live intervals of some registers, found block by block from the last instruction to the first.
 struct Intervals<F> {
     mine: F,
     pieces: Vec<Piece>,
     copies: Vec<Move>,
+    pairs: Vec<Pair>,
     cost: SecondaryMap<VReg, f32>,
     /// Words live at this place, and where they were read last.
     mask: SecondaryMap<VReg, u8>,
@@ -218,6 +223,7 @@ impl<F: Fn(VReg) -> bool + Copy> Intervals<F> {
             mine,
             pieces: Vec::new(),
             copies: Vec::new(),
+            pairs: Vec::new(),
             cost: SecondaryMap::with_capacity(registers),
             mask: SecondaryMap::with_capacity(registers),
             ends: SecondaryMap::with_capacity(registers),
@@ -266,8 +272,26 @@ impl<F: Fn(VReg) -> bool + Copy> Intervals<F> {
                 self.mask[reg] |= new;
             }
         });
+        self.pairs(inst, frequency);
         if let Some((to, from, offset)) = copy_of(inst, self.mine) {
             self.copies.push((to, from, offset, frequency * f32::from(inst.dst_words().max(1))));
+        }
+    }
+
+    /// Notes which words of different registers an instruction reads.
+    fn pairs(&mut self, inst: &Inst, frequency: f32) {
+        let mut words: SmallVec<[(VReg, u8); 8]> = SmallVec::new();
+        for (i, s) in inst.srcs.iter().enumerate() {
+            if let Some((reg, word)) = s.as_virt().filter(|(r, _)| (self.mine)(*r)) {
+                words.extend((0..inst.src_words(i).max(1)).map(|w| (reg, word + w)));
+            }
+        }
+        words.sort_unstable();
+        words.dedup();
+        for (k, a) in words.iter().enumerate() {
+            for b in words[k + 1..].iter().filter(|b| b.0 != a.0) {
+                self.pairs.push((*a, *b, frequency));
+            }
         }
     }
 
@@ -300,13 +324,8 @@ fn first_write(insts: &[Inst], reg: VReg, word: usize) -> Option<usize> {
 }
 
 /// The graph of pieces in order: those of a word that touch are one.
-fn build(
-    function: &Function,
-    raw: &[Piece],
-    copies: &[Move],
-    cost: &SecondaryMap<VReg, f32>,
-    pinned: impl Fn(VReg) -> bool,
-) -> Graph {
+fn build<F>(function: &Function, found: &Intervals<F>, pinned: impl Fn(VReg) -> bool) -> Graph {
+    let Intervals { pieces: raw, copies, pairs, cost, .. } = found;
     let mut graph = Graph::default();
     let mut node: SecondaryMap<VReg, u32> = SecondaryMap::with_default(u32::MAX);
     node.resize(function.vregs.len());
@@ -333,6 +352,12 @@ fn build(
         let (b, a) = (node[dst], node[src]);
         if a != u32::MAX && b != u32::MAX && a != b {
             graph.affinities.push(Affinity { a, b, offset, weight });
+        }
+    }
+    for &(a, b, weight) in pairs {
+        let of = |(reg, word): (VReg, u8)| (node[reg], word);
+        if of(a).0 != u32::MAX && of(b).0 != u32::MAX {
+            graph.together.push(ReadTogether { a: of(a), b: of(b), weight });
         }
     }
     graph

@@ -127,6 +127,8 @@ pub fn recompute(inst: &Inst, word: u8, words: u8, dst: Operand, loc: SourceLoc)
     let mut part = inst.clone();
     part.dst = dst;
     part.loc = loc;
+    // Strands begin where they began.
+    part.strand = false;
     if words == inst.ty.words() {
         return part;
     }

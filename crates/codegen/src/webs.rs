@@ -6,6 +6,10 @@
 //! of its instruction. Instructions with a scalar destination run on the scalar unit, which is no cluster and
 //! reads lane registers from the main file only.
 //!
+//! Where warps lose their local registers between strands (C14), a read in a strand that the web's value may be
+//! carried into is *far*: no register that was written before serves it, but the main file does, or a copy made
+//! in that strand. An instruction at which a strand begins reads the main file.
+//!
 //! Costs are energies of a lane in picojoules, weighted with block frequencies: register accesses with their
 //! wires, and for a copy that is inserted also its issue and execution.
 
@@ -15,6 +19,7 @@ use strum::IntoEnumIterator;
 
 use super::color;
 use super::ranges::{self, LiveView};
+use super::strands::Strands;
 use heddle_isa::{Inst, OpClass, VReg};
 use heddle_mir::{Bank, Function};
 use heddle_target::Machine;
@@ -50,29 +55,21 @@ pub struct Costs {
 impl Costs {
     /// The machine's.
     pub fn new(machine: &Machine) -> Self {
-        let e = &machine.energy;
-        let wire = |mm: f64| mm * e.wire_pj_per_mm;
-        let at =
-            |table: &[f64], n: u32| table.get((n.max(1) as usize - 1).min(table.len().saturating_sub(1))).copied().unwrap_or(0.0);
-        let local = |c: &heddle_target::Cluster| {
-            let distance = wire(if c.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local });
-            let n = c.local_registers;
-            ((at(&e.local_read_pj, n) + distance) as f32, (at(&e.local_write_pj, n) + distance) as f32)
-        };
+        let prices = machine.register_prices();
+        let of = |[read, write]: [f64; 2]| (read as f32, write as f32);
         let unit = machine.timing.get(&OpClass::Move).map_or(0.0, |t| t.energy_pj);
-        let main = wire(e.distance_mm.main);
         Costs {
             clusters: machine.clusters.len().min(MAX_CLUSTERS),
-            main: ((e.main_read_pj + main) as f32, (e.main_write_pj + main) as f32),
-            local: machine.clusters.iter().map(local).collect(),
-            copy: (unit + e.issue_pj / f64::from(machine.warp_size)) as f32 + SLOT,
+            main: of(prices.main),
+            local: prices.local.iter().map(|p| of(p[0])).collect(),
+            copy: (unit + machine.energy.issue_pj / f64::from(machine.warp_size)) as f32 + SLOT,
             latency: OpClass::iter().map(|c| machine.latency(c) as f32).collect(),
             usable: machine.clusters.iter().map(|c| c.local_registers > 0).collect(),
         }
     }
 }
 
-/// Weighted accesses to one web, by cluster; reads of the scalar unit apart.
+/// Weighted accesses to one web, by cluster; reads that only the main file serves apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Accesses {
     /// Reads, times words, times frequency.
@@ -85,8 +82,12 @@ pub struct Accesses {
     pub read_count: [u16; MAX_CLUSTERS],
     /// Writing instructions, counted statically.
     pub write_count: [u16; MAX_CLUSTERS],
-    /// Reads of the scalar unit.
-    pub scalar_reads: f32,
+    /// Of the reads, those that are far.
+    pub far_reads: [f32; MAX_CLUSTERS],
+    /// Far reading instructions, counted statically.
+    pub far_count: [u16; MAX_CLUSTERS],
+    /// Reads of the scalar unit, and of instructions at which a strand begins.
+    pub main_reads: f32,
     /// Some write is guarded: its other lanes keep the old value, so the web stays in one place.
     pub guarded: bool,
 }
@@ -111,8 +112,30 @@ impl Accesses {
                 let n = &mut self.read_count[usize::from(c)];
                 *n = if sign > 0.0 { n.saturating_add(1) } else { n.saturating_sub(1) };
             }
-            None => self.scalar_reads += sign * weight,
+            None => self.main_reads += sign * weight,
         }
+    }
+
+    /// Adds a read that is far.
+    pub fn read_far(&mut self, cluster: u8, weight: f32) {
+        self.read(Some(cluster), weight, 1.0);
+        self.far_reads[usize::from(cluster)] += weight;
+        self.far_count[usize::from(cluster)] = self.far_count[usize::from(cluster)].saturating_add(1);
+    }
+
+    /// Reading instructions of a cluster that the owner's register serves if that cluster is the owner.
+    pub fn near_count(&self, cluster: usize) -> u16 {
+        self.read_count[cluster] - self.far_count[cluster]
+    }
+
+    /// Reading instructions of a cluster that the owner's register does not serve.
+    pub fn served_elsewhere(&self, cluster: usize, owner: usize) -> u16 {
+        if cluster == owner { self.far_count[cluster] } else { self.read_count[cluster] }
+    }
+
+    /// Whether the owner's register does not serve all reads.
+    pub fn read_elsewhere(&self, owner: usize, clusters: usize) -> bool {
+        self.main_reads > 0.0 || (0..clusters).any(|c| self.served_elsewhere(c, owner) > 0)
     }
 
     /// Adds or takes away a write.
@@ -123,24 +146,23 @@ impl Accesses {
         *n = if sign > 0.0 { n.saturating_add(1) } else { n.saturating_sub(1) };
     }
 
-    /// Whether the owner's copy has to be in the main file too: another cluster (or the scalar unit) reads or
-    /// writes the web.
+    /// Whether the owner's copy has to be in the main file too: another cluster writes the web, or the owner's
+    /// register does not serve all reads.
     pub fn leaves(&self, owner: usize, clusters: usize) -> bool {
-        self.scalar_reads > 0.0 || (0..clusters).any(|c| c != owner && self.read_count[c] + self.write_count[c] > 0)
+        self.read_elsewhere(owner, clusters) || (0..clusters).any(|c| c != owner && self.write_count[c] > 0)
     }
 
     /// Cost of the web in a home, with the code of C5 to C9.
     pub fn cost(&self, home: Home, costs: &Costs) -> f32 {
         let (main_read, main_write) = costs.main;
-        let mut sum = main_read * self.scalar_reads;
+        let mut sum = main_read * self.main_reads;
         let owner = match home {
             Home::Owner(o) => usize::from(o),
             _ => usize::MAX,
         };
         let leaves = owner == usize::MAX || self.leaves(owner, costs.clusters);
-        let owner_reads = owner != usize::MAX && self.read_count[owner] > 0;
-        let read_elsewhere =
-            leaves && (self.scalar_reads > 0.0 || (0..costs.clusters).any(|c| c != owner && self.read_count[c] > 0));
+        let owner_reads = owner != usize::MAX && self.near_count(owner) > 0;
+        let read_elsewhere = leaves && self.read_elsewhere(owner, costs.clusters);
         for c in 0..costs.clusters {
             let (reads, writes) = (self.reads[c], self.writes[c]);
             if reads == 0.0 && writes == 0.0 {
@@ -152,19 +174,16 @@ impl Accesses {
                 continue;
             }
             if c == owner {
-                sum += local_read * reads + local_write * writes;
+                let far = self.far_reads[c];
+                sum += local_read * (reads - far) + local_write * writes + self.main_reads_cost(c, far, self.far_count[c], costs);
                 if read_elsewhere {
                     // C5
                     sum += writes * (local_read + main_write + costs.copy) + self.waits[c] * CYCLE;
                 }
                 continue;
             }
-            let (n, mut read_cost) = (f32::from(self.read_count[c]), main_read * reads);
-            if n >= 2.0 && costs.usable[c] {
-                // C7 against reading the main register each time.
-                let copied = reads / n * (main_read + local_write + costs.copy) + local_read * reads;
-                read_cost = read_cost.min(copied);
-            }
+            let n = f32::from(self.read_count[c]);
+            let read_cost = self.main_reads_cost(c, reads, self.read_count[c], costs);
             if owner != usize::MAX && writes > 0.0 {
                 let back = if owner_reads { main_read + costs.local[owner].1 + costs.copy } else { 0.0 };
                 // C8 or C9, then the owner's copy.
@@ -179,6 +198,18 @@ impl Accesses {
             }
         }
         sum
+    }
+
+    /// Cost of reads of a cluster that the main register serves, or a copy of it (C7).
+    fn main_reads_cost(&self, cluster: usize, reads: f32, count: u16, costs: &Costs) -> f32 {
+        let (main_read, _) = costs.main;
+        let each = main_read * reads;
+        if count < 2 || !costs.usable[cluster] {
+            return each;
+        }
+        let (local_read, local_write) = costs.local[cluster];
+        let copied = reads / f32::from(count) * (main_read + local_write + costs.copy) + local_read * reads;
+        each.min(copied)
     }
 
     /// The home of least cost: on ties the main file, then the lowest cluster.
@@ -203,7 +234,7 @@ impl Accesses {
         let count = |c: usize| u32::from(self.read_count[c]) + u32::from(self.write_count[c]);
         let copies = |owner: usize| -> u32 {
             let others = |c: &usize| *c != owner;
-            let read_elsewhere = self.scalar_reads > 0.0 || (0..costs.clusters).filter(others).any(|c| self.read_count[c] > 0);
+            let read_elsewhere = self.read_elsewhere(owner, costs.clusters);
             let mut n = if read_elsewhere { u32::from(self.write_count[owner]) } else { 0 };
             for c in (0..costs.clusters).filter(others) {
                 let (r, w) = (self.read_count[c], u32::from(self.write_count[c]));
@@ -251,17 +282,23 @@ pub fn for_each_vector(function: &Function, inst: &Inst, mut f: impl FnMut(VReg,
 }
 
 /// Accesses to every vector register.
-pub fn accesses(function: &Function, costs: &Costs) -> SecondaryMap<VReg, Accesses> {
+pub fn accesses(function: &Function, costs: &Costs, strands: &Strands) -> SecondaryMap<VReg, Accesses> {
     let mut table: SecondaryMap<VReg, Accesses> = SecondaryMap::with_capacity(function.vregs.len());
     table.resize(function.vregs.len());
     for &block in &function.layout {
         let data = &function.blocks[block];
+        let mut place = strands.walk(block);
         for inst in &data.insts {
+            place.step(inst);
             let cluster = cluster_of(function, inst);
+            let reader = cluster.filter(|_| !inst.strand);
             for_each_vector(function, inst, |reg, words, write| {
                 let weight = data.frequency * f32::from(words);
                 if !write {
-                    table[reg].read(cluster, weight, 1.0);
+                    match reader.filter(|_| place.carries(reg)) {
+                        Some(c) => table[reg].read_far(c, weight),
+                        None => table[reg].read(reader, weight, 1.0),
+                    }
                 } else if let Some(c) = cluster {
                     table[reg].write(c, weight, data.frequency * costs.latency[inst.class() as usize], 1.0);
                     table[reg].guarded |= inst.guard.is_some();

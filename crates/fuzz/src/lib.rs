@@ -336,6 +336,7 @@ fn run_setup(
         jit: if s.host { Jit::Always } else { Jit::Never },
         check_marks: !s.host,
         check_renames: true,
+        check_strands: !s.host,
         check_races: !s.host,
         check_uninitialised: !s.host,
         check_barriers: !s.host,

@@ -38,7 +38,7 @@ const INTRODUCTION: &str = "\
 An instruction reads `c1 @!p2 fma.f32 m4, -m1, |s3|, 0x3f800000`: cluster (0 if absent), guard,
 mnemonic with its suffixes, destination, sources. Suffixes stand in this order: memory space, atomic
 operation, condition, type, source type, rounding, `sat`, cache policy, `z` (`bras`: branch if
-zero), `u` (the u bit).
+zero), `u` (the u bit), `strand` (a strand begins here).
 
 - There is one 32-bit immediate: immediate operands of one instruction are equal, and a memory
   instruction with an immediate operand has no address offset.
@@ -47,6 +47,8 @@ zero), `u` (the u bit).
   takes no guard and needs no cluster. Which operations the scalar unit has is marked below.
 - The u bit (S5) belongs to operations of the scalar unit with a destination in lanes: all active
   lanes have the same operands.
+- `strand` (C14): where only active warps hold local registers, a warp may leave the active set
+  before this instruction, and local registers hold nothing across it.
 - Under a guard or a partial EXEC only the active lanes of `l`, `m` and `p` destinations are
   written; scalar destinations are written for the whole warp.
 - `bra`, `bras`, `bar`, `exit` and `trap` take no guard; `brad` needs one.

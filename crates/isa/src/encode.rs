@@ -52,7 +52,8 @@ fields! {
     CACHE 84 3 "cache" "Cache policy (K2); the cache of cctl (K5).";
     ROUNDING 87 2 "rounding" "Rounding mode.";
     SATURATE 89 1 "sat" "Saturate.";
-    RESERVED 90 6 "-" "Zero.";
+    STRAND 90 1 "strand" "A strand begins here: the warp may leave the active set before it (C14).";
+    RESERVED 91 5 "-" "Zero.";
     IMMEDIATE 96 32 "imm" "Immediate, address offset or branch distance in instructions from the next one.";
 }
 
@@ -103,6 +104,7 @@ pub fn encode(inst: &Inst) -> Result<u128, EncodeError> {
         GUARD_NEGATE.set(&mut word, u32::from(negate));
     }
     UNIFORM.set(&mut word, u32::from(inst.uniform));
+    STRAND.set(&mut word, u32::from(inst.strand));
     CLUSTER.set(&mut word, u32::from(inst.cluster));
     let mut immediate = inst.imm as u32;
     DST.set(&mut word, operand(inst.dst, &mut immediate));
@@ -209,6 +211,7 @@ fn fields_of(word: u128) -> Result<Inst, String> {
         return Err("negation without a guard".into());
     }
     inst.uniform = UNIFORM.get(word) == 1;
+    inst.strand = STRAND.get(word) == 1;
     inst.cluster = CLUSTER.get(word) as u8;
     inst.dst = decode_operand(DST.get(word), 0)?;
     for (i, field) in [SRC0, SRC1, SRC2].iter().enumerate() {

@@ -192,6 +192,9 @@ pub struct Inst {
     /// The u bit (S5): same operands in all active lanes, may run once on the scalar unit with its result broadcast.
     /// Only on instructions with a vector destination; an instruction whose destination is in S always runs there.
     pub uniform: bool,
+    /// A strand begins here (C14): the warp may leave the active set before this instruction, and loses its local registers
+    /// when it does. No local register holds anything across it.
+    pub strand: bool,
     /// Cluster that executes the instruction (C1); meaningless for scalar and control instructions (0).
     pub cluster: u8,
     /// Destination.
@@ -222,6 +225,7 @@ impl Inst {
             mods: Mods::default(),
             guard: None,
             uniform: false,
+            strand: false,
             cluster: 0,
             dst,
             srcs: srcs.into_iter().collect(),

@@ -5,7 +5,7 @@
 //! refuse the same instructions with the same sentences. The limits of a particular machine (file sizes,
 //! which cluster has which unit) are `heddle_target::limits`'s.
 //!
-//! Rules: C12 (aligned tuples), S5 (u bit), REN-5 (release marks), K6 (cache modifiers).
+//! Rules: C12 (aligned tuples), C14 (strands), S5 (u bit), REN-5 (release marks), K6 (cache modifiers).
 
 use cranelift_entity::PrimaryMap;
 
@@ -93,6 +93,9 @@ pub fn check(inst: &Inst, classes: Classes) -> Result<(), String> {
     }
     if inst.uniform && (scalar || !flags.scalar || !inst.dst.is_some()) {
         return Err("the u bit belongs to operations of the scalar unit with a lane destination (S5)".into());
+    }
+    if inst.strand && flags.pseudo {
+        return Err("no strand begins at an operation that no machine executes (C14)".into());
     }
     match (inst.dst, info.dst) {
         (o, Some(_)) if !inst.has_destination() => {

@@ -44,6 +44,7 @@ fn draw(op: Op, ty: Type, rng: &mut impl Rng) -> Inst {
         inst.guard = Some(Guard { reg, negate: rng.random() });
     }
     inst.uniform = rng.random_bool(0.2);
+    inst.strand = !flags.pseudo && rng.random_bool(0.1);
     inst.mods.cond = flags.cond.then(|| pick(Cond::iter(), rng));
     inst.mods.from = flags.from.then(|| pick(info.types.iter().copied(), rng));
     if rng.random_bool(0.4) {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! - Suffixes stand in a fixed order: memory space, atomic operation, condition, type, source type, rounding,
-//!   `sat`, cache policy, `z` (branch if zero), `u` (the u bit, S5).
+//!   `sat`, cache policy, `z` (branch if zero), `u` (the u bit, S5), `strand` (a strand begins, C14).
 //! - Registers: virtual `%12`, from word 1 on `%12.1`; physical `m4 l3 s2 p1`, tuples `m[4:5]`. Specials by
 //!   their names (`gid.x`), the constant bank by byte offset `c[0x10]`; an absent operand is `_`.
 //! - Immediates are decimal or hexadecimal; the bits of floats are hexadecimal with their value in a comment.
@@ -93,6 +93,9 @@ pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
     }
     if inst.uniform {
         suffix("u");
+    }
+    if inst.strand {
+        suffix("strand");
     }
     let mut parts: Vec<String> = Vec::new();
     if inst.has_destination() {
@@ -392,7 +395,7 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
         let types = || listed(info.types);
         inst.ty = match take::<Type>(&mut suffixes) {
             Some(ty) => ty,
-            None => match suffixes.peek().filter(|s| !s.is_empty() && !["sat", "u"].contains(s)) {
+            None => match suffixes.peek().filter(|s| !s.is_empty() && !["sat", "u", "strand"].contains(s)) {
                 Some(s) => return Err(source.error(s, format!("`{mnemonic}` has no type `{s}`; it has {}", types()))),
                 None => return Err(missing(format!("`{mnemonic}` needs a type: {}", types()))),
             },
@@ -419,6 +422,7 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
             "sat" if info.flags.saturate => inst.mods.saturate = true,
             "z" if op == Op::BraScalar => inst.imm = 1,
             "u" => inst.uniform = true,
+            "strand" => inst.strand = true,
             // The defaults' names (K3, K4).
             "ca" if op == Op::Load => {}
             "wb" if op == Op::Store => {}

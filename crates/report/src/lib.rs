@@ -34,7 +34,7 @@ use serde_json::json;
 
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{Mode, Outcome};
-use heddle_sim::statistics::{Forms, HierarchyStatistics, PoolStatistics, Stalls, TimingStatistics};
+use heddle_sim::statistics::{Forms, HierarchyStatistics, PoolStatistics, STATIC, Stalls, TimingStatistics};
 use heddle_sim::{Fault, Statistics};
 use heddle_target::Machine;
 
@@ -153,17 +153,11 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         time(&mut out, s, t, machine);
         forms(&mut out, &t.forms);
         pool(&mut out, &t.pool);
+        scheduling(&mut out, t);
         stalls(&mut out, &t.stalls);
         hierarchy(&mut out, &t.hierarchy);
     }
-    if !s.energy_pj.is_empty() {
-        let total: f64 = s.energy_pj.values().sum();
-        let _ = writeln!(out, "\nenergy                  {:>13.3} µJ", total * 1e-6);
-        for (name, pj) in &s.energy_pj {
-            let share = percent(*pj, total);
-            let _ = writeln!(out, "  {name:<22}{:>13.3} µJ {share:>5.1}% {}", pj * 1e-6, bar(share));
-        }
-    }
+    energy(&mut out, s);
     let _ = writeln!(
         out,
         "\nhost: compiled in {:.0} ms, simulated in {:.0} ms",
@@ -180,6 +174,28 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         let _ = writeln!(out, "FAIL: {} of {} buffers differ", outcome.mismatches.len(), outcome.checked);
     }
     out
+}
+
+/// Energy: of what was done first, each component as a share of that, then static power's as a share of it.
+fn energy(out: &mut String, s: &Statistics) {
+    if s.energy_pj.is_empty() {
+        return;
+    }
+    let total: f64 = s.energy_pj.values().sum();
+    let _ = writeln!(out, "\nenergy                  {:>13.3} µJ", total * 1e-6);
+    let dynamic = s.energy_pj.iter().filter(|(name, _)| *name != STATIC);
+    part(out, "dynamic", s.dynamic_pj(), total, dynamic);
+    let still = s.energy_pj.get(STATIC).copied().unwrap_or_default();
+    part(out, STATIC, still, total, s.static_pj.iter());
+}
+
+/// A part of the energy and its components.
+fn part<'a>(out: &mut String, name: &str, pj: f64, total: f64, components: impl Iterator<Item = (&'a String, &'a f64)>) {
+    let _ = writeln!(out, "  {name:<22}{:>13.3} µJ {:>5.1}%", pj * 1e-6, percent(pj, total));
+    for (name, part) in components {
+        let share = percent(*part, pj);
+        let _ = writeln!(out, "    {name:<23}{:>10.3} µJ {share:>5.1}% {}", part * 1e-6, bar(share));
+    }
 }
 
 /// Cycles and occupancy.
@@ -236,9 +252,26 @@ fn pool(out: &mut String, p: &PoolStatistics) {
     );
 }
 
+/// Departures from the active set, and conflicts in the main file; nothing where there are none.
+fn scheduling(out: &mut String, t: &TimingStatistics) {
+    if t.departures > 0 {
+        let _ = writeln!(out, "  left the active set   {:>16}   times, waiting for memory or at barriers", grouped(t.departures));
+    }
+    let m = &t.main_file;
+    if m.read_words > 0 {
+        let _ = writeln!(
+            out,
+            "  main file             {:>16}   registers read; conflicts of banks: {} cycles reading, {} writing",
+            grouped(m.read_words),
+            grouped(m.read_conflicts),
+            grouped(m.write_conflicts)
+        );
+    }
+}
+
 /// Empty issue slots by cause.
 fn stalls(out: &mut String, s: &Stalls) {
-    let all = (s.dependence + s.memory + s.unit + s.barrier + s.rename + s.fetch) as f64;
+    let all = (s.dependence + s.memory + s.unit + s.barrier + s.rename + s.fetch + s.inactive + s.bank) as f64;
     let _ = writeln!(out, "  stalled warp cycles");
     for (name, n) in [
         ("memory", s.memory),
@@ -247,7 +280,13 @@ fn stalls(out: &mut String, s: &Stalls) {
         ("barrier", s.barrier),
         ("shared registers", s.rename),
         ("instruction fetch", s.fetch),
+        ("not active", s.inactive),
+        ("bank conflict", s.bank),
     ] {
+        // What only some machines have is not a line of all reports.
+        if n == 0 && matches!(name, "not active" | "bank conflict") {
+            continue;
+        }
         let share = percent(n as f64, all);
         let _ = writeln!(out, "    {name:<20}{:>16} {share:>5.1}% {}", grouped(n), bar(share));
     }

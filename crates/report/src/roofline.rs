@@ -94,8 +94,7 @@ pub fn operations(program: &Program, s: &Statistics) -> Operations {
 /// Operations a second of one class on all SMs, one an instruction and lane.
 fn peak(machine: &Machine, class: OpClass) -> Option<f64> {
     let t = machine.timing.get(&class)?;
-    let clusters = machine.clusters.iter().filter(|c| c.units.contains(&t.unit)).count();
-    let lanes = clusters as f64 * f64::from(machine.warp_size) * f64::from(machine.sm.count);
+    let lanes = f64::from(machine.unit_count(t.unit)) * f64::from(machine.warp_size) * f64::from(machine.sm.count);
     Some(lanes / f64::from(t.interval.max(1)) * machine.clock_mhz * 1e6)
 }
 

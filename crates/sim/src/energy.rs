@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use super::functional::BlockCounts;
 use super::hierarchy::{Path, policy};
 use super::program::Program;
-use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, Statistics};
+use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, STATIC, Statistics};
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
 use heddle_target::Machine;
+use heddle_target::registers::RegisterPrices;
 
 /// Turns block counts into statistics.
 pub(crate) fn count(program: &Program, counts: &BlockCounts) -> Statistics {
@@ -87,42 +88,14 @@ pub fn for_each_access(inst: &Inst, mut f: impl FnMut(Space, u8, u8, bool)) {
     }
 }
 
-/// Picojoules of a register access: the array's and the wire's.
-struct RegisterPrices {
-    /// Per cluster: read, write.
-    local: Vec<[f64; 2]>,
-    main: [f64; 2],
-    scalar: [f64; 2],
-    predicate: f64,
-}
-
-impl RegisterPrices {
-    fn new(machine: &Machine) -> RegisterPrices {
-        let e = &machine.energy;
-        let with_wire = |read: f64, write: f64, mm: f64| [read + mm * e.wire_pj_per_mm, write + mm * e.wire_pj_per_mm];
-        let local = machine.clusters.iter().map(|cluster| {
-            let distance = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
-            let of = |table: &[f64]| {
-                let i = (cluster.local_registers.max(1) as usize - 1).min(table.len().saturating_sub(1));
-                table.get(i).copied().unwrap_or(0.0)
-            };
-            with_wire(of(&e.local_read_pj), of(&e.local_write_pj), distance)
-        });
-        RegisterPrices {
-            local: local.collect(),
-            main: with_wire(e.main_read_pj, e.main_write_pj, e.distance_mm.main),
-            scalar: with_wire(e.scalar_read_pj, e.scalar_write_pj, e.distance_mm.scalar),
-            predicate: e.predicate_pj,
-        }
-    }
-
-    fn of(&self, space: Space, cluster: usize, write: bool) -> f64 {
-        match space {
-            Space::Main => self.main[usize::from(write)],
-            Space::Local => self.local.get(cluster).map_or(0.0, |p| p[usize::from(write)]),
-            Space::Scalar => self.scalar[usize::from(write)],
-            _ => self.predicate,
-        }
+/// Picojoules of 32 bits of a register access of one lane: the array's and the wire's (C13).
+fn price(prices: &RegisterPrices, space: Space, cluster: u8, write: bool) -> f64 {
+    let of = |file: &[f64; 2]| file[usize::from(write)];
+    match space {
+        Space::Main => of(&prices.main),
+        Space::Local => prices.local.get(usize::from(cluster)).map_or(0.0, |p| of(&p[0])),
+        Space::Scalar => of(&prices.scalar),
+        _ => prices.predicate,
     }
 }
 
@@ -131,14 +104,14 @@ impl RegisterPrices {
 /// and DRAM. What no instruction alone causes is not in it: write-backs, opening DRAM rows, fetching
 /// instructions, the L1.5, the run-time scalarizer's comparisons, static power.
 pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine: &Machine) -> Vec<f64> {
-    let prices = RegisterPrices::new(machine);
+    let prices = machine.register_prices();
     let m = &machine.memory;
     let one = |inst: &Inst, p: &InstructionProfile| {
         let (issues, lanes) = (p.issues as f64, p.lanes as f64);
         let mut pj = issues * machine.energy.issue_pj;
         for_each_access(inst, |space, cluster, words, write| {
             let times = if space == Space::Scalar { issues } else { lanes };
-            pj += times * f64::from(words.max(1)) * prices.of(space, usize::from(cluster), write);
+            pj += times * f64::from(words.max(1)) * price(&prices, space, cluster, write);
         });
         let unit = machine.timing.get(&inst.class()).map_or(0.0, |t| t.energy_pj);
         let times = if inst.runs_on_scalar_unit() { issues } else { lanes - p.saved_lanes as f64 };
@@ -179,24 +152,21 @@ fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine:
     }
 }
 
-/// Energy by component, from a launch's statistics and its cycles.
-pub(crate) fn energy(
-    program: &Program,
-    counts: &BlockCounts,
-    s: &Statistics,
-    cycles: u64,
-    machine: &Machine,
-) -> BTreeMap<String, f64> {
+/// Energy by component, from a launch's statistics.
+pub(crate) fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, machine: &Machine) -> BTreeMap<String, f64> {
     let e = &machine.energy;
     let mut result: BTreeMap<String, f64> = BTreeMap::new();
     let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;
-    let prices = RegisterPrices::new(machine);
-    let mut file = |name: &str, space: Space, cluster: usize, a: &Accesses| {
-        put(name, a.reads as f64 * prices.of(space, cluster, false) + a.writes as f64 * prices.of(space, cluster, true));
+    let prices = machine.register_prices();
+    let mut file = |name: &str, space: Space, cluster: u8, a: &Accesses| {
+        put(
+            name,
+            a.reads as f64 * price(&prices, space, cluster, false) + a.writes as f64 * price(&prices, space, cluster, true),
+        );
     };
     file("register-file main", Space::Main, 0, &s.registers.main);
     for (cluster, a) in s.registers.local.iter().enumerate() {
-        file("register-file local", Space::Local, cluster, a);
+        file("register-file local", Space::Local, cluster as u8, a);
     }
     file("register-file scalar", Space::Scalar, 0, &s.registers.scalar);
     file("register-file predicate", Space::Predicate, 0, &s.registers.predicate);
@@ -237,7 +207,6 @@ pub(crate) fn energy(
         put("memory dram", h.dram_row_misses as f64 * m.dram.activate_pj);
         put("memory system", (h.system_read_bytes + h.system_written_bytes) as f64 / sector * m.system.sector_pj);
     }
-    let seconds = cycles as f64 / (machine.clock_mhz * 1e6);
-    put("static", seconds * e.static_watts * 1e12);
+    put(STATIC, s.static_pj.values().sum());
     result
 }

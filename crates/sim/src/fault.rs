@@ -124,6 +124,13 @@ pub enum FaultKind {
         /// Its number.
         register: u32,
     },
+    /// A read of a local register that the warp may have lost since it was written (C14): a defect of the compiler.
+    LostRegister {
+        /// The cluster whose register it is.
+        cluster: u32,
+        /// Its number.
+        register: u32,
+    },
     /// A bad access to an image.
     Image {
         /// What is wrong.
@@ -150,6 +157,7 @@ impl FaultKind {
             FaultKind::WrongMark { .. } => "wrong-mark",
             FaultKind::UnmappedRegister { .. } => "unmapped-register",
             FaultKind::RegisterLeak { .. } => "register-leak",
+            FaultKind::LostRegister { .. } => "lost-register",
             FaultKind::Image { .. } => "image",
             FaultKind::Trap => "trap",
             FaultKind::Runaway { .. } => "runaway",
@@ -245,6 +253,11 @@ impl fmt::Display for FaultKind {
             FaultKind::RegisterLeak { register } => {
                 write!(f, "shared register m{register} is still mapped when the warp ends: a release is missing (REN-9)")?;
             }
+            FaultKind::LostRegister { cluster, register } => write!(
+                f,
+                "read of local register l{register} of cluster {cluster}, which the warp loses where it may leave the active \
+                 set: nothing has been written to it in this strand; this is a defect of the compiler (C14)"
+            )?,
             FaultKind::Image { message } => write!(f, "{message}")?,
             FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
             FaultKind::Runaway { limit } => write!(

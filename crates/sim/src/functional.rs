@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::check::Checker;
+use super::exec::strands::{self, Lost};
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
 use super::fault::{Fault, FaultKind};
 use super::memory::DeviceMemory;
@@ -136,6 +137,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 quiet: [(0, 0); RANGES],
                 quiet_descriptors: &[],
                 undefined: Default::default(),
+                lost: None,
                 fault: None,
                 hierarchy: None,
                 late: None,
@@ -165,6 +167,9 @@ impl<'a, const N: usize> Warp<'a, N> {
         self.lanes.local = local;
         self.lanes.fault = None;
         self.lanes.undefined.clear();
+        if let Some(lost) = &mut self.lanes.lost {
+            lost.clear();
+        }
         let [sx, sy, _] = place.size;
         let groups = launch.groups();
         let warps = items.div_ceil(N as u32);
@@ -395,6 +400,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
         let new_warp = |_| {
             let mut warp = Warp::new(launch, memory, options);
+            warp.lanes.lost = Lost::new(&self.run);
             if checker.is_some() {
                 (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
                 warp.lanes.quiet_descriptors = &self.quiet_descriptors;
@@ -407,6 +413,8 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
             counts: BlockCounts::new(program),
         };
         let whole = launch.local.iter().product::<u32>() % N as u32 == 0;
+        // Compiled code does not say which registers it reads.
+        let watched = Lost::new(&self.run).is_some();
         let tier = jit::Tier::new(program, options, self.total, whole, self.threads);
         loop {
             let start = self.next.fetch_add(self.step, Ordering::Relaxed);
@@ -421,7 +429,8 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 let id = launch.group_id(number);
                 let place = GroupPlace { id, size: launch.group_size(id) };
                 let mut budget = options.max_instructions;
-                let result = self.run_group(&mut worker, tier.compiled::<N>(program), place, &mut budget);
+                let compiled = if watched { None } else { tier.compiled::<N>(program) };
+                let result = self.run_group(&mut worker, compiled, place, &mut budget);
                 tier.executed(options.max_instructions - budget);
                 if let Err(fault) = result {
                     self.stop_at(number, *fault);
@@ -587,7 +596,7 @@ impl<'a, const N: usize> Interpreter<'a, N> {
     /// Runs instructions of a block but the one that ends it.
     #[inline(always)]
     fn run_body(&self, warp: &mut Warp<N>, block: &BasicBlock, body: &[Decoded<N>]) {
-        if warp.lanes.checker.is_none() {
+        if warp.lanes.checker.is_none() && warp.lanes.lost.is_none() {
             for d in body {
                 (d.run)(&mut warp.lanes, d);
             }
@@ -597,10 +606,17 @@ impl<'a, const N: usize> Interpreter<'a, N> {
             if !warp.lanes.undefined.is_empty() {
                 undefined::observe(&mut warp.lanes, d, &self.program.insts[d.index as usize]);
             }
+            if warp.lanes.lost.is_some() {
+                let index = d.index as usize;
+                strands::observe(&mut warp.lanes, d, &self.program.insts[index], &self.program.operands[index]);
+            }
             (d.run)(&mut warp.lanes, d);
         }
         if !warp.lanes.undefined.is_empty() {
             undefined::observe_end(&mut warp.lanes, block.end, block.first + block.body);
+        }
+        if block.end != End::Fall {
+            strands::observe_end(&mut warp.lanes, &self.program.insts[(block.first + block.body) as usize]);
         }
     }
 }

@@ -82,6 +82,7 @@ pub mod memory;
 pub mod program;
 mod rename;
 pub mod residency;
+mod static_power;
 pub mod statistics;
 mod timing;
 pub mod trace;
@@ -319,6 +320,9 @@ pub struct Options {
     pub check_marks: bool,
     /// A read of an unmapped shared register, or one left mapped at a warp's end, is a fault (REN-9). Timing mode only.
     pub check_renames: bool,
+    /// Where a machine's active set does not hold all warps, a read of a local register in another strand than its write is
+    /// a fault (C14).
+    pub check_strands: bool,
     /// Data races are faults (`check::races`). Functional mode only, on one host thread.
     pub check_races: bool,
     /// Loads from work-group or private memory of which nothing was written are faults. Functional mode only.
@@ -358,6 +362,7 @@ impl Default for Options {
             in_turns: false,
             check_marks: false,
             check_renames: false,
+            check_strands: false,
             check_races: false,
             check_uninitialised: false,
             check_barriers: false,

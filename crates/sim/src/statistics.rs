@@ -61,6 +61,32 @@ pub struct Stalls {
     /// Waiting for instructions.
     #[serde(default)]
     pub fetch: u64,
+    /// Not in the active set of a two-level scheduler (C14).
+    #[serde(default)]
+    pub inactive: u64,
+    /// The cluster waited for operands from taken banks of the main file (C13).
+    #[serde(default)]
+    pub bank: u64,
+}
+
+/// Accesses to a main register file whose banks are limited (C13); all zero without limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MainFileStatistics {
+    /// Registers of a warp, of 32 bits, that were read.
+    pub read_words: u64,
+    /// Cycles by which instructions had their last operand later than in the cycle of their issue.
+    pub read_conflicts: u64,
+    /// Cycles by which results were written later, because their banks' ports were taken.
+    pub write_conflicts: u64,
+}
+
+impl MainFileStatistics {
+    /// Adds others.
+    pub fn add(&mut self, o: &MainFileStatistics) {
+        self.read_words += o.read_words;
+        self.read_conflicts += o.read_conflicts;
+        self.write_conflicts += o.write_conflicts;
+    }
 }
 
 impl Stalls {
@@ -72,6 +98,8 @@ impl Stalls {
         self.barrier += o.barrier;
         self.rename += o.rename;
         self.fetch += o.fetch;
+        self.inactive += o.inactive;
+        self.bank += o.bank;
     }
 }
 
@@ -243,6 +271,9 @@ pub struct HostState {
 pub struct TimingStatistics {
     /// Cycles of the launch.
     pub cycles: u64,
+    /// Cycles in which an SM had a resident work-group, summed over SMs.
+    #[serde(default)]
+    pub sm_cycles: u64,
     /// Warps resident on an SM at most.
     pub resident_warps: u64,
     /// What limits residency: something of the SM, or that the launch has no more work-groups.
@@ -252,12 +283,18 @@ pub struct TimingStatistics {
     pub named_registers: u64,
     /// Average over busy cycles of resident warps, as a share of the machine's maximum.
     pub occupancy: f64,
-    /// Instructions issued by each cluster.
+    /// Instructions issued by each cluster of the code (where clusters rotate, each runs in turn in those like it).
     pub issued: Vec<u64>,
     /// Instructions issued on the scalar unit's slot.
     pub scalar_issued: u64,
     /// Cycles in which warps did not issue, by cause.
     pub stalls: Stalls,
+    /// How often warps left the active set of a two-level scheduler before their ends (C14).
+    #[serde(default)]
+    pub departures: u64,
+    /// Accesses to the main register file, where its banks are limited.
+    #[serde(default)]
+    pub main_file: MainFileStatistics,
     /// The pool of shared registers; all zero without renaming.
     #[serde(default)]
     pub pool: PoolStatistics,
@@ -404,17 +441,28 @@ pub struct Statistics {
     pub memory: BTreeMap<String, Traffic>,
     /// Timing, in timing mode.
     pub timing: Option<TimingStatistics>,
-    /// Energy by component in picojoules, in timing mode.
+    /// Energy by component in picojoules, in timing mode. The one named `static` is that of static power.
     pub energy_pj: BTreeMap<String, f64>,
+    /// What of `energy_pj` is static, by component.
+    #[serde(default)]
+    pub static_pj: BTreeMap<String, f64>,
     /// Each block of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub blocks: Vec<BlockProfile>,
 }
 
+/// The component of [`Statistics::energy_pj`] that static power is.
+pub const STATIC: &str = "static";
+
 impl Statistics {
     /// Cycles of the launch, in timing mode.
     pub fn cycles(&self) -> Option<u64> {
         self.timing.as_ref().map(|t| t.cycles)
+    }
+
+    /// Energy of what was done, in picojoules: all but static power's. 0 outside timing mode.
+    pub fn dynamic_pj(&self) -> f64 {
+        self.energy_pj.iter().filter(|(name, _)| *name != STATIC).map(|(_, pj)| pj).sum()
     }
 
     /// Adds another launch's statistics. Cycles add up: launches run one after the other.
@@ -451,6 +499,9 @@ impl Statistics {
         for (component, e) in &other.energy_pj {
             *self.energy_pj.entry(component.clone()).or_default() += e;
         }
+        for (component, e) in &other.static_pj {
+            *self.static_pj.entry(component.clone()).or_default() += e;
+        }
         self.blocks.resize(self.blocks.len().max(other.blocks.len()), BlockProfile::default());
         for (a, b) in self.blocks.iter_mut().zip(&other.blocks) {
             a.executions += b.executions;
@@ -461,6 +512,7 @@ impl Statistics {
             let total = (mine.cycles + t.cycles).max(1) as f64;
             mine.occupancy = (mine.occupancy * mine.cycles as f64 + t.occupancy * t.cycles as f64) / total;
             mine.cycles += t.cycles;
+            mine.sm_cycles += t.sm_cycles;
             // The limit is that of the launch with the most.
             if mine.residency_limit.is_empty() || t.resident_warps > mine.resident_warps {
                 mine.resident_warps = t.resident_warps;
@@ -477,6 +529,8 @@ impl Statistics {
             }
             mine.forms.add(&t.forms);
             mine.stalls.add(&t.stalls);
+            mine.departures += t.departures;
+            mine.main_file.add(&t.main_file);
             mine.hierarchy.add(&t.hierarchy);
             mine.recordings.extend(t.recordings.iter().cloned());
             if mine.profile.is_empty() {

@@ -3,8 +3,8 @@
 //! Each SM keeps work-groups resident as registers, work-group memory, warp and group limits allow. A warp
 //! issues in order, at most one instruction a cycle, when its operands are ready (a scoreboard of ready times
 //! per register) and its cluster's slot and unit are free; per cycle each cluster issues at most one
-//! instruction and the scalar unit one of its own (S6). Among ready warps the one that issued last goes
-//! first, then the oldest (greedy then oldest). An instruction acts on registers and memory at issue; its
+//! instruction and the scalar unit one of its own (S6). In which order ready warps are asked is the scheduler's
+//! policy, by default the one that issued last first, then the oldest. An instruction acts on registers and memory at issue; its
 //! latency only delays who needs the result. Global, constant and private memory are the
 //! [hierarchy](super::hierarchy)'s; work-group memory and the constant bank have a flat latency and bank
 //! conflicts. A warp that comes to another line of code waits for the instruction cache. SMs advance in order
@@ -16,8 +16,10 @@
 //! - [`sm`]: one SM.
 //! - [`warp_set`]: sets of its warps.
 //! - [`wheel`]: when they may issue.
+//! - [`port_plan`]: the ports through which they issue.
 //! - [`statics`]: what is known of each instruction before the launch.
 
+mod port_plan;
 mod rounds;
 mod sm;
 mod sm_cluster;
@@ -33,9 +35,10 @@ use super::hierarchy::Hierarchy;
 use super::residency::{Residency, held, residency};
 use super::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
 use super::trace::Recording;
-use super::{Simulation, energy};
+use super::{Simulation, energy, static_power};
 use heddle_isa::{Inst, MemorySpace};
 use heddle_target::DramScheduler;
+use port_plan::PortPlan;
 use sm::{GroupPlan, LaunchContext, Totals};
 use sm_cluster::SmCluster;
 
@@ -70,7 +73,8 @@ fn simulate<const N: usize, const W: usize>(run: Simulation, hierarchy: &mut Hie
     let clusters = rounds::run(clusters, &mut hierarchy.lower, &context)?;
     let sms: Vec<_> = clusters.into_iter().flat_map(|c| c.sms).collect();
     let mut totals = Totals::new(launch.program, known);
-    sms.iter().for_each(|sm| totals.add(sm));
+    sms.iter().for_each(|sm| totals.add(sm, machine.launch_cycles.into()));
+    totals.cycles += u64::from(machine.end_cycles);
     totals.multiply_out(&context);
     let recording = Recording::new(sms.into_iter().map(|sm| sm.recorder), totals.cycles);
     totals.timing.recordings.extend(recording.map(Arc::new));
@@ -90,7 +94,8 @@ impl<'a, const N: usize> LaunchContext<'a, N> {
         LaunchContext {
             run,
             code: prepare::<N>(program),
-            statics: statics::statics(program, machine, fixed, options.check_marks),
+            statics: statics::statics(program, machine, fixed, options.check_marks || options.check_strands),
+            ports: PortPlan::new(machine),
             threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
             lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),
             chooses: machine.memory.dram.scheduler == DramScheduler::FrFcfs,
@@ -131,7 +136,7 @@ fn known_before<const N: usize>(c: &LaunchContext<'_, N>, residency: &Residency)
 fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarchy: HierarchyStatistics) -> Statistics {
     let Simulation { launch, machine, .. } = c.run;
     let occupancy = totals.occupancy(machine.sm.max_warps);
-    let Totals { blocks, timing, sectors, cycles, .. } = totals;
+    let Totals { blocks, timing, sectors, cycles, sm_cycles, .. } = totals;
     let mut statistics = energy::count(launch.program, &blocks);
     for (space, sectors) in sectors.iter().enumerate() {
         if let (Some(sectors), Some(space)) = (sectors, MemorySpace::from_repr(space as u8)) {
@@ -141,8 +146,9 @@ fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarch
     statistics.work_items = launch.global.iter().map(|g| u64::from(*g)).product();
     statistics.work_groups = c.groups.total;
     statistics.warps = c.groups.total * c.groups.warps as u64;
-    statistics.timing = Some(TimingStatistics { cycles, hierarchy, occupancy, ..timing });
-    statistics.energy_pj = energy::energy(launch.program, &blocks, &statistics, cycles, machine);
+    statistics.timing = Some(TimingStatistics { cycles, sm_cycles, hierarchy, occupancy, ..timing });
+    statistics.static_pj = static_power::energy(machine, cycles, sm_cycles);
+    statistics.energy_pj = energy::energy(launch.program, &blocks, &statistics, machine);
     statistics
 }
 

@@ -46,10 +46,15 @@ pub enum Cause {
     Rename,
     /// Waits for instructions.
     Fetch,
+    /// Could issue, but is not in the active set (C14).
+    Inactive,
+    /// Its cluster waits for operands from banks of the main file that others read (C13).
+    Bank,
 }
 
 /// The causes, in the order of their columns.
-pub const CAUSES: [Cause; 6] = [Cause::Dependence, Cause::Memory, Cause::Unit, Cause::Barrier, Cause::Rename, Cause::Fetch];
+pub const CAUSES: [Cause; 8] =
+    [Cause::Dependence, Cause::Memory, Cause::Unit, Cause::Barrier, Cause::Rename, Cause::Fetch, Cause::Inactive, Cause::Bank];
 
 impl Cause {
     /// As reports name it.
@@ -61,6 +66,8 @@ impl Cause {
             Cause::Barrier => "barrier",
             Cause::Rename => "shared registers",
             Cause::Fetch => "instruction fetch",
+            Cause::Inactive => "not active",
+            Cause::Bank => "bank conflict",
         }
     }
 }

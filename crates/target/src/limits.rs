@@ -25,12 +25,12 @@ pub fn check(inst: &Inst, classes: Classes, placed: bool, machine: &Machine) -> 
     let scalar = rules::bank_of(inst.dst, classes) == Some(Bank::Scalar);
     if !scalar && class != OpClass::Control && placed {
         let unit = machine.timing.get(&class).map(|t| t.unit);
-        let cluster = machine.clusters.get(usize::from(inst.cluster));
-        match (unit, cluster) {
+        let cluster = usize::from(inst.cluster);
+        match (unit, cluster < machine.clusters.len()) {
             // Copies need only the register ports, and u-marked instructions run on the scalar unit: their
             // cluster says whose registers they name.
-            (Some(unit), Some(cluster)) if cluster.units.contains(&unit) || inst.uniform || class == OpClass::Move => {}
-            (_, None) => {
+            (Some(unit), true) if inst.uniform || class == OpClass::Move || machine.cluster_has(cluster, unit) => {}
+            (_, false) => {
                 return Err(format!("cluster {} does not exist: the machine has {}", inst.cluster, machine.clusters.len()));
             }
             _ => return Err(format!("cluster {} has no unit for {class} (C1)", inst.cluster)),

@@ -6,7 +6,7 @@
 
 use strum::IntoEnumIterator;
 
-use super::Machine;
+use super::{Machine, Unit};
 use crate::describe::{Allowed, Described, Field, Violation, check};
 use crate::words::DramScheduler;
 use heddle_isa::OpClass;
@@ -51,6 +51,13 @@ pub(crate) fn scalar_threshold(machine: &Machine) -> Result<(), Violation> {
     check(threshold <= most, "sm.scalar-threshold", &threshold, &format!("must be 0 to {most}"))
 }
 
+/// Each scheduler has an active warp.
+pub(crate) fn active_warps(machine: &Machine) -> Result<(), Violation> {
+    let (warps, least) = (machine.sm.active_warps, machine.sm.schedulers);
+    let rule = format!("must be 0, or schedulers ({least}) to 256");
+    check(warps == 0 || (least..=256).contains(&warps), "sm.active-warps", &warps, &rule)
+}
+
 /// The encoding's field names a cluster.
 pub(crate) fn cluster_count(machine: &Machine) -> Result<(), Violation> {
     let count = machine.clusters.len();
@@ -69,11 +76,53 @@ pub(crate) fn cluster_names(machine: &Machine) -> Result<(), Violation> {
 
 /// A cluster executes something.
 pub(crate) fn cluster_units(machine: &Machine) -> Result<(), Violation> {
-    machine
-        .clusters
-        .iter()
-        .enumerate()
-        .try_for_each(|(i, c)| check(!c.units.is_empty(), &format!("clusters.{i}.units"), &"[]", "must name a unit"))
+    machine.clusters.iter().enumerate().try_for_each(|(i, c)| {
+        let shares = machine.shared_units.iter().any(|s| s.clusters.contains(&c.name));
+        check(shares || !c.units.is_empty(), &format!("clusters.{i}.units"), &"[]", "must name a unit")
+    })
+}
+
+/// Rows of shared units are told apart by their names.
+pub(crate) fn shared_unit_names(machine: &Machine) -> Result<(), Violation> {
+    machine.shared_units.iter().enumerate().try_for_each(|(i, s)| {
+        let field = format!("shared-units.{i}.name");
+        check(!s.name.is_empty(), &field, &"\"\"", "must be a name")?;
+        let first = machine.shared_units.iter().position(|t| t.name == s.name);
+        check(first == Some(i), &field, &s.name, "is the name of another row")
+    })
+}
+
+/// Branches run in the front end, of which each SM, or each of its schedulers, has one.
+pub(crate) fn shared_unit_kinds(machine: &Machine) -> Result<(), Violation> {
+    machine.shared_units.iter().enumerate().try_for_each(|(i, s)| {
+        let field = format!("shared-units.{i}.units");
+        check(!s.units.is_empty(), &field, &"[]", "must name a unit")?;
+        s.units.iter().enumerate().try_for_each(|(k, unit)| {
+            check(*unit != Unit::Control, &field, unit, "cannot be shared: branches run in the front end")?;
+            check(!s.units[..k].contains(unit), &field, unit, "stands there twice; a row has one of each")
+        })
+    })
+}
+
+/// What a cluster issues to is one unit: its own, or one that it shares.
+pub(crate) fn shared_unit_clusters(machine: &Machine) -> Result<(), Violation> {
+    for (i, s) in machine.shared_units.iter().enumerate() {
+        let field = format!("shared-units.{i}.clusters");
+        let list = s.clusters.join(", ");
+        check(s.clusters.len() >= 2, &field, &list, "must name two clusters at least")?;
+        for (k, name) in s.clusters.iter().enumerate() {
+            check(!s.clusters[..k].contains(name), &field, name, "stands there twice")?;
+            let cluster = machine.clusters.iter().find(|c| c.name == *name);
+            let Some(cluster) = cluster else { return check(false, &field, name, "is the name of no cluster") };
+            for unit in &s.units {
+                check(!cluster.units.contains(unit), &field, name, &format!("has `{unit}` among its own units"))?;
+                let other = machine.shared_units[..i].iter().find(|o| o.units.contains(unit) && o.clusters.contains(name));
+                let rule = format!("shares `{unit}` with others already ({})", other.map_or("", |o| o.name.as_str()));
+                check(other.is_none(), &field, name, &rule)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Every instruction has a timing.
@@ -87,7 +136,7 @@ pub(crate) fn all_classes(machine: &Machine) -> Result<(), Violation> {
 /// Every instruction has a cluster that executes it.
 pub(crate) fn class_units(machine: &Machine) -> Result<(), Violation> {
     machine.timing.iter().try_for_each(|(class, t)| {
-        let served = machine.clusters.iter().any(|c| c.units.contains(&t.unit));
+        let served = (0..machine.clusters.len()).any(|c| machine.cluster_has(c, t.unit));
         check(served, &format!("timing.{class}.unit"), &t.unit, "no cluster has this unit")
     })
 }
@@ -99,6 +148,12 @@ pub(crate) fn energy_tables(machine: &Machine) -> Result<(), Violation> {
         check(!table.is_empty(), field, &"[]", "must have an entry for a file of 1 register")?;
     }
     Ok(())
+}
+
+/// An SM that is switched off draws at most what it draws otherwise.
+pub(crate) fn gated_share(machine: &Machine) -> Result<(), Violation> {
+    let share = machine.energy.static_power.gated_share;
+    check((0.0..=1.0).contains(&share), "energy.static-power.gated-share", &share, "must be 0 to 1")
 }
 
 /// Lines are whole sectors.

@@ -1,4 +1,4 @@
-//! Fields whose value is one of a few words: how caches and memory choose.
+//! Fields whose value is one of a few words: how schedulers, caches and memory choose.
 
 use serde::{Deserialize, Serialize};
 use strum::IntoEnumIterator;
@@ -33,6 +33,18 @@ macro_rules! words {
 }
 
 words! {
+    /// In which order warps that could issue are asked.
+    Scheduler {
+        /// Those that issued last, then the oldest.
+        GreedyOldest,
+        /// The oldest first.
+        Oldest,
+        /// In turns: by age from behind the one that issued last on, then from the oldest on.
+        RoundRobin,
+        /// Greedy, then oldest, among the warps of an active set (C14).
+        TwoLevel,
+    }
+
     /// Which line of a set makes room for another one. Empty ways are taken first, then lines marked
     /// evict-first (K3, K4), and the policy decides among these, or else among all.
     Replacement {

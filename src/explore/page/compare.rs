@@ -29,6 +29,7 @@ fn good(name: &str) -> i32 {
     } else if ["cycles", "dram_bytes"].contains(&name)
         || name.ends_with("_pj")
         || name.starts_with("energy_pj.")
+        || name.starts_with("static_pj.")
         || name.starts_with("timing.stalls.")
     {
         -1

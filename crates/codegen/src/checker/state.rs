@@ -56,6 +56,11 @@ impl Locations {
         (SCALAR..PREDICATE).contains(&location)
     }
 
+    /// Whether a location is a local register.
+    pub fn is_local(&self, location: u32) -> bool {
+        (LOCAL..SLOT).contains(&location)
+    }
+
     /// A location's name.
     pub fn name(&self, location: u32) -> String {
         match location {
@@ -175,6 +180,12 @@ impl State {
                 h.retain(|l| *l != location);
             }
         }
+    }
+
+    /// Some locations hold nothing known any more.
+    pub fn clear_where(&mut self, which: impl Fn(u32) -> bool) {
+        let locations: SmallVec<[u32; 8]> = self.held.keys().copied().filter(|l| which(*l)).collect();
+        locations.into_iter().for_each(|l| self.clear(l));
     }
 
     /// The location holds a symbol's value, too.

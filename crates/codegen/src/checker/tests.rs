@@ -49,6 +49,9 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     let mut context = Context::new(&f, machine, &options);
     let (mut before, mut after) = (f.clone(), None);
     for stage in STAGES {
+        if stage.name == "partition" && seed % 2 == 1 {
+            begin_strands(&mut f, seed);
+        }
         if context.session().is_none() {
             before = f.clone();
         }
@@ -61,6 +64,15 @@ fn compile(seed: u64, size: i32, machine: &Machine) -> Case {
     }
     let origins = context.session().expect("allocation has begun").origins.clone();
     Case { before, after: after.expect("allocation has ended"), origins, stats: context.stats }
+}
+
+/// Lets strands begin at random (C14), in some functions often.
+fn begin_strands(f: &mut Function, seed: u64) {
+    let mut rng = Pcg32::seed_from_u64(seed);
+    let often = *[0.03, 0.1, 0.3].choose(&mut rng).unwrap();
+    for block in f.layout.clone() {
+        f.blocks[block].insts.iter_mut().for_each(|i| i.strand = rng.random_bool(often));
+    }
 }
 
 fn random_machine(seed: u64) -> Machine {

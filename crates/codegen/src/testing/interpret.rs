@@ -274,6 +274,10 @@ pub fn run(f: &Function, seed: u32, noise: u32) -> Outcome {
         let mut ended = false;
         for inst in insts.iter().skip_while(|i| i.op == Op::Phi) {
             steps += 1;
+            if inst.strand {
+                // The warp may have lost its local registers (C14).
+                warp.words.retain(|(r, ..), _| !matches!(r, Reg::Physical(p) if p.space == Space::Local));
+            }
             match inst.op {
                 Op::Bra => next = Some(inst.blocks()[0]),
                 Op::BraScalar => {

@@ -26,8 +26,8 @@ function tiles() {
     const f = t.forms;
     const oracle = f.scalar + f.marked + f.one_lane + f.few_lanes + f.missed;
     add('Redundant, run once', percent(oracle - f.missed, oracle), `${percent(oracle, oracle + f.vector)} of instructions are redundant`);
-    const energy = sum(Object.values(s.energy_pj));
-    add('Energy', joules(energy), `${percent(s.energy_pj.static ?? 0, energy)} of it static`);
+    const still = s.energy_pj.static ?? 0;
+    add('Dynamic energy', joules(sum(Object.values(s.energy_pj)) - still), `and ${joules(still)} of static power`);
     const h = t.hierarchy;
     add('Device memory', bytes(h.dram_read_bytes + h.dram_written_bytes), `${bytes(h.dram_read_bytes)} read, ${bytes(h.dram_written_bytes)} written`);
   } else {
@@ -56,8 +56,9 @@ function findings() {
     const f = t.forms;
     const oracle = f.scalar + f.marked + f.one_lane + f.few_lanes + f.missed;
     if (oracle > 0) out.push(`${percent(oracle, oracle + f.vector)} of the instructions give all active lanes one result; the compiler has ${percent(f.scalar + f.marked, oracle)} of these run once, the run-time scalarizer ${percent(f.one_lane + f.few_lanes, oracle)}.`);
-    const [name, pj] = Object.entries(s.energy_pj).sort((a, b) => b[1] - a[1])[0] ?? ['', 0];
-    if (pj > 0) out.push(`The largest part of the energy is ${name}: ${percent(pj, sum(Object.values(s.energy_pj)))}.`);
+    const dynamic = Object.entries(s.energy_pj).filter(([name]) => name !== 'static');
+    const [name, pj] = dynamic.sort((a, b) => b[1] - a[1])[0] ?? ['', 0];
+    if (pj > 0) out.push(`The largest part of the dynamic energy is ${name}: ${percent(pj, sum(dynamic.map(e => e[1])))}.`);
     const loads = sum(t.hierarchy.latencies);
     const slow = sum(t.hierarchy.latencies.slice(8));
     if (slow >= 0.0005 * loads && slow > 0) out.push(`${percent(slow, loads)} of the loads from global, constant and private memory take 256 cycles or more.`);
@@ -208,11 +209,14 @@ function latencies(width) {
 
 function energy(width) {
   const s = stats();
-  const rows = Object.entries(s.energy_pj).filter(([, e]) => e > 0).sort((a, b) => b[1] - a[1]);
+  const descending = parts => parts.filter(([, e]) => e > 0).sort((a, b) => b[1] - a[1]);
+  // What was done comes first, then what static power takes, by component.
+  const done = descending(Object.entries(s.energy_pj).filter(([name]) => name !== 'static'));
+  const rows = [...done, ...descending(Object.entries(s.static_pj ?? {})).map(([name, e]) => [`static: ${name}`, e])];
   if (rows.length === 0) return noTime('energy is counted in');
   const all = sum(rows.map(r => r[1]));
   // Static energy would leave nothing to see of the rest.
-  const dynamic = rows.filter(([name]) => name !== 'static').map(r => r[1]);
+  const dynamic = done.map(r => r[1]);
   const most = dynamic.length > 0 && all - sum(dynamic) > 2 * dynamic[0] ? dynamic[0] * 1.15 : undefined;
   return {
     svg: bars(width, ['energy'], rows.map(([name, e]) => ({ name, parts: [e], text: `${joules(e)} · ${percent(e, all)}` })), { format: joules, colours: [5], most }),

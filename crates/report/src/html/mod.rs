@@ -139,7 +139,7 @@ fn data(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<Value, String
             "max_warps": machine.sm.max_warps,
             "scalar_issue": machine.sm.scalar_issue,
             "clusters": machine.clusters.iter().map(|c| &c.name).collect::<Vec<_>>(),
-            "cluster_units": machine.clusters.iter().map(|c| c.units.iter().map(ToString::to_string).collect()).collect::<Vec<Vec<_>>>(),
+            "cluster_units": (0..machine.clusters.len()).map(|c| machine.cluster_units(c).iter().map(ToString::to_string).collect()).collect::<Vec<Vec<_>>>(),
             "sector_bytes": machine.memory.sector_bytes,
         },
         "total": outcome.total,

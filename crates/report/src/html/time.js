@@ -52,7 +52,7 @@ function timeline(width) {
   // The largest cause lies at the bottom.
   const order = t.causes.map((_, k) => k).sort((a, b) => sum(list.map(c => c.stalls[b])) - sum(list.map(c => c.stalls[a])));
   const causes = order.map(k => t.causes[k]);
-  const causeColours = order.map(k => [1, 0, 4, 3, 5, 2][k]);
+  const causeColours = order.map(k => [1, 0, 4, 3, 5, 2, 6, 7][k]);
   for (const b of list) b.stalls = order.map(k => b.stalls[k]);
   const left = 44, right = 8;
   const X = c => left + c / cycles * (width - left - right);

@@ -9,6 +9,7 @@ pub mod access;
 mod alu;
 pub mod banks;
 mod cached;
+pub mod strands;
 #[cfg(test)]
 mod tests;
 mod texture;
@@ -132,6 +133,8 @@ pub struct Lanes<'a, const N: usize> {
     pub quiet_descriptors: &'a [Descriptor],
     /// Registers whose value was never written (checking mode).
     pub undefined: undefined::Undefined,
+    /// Local registers that were lost (checking mode, C14).
+    pub lost: Option<Box<strands::Lost>>,
     /// The first fault, with the instruction and lane.
     pub fault: Option<(FaultKind, u32, u32)>,
     /// The memory hierarchy, in timing mode; without it accesses go straight to memory.

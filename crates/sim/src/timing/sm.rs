@@ -11,7 +11,7 @@
 //! warps waited for in the meantime, is known after the answers.
 //!
 //! Parts: `groups` (work-groups and barriers), `warp_slots` and `slot` (where warps stand), `warp_states`
-//! (what they wait for), `front_end` (fetch, execution ahead of issue), `scoreboard`, `ports`, `issue`,
+//! (what they wait for), `scheduler` (in which order they are asked, who is active), `front_end` (fetch, execution ahead of issue), `scoreboard`, `ports`, `main_file` (banks, operand collection), `issue`,
 //! `load_queue` and `loads` (bytes that come late), `renaming` (shared registers), `stalls` (whose fault an
 //! empty issue slot is), `counters`.
 
@@ -21,8 +21,10 @@ mod groups;
 mod issue;
 mod load_queue;
 mod loads;
+mod main_file;
 mod ports;
 mod renaming;
+mod scheduler;
 mod scoreboard;
 mod slot;
 mod stalls;
@@ -31,12 +33,14 @@ mod warp_states;
 
 use super::super::Simulation;
 use super::super::exec::Decoded;
+use super::super::exec::strands::Lost;
 use super::super::fault::Fault;
 use super::super::functional::{BlockCounts, GroupPlace, Warp};
 use super::super::hierarchy::cluster_caches::ClusterCaches;
 use super::super::statistics::HostState;
 use super::super::trace::Recorder;
-use super::statics::{SCALAR, Statics};
+use super::port_plan::{PortKind, PortPlan};
+use super::statics::{CONTROL, SCALAR, Statics};
 use super::warp_set::WarpSet;
 use super::wheel::Wheel;
 use counters::Counters;
@@ -44,9 +48,12 @@ pub(super) use counters::Totals;
 use groups::ResidentGroups;
 use load_queue::LoadQueue;
 pub(super) use load_queue::sm_of;
-use ports::{FIRST_PORT, IssuePorts};
+use main_file::MainFileState;
+use ports::IssuePorts;
 use renaming::RegisterPool;
+use scheduler::{CycleSlots, Schedulers};
 use scoreboard::Scoreboard;
+pub(super) use scoreboard::Source;
 use slot::Slot;
 use std::cell::RefCell;
 use warp_slots::WarpSlots;
@@ -63,6 +70,8 @@ pub(super) struct LaunchContext<'a, const N: usize> {
     pub code: Vec<Decoded<N>>,
     /// What the timing model knows of each of them.
     pub statics: Statics,
+    /// Through which ports they issue.
+    pub ports: PortPlan,
     /// The run-time scalarizer (S7) looks at instructions with at most this many active lanes; 0: at none.
     pub threshold: u32,
     /// Lines that a lane of a load touches at most.
@@ -96,15 +105,15 @@ pub(super) struct GroupPlan {
 struct Candidates<const W: usize> {
     /// Warps that may still issue in it.
     open: WarpSet<W>,
-    /// Of all that could at its beginning, those that issued in the cycle before, and the others: greedy, then oldest.
-    greedy: WarpSet<W>,
+    /// Of all that could at its beginning, those that are asked first, and the others, the oldest of each first.
+    first: WarpSet<W>,
     others: WarpSet<W>,
     /// First cycle in which one of those could issue that found its port taken.
     blocked_until: u64,
     /// A warp waits for shared registers.
     starving: bool,
-    /// Instructions that the scalar unit can still take.
-    scalar_slots: u32,
+    /// What the schedulers can still issue.
+    slots: CycleSlots,
     /// Work-groups that ended.
     ended: u32,
 }
@@ -151,13 +160,18 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     groups: ResidentGroups,
     warps: WarpSlots<'a, N>,
     states: WarpStates<W>,
+    schedulers: Schedulers<W>,
     scoreboard: Scoreboard,
     /// When warps that are not ready may issue by their operands.
     wheel: Wheel<W>,
     ports: IssuePorts<W>,
+    /// Banks and ports of main registers, if they are limited.
+    main_file: Option<Box<MainFileState>>,
     loads: LoadQueue<N>,
     /// Registers that warps share (REN-1).
     pub registers: RegisterPool,
+    /// The first cycle in which the warps of another work-group may begin.
+    dispatches_from: u64,
     /// What it counts.
     pub counters: Counters,
     /// What is recorded by time, if anything.
@@ -170,17 +184,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let (program, machine) = (c.run.launch.program, c.run.machine);
         let none = Candidates {
             open: WarpSet::EMPTY,
-            greedy: WarpSet::EMPTY,
+            first: WarpSet::EMPTY,
             others: WarpSet::EMPTY,
             blocked_until: 0,
             starving: false,
-            scalar_slots: 0,
+            slots: CycleSlots::NONE,
             ended: 0,
         };
         Sm {
             number,
             caches,
-            time: 0,
+            time: u64::from(machine.launch_cycles),
             cycle: CurrentCycle {
                 phase: Phase::Between,
                 candidates: none,
@@ -190,11 +204,14 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             groups: ResidentGroups::default(),
             warps: WarpSlots::new(),
             states: WarpStates::EMPTY,
+            schedulers: Schedulers::new(machine, &c.ports),
             scoreboard: Scoreboard::new(c.statics.scoreboard),
             wheel: Wheel::new(),
-            ports: IssuePorts::new(machine.clusters.len()),
+            ports: IssuePorts::new(&c.ports),
+            main_file: MainFileState::new(machine, &c.ports),
             loads: LoadQueue::new(),
             registers: RegisterPool::new(&c.groups, machine),
+            dispatches_from: 0,
             counters: Counters::new(program),
             recorder: Recorder::for_sm(c.run.options.record, machine, program.insts.len()),
         }
@@ -204,7 +221,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// depends on the host's threads).
     pub fn host_state(&self) -> HostState {
         let parts = self.warps.host_bytes() + self.groups.host_bytes() + self.scoreboard.heap_bytes();
-        let bytes = size_of::<Self>() + parts + self.ports.heap_bytes() + self.wheel.heap_bytes();
+        let bytes = size_of::<Self>() + parts + self.ports.heap_bytes() + self.wheel.heap_bytes() + self.schedulers.heap_bytes();
+        let bytes = bytes + self.main_file.as_ref().map_or(0, |m| m.heap_bytes());
         HostState { bytes: bytes as u64, work_items: (self.warps.len() * N) as u64 }
     }
 
@@ -220,7 +238,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.registers.admission.target() > self.resident_groups()
     }
 
-    /// Makes work-group `number` resident.
+    /// Makes work-group `number` resident. Its warps begin when the SM has done with the work-groups before.
     pub fn dispatch(&mut self, c: &LaunchContext<'a, N>, number: u64) {
         let launch = c.run.launch;
         let id = launch.group_id(number);
@@ -229,23 +247,40 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let live = place.size.iter().product::<u32>().div_ceil(N as u32);
         let group = self.groups.add(place, live, launch.local_bytes);
         let local = self.groups.get(group).local();
+        let begin = self.time.max(self.dispatches_from);
+        self.dispatches_from = begin + u64::from(c.run.machine.sm.dispatch_cycles);
         self.close_ranks();
         let mut free = self.warps.free();
         for w in 0..live.min(c.groups.warps as u32) {
             let s = free.pop().unwrap_or_else(|| self.add_slot(c));
             let rank = self.warps.add_rank(s);
             self.states.live.insert(rank);
+            self.schedulers.add(rank, s);
             self.scoreboard.clear(s);
             let (slot, warp) = self.warps.get_mut(s);
             warp.start(launch, place, w, local);
             warp.lanes.mask = warp.control.mask;
-            *slot = Slot { group, rank, issued_at: self.time, generation: slot.generation + 1, ..Slot::default() };
+            let (generation, ports) = (slot.generation + 1, c.ports.of_slot(s));
+            *slot = Slot { group, rank, issued_at: self.time, generation, ports, ..Slot::default() };
             enter_block(&mut self.counters.blocks, c, slot, warp);
             if let Some(recorder) = &mut self.recorder {
                 recorder.start(s, number, w, self.time);
             }
-            self.prepare_next(c, s, self.time);
+            if begin == self.time {
+                self.start(c, s, begin);
+            } else {
+                // It is looked at in the cycle before.
+                self.states.starting.insert(rank);
+                self.states.fetching.insert(rank);
+                self.wheel.add(rank, begin - 1);
+            }
         }
+    }
+
+    /// A new warp may issue from a cycle on.
+    fn start(&mut self, c: &LaunchContext<'a, N>, s: usize, begin: u64) {
+        self.schedulers.start(self.warps.slots[s].rank);
+        self.prepare_next(c, s, begin);
     }
 
     /// Makes room for one more warp; returns its slot.
@@ -254,6 +289,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         warp.lanes.local_banks = c.run.machine.memory.local_banks;
         warp.lanes.hierarchy = Some(self.caches);
         warp.lanes.sm = self.number;
+        warp.lanes.lost = Lost::new(&c.run);
         // Private memory is the hierarchy's.
         warp.lanes.private = Vec::new();
         let number = (self.number * SLOTS + self.warps.len()) as u64;
@@ -268,6 +304,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let old: Vec<usize> = self.states.live.iter().collect();
         self.states.renumber(&old);
         self.cycle.issued_before = self.cycle.issued_before.renumbered(&old);
+        self.schedulers.renumber(&old);
         self.wheel.renumber(&old);
         self.ports.renumber(&old);
         self.warps.renumber(&old);
@@ -283,14 +320,18 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             self.begin_cycle(c);
         }
         let mut candidates = self.cycle.candidates;
-        // Greedy then oldest: those that issued last, then the others.
-        for (some, behind) in [(candidates.greedy, candidates.others), (candidates.others, WarpSet::EMPTY)] {
+        for (some, behind) in [(candidates.first, candidates.others), (candidates.others, WarpSet::EMPTY)] {
             while let Some(rank) = (candidates.open & some).first() {
                 candidates.open.remove(rank);
                 let port = self.ports.of(rank);
-                if let Some(until) = self.ports.busy_until(port, now) {
+                let blocked = if self.main_file.is_some() {
+                    self.blocked_by_main_file(port, now)
+                } else {
+                    self.ports.busy_until(port, now).map(|until| (until, self.ports.warps(port)))
+                };
+                if let Some((until, stopped)) = blocked {
                     candidates.blocked_until = candidates.blocked_until.min(until);
-                    candidates.open = candidates.open - self.ports.warps(port);
+                    candidates.open = candidates.open - stopped;
                     continue;
                 }
                 if c.groups.pool > 0 {
@@ -311,19 +352,21 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     return Ok(CycleOutcome::NeedsLowerLevels);
                 }
                 // Whom this issue stops until the next cycle.
-                let stopped = if port >= FIRST_PORT {
-                    self.ports.warps_of_cluster(port)
-                } else if port == usize::from(SCALAR) {
-                    candidates.scalar_slots -= 1;
-                    if candidates.scalar_slots > 0 { WarpSet::EMPTY } else { self.ports.warps(port) }
-                } else {
-                    self.ports.warps(port)
+                let scheduler = self.ports.scheduler(port);
+                let stopped = match self.ports.kind(port) {
+                    PortKind::Unit => {
+                        let full = self.schedulers.is_narrow() && candidates.slots.take_vector(scheduler);
+                        if full { self.warps_for_clusters(c, scheduler) } else { self.ports.warps_of_cluster(port) }
+                    }
+                    PortKind::Scalar if !candidates.slots.take_scalar(scheduler) => WarpSet::EMPTY,
+                    PortKind::Control | PortKind::Scalar => self.ports.warps(port),
                 };
                 if !(stopped & (some.above(rank) | behind)).is_empty() {
                     candidates.blocked_until = now + 1;
                 }
                 candidates.open = candidates.open - stopped;
                 self.cycle.issued.insert(rank);
+                self.schedulers.issues(rank, scheduler);
                 self.ports.remove(rank);
                 candidates.ended += self.issue(c, rank, now)?;
             }
@@ -334,30 +377,43 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         Ok(CycleOutcome::Complete(candidates.ended))
     }
 
+    /// A scheduler's warps whose next instruction goes to a cluster.
+    fn warps_for_clusters(&self, c: &LaunchContext<'a, N>, scheduler: u8) -> WarpSet<W> {
+        let others = [SCALAR, CONTROL].map(|known| self.ports.warps(c.ports.of_scheduler(scheduler.into(), known)));
+        self.schedulers.warps(scheduler) - others[0] - others[1]
+    }
+
     /// Comes to a cycle: warps whose operands have arrived are candidates.
     #[inline]
     fn begin_cycle(&mut self, c: &LaunchContext<'a, N>) {
         let now = self.time;
-        self.states.ready = self.states.ready | self.wheel.take(now);
-        let ready = self.states.ready;
-        let scalar_slots = c.run.machine.sm.scalar_issue;
-        let mut candidates = Candidates {
-            open: ready,
-            greedy: ready & self.cycle.issued_before,
-            others: ready - self.cycle.issued_before,
-            blocked_until: u64::MAX,
-            starving: false,
-            scalar_slots,
-            ended: 0,
-        };
-        let scalar = self.ports.warps(usize::from(SCALAR));
-        if scalar_slots == 0 && !(ready & scalar).is_empty() {
-            candidates.blocked_until = now + 1;
-            candidates.open = ready - scalar;
+        let mut awake = self.wheel.take(now);
+        let starting = awake & self.states.starting;
+        if !starting.is_empty() {
+            awake = awake - starting;
+            self.states.starting = self.states.starting - starting;
+            for rank in starting.iter() {
+                self.start(c, self.warps.slot_of(rank), now + 1);
+            }
         }
+        self.states.ready = self.states.ready | awake;
+        if self.schedulers.has_active_set() {
+            self.schedulers.fill(self.states.live, self.states.ready);
+        }
+        let ready = self.states.ready - self.schedulers.inactive();
+        let (first, others) = self.schedulers.order(ready, self.cycle.issued_before);
+        self.states.conflicted = WarpSet::EMPTY;
         self.cycle.phase = Phase::Issuing;
         self.cycle.issued = WarpSet::EMPTY;
-        self.cycle.candidates = candidates;
+        self.cycle.candidates = Candidates {
+            open: ready,
+            first,
+            others,
+            blocked_until: u64::MAX,
+            starving: false,
+            slots: self.schedulers.slots(),
+            ended: 0,
+        };
     }
 
     /// Ends the open cycle: skips to the next one in which something can happen. Not if that may depend on what the SM does not
@@ -372,13 +428,19 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         // Ready warps go on when their unit is free, or when an issue may have released registers.
         let mut next = self.wheel.least().min(blocked_until);
         let parked = self.states.any_parked();
-        if starving && !issued.is_empty() || next == u64::MAX && !parked {
+        let stuck = next == u64::MAX && !parked;
+        let active_set = self.schedulers.has_active_set();
+        let enters = active_set && self.schedulers.would_fill(self.states.live, self.states.ready);
+        if starving && !issued.is_empty() || stuck || enters {
             next = now + 1;
         }
         if parked && next > now + 1 && next >= until {
             return false;
         }
         self.go_to(c, next);
+        if stuck && active_set && issued.is_empty() && !enters {
+            self.schedulers.exceed(self.states.live, self.states.ready);
+        }
         true
     }
 

@@ -1,8 +1,9 @@
 //! What the timing model knows of each instruction before the launch: scoreboard rows, unit, latencies.
 
+use super::sm::Source;
 use crate::program::{End, Program};
 use crate::rename::Uses;
-use heddle_isa::{AddressMode, Inst, MemorySpace, Op, OpClass, Operand, Reg, Space, Special};
+use heddle_isa::{AddressMode, Inst, MemorySpace, Op, OpClass, Operand, PhysReg, Reg, Space, Special};
 use heddle_target::{Machine, Unit};
 
 /// Where an instruction stands in its block.
@@ -45,11 +46,15 @@ pub(super) struct Static {
     first: u32,
     waits: u16,
     writes: u16,
+    /// Main registers that it reads, then those that it writes, in [`Statics::main_words`], if those are kept.
+    main_first: u32,
+    main_reads: u8,
+    main_writes: u8,
     /// Line of code that it is in.
     pub line: u32,
     /// The cluster that runs it, unless the scalar unit or the front end does.
     pub cluster: u8,
-    /// Port unless the scalar unit runs it.
+    /// Port, as the code knows it, unless the scalar unit runs it.
     pub port: u8,
     pub position: Position,
     /// The compiler has it run on the scalar unit.
@@ -58,8 +63,10 @@ pub(super) struct Static {
     pub control: bool,
     /// The scalar unit could run it if all active lanes had the same operands.
     pub eligible: bool,
-    /// Its result comes from memory.
-    pub from_memory: bool,
+    /// Where its result comes from.
+    pub source: Source,
+    /// A strand begins with it (C14).
+    pub strand: bool,
     /// How it uses the memory hierarchy.
     pub way: Way,
     /// Uses shared registers.
@@ -81,6 +88,8 @@ pub(super) struct Statics {
     pub insts: Vec<Static>,
     /// Scoreboard rows.
     rows: Vec<u16>,
+    /// Words of main registers, where their banks are modelled.
+    main_words: Vec<u8>,
     /// Scoreboard rows of a warp: those of its registers, then the predicates.
     pub scoreboard: usize,
     /// Shared registers (REN-3), an instruction each.
@@ -101,13 +110,21 @@ impl Statics {
         let first = s.first as usize + usize::from(s.waits);
         &self.rows[first..first + usize::from(s.writes)]
     }
+    /// Main registers it reads, a word each; empty where their banks are not modelled.
+    pub fn main_reads(&self, s: &Static) -> &[u8] {
+        &self.main_words[s.main_first as usize..][..usize::from(s.main_reads)]
+    }
+    /// Main registers it writes, likewise.
+    pub fn main_writes(&self, s: &Static) -> &[u8] {
+        &self.main_words[s.main_first as usize + usize::from(s.main_reads)..][..usize::from(s.main_writes)]
+    }
 }
 
 /// Bytes of an instruction.
 pub(super) const INSTRUCTION_BYTES: u64 = 16;
 
 /// Position of a unit among a cluster's.
-fn unit_index(unit: Unit) -> u8 {
+pub(super) fn unit_index(unit: Unit) -> u8 {
     match unit {
         Unit::Alu => 0,
         Unit::Sfu => 1,
@@ -118,12 +135,13 @@ fn unit_index(unit: Unit) -> u8 {
 }
 
 /// What the timing model knows of a program's instructions. Main registers from `fixed` on are shared.
-/// `check_marks`: marks of instructions are checked when they issue.
-pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_marks: bool) -> Statics {
+/// `checked`: something is checked of instructions when they issue.
+pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked: bool) -> Statics {
     let changing = [Special::ExecLow, Special::ExecHigh, Special::ClockLow];
     let mut all = Statics {
         insts: Vec::new(),
         rows: Vec::new(),
+        main_words: Vec::new(),
         scoreboard: usize::from(program.rows.constants) + PREDICATES,
         shared: program.insts.iter().map(|i| Uses::new(i, fixed)).collect(),
         refreshes: program.rows.specials.iter().any(|(s, _)| changing.contains(s)),
@@ -131,6 +149,8 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
     let positions = positions(program);
     for (i, inst) in program.insts.iter().enumerate() {
         let (first, waits, writes) = all.add_rows(program, inst, i);
+        let (main_first, main_reads, main_writes) =
+            if machine.main_file.is_modelled() { all.add_main_words(inst) } else { (0, 0, 0) };
         let class = inst.class();
         let scalar = inst.runs_on_scalar_unit();
         let control = class == OpClass::Control;
@@ -142,6 +162,9 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
             first,
             waits,
             writes,
+            main_first,
+            main_reads,
+            main_writes,
             line: (offset / u64::from(machine.memory.line_bytes)) as u32,
             cluster: inst.cluster,
             port: match (scalar, control) {
@@ -153,10 +176,15 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
             scalar,
             control,
             eligible: inst.info().flags.scalar && !scalar && !control && inst.dst.is_some(),
-            from_memory: inst.is_memory(),
+            source: match way(inst) {
+                Way::Load | Way::Direct if inst.op != Op::CacheControl => Source::Hierarchy,
+                _ if inst.is_memory() => Source::Memory,
+                _ => Source::Unit,
+            },
+            strand: inst.strand,
             way: way(inst),
             renames: !(uses.reads.is_empty() && uses.writes.is_empty() && uses.releases.is_empty()),
-            ahead: !all.refreshes && !check_marks && positions[i] != Position::Ends && acts_on_registers(class),
+            ahead: !all.refreshes && !checked && positions[i] != Position::Ends && acts_on_registers(class),
             latency: if scalar { scalar_latency } else { latency },
             interval,
             scalar_latency,
@@ -167,6 +195,22 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, check_ma
 }
 
 impl Statics {
+    /// Adds the words of main registers that an instruction reads, then those that it writes; returns where they begin, and
+    /// the number of either.
+    fn add_main_words(&mut self, inst: &Inst) -> (u32, u8, u8) {
+        let first = self.main_words.len();
+        let mut add = |operand: &Operand, words: u8| match operand.as_phys() {
+            Some(PhysReg { space: Space::Main, index }) => {
+                self.main_words.extend((0..words.max(1)).map(|w| index.wrapping_add(w)));
+                words.max(1)
+            }
+            _ => 0,
+        };
+        let reads = inst.srcs.iter().enumerate().map(|(i, s)| add(s, inst.src_words(i))).sum();
+        let writes = add(&inst.dst, inst.dst_words());
+        (first as u32, reads, writes)
+    }
+
     /// Adds the scoreboard rows of an instruction: of what it reads and writes, for which it waits, then
     /// again of what it writes. Returns where they begin and the number of either. Those of the predicates
     /// come after all register rows, behind which constants and the like, for which nobody waits, have their

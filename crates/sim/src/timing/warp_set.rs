@@ -60,6 +60,11 @@ impl<const W: usize> WarpSet<W> {
             std::cmp::Ordering::Greater => self.0[w],
         }))
     }
+    /// Those of rank `i` and younger.
+    #[inline(always)]
+    pub fn from(self, i: usize) -> Self {
+        if i == 0 { self } else { self.above(i - 1) }
+    }
     /// All of them, oldest first.
     pub fn iter(mut self) -> impl Iterator<Item = usize> {
         std::iter::from_fn(move || {
@@ -113,6 +118,7 @@ mod tests {
         assert_eq!(s.iter().collect::<Vec<_>>(), [3, 63, 64, 200]);
         assert_eq!(s.above(63).iter().collect::<Vec<_>>(), [64, 200]);
         assert_eq!(s.above(3).first(), Some(63));
+        assert_eq!((s.from(0), s.from(63).first(), s.from(201).first()), (s, Some(63), None));
         let mut other = WarpSet::EMPTY;
         other.insert(64);
         assert_eq!((s - other).count(), 3);

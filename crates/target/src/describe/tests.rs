@@ -137,19 +137,42 @@ fn each_bound_holds_and_what_is_just_outside_is_refused_by_name() {
     assert!(tried > 300, "{tried}");
 }
 
+/// A row of shared units.
+macro_rules! sharing {
+    ($name:literal, $units:literal, $clusters:literal) => {
+        concat!("shared-units=[{name='", $name, "',units=['", $units, "'],clusters=[", $clusters, "]}]")
+    };
+}
+
 /// For each rule across fields: the field, an override that just fits, and one that just does not.
-const ACROSS: [(&str, &str, &str); 24] = [
+const ACROSS: &[(&str, &str, &str)] = &[
     ("sm.main-registers", "sm.main-registers=8192", "sm.main-registers=8191"),
     ("sm.main-registers", "sm.main-registers=16777216", "sm.main-registers=16777217"),
     ("sm.scalar-threshold", "sm.scalar-threshold=31", "sm.scalar-threshold=32"),
+    ("sm.active-warps", "sm.active-warps=1", "sm.active-warps=257"),
     ("clusters", "name=same", "clusters=[]"),
     ("clusters.1.name", "clusters.1.name=a", "clusters.1.name=a0"),
     ("clusters.1.name", "clusters.1.name=a", "clusters.1.name=''"),
     ("clusters.1.units", "clusters.1.units=['alu']", "clusters.1.units=[]"),
+    ("shared-units.0.name", sharing!("x", "sfu", "'a0','a1'"), sharing!("", "sfu", "'a0','a1'")),
+    (
+        "shared-units.1.name",
+        "shared-units=[{name='x',units=['sfu'],clusters=['a0','a1']},{name='y',units=['load-store'],clusters=['a0','a1']}]",
+        "shared-units=[{name='x',units=['sfu'],clusters=['a0','a1']},{name='x',units=['sfu'],clusters=['a0','a1']}]",
+    ),
+    ("shared-units.0.units", sharing!("x", "sfu", "'a0','a1'"), "shared-units=[{name='x',units=[],clusters=['a0','a1']}]"),
+    ("shared-units.0.units", sharing!("x", "sfu','double", "'a0','a1'"), sharing!("x", "control", "'a0','a1'")),
+    ("shared-units.0.units", sharing!("x", "double", "'a0','a1'"), sharing!("x", "double','double", "'a0','a1'")),
+    ("shared-units.0.clusters", sharing!("x", "sfu", "'a0','a1'"), sharing!("x", "sfu", "'a0'")),
+    ("shared-units.0.clusters", sharing!("x", "sfu", "'a0','mem'"), sharing!("x", "sfu", "'a0','a9'")),
+    ("shared-units.0.clusters", sharing!("x", "sfu", "'a1','mem'"), sharing!("x", "sfu", "'a1','a1'")),
+    ("shared-units.0.clusters", sharing!("x", "sfu", "'a1','mem'"), sharing!("x", "sfu", "'a1','a2'")),
     ("timing", "name=same", "timing={}"),
     ("timing.int-divide.unit", "timing.int-divide.unit=double", "clusters.*.units=['alu']"),
     ("energy.local-read-pj", "energy.local-read-pj=[0.0]", "energy.local-read-pj=[]"),
     ("energy.local-write-pj", "energy.local-write-pj=[0.0]", "energy.local-write-pj=[]"),
+    ("energy.static-power.gated-share", "energy.static-power.gated-share=0.0", "energy.static-power.gated-share=-0.01"),
+    ("energy.static-power.gated-share", "energy.static-power.gated-share=1.0", "energy.static-power.gated-share=1.01"),
     ("memory.line-bytes", "memory.line-bytes=32", "memory.line-bytes=16"),
     ("memory.line-bytes", "memory.line-bytes=256", "memory.line-bytes=512"),
     ("memory.data.bytes", "memory.data.bytes=1024", "memory.data.bytes=1023"),
@@ -178,8 +201,25 @@ const ACROSS: [(&str, &str, &str); 24] = [
 ];
 
 #[test]
+fn each_scheduler_has_an_active_warp() {
+    let with = |warps| Machine::load(None, &["sm.schedulers=4".into(), format!("sm.active-warps={warps}")]);
+    assert!([0, 4, 5, 256].iter().all(|warps| with(*warps).is_ok()));
+    assert!(with(3).unwrap_err().to_string().ends_with("sm.active-warps = 3: must be 0, or schedulers (4) to 256"));
+    assert_eq!(with(8).unwrap().active_set(), None, "greedy-oldest has no active set");
+    let two_level = |warps| Machine::load(None, &["sm.scheduler=two-level".into(), format!("sm.active-warps={warps}")]);
+    assert_eq!([0, 8].map(|warps| two_level(warps).unwrap().active_set()), [None, Some(8)]);
+}
+
+#[test]
+fn a_cluster_shares_a_unit_once() {
+    let rows = "shared-units=[{name='x',units=['sfu'],clusters=['a0','a1']},{name='y',units=['sfu'],clusters=['mem','a1']}]";
+    let message = Machine::load(None, &[rows.into()]).unwrap_err().to_string();
+    assert!(message.ends_with("shared-units.1.clusters = a1: shares `sfu` with others already (x)"), "{message}");
+}
+
+#[test]
 fn rules_across_fields_hold_at_their_bounds() {
-    for (path, good, bad) in ACROSS {
+    for &(path, good, bad) in ACROSS {
         Machine::load(None, &[good.into()]).unwrap_or_else(|e| panic!("{e}"));
         match Machine::load(None, &[bad.into()]).unwrap_err() {
             TargetError::Invalid { violation, .. } => assert_eq!(violation.field, path, "{violation:?}"),

@@ -3,7 +3,7 @@
 use super::super::super::functional::BlockCounts;
 use super::super::super::hierarchy::AccessCost;
 use super::super::super::program::Program;
-use super::super::super::statistics::{Forms, InstructionProfile, Stalls, TimingStatistics};
+use super::super::super::statistics::{Forms, InstructionProfile, MainFileStatistics, Stalls, TimingStatistics};
 use super::front_end::Form;
 use super::{LaunchContext, Sm};
 use heddle_isa::MemorySpace;
@@ -18,6 +18,10 @@ pub(in super::super) struct Counters {
     pub cycles: Vec<u64>,
     /// Empty issue slots by cause.
     pub stalls: Stalls,
+    /// How often a warp left the active set before its end (C14).
+    pub departures: u64,
+    /// Accesses to the main file where its banks are limited.
+    pub main_file: MainFileStatistics,
     /// Issues by form, as far as blocks' executions do not tell.
     forms: Forms,
     /// Times each instruction was scalarised at run time.
@@ -47,6 +51,8 @@ impl Counters {
             profile: vec![InstructionProfile::default(); n],
             cycles: vec![0; n],
             stalls: Stalls::default(),
+            departures: 0,
+            main_file: MainFileStatistics::default(),
             forms: Forms::default(),
             scalarised: vec![0; n],
             sectors: [None; 8],
@@ -121,8 +127,8 @@ pub(in super::super) struct Totals {
     pub cycles: u64,
     /// Times each instruction was scalarised at run time.
     scalarised: Vec<u64>,
-    /// Cycles of the SMs, summed.
-    sm_cycles: u64,
+    /// Cycles in which SMs had a resident work-group, summed.
+    pub sm_cycles: u64,
     /// Resident warps, summed over these.
     occupied: u64,
 }
@@ -137,8 +143,8 @@ impl Totals {
         Totals { blocks, timing, sectors: [None; 8], cycles: 0, scalarised: vec![0; n], sm_cycles: 0, occupied: 0 }
     }
 
-    /// Adds an SM that is done.
-    pub fn add<const N: usize, const W: usize>(&mut self, sm: &Sm<'_, N, W>) {
+    /// Adds an SM that is done; the launch had its first work-groups given out in cycle `begin`.
+    pub fn add<const N: usize, const W: usize>(&mut self, sm: &Sm<'_, N, W>, begin: u64) {
         let pairs = |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
         let Totals { blocks, timing, .. } = self;
         let counted = &sm.counters;
@@ -150,6 +156,8 @@ impl Totals {
         timing.profile.iter_mut().zip(&counted.profile).for_each(|(a, b)| a.add(b));
         timing.profile.iter_mut().zip(&counted.cycles).for_each(|(a, b)| a.cycles += b);
         timing.stalls.add(&counted.stalls);
+        timing.departures += counted.departures;
+        timing.main_file.add(&counted.main_file);
         timing.forms.add(&counted.forms);
         pairs(&mut self.scalarised, &counted.scalarised);
         pairs(&mut timing.hierarchy.latencies, &counted.latencies);
@@ -166,7 +174,7 @@ impl Totals {
         timing.host.work_items += host.work_items;
         self.occupied += counted.occupied;
         self.cycles = self.cycles.max(sm.time);
-        self.sm_cycles += sm.time;
+        self.sm_cycles += sm.time - begin;
     }
 
     /// What follows from how often each block was executed, of all SMs together: issues by instruction, form and unit.

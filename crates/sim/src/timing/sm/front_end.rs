@@ -39,8 +39,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let slot = &mut self.warps.slots[s];
         let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
         (slot.begin, slot.code_ready, slot.released) = (now, now, 0);
+        let rank = slot.rank;
         if st.line != slot.fetched {
             self.fetch(c, s, st, now);
+        }
+        if st.strand && self.schedulers.has_active_set() && self.scoreboard.waits_for_hierarchy(s, c.statics.waits(st), now) {
+            self.leave(rank);
         }
         self.resolve(c, s);
     }
@@ -82,7 +86,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.states.fetching.set(rank, cycle == code_ready && cycle > slot.begin);
         slot.next = cycle.max(slot.released);
         let next = slot.next;
-        self.ports.assign(rank, port);
+        self.ports.assign(rank, c.ports.port(slot.ports, port));
         self.states.asks_memory.set(rank, st.way != Way::Free);
         let at_barrier = slot.at_barrier;
         if self.states.parked.contains(rank) {

@@ -1,11 +1,12 @@
 //! The issue of an instruction: it acts, takes its unit, and its results get their cycle.
 
-use super::super::super::exec::AccessRecord;
+use super::super::super::exec::{AccessRecord, strands};
 use super::super::super::fault::{Fault, FaultKind};
 use super::super::super::program::End;
 use super::super::super::trace::Issued;
 use super::super::statics::{Position, Static};
-use super::scoreboard::Ready;
+use super::main_file::Operands;
+use super::scoreboard::{Ready, Source};
 use super::{LaunchContext, Sm, enter_block};
 
 /// An instruction that issues.
@@ -53,11 +54,18 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             return self.issue_any(c, s, now, on_scalar_unit, runaway);
         }
         // It has been executed already.
-        if !on_scalar_unit && !st.control {
-            self.ports.occupy(st.port, now + u64::from(st.interval));
-        }
         slot.pc += 1;
-        self.scoreboard.set(s, c.statics.writes(st), Ready::at(now + st.latency_on(on_scalar_unit), false));
+        let mut result = now + st.latency_on(on_scalar_unit);
+        let mut start = now;
+        if self.main_file.is_some() {
+            let operands = self.read_main_file(c, s, index, now, on_scalar_unit);
+            start = operands.start;
+            result = self.write_main_file(c, s, index, now, result + operands.delay);
+        }
+        if !on_scalar_unit && !st.control {
+            self.ports.occupy(self.ports.of(rank), start + u64::from(st.interval));
+        }
+        self.scoreboard.set(s, c.statics.writes(st), Ready::at(result, Source::Unit));
         self.prepare_next(c, s, now + 1);
         Ok(0)
     }
@@ -129,7 +137,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.groups.get(g).at_barrier += 1;
             }
         }
-        Ok(if done || at_barrier { self.arrive(c, g, now) } else { 0 })
+        let ended = if done || at_barrier { self.arrive(c, g, now) } else { 0 };
+        let slot = &self.warps.slots[s];
+        // The last warp of its group does not wait.
+        if slot.at_barrier && c.statics.insts.get(slot.pc as usize).is_some_and(|st| st.strand) {
+            self.leave(rank);
+        }
+        Ok(ended)
     }
 
     /// An instruction that does not end its block acts, if it has not acted ahead of its issue, and takes its unit.
@@ -145,23 +159,36 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             }
             self.caches.borrow_mut().deferred.now = (now, self.number as u32);
             let d = &c.code[index];
+            if warp.lanes.lost.is_some() {
+                let program = c.run.launch.program;
+                strands::observe(&mut warp.lanes, d, &program.insts[index], &program.operands[index]);
+            }
             (d.run)(&mut warp.lanes, d);
         }
         let (access, late) = (warp.lanes.access, warp.lanes.late);
-        let (mut busy, mut latency) = (u64::from(st.interval), st.latency_on(on_scalar_unit));
+        let operands = if self.main_file.is_some() {
+            self.read_main_file(c, s, index, now, on_scalar_unit)
+        } else {
+            Operands { start: now, delay: 0 }
+        };
+        let own_latency = st.latency_on(on_scalar_unit) + operands.delay;
+        let (mut busy, mut latency) = (u64::from(st.interval), own_latency);
         if let Some(access) = access {
             let (more_busy, more_latency) = self.account_access(issue, &access, latency);
             busy += more_busy;
             latency += more_latency;
         }
         if !on_scalar_unit && !st.control {
-            self.ports.occupy(st.port, now + busy);
+            self.ports.occupy(self.ports.of(self.warps.slots[s].rank), operands.start + busy);
         }
-        let mut ready = Ready::at(now + latency, st.from_memory);
+        if self.main_file.is_some() {
+            latency = self.write_main_file(c, s, index, now, now + latency) - now;
+        }
+        let mut ready = Ready::at(now + latency, st.source);
         if let Some(late) = late {
             ready = Ready::UNKNOWN;
             // What the hierarchy adds is not known.
-            self.await_load(issue, late, st.latency_on(on_scalar_unit));
+            self.await_load(issue, late, own_latency);
         }
         self.scoreboard.set(s, c.statics.writes(st), ready);
         let (slot, warp) = self.warps.get_mut(s);
@@ -199,6 +226,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let (slot, warp) = self.warps.get_mut(issue.slot);
         let blocks = &mut self.counters.blocks;
         let end = c.run.launch.program.blocks[warp.control.pc as usize].end;
+        if warp.lanes.lost.is_some() {
+            strands::observe_end(&mut warp.lanes, &c.run.launch.program.insts[issue.index]);
+        }
         let goes_on = warp.end_block(end, issue.index as u32, &mut blocks.splits);
         if goes_on || warp.waiting {
             warp.lanes.mask = warp.control.mask;

@@ -57,7 +57,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let rank = slot.rank;
         finish(&mut warp.lanes, &c.code[index], &load.out[..], mask);
         let st = &c.statics.insts[index];
-        self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.from_memory));
+        self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.source));
         if self.states.parked.contains(rank) {
             self.resolve(c, s);
         }

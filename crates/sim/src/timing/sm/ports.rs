@@ -1,39 +1,67 @@
-//! The ports through which an SM's warps issue: the scalar unit's slot, the front end, and the units of the clusters.
+//! Which port each warp of an SM issues through next, and how long units are busy.
 
-use super::super::statics::{FIRST_UNIT, UNITS};
+use super::super::port_plan::{Port, PortKind, PortPlan};
+use super::super::statics::UNITS;
 use super::super::warp_set::WarpSet;
-
-/// The first port of a cluster's unit.
-pub(super) const FIRST_PORT: usize = FIRST_UNIT as usize;
 
 /// Which port each warp's next instruction takes, and from when on each is free.
 pub(super) struct IssuePorts<const W: usize> {
+    /// By number.
+    ports: Vec<Port>,
     /// By rank: port of the next instruction.
-    of: Vec<u8>,
+    of: Vec<u16>,
     /// By port: the warps whose next instruction takes it, as far as that is known.
     warps: Vec<WarpSet<W>>,
-    /// By port: cycle from which its unit can take the next instruction.
+    /// By unit: cycle from which it can take the next instruction. The scalar unit and the front end always can.
     free_from: Vec<u64>,
 }
 
 impl<const W: usize> IssuePorts<W> {
-    /// The ports of an SM with some clusters, all free.
-    pub fn new(clusters: usize) -> Self {
-        let ports = FIRST_PORT + UNITS * clusters;
-        IssuePorts { of: vec![0; 64 * W], warps: vec![WarpSet::EMPTY; ports], free_from: vec![0; ports] }
+    /// The ports of an SM, all free.
+    pub fn new(plan: &PortPlan) -> Self {
+        IssuePorts {
+            ports: plan.ports.clone(),
+            of: vec![0; 64 * W],
+            warps: vec![WarpSet::EMPTY; plan.ports.len()],
+            free_from: vec![0; plan.units],
+        }
     }
 
     /// A warp's next instruction takes a port.
     #[inline(always)]
-    pub fn assign(&mut self, rank: usize, port: u8) {
+    pub fn assign(&mut self, rank: usize, port: u16) {
         self.of[rank] = port;
         self.warps[usize::from(port)].insert(rank);
     }
 
-    /// The port of a warp's next instruction.
+    /// The port of a warp's next instruction, or of the one that has just issued.
     #[inline(always)]
     pub fn of(&self, rank: usize) -> usize {
         usize::from(self.of[rank])
+    }
+
+    /// What a port is.
+    #[inline(always)]
+    pub fn kind(&self, port: usize) -> PortKind {
+        self.ports[port].kind
+    }
+
+    /// The scheduler that issues through a port.
+    #[inline(always)]
+    pub fn scheduler(&self, port: usize) -> u8 {
+        self.ports[port].scheduler
+    }
+
+    /// The first port of a port's cluster.
+    #[inline(always)]
+    pub fn cluster(&self, port: usize) -> usize {
+        usize::from(self.ports[port].cluster)
+    }
+
+    /// The cycle from which the unit behind a port takes the next instruction.
+    #[inline(always)]
+    pub fn free_from(&self, port: usize) -> u64 {
+        self.free_from[usize::from(self.ports[port].unit)]
     }
 
     /// A warp has issued through its port.
@@ -51,20 +79,21 @@ impl<const W: usize> IssuePorts<W> {
     /// Warps whose next instruction takes any port of the same cluster as a unit's.
     #[inline(always)]
     pub fn warps_of_cluster(&self, port: usize) -> WarpSet<W> {
-        let first = port - (port - FIRST_PORT) % UNITS;
+        let first = usize::from(self.ports[port].cluster);
         self.warps[first..first + UNITS].iter().fold(WarpSet::EMPTY, |all, at| all | *at)
     }
 
-    /// The cycle until which a unit is busy, if it is at `now`. The scalar unit's slot and the front end never are.
+    /// The cycle until which the unit behind a port is busy, if it is at `now`.
     #[inline(always)]
     pub fn busy_until(&self, port: usize, now: u64) -> Option<u64> {
-        (port >= FIRST_PORT && self.free_from[port] > now).then(|| self.free_from[port])
+        let free_from = self.free_from[usize::from(self.ports[port].unit)];
+        (free_from > now).then_some(free_from)
     }
 
-    /// A unit takes no instruction before a cycle.
+    /// The unit behind a port, which is one of a cluster, takes no instruction before a cycle.
     #[inline(always)]
-    pub fn occupy(&mut self, port: u8, until: u64) {
-        self.free_from[usize::from(port)] = until;
+    pub fn occupy(&mut self, port: usize, until: u64) {
+        self.free_from[usize::from(self.ports[port].unit)] = until;
     }
 
     /// Gives the warps new ranks: `old[new]`, in ascending order; the others are gone.
@@ -78,28 +107,48 @@ impl<const W: usize> IssuePorts<W> {
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        size_of_val(&self.of[..]) + size_of_val(&self.warps[..]) + size_of_val(&self.free_from[..])
+        let sets = size_of_val(&self.of[..]) + size_of_val(&self.warps[..]);
+        sets + size_of_val(&self.free_from[..]) + size_of_val(&self.ports[..])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_target::Machine;
+
+    const FIRST: usize = 2;
+
+    fn ports(overrides: &[&str]) -> IssuePorts<1> {
+        let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+        IssuePorts::new(&PortPlan::new(&Machine::load(None, &overrides).unwrap()))
+    }
 
     #[test]
     fn clusters_have_ports_of_their_own() {
-        let mut p = IssuePorts::<1>::new(2);
-        let (first, second) = (FIRST_PORT as u8, (FIRST_PORT + UNITS) as u8);
+        let mut p = ports(&[]);
+        let (first, second) = (FIRST as u16, (FIRST + UNITS) as u16);
         p.assign(0, first);
         p.assign(1, first + 1);
         p.assign(2, second);
-        assert_eq!(p.warps_of_cluster(FIRST_PORT + 1).iter().collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(p.warps_of_cluster(FIRST + 1).iter().collect::<Vec<_>>(), [0, 1]);
         assert_eq!(p.warps_of_cluster(usize::from(second)).iter().collect::<Vec<_>>(), [2]);
-        p.occupy(first, 12);
-        assert_eq!((p.busy_until(FIRST_PORT, 11), p.busy_until(FIRST_PORT, 12)), (Some(12), None));
+        p.occupy(FIRST, 12);
+        assert_eq!((p.busy_until(FIRST, 11), p.busy_until(FIRST, 12)), (Some(12), None));
+        assert_eq!((p.busy_until(FIRST + 1, 11), p.busy_until(FIRST + UNITS, 11)), (None, None));
         p.remove(0);
         p.renumber(&[1, 2]);
-        assert_eq!((p.of(0), p.of(1)), (FIRST_PORT + 1, usize::from(second)));
-        assert!(p.warps(FIRST_PORT).is_empty() && p.warps(FIRST_PORT + 1).contains(0));
+        assert_eq!((p.of(0), p.of(1)), (FIRST + 1, usize::from(second)));
+        assert!(p.warps(FIRST).is_empty() && p.warps(FIRST + 1).contains(0));
+    }
+
+    #[test]
+    fn a_shared_unit_is_busy_for_all() {
+        let mut p = ports(&["shared-units=[{name='x',units=['load-store'],clusters=['a0','a1','a2']}]"]);
+        let load_store = |cluster: usize| FIRST + UNITS * cluster + 3;
+        p.occupy(load_store(1), 20);
+        assert_eq!([0, 1, 2, 3].map(|c| p.busy_until(load_store(c), 19)), [Some(20), Some(20), Some(20), None]);
+        assert_eq!([0, 1, 2].map(|c| p.busy_until(load_store(c), 20)), [None; 3]);
+        assert_eq!(p.busy_until(FIRST, 5), None);
     }
 }

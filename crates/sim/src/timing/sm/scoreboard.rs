@@ -3,9 +3,20 @@
 
 use super::super::super::hierarchy::deferred::PENDING;
 
-/// When a register can be read, or that nobody knows yet; and whether memory is what it waits for.
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Source {
+    /// A unit of the SM.
+    Unit = 0,
+    /// Work-group memory or the constant bank.
+    Memory = 1,
+    /// Global, constant or private memory, through the memory hierarchy.
+    Hierarchy = 3,
+}
+
+/// When a register can be read, or that nobody knows yet; and where its value comes from.
 ///
-/// Twice the cycle, plus 1 if the value comes from memory; [`PENDING`] while the levels that all SMs share have not answered.
+/// Four times the cycle, plus the [`Source`]; [`PENDING`] while the levels that all SMs share have not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ready(u64);
 
@@ -15,8 +26,8 @@ impl Ready {
 
     /// From a cycle on.
     #[inline(always)]
-    pub fn at(cycle: u64, from_memory: bool) -> Ready {
-        Ready(cycle << 1 | u64::from(from_memory))
+    pub fn at(cycle: u64, source: Source) -> Ready {
+        Ready(cycle << 2 | source as u64)
     }
 }
 
@@ -74,20 +85,27 @@ impl Scoreboard {
         rows.iter().any(|row| warp[usize::from(*row)].0 >= PENDING)
     }
 
+    /// Whether one of some rows waits at a cycle for the memory hierarchy.
+    pub fn waits_for_hierarchy(&self, slot: usize, rows: &[u16], now: u64) -> bool {
+        let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];
+        let waits = |r: u64| r >= PENDING || r & 3 == Source::Hierarchy as u64 && r >> 2 > now;
+        rows.iter().any(|row| waits(warp[usize::from(*row)].0))
+    }
+
     /// When some rows can be read, by an instruction whose code is there at a cycle (or pending); `None` if
     /// nobody knows. Of what comes in the same cycle, the code and then the first row count as what the warp
     /// waits for.
     #[inline(always)]
     pub fn operands_ready(&self, slot: usize, rows: &[u16], code_ready: u64) -> Option<OperandsReady> {
         let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];
-        // Times are compared without their lowest bit, and what is pending is later than all.
-        let (mut latest, mut any) = (code_ready << 1, code_ready);
+        // Times are compared without their lowest bits, and what is pending is later than all.
+        let (mut latest, mut any) = (code_ready << 2, code_ready);
         for row in rows {
             let ready = warp[usize::from(*row)].0;
             any |= ready;
-            latest = if ready >> 1 > latest >> 1 { ready } else { latest };
+            latest = if ready >> 2 > latest >> 2 { ready } else { latest };
         }
-        (any < PENDING).then_some(OperandsReady { cycle: latest >> 1, from_memory: latest & 1 == 1 })
+        (any < PENDING).then_some(OperandsReady { cycle: latest >> 2, from_memory: latest & 1 == 1 })
     }
 }
 
@@ -99,14 +117,28 @@ mod tests {
     fn the_last_operand_decides() {
         let mut s = Scoreboard::new(4);
         s.resize(2);
-        s.set(1, &[0], Ready::at(20, false));
-        s.set(1, &[2, 3], Ready::at(30, true));
+        s.set(1, &[0], Ready::at(20, Source::Unit));
+        s.set(1, &[2, 3], Ready::at(30, Source::Memory));
         let ready = |rows: &[u16], code| s.operands_ready(1, rows, code).map(|r| (r.cycle, r.from_memory));
         assert_eq!(ready(&[0, 1], 5), Some((20, false)));
         assert_eq!(ready(&[0, 2], 5), Some((30, true)));
         // The code is as late: that is what the warp waits for.
         assert_eq!(ready(&[0, 2], 30), Some((30, false)));
         assert_eq!(s.operands_ready(0, &[0, 2], 5), Some(OperandsReady { cycle: 5, from_memory: false }), "another warp's");
+    }
+
+    #[test]
+    fn what_waits_for_the_hierarchy() {
+        let mut s = Scoreboard::new(4);
+        s.resize(1);
+        for (row, source) in [(0, Source::Unit), (1, Source::Memory), (2, Source::Hierarchy)] {
+            s.set(0, &[row], Ready::at(30, source));
+        }
+        s.set(0, &[3], Ready::UNKNOWN);
+        let waits = |rows: &[u16], now| s.waits_for_hierarchy(0, rows, now);
+        assert_eq!((waits(&[0, 1], 5), waits(&[0, 2], 29), waits(&[0, 2], 30), waits(&[3], 1000)), (false, true, false, true));
+        let from = |row| s.operands_ready(0, &[row], 0).map(|r| r.from_memory);
+        assert_eq!([0, 1, 2].map(from), [Some(false), Some(true), Some(true)]);
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(super) struct Slot {
     pub issued_at: u64,
     /// The cycle in which the warp was parked.
     pub parked_at: u64,
+    /// Where the ports of its warps begin in the plan's table.
+    pub ports: u32,
     /// Mapped shared registers.
     pub table: Table,
     /// How many warps had the slot before.
@@ -67,6 +69,7 @@ impl Default for Slot {
             released: 0,
             issued_at: 0,
             parked_at: 0,
+            ports: 0,
             table: Table::default(),
             generation: 0,
             loads: 0,

@@ -15,6 +15,8 @@ impl Stalls {
             Cause::Barrier => &mut self.barrier,
             Cause::Rename => &mut self.rename,
             Cause::Fetch => &mut self.fetch,
+            Cause::Inactive => &mut self.inactive,
+            Cause::Bank => &mut self.bank,
         }
     }
 }
@@ -24,7 +26,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     #[inline]
     pub(super) fn attribute(&mut self, c: &LaunchContext<'a, N>, cycles: u64) {
         let issued = self.cycle.issued;
-        let causes = self.states.by_cause();
+        let causes = self.states.by_cause(self.schedulers.inactive());
         for (cause, set) in causes {
             *self.counters.stalls.of(cause) += cycles * set.count() - (set & issued).count();
         }
@@ -43,6 +45,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             self.counters.observe_pool(warps, c.groups.pool - self.registers.free, c.groups.pool, cycles);
         }
         self.counters.occupied += self.states.live.count() * cycles;
+    }
+
+    /// A warp leaves the active set, if it is in it (C14).
+    pub(super) fn leave(&mut self, rank: usize) {
+        if self.schedulers.has_active_set() && self.schedulers.leave(rank) {
+            self.counters.departures += 1;
+        }
     }
 
     /// From the present cycle on a warp waits for nobody knows what.

@@ -16,8 +16,12 @@ pub(super) struct WarpStates<const W: usize> {
     pub fetching: WarpSet<W>,
     /// Otherwise, it waits for memory.
     pub loading: WarpSet<W>,
+    /// Waits for the SM to begin its work-group.
+    pub starting: WarpSet<W>,
     /// The next instruction waits for shared registers (REN-3).
     pub starved: WarpSet<W>,
+    /// In the cycle looked at, the next instruction's cluster reads operands of another one from taken banks (C13).
+    pub conflicted: WarpSet<W>,
     /// Nobody knows when the next instruction may issue.
     pub parked: WarpSet<W>,
     /// Issued in the cycle in which it was parked.
@@ -34,7 +38,9 @@ impl<const W: usize> WarpStates<W> {
         ready: WarpSet::EMPTY,
         fetching: WarpSet::EMPTY,
         loading: WarpSet::EMPTY,
+        starting: WarpSet::EMPTY,
         starved: WarpSet::EMPTY,
+        conflicted: WarpSet::EMPTY,
         parked: WarpSet::EMPTY,
         parked_after_issue: WarpSet::EMPTY,
         asks_memory: WarpSet::EMPTY,
@@ -46,20 +52,24 @@ impl<const W: usize> WarpStates<W> {
         !(self.parked - self.at_barrier).is_empty()
     }
 
-    /// What each live warp waits for that does not issue: each has one cause, but parked ones have none until they are not.
+    /// What each live warp waits for that does not issue, of which some are not in the active set: each has one cause, but
+    /// parked ones have none until they are not.
     #[inline(always)]
-    pub fn by_cause(&self) -> [(Cause, WarpSet<W>); 6] {
+    pub fn by_cause(&self, inactive: WarpSet<W>) -> [(Cause, WarpSet<W>); 8] {
         let barrier = self.live & self.at_barrier;
-        let stopped = (self.live & self.ready) - self.at_barrier;
+        let could = (self.live & self.ready) - self.at_barrier;
+        let stopped = could - inactive;
         let pending = self.live - self.at_barrier - self.ready - self.parked;
         let operands = pending - self.fetching;
         [
             (Cause::Barrier, barrier),
             (Cause::Rename, stopped & self.starved),
-            (Cause::Unit, stopped - self.starved),
+            (Cause::Unit, stopped - self.starved - self.conflicted),
             (Cause::Fetch, pending & self.fetching),
             (Cause::Memory, operands & self.loading),
             (Cause::Dependence, operands - self.loading),
+            (Cause::Inactive, could & inactive),
+            (Cause::Bank, (stopped & self.conflicted) - self.starved),
         ]
     }
 
@@ -77,8 +87,11 @@ impl<const W: usize> WarpStates<W> {
 
     /// Gives the live warps new ranks: `old[new]`, in ascending order; the others are gone.
     pub fn renumber(&mut self, old: &[usize]) {
-        let WarpStates { live, at_barrier, ready, fetching, loading, starved, parked, parked_after_issue, asks_memory } = self;
-        for set in [live, at_barrier, ready, fetching, loading, starved, parked, parked_after_issue, asks_memory] {
+        let WarpStates { live, at_barrier, ready, fetching, loading, starting, starved, conflicted, .. } = self;
+        for set in [live, at_barrier, ready, fetching, loading, starting, starved, conflicted] {
+            *set = set.renumbered(old);
+        }
+        for set in [&mut self.parked, &mut self.parked_after_issue, &mut self.asks_memory] {
             *set = set.renumbered(old);
         }
     }
@@ -105,9 +118,18 @@ mod tests {
             s.loading.insert(rank);
         }
         s.parked.insert(6);
-        let causes = s.by_cause();
+        let mut inactive = WarpSet::EMPTY;
+        [0, 2, 3].into_iter().for_each(|rank| inactive.insert(rank));
+        let causes = s.by_cause(inactive);
         let of = |cause| causes.iter().find(|c| c.0 == cause).unwrap().1.iter().collect::<Vec<_>>();
-        assert_eq!((of(Cause::Barrier), of(Cause::Rename), of(Cause::Unit)), (vec![0], vec![1], vec![2]));
+        assert_eq!((of(Cause::Barrier), of(Cause::Rename), of(Cause::Inactive)), (vec![0], vec![1], vec![2]));
+        assert!(of(Cause::Unit).is_empty());
+        let mut all = s.by_cause(WarpSet::EMPTY);
+        assert_eq!(all.iter().find(|c| c.0 == Cause::Unit).unwrap().1.first(), Some(2));
+        s.conflicted.insert(2);
+        all = s.by_cause(WarpSet::EMPTY);
+        assert_eq!(all.iter().find(|c| c.0 == Cause::Bank).unwrap().1.first(), Some(2));
+        assert!(all.iter().find(|c| c.0 == Cause::Unit).unwrap().1.is_empty());
         assert_eq!((of(Cause::Fetch), of(Cause::Memory), of(Cause::Dependence)), (vec![3, 4], vec![5], vec![7]));
         assert!(s.any_parked() && s.parked_cause(6) == Cause::Dependence);
         s.renumber(&[2, 5]);
