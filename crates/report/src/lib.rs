@@ -372,6 +372,7 @@ fn counts(out: &mut String, s: &Statistics) {
     for (i, a) in s.registers.local.iter().enumerate() {
         line(&format!("local of cluster {i}"), a);
     }
+    line("… by shared units", &s.registers.local_by_shared_units);
     let local: Vec<_> = s.registers.local.iter().collect();
     let sums = |f: fn(&heddle_sim::statistics::Accesses) -> u64, main: u64| {
         let n: u64 = local.iter().map(|a| f(a)).sum();

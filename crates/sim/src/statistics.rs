@@ -23,6 +23,8 @@ pub struct RegisterAccesses {
     pub main: Accesses,
     /// The local file of each cluster.
     pub local: Vec<Accesses>,
+    /// Of those to local files, the ones of instructions of units that clusters share, whose wires are longer.
+    pub local_by_shared_units: Accesses,
     /// The scalar file.
     pub scalar: Accesses,
     /// The predicate file.
@@ -482,6 +484,7 @@ impl Statistics {
         let r = &mut self.registers;
         let o = &other.registers;
         add(&mut r.main, &o.main);
+        add(&mut r.local_by_shared_units, &o.local_by_shared_units);
         add(&mut r.scalar, &o.scalar);
         add(&mut r.predicate, &o.predicate);
         r.local.resize(r.local.len().max(o.local.len()), Accesses::default());

@@ -137,7 +137,7 @@ fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarch
     let Simulation { launch, machine, .. } = c.run;
     let occupancy = totals.occupancy(machine.sm.max_warps);
     let Totals { blocks, timing, sectors, cycles, sm_cycles, .. } = totals;
-    let mut statistics = energy::count(launch.program, &blocks);
+    let mut statistics = energy::count(launch.program, &blocks, machine);
     for (space, sectors) in sectors.iter().enumerate() {
         if let (Some(sectors), Some(space)) = (sectors, MemorySpace::from_repr(space as u8)) {
             statistics.memory.entry(space.to_string()).or_default().sectors += sectors;
