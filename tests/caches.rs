@@ -8,10 +8,17 @@ use heddle::sim::hierarchy::{Access, AccessCost, Hierarchy, Path};
 use heddle::sim::{DeviceMemory, HostWrite, Launch, Options, Simulation, Statistics};
 use heddle::target::Machine;
 
+thread_local! {
+    /// The replacement policy of all caches of the machines that this thread's tests make.
+    static REPLACEMENT: std::cell::Cell<&'static str> = const { std::cell::Cell::new("lru") };
+}
+
 /// Two SMs, a data L1 of 16 lines in 2 ways.
 fn machine(more: &[&str]) -> Machine {
     let set = ["sm.count=2", "memory.data.bytes=2048", "memory.data.ways=2", "memory.l2.slices=1", "memory.l2.bytes=65536"];
-    let set: Vec<String> = set.iter().chain(more).map(ToString::to_string).collect();
+    let policy = ["data", "uniform", "constant", "instruction", "l15", "l2"]
+        .map(|cache| format!("memory.{cache}.replacement={}", REPLACEMENT.get()));
+    let set: Vec<String> = set.iter().chain(more).map(ToString::to_string).chain(policy).collect();
     Machine::load(None, &set).unwrap()
 }
 
@@ -634,5 +641,29 @@ fn tables_and_rules_agree() {
             assert_eq!(table[4..].iter().any(|r| r.policy == policy), has);
         }
         assert_eq!(policy::of(&LOADS, MemorySpace::Private, CachePolicy::Cs).name, "lu");
+    }
+}
+
+/// K3 to K5 and K8 say what becomes of a line whatever else would be evicted.
+#[test]
+fn the_rules_hold_under_every_replacement_policy() {
+    for policy in ["pseudo-lru", "fifo", "random", "rrip"] {
+        REPLACEMENT.set(policy);
+        println!("{policy}");
+        global_loads_of_a_line_in_l1();
+        global_loads_in_l2();
+        volatile_fetch_writes_back_first();
+        global_stores();
+        write_through_does_not_merge();
+        private_loads();
+        last_use_of_a_whole_line();
+        private_stores();
+        data_cache_operations_on_global_lines();
+        data_cache_operations_on_private_lines();
+        read_only_cache_operations();
+        stale_reads_are_visible_and_curable();
+        own_stores_are_seen();
+        polling_system_memory();
+        cache_control_instructions();
     }
 }

@@ -15,6 +15,13 @@ const HEADER: &str = r#".object {"version":1,"machine":"heddle","clusters":4,"ke
 const BODY: &str = "  mul.b32 m4, gid.x, 1640531527
   shl.b32 m7, gid.x, 2
   mov.b32 m5, 0
+  mov.b32 m8, 0
+ZERO:
+  c3 st.private.b32 [u32 m8], m5
+  add.b32 m8, m8, 4
+  first.b32 s2, m8
+  cmp.lt.u32 s3, s2, 64
+  bras s3, ZERO
   mov.b32 s1, 0
 LOOP:
   mul.b32 m4, m4, 1664525

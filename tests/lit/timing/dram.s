@@ -25,6 +25,15 @@
 ; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.dram.channels=2 --json - | FileCheck %s --check-prefix=CHANNELS
 ; CHANNELS: "cycles": 14042,
 
+; tRCD of 300 and the 200 of a hit instead of 530: code is there 30 cycles earlier, and so is the last load.
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.dram.t-rcd=300 --json - | FileCheck %s --check-prefix=RCD
+; RCD: "cycles": 15982,
+
+; tRAS and tRP of more than a row cycle: each further row of bank 0 is opened 1900 + 150 behind the one before, the
+; first 150 later, as the row of the code has to be closed.
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.dram.t-ras=1900 --set memory.dram.t-rp=150 --json - | FileCheck %s --check-prefix=RAS
+; RAS: "cycles": 16292,
+
 .object {"version":1,"machine":"timing-tests","clusters":3,"kernels":[],"data_relocations":[],"data_align":1}
 .kernel {"name":"k","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":4}],"local_bytes":0,"private_bytes":0,"main_registers":16,"fixed_registers":16,"shared_demand":0,"local_registers":[4,4,4],"scalar_registers":8,"predicate_registers":4,"required_work_group":null,"warp_size":32}
   div.u32 m0, lane, 64

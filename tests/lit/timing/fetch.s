@@ -16,6 +16,13 @@
 ; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --set memory.l15.latency=21 --json - | FileCheck %s --check-prefix=L15
 ; L15: "cycles": 1753,
 
+; Without lines fetched ahead four are waited for, the first as ever and three of an open row: 10 + 20 + 50 + 300 +
+; 232 + 58 = 670 each. 1000 + 53 + 3 x 670 + 1.
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --set memory.instruction.prefetch=0 --json - | FileCheck %s --check-prefix=NONE
+; NONE: "cycles": 3064,
+; NONE: "misses": 4,
+; NONE: "reads": 4,
+
 .object {"version":1,"machine":"timing-tests","clusters":3,"kernels":[],"data_relocations":[],"data_align":1}
 .kernel {"name":"k","text_offset":0,"text_size":0,"args":[],"local_bytes":0,"private_bytes":0,"main_registers":16,"fixed_registers":16,"shared_demand":0,"local_registers":[4,4,4],"scalar_registers":8,"predicate_registers":4,"required_work_group":null,"warp_size":32}
   nop

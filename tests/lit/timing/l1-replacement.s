@@ -27,6 +27,17 @@
 ; DIRECT: "evicted_normal": 5,
 ; DIRECT: "misses": 6,
 
+; First in, first out: 8 takes the place of 0 although that was used last; 0 and 4 are fetched again from L2, 506
+; instead of 105 for line 0.
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.data.replacement=fifo --json - | FileCheck %s --check-prefix=FIFO
+; FIFO: "cycles": 15009,
+; FIFO: "evicted_normal": 3,
+; FIFO: "misses": 5,
+
+; With two lines a set a tree knows the order of use, and a line used again outlives one that came later.
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.data.replacement=pseudo-lru --json - | FileCheck %s
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.data.replacement=rrip --json - | FileCheck %s
+
 .object {"version":1,"machine":"timing-tests","clusters":3,"kernels":[],"data_relocations":[],"data_align":1}
 .kernel {"name":"k","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":4}],"local_bytes":0,"private_bytes":0,"main_registers":16,"fixed_registers":16,"shared_demand":0,"local_registers":[4,4,4],"scalar_registers":8,"predicate_registers":4,"required_work_group":null,"warp_size":32}
   div.u32 m0, lane, 64
