@@ -1,4 +1,4 @@
-//! Heddle's developer tasks: `cargo xtask setup|demo|test|engines|lint|bench|fuzz|conformance`.
+//! Heddle's developer tasks: `cargo xtask setup|demo|test|engines|lint|bench|fuzz|conformance|gpu`.
 //!
 //! This package builds without LLVM, so that it can install what the rest needs.
 
@@ -6,6 +6,7 @@ mod bench;
 mod conformance;
 mod engines;
 mod fuzz;
+mod gpu;
 mod parallel;
 mod setup;
 mod shell;
@@ -51,6 +52,9 @@ enum Task {
     /// Compare random programs for a time: all setups of Heddle and, where installed, an OpenCL
     /// implementation. Prints the seeds done, where findings are and how to go on.
     Fuzz(fuzz::Fuzz),
+    /// Run test kernels and micro-kernels on a GPU of NVIDIA's, or correlate what it measured with
+    /// simulations (not part of `test`).
+    Gpu(gpu::Options),
     /// Run other people's tests of OpenCL on the driver, piglit's and pyopencl's, and compare with the
     /// results that are kept (minutes; not part of `test`).
     Conformance(conformance::Options),
@@ -97,6 +101,7 @@ fn run() -> Result<bool> {
             setup::run()?;
             f.run()
         }
+        Task::Gpu(options) => options.run(),
         Task::Conformance(options) => {
             setup::run()?;
             options.run()

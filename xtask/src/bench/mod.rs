@@ -10,6 +10,7 @@ mod address;
 mod cache;
 mod compile;
 mod document;
+mod energy;
 mod kernels;
 mod opencl;
 mod regfile;
@@ -48,6 +49,7 @@ pub const BENCHES: &[Bench] = &[
     Bench { name: "rename", measures: "cycles where registers are scarce, with and without renaming", run: rename::run },
     Bench { name: "address", measures: "work that the address-generation unit saves", run: address::run },
     Bench { name: "cache", measures: "cache policies of the analysis against fixed ones", run: cache::run },
+    Bench { name: "energy", measures: "which gains survive uncertain constants of energy", run: energy::run },
     Bench { name: "opencl", measures: "what the OpenCL driver adds to a launch and a copy, beside PoCL", run: opencl::run },
 ];
 
