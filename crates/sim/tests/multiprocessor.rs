@@ -529,6 +529,19 @@ fn work_groups_come_to_an_sm_one_after_the_other() {
 }
 
 #[test]
+fn a_work_group_begins_when_another_one_has_ended() {
+    // Group 0 ends soon; group 1, beside it, waits for a division. Group 2 takes the place of the first one without
+    // waiting for what happens in the other.
+    let body = "  mov.b32 s0, group.x\n  bras.z s0, out\n  c2 div.u32 m1, lane, 3\n  c0 mov.b32 m2, m1\nout:\n\
+                \x20 c0 mul.b32 m3, lane, 3\n  c1 mov.b32 m4, m3\n  exit\n";
+    let o = run(body, Sizes { warps: 1, groups: 3 }, &["sm.max-work-groups=2"]);
+    let times = o.of(0);
+    // Instruction by instruction: groups 0 and 2, of which the first has no division.
+    let [begin, first_end] = [times[1], times[10]];
+    assert_eq!(begin, first_end + 1 + ALONE, "{times:?}");
+}
+
+#[test]
 fn every_policy_computes_the_same() {
     // A loop with divergence, a barrier, and local, main and scalar registers; groups in several waves.
     let body = "  c0 shl.b32 m3, gid.x, 2\n  mov.b32 s0, 0\n  c0 and.b32 m5, lane, 7\n  c1 mov.b32 m1, lane\n\

@@ -431,7 +431,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let stuck = next == u64::MAX && !parked;
         let active_set = self.schedulers.has_active_set();
         let enters = active_set && self.schedulers.would_fill(self.states.live, self.states.ready);
-        if starving && !issued.is_empty() || stuck || enters {
+        // Where a work-group has ended, another one may begin in the next cycle.
+        let replaced = self.cycle.candidates.ended > 0 && self.wants_group();
+        if starving && !issued.is_empty() || stuck || enters || replaced {
             next = now + 1;
         }
         if parked && next > now + 1 && next >= until {
