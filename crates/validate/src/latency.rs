@@ -117,6 +117,7 @@ fn barriers(bench: &mut Bench) {
         note: "The front end issues one barrier a cycle; a warp goes on when its own is over and the last warp is there.".into(),
         across: "warps",
         up: "cycles",
+        reference: "expected",
         points,
     });
 }
@@ -162,6 +163,7 @@ fn local_memory(bench: &mut Bench) {
         note: "Each further word takes a cycle more.".into(),
         across: "words in a bank",
         up: "cycles of a dependent load",
+        reference: "expected",
         points,
     });
 }
@@ -192,6 +194,11 @@ fn list(elements: u32, stride: u32) -> Vec<u32> {
 
 /// Cycles of a step of a walk along such a list, `rounds` times around, when it has been walked before.
 fn walk(bench: &mut Bench, machine: &Machine, path: Path, elements: u32, stride: u32, rounds: u32) -> Measured {
+    follow(bench, machine, path, list(elements, stride), elements, rounds)
+}
+
+/// The same along any list of so many elements, from the first one on.
+pub fn follow(bench: &mut Bench, machine: &Machine, path: Path, words: Vec<u32>, elements: u32, rounds: u32) -> Measured {
     let unit = cluster(machine, OpClass::LoadGlobal);
     let load = match path {
         Path::Data => "ld.global.b32",
@@ -203,7 +210,6 @@ fn walk(bench: &mut Bench, machine: &Machine, path: Path, elements: u32, stride:
     let kernel = Kernel::of(line.repeat(UNROLLED as usize)).after(format!("  {}mov.b32 m2, 0", on(machine, OpClass::Move)));
     // Once around to bring it in, and again to measure.
     let around = elements.div_ceil(UNROLLED).max(2);
-    let words = list(elements, stride);
     let bytes = (words.len() as u64 * 4).max(4096);
     let shape = Shape { words, bytes, ..Shape::warps(1) };
     let times = [around + 2, (1 + rounds) * around + 2];
@@ -278,6 +284,7 @@ fn walks(bench: &mut Bench, path: Path, name: &str, machine: &Machine, sizes: Ve
         note: "One plateau a level; a step where one is full.".into(),
         across: "KiB",
         up: "cycles a load",
+        reference: "expected",
         points,
     });
 }

@@ -9,6 +9,7 @@
 //! - [`kernel`]: micro-kernels in assembly, and how they are launched.
 //! - [`bench`]: runs them, compares, and keeps what all runs counted.
 //! - [`latency`], [`throughput`], [`multiprocessor`], [`laws`]: the checks. [`energy`]: counters times constants.
+//! - [`published`]: curves that others have measured on the machine that is described.
 //! - [`page`]: the results as a page.
 
 pub mod bench;
@@ -19,6 +20,7 @@ pub mod latency;
 pub mod laws;
 pub mod multiprocessor;
 pub mod page;
+pub mod published;
 pub mod throughput;
 
 use heddle_sim::Options;
@@ -71,7 +73,9 @@ pub struct Plot {
     pub across: &'static str,
     /// Name of the vertical axis.
     pub up: &'static str,
-    /// Places, each with what is expected there and what was simulated.
+    /// Where the other curve comes from: `expected`, or `published`.
+    pub reference: &'static str,
+    /// Places, each with what is expected or published there and what was simulated.
     pub points: Vec<(f64, f64, f64)>,
 }
 
@@ -131,6 +135,9 @@ pub fn validate_groups(
         progress(name);
         bench.group = name;
         checks(&mut bench);
+    }
+    if wanted("latency") {
+        published::curves(&mut bench);
     }
     bench.report()
 }

@@ -56,6 +56,7 @@ fn main_file(bench: &mut Bench) {
         note: "A bank passes as many words a cycle as it has read ports.".into(),
         across: "words in one bank",
         up: "cycles an instruction",
+        reference: "expected",
         points,
     });
 }

@@ -46,7 +46,7 @@ fn plot(p: &Plot) -> Value {
     json!({
         "kind": "curves", "id": p.id, "title": p.title, "note": p.note, "across": p.across, "up": p.up,
         "curves": [
-            { "name": "expected", "line": true, "points": curve(|q| q.1) },
+            { "name": p.reference, "line": true, "points": curve(|q| q.1) },
             { "name": "simulated", "line": false, "points": curve(|q| q.2) },
         ],
     })

@@ -175,6 +175,7 @@ fn coalescing(bench: &mut Bench) {
         note: "Lanes that touch one sector share it.".into(),
         across: "bytes between lanes",
         up: "sectors",
+        reference: "expected",
         points,
     });
 }
@@ -298,6 +299,7 @@ fn little(bench: &mut Bench) {
         note: "Warps over latency (Little's law), up to what the slowest place passes.".into(),
         across: "warps",
         up: "bytes a cycle",
+        reference: "expected",
         points,
     });
 }

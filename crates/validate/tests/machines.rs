@@ -157,3 +157,14 @@ fn a_launch_that_costs_something_else_is_found() {
     let failures: Vec<&str> = report.failures().map(|c| c.name.as_str()).collect();
     assert_eq!(failures, ["a launch, before its first and behind its last work-group"]);
 }
+
+#[test]
+fn what_is_published_of_a_machine_stands_beside_it() {
+    let report = checked(&machine(Some("machines/v100.toml"), &[]), None);
+    let plot = report.plots.iter().find(|p| p.id == "published-chase").expect("the V100 has a curve");
+    assert!(plot.reference == "published" && plot.points.len() > 8, "{} points", plot.points.len());
+    // The description was fitted to it: nothing is far off, and far from L1 and L2 both step.
+    let worst = plot.points.iter().map(|p| (p.2 / p.1 - 1.0).abs()).fold(0.0, f64::max);
+    assert!(worst < 0.6, "{:?}", plot.points);
+    assert!(checked(&machine(None, &[]), None).plots.iter().all(|p| p.reference == "expected"));
+}
