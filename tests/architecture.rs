@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All packages but the tool of the build, in order: each depends only on those before it.
-const PACKAGES: [(&str, &str); 16] = [
+const PACKAGES: [(&str, &str); 17] = [
     ("heddle-isa", "crates/isa"),
     ("heddle-target", "crates/target"),
     ("heddle-object", "crates/object"),
@@ -20,6 +20,7 @@ const PACKAGES: [(&str, &str); 16] = [
     ("heddle-isel", "crates/isel"),
     ("heddle-runtime", "crates/runtime"),
     ("heddle-report", "crates/report"),
+    ("heddle-validate", "crates/validate"),
     ("heddle", "."),
     ("heddle-opencl", "crates/opencl"),
     ("heddle-fuzz", "crates/fuzz"),

@@ -78,7 +78,8 @@ fn run_checked(
     let options = Options { max_instructions: 100_000_000, threads: 1, ..simulation };
     let run = |options: &Options| run_case(&case, &image, &Simulator { machine: &machine, mode, options }, &mut ());
     let outcome = run(&options)?;
-    let plain = matches!(overrides, [one] if one.starts_with("warp-size="));
+    let plain =
+        matches!(overrides, [one] if one.starts_with("warp-size=")) || overrides.iter().any(|o| o.starts_with("sm.scheduler="));
     if mode == Mode::Timing && plain {
         // Side by side on any number of host threads, SMs do the same as in turns: every cycle and count.
         for options in [Options { threads: 2, ..options.clone() }, Options { in_turns: true, ..options.clone() }] {
@@ -133,6 +134,40 @@ fn shapes(path: &Path) -> Result<(), Failed> {
     }
     Ok(())
 }
+
+/// Kernels that run on many schedulers: barriers, divergence, atomics, images, many registers.
+const SCHEDULED: [&str; 12] = [
+    "atomics",
+    "bfs_step",
+    "dot_f64",
+    "fft",
+    "histogram",
+    "images",
+    "nested_exits",
+    "radix_sort",
+    "reduction",
+    "scan",
+    "sgemm_tiled",
+    "shuffles",
+];
+
+/// What else the SMs are like.
+const SMS: [(&str, &[&str]); 5] = [
+    ("whole", &["sm.active-warps=8"]),
+    ("sub-cores", &["sm.schedulers=4", "sm.issue-width=1", "sm.active-warps=4", "sm.rotate-clusters=true"]),
+    ("banks", &["main-file.banks=2", "main-file.latency=2", "sm.active-warps=3"]),
+    (
+        "collectors",
+        &[
+            "main-file.banks=4",
+            "main-file.collectors=2",
+            "sm.schedulers=2",
+            "shared-units=[{name='memory',units=['load-store'],clusters=['a0','a1','a2']}]",
+            "sm.dispatch-cycles=25",
+        ],
+    ),
+    ("renamed", &["sm.count=1", "sm.main-registers=4096", "sm.max-main-registers=120", "sm.active-warps=2"]),
+];
 
 fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels");
@@ -232,6 +267,23 @@ fn main() {
                     o.codegen.release = release;
                 })
             }));
+        }
+        // Schedulers, sub-cores, banks of the main file, shared units: the same bytes on all, and no read of what is lost (C14).
+        for policy in ["greedy-oldest", "oldest", "round-robin", "two-level"].into_iter().filter(|_| SCHEDULED.contains(&&*name))
+        {
+            for (text, sets) in SMS {
+                let p = path.clone();
+                let policy = format!("sm.scheduler={policy}");
+                trials.push(Trial::test(format!("{name}/{policy}/{text}"), move || {
+                    let sets: Vec<String> = sets.iter().map(ToString::to_string).chain([policy.clone()]).collect();
+                    run(&p, &sets, Mode::Timing, |o| {
+                        if text == "renamed" {
+                            o.codegen.rename = heddle::codegen::Rename::Always;
+                            o.codegen.regfile = RegisterFile::Single;
+                        }
+                    })
+                }));
+            }
         }
         // Register pressure: down to 18 main registers, and few scalar and predicate registers.
         let p = path.clone();

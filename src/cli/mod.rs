@@ -13,6 +13,7 @@ mod run;
 mod signals;
 mod sweep;
 mod target;
+mod validate;
 mod words;
 
 use std::path::PathBuf;
@@ -80,6 +81,7 @@ enum Command {
     Compare(compare::Compare),
     Ablate(ablate::Ablate),
     Sweep(sweep::Sweep),
+    Validate(validate::Validate),
     /// Print the instruction set reference (Markdown).
     Isa,
 }
@@ -183,6 +185,7 @@ pub fn main() -> ExitCode {
         Command::Compare(c) => c.run(),
         Command::Ablate(c) => c.run(),
         Command::Sweep(c) => c.run(),
+        Command::Validate(c) => c.run(),
         Command::Isa => write_output(None, heddle_isa::docs::reference().as_bytes()),
     };
     match outcome {

@@ -155,7 +155,7 @@ const EXPECTED_WARPS: f32 = 16.0;
 
 /// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one
 /// cluster from doing everything.
-const BALANCE: f32 = 1.0;
+const BALANCE: f32 = 0.3;
 
 /// State of the greedy assignment.
 struct Greedy<'a> {

@@ -103,7 +103,9 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     }
     renamed = renamed || (needed > registers && lifetimes::run(function, session, machine, options, registers, registers));
     if !renamed {
-        color_bank(function, session, Bank::Vector, &FileSpec::new(registers), stats)?;
+        // So many registers leave room for all warps.
+        let free = machine.sm.main_registers / (machine.sm.max_warps * machine.warp_size);
+        color_bank(function, session, Bank::Vector, &FileSpec::new(registers).with_banks(machine.main_file.banks, free), stats)?;
     }
     if function.private_bytes > session.first_slot {
         let cfg = Cfg::new(function);

@@ -30,10 +30,10 @@ pub const MAX_CLUSTERS: usize = 8;
 /// Price of a cycle that a warp cannot issue in, in picojoules of a lane: what static power and the rest of
 /// the machine spend on it. Chosen by measurement (`cargo xtask bench regfile`): lower ones buy register
 /// energy with cycles.
-const CYCLE: f32 = 0.1;
+const CYCLE: f32 = 0.03;
 
 /// Price of the issue slot that a copy takes, likewise.
-const SLOT: f32 = 1.0;
+const SLOT: f32 = 0.5;
 
 /// Energies of register accesses.
 #[derive(Clone, Debug)]
@@ -44,6 +44,10 @@ pub struct Costs {
     pub main: (f32, f32),
     /// Reading and writing a local register of each cluster.
     pub local: Vec<(f32, f32)>,
+    /// What an access to a local register costs more by a unit that clusters share.
+    pub shared_wire: f32,
+    /// For each class of operation the clusters that share its unit, a bit each.
+    pub shared: Vec<u8>,
     /// A copy beyond its register accesses: issue and the unit, for a lane.
     pub copy: f32,
     /// Cycles to the result of each class of operation.
@@ -61,12 +65,21 @@ impl Costs {
         Costs {
             clusters: machine.clusters.len().min(MAX_CLUSTERS),
             main: of(prices.main),
-            local: prices.local.iter().map(|p| of(p[0])).collect(),
+            local: prices.local.iter().map(|p| of(*p)).collect(),
+            shared_wire: prices.shared_wire as f32,
+            shared: classes_of_shared_units(machine),
             copy: (unit + machine.energy.issue_pj / f64::from(machine.warp_size)) as f32 + SLOT,
             latency: OpClass::iter().map(|c| machine.latency(c) as f32).collect(),
             usable: machine.clusters.iter().map(|c| c.local_registers > 0).collect(),
         }
     }
+}
+
+/// For each class of operation the clusters that share its unit, a bit each.
+fn classes_of_shared_units(machine: &Machine) -> Vec<u8> {
+    let shares = |c: usize, class| machine.timing.get(&class).is_some_and(|t| machine.shared_unit(c, t.unit).is_some());
+    let clusters = 0..machine.clusters.len().min(MAX_CLUSTERS);
+    OpClass::iter().map(|class| clusters.clone().fold(0, |all, c| all | u8::from(shares(c, class)) << c)).collect()
 }
 
 /// Weighted accesses to one web, by cluster; reads that only the main file serves apart.
@@ -82,6 +95,8 @@ pub struct Accesses {
     pub read_count: [u16; MAX_CLUSTERS],
     /// Writing instructions, counted statically.
     pub write_count: [u16; MAX_CLUSTERS],
+    /// Of reads and writes, those by units that clusters share.
+    pub by_shared_units: [f32; MAX_CLUSTERS],
     /// Of the reads, those that are far.
     pub far_reads: [f32; MAX_CLUSTERS],
     /// Far reading instructions, counted statically.
@@ -176,6 +191,7 @@ impl Accesses {
             if c == owner {
                 let far = self.far_reads[c];
                 sum += local_read * (reads - far) + local_write * writes + self.main_reads_cost(c, far, self.far_count[c], costs);
+                sum += costs.shared_wire * self.by_shared_units[c];
                 if read_elsewhere {
                     // C5
                     sum += writes * (local_read + main_write + costs.copy) + self.waits[c] * CYCLE;
@@ -209,7 +225,7 @@ impl Accesses {
         }
         let (local_read, local_write) = costs.local[cluster];
         let copied = reads / f32::from(count) * (main_read + local_write + costs.copy) + local_read * reads;
-        each.min(copied)
+        each.min(copied + costs.shared_wire * self.by_shared_units[cluster])
     }
 
     /// The home of least cost: on ties the main file, then the lowest cluster.
@@ -292,8 +308,12 @@ pub fn accesses(function: &Function, costs: &Costs, strands: &Strands) -> Second
             place.step(inst);
             let cluster = cluster_of(function, inst);
             let reader = cluster.filter(|_| !inst.strand);
+            let shares = cluster.filter(|c| costs.shared[inst.class() as usize] >> c & 1 == 1);
             for_each_vector(function, inst, |reg, words, write| {
                 let weight = data.frequency * f32::from(words);
+                if let Some(c) = shares {
+                    table[reg].by_shared_units[usize::from(c)] += weight;
+                }
                 if !write {
                     match reader.filter(|_| place.carries(reg)) {
                         Some(c) => table[reg].read_far(c, weight),

@@ -331,6 +331,15 @@ fn hierarchy(out: &mut String, h: &HierarchyStatistics) {
     if rows > 0 {
         let _ = writeln!(out, "  rows found open in DRAM {:>17.1}%", percent(h.dram_row_hits as f64, rows as f64));
     }
+    for (name, t) in [("TLBs of the SMs", &h.tlb), ("shared TLB", &h.l2_tlb)] {
+        if t.look_ups > 0 {
+            let found = percent((t.look_ups - t.misses) as f64, t.look_ups as f64);
+            let _ = writeln!(out, "  {name:<24}{:>16} {found:>10.1}% found", grouped(t.look_ups));
+        }
+    }
+    if h.page_walks > 0 {
+        let _ = writeln!(out, "  {:<24}{:>16}", "page walks", grouped(h.page_walks));
+    }
     let loads: u64 = h.latencies.iter().sum();
     if loads > 0 {
         let _ = writeln!(out, "latency of loads (cycles)");
@@ -363,6 +372,7 @@ fn counts(out: &mut String, s: &Statistics) {
     for (i, a) in s.registers.local.iter().enumerate() {
         line(&format!("local of cluster {i}"), a);
     }
+    line("… by shared units", &s.registers.local_by_shared_units);
     let local: Vec<_> = s.registers.local.iter().collect();
     let sums = |f: fn(&heddle_sim::statistics::Accesses) -> u64, main: u64| {
         let n: u64 = local.iter().map(|a| f(a)).sum();

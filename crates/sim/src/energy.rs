@@ -14,7 +14,7 @@ use heddle_target::Machine;
 use heddle_target::registers::RegisterPrices;
 
 /// Turns block counts into statistics.
-pub(crate) fn count(program: &Program, counts: &BlockCounts) -> Statistics {
+pub(crate) fn count(program: &Program, counts: &BlockCounts, machine: &Machine) -> Statistics {
     let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
     s.registers.local.resize(program.clusters, Default::default());
     s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
@@ -25,13 +25,13 @@ pub(crate) fn count(program: &Program, counts: &BlockCounts) -> Statistics {
         }
         let first = block.first as usize;
         for inst in &program.insts[first..first + block.len() as usize] {
-            count_instruction(inst, executions, lanes, &mut s);
+            count_instruction(inst, executions, lanes, machine, &mut s);
         }
     }
     s
 }
 
-fn count_instruction(inst: &Inst, executions: u64, lanes: u64, s: &mut Statistics) {
+fn count_instruction(inst: &Inst, executions: u64, lanes: u64, machine: &Machine, s: &mut Statistics) {
     s.instructions += executions;
     let scalar = inst.writes_scalar_register() || inst.op == Op::BraScalar;
     if scalar {
@@ -45,10 +45,16 @@ fn count_instruction(inst: &Inst, executions: u64, lanes: u64, s: &mut Statistic
         s.copies += executions;
     }
     *s.classes.entry(inst.class().to_string()).or_default() += executions;
+    let unit = machine.timing.get(&inst.class()).map(|t| t.unit);
+    let shares = unit.is_some_and(|unit| machine.shared_unit(usize::from(inst.cluster), unit).is_some());
     for_each_access(inst, |space, cluster, words, write| {
         let times = if space == Space::Scalar { executions } else { lanes };
         let n = times * u64::from(words.max(1));
         let r = &mut s.registers;
+        if space == Space::Local && shares {
+            let a = &mut r.local_by_shared_units;
+            *if write { &mut a.writes } else { &mut a.reads } += n;
+        }
         let a = match space {
             Space::Main => &mut r.main,
             Space::Local => &mut r.local[usize::from(cluster)],
@@ -88,12 +94,13 @@ pub fn for_each_access(inst: &Inst, mut f: impl FnMut(Space, u8, u8, bool)) {
     }
 }
 
-/// Picojoules of 32 bits of a register access of one lane: the array's and the wire's (C13).
-fn price(prices: &RegisterPrices, space: Space, cluster: u8, write: bool) -> f64 {
+/// Picojoules of 32 bits of a register access of one lane: the array's and the wire's (C13). `shared`: by a
+/// unit that clusters share.
+fn price(prices: &RegisterPrices, space: Space, cluster: u8, shared: bool, write: bool) -> f64 {
     let of = |file: &[f64; 2]| file[usize::from(write)];
     match space {
         Space::Main => of(&prices.main),
-        Space::Local => prices.local.get(usize::from(cluster)).map_or(0.0, |p| of(&p[0])),
+        Space::Local => prices.local.get(usize::from(cluster)).map_or(0.0, of) + if shared { prices.shared_wire } else { 0.0 },
         Space::Scalar => of(&prices.scalar),
         _ => prices.predicate,
     }
@@ -109,9 +116,11 @@ pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine
     let one = |inst: &Inst, p: &InstructionProfile| {
         let (issues, lanes) = (p.issues as f64, p.lanes as f64);
         let mut pj = issues * machine.energy.issue_pj;
+        let unit = machine.timing.get(&inst.class()).map(|t| t.unit);
+        let shared = unit.is_some_and(|unit| machine.shared_unit(usize::from(inst.cluster), unit).is_some());
         for_each_access(inst, |space, cluster, words, write| {
             let times = if space == Space::Scalar { issues } else { lanes };
-            pj += times * f64::from(words.max(1)) * price(&prices, space, cluster, write);
+            pj += times * f64::from(words.max(1)) * price(&prices, space, cluster, shared, write);
         });
         let unit = machine.timing.get(&inst.class()).map_or(0.0, |t| t.energy_pj);
         let times = if inst.runs_on_scalar_unit() { issues } else { lanes - p.saved_lanes as f64 };
@@ -159,10 +168,8 @@ pub(crate) fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, ma
     let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;
     let prices = machine.register_prices();
     let mut file = |name: &str, space: Space, cluster: u8, a: &Accesses| {
-        put(
-            name,
-            a.reads as f64 * price(&prices, space, cluster, false) + a.writes as f64 * price(&prices, space, cluster, true),
-        );
+        let of = |write| price(&prices, space, cluster, false, write);
+        put(name, a.reads as f64 * of(false) + a.writes as f64 * of(true));
     };
     file("register-file main", Space::Main, 0, &s.registers.main);
     for (cluster, a) in s.registers.local.iter().enumerate() {
@@ -170,6 +177,8 @@ pub(crate) fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, ma
     }
     file("register-file scalar", Space::Scalar, 0, &s.registers.scalar);
     file("register-file predicate", Space::Predicate, 0, &s.registers.predicate);
+    let longer = &s.registers.local_by_shared_units;
+    put("register-file local", (longer.reads + longer.writes) as f64 * prices.shared_wire);
     put("issue", s.instructions as f64 * e.issue_pj);
     for (b, block) in program.blocks.iter().enumerate() {
         let first = block.first as usize;

@@ -357,7 +357,7 @@ fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault
     if let Some((_, fault)) = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
         return Err(Box::new(fault));
     }
-    let mut statistics = energy::count(run.launch.program, &counts);
+    let mut statistics = energy::count(run.launch.program, &counts, run.machine);
     statistics.work_items = run.launch.global.iter().map(|g| u64::from(*g)).product();
     statistics.work_groups = total;
     statistics.warps = total * warps as u64;

@@ -23,6 +23,8 @@ pub struct RegisterAccesses {
     pub main: Accesses,
     /// The local file of each cluster.
     pub local: Vec<Accesses>,
+    /// Of those to local files, the ones of instructions of units that clusters share, whose wires are longer.
+    pub local_by_shared_units: Accesses,
     /// The scalar file.
     pub scalar: Accesses,
     /// The predicate file.
@@ -167,6 +169,23 @@ impl CacheStatistics {
     }
 }
 
+/// What a translation look-aside buffer did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TlbStatistics {
+    /// Requests looked up.
+    pub look_ups: u64,
+    /// Of these, for pages that it did not know.
+    pub misses: u64,
+}
+
+impl TlbStatistics {
+    fn add(&mut self, o: &TlbStatistics) {
+        self.look_ups += o.look_ups;
+        self.misses += o.misses;
+    }
+}
+
 /// The memory hierarchy of a launch (K1), all SMs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -201,6 +220,12 @@ pub struct HierarchyStatistics {
     pub dram_row_hits: u64,
     /// Requests to DRAM that did not.
     pub dram_row_misses: u64,
+    /// The SMs' TLBs.
+    pub tlb: TlbStatistics,
+    /// The shared TLB.
+    pub l2_tlb: TlbStatistics,
+    /// Page walks.
+    pub page_walks: u64,
     /// Launches before which L1 caches were invalidated (K6).
     pub invalidations: u64,
     /// Loads of global, constant and private memory by latency: bin i counts those of 2^i cycles and more, below 2^(i+1).
@@ -225,6 +250,9 @@ impl HierarchyStatistics {
         self.system_written_bytes += o.system_written_bytes;
         self.dram_row_hits += o.dram_row_hits;
         self.dram_row_misses += o.dram_row_misses;
+        self.tlb.add(&o.tlb);
+        self.l2_tlb.add(&o.l2_tlb);
+        self.page_walks += o.page_walks;
         self.invalidations += o.invalidations;
         self.latencies.iter_mut().zip(o.latencies).for_each(|(a, b)| *a += b);
     }
@@ -456,6 +484,7 @@ impl Statistics {
         let r = &mut self.registers;
         let o = &other.registers;
         add(&mut r.main, &o.main);
+        add(&mut r.local_by_shared_units, &o.local_by_shared_units);
         add(&mut r.scalar, &o.scalar);
         add(&mut r.predicate, &o.predicate);
         r.local.resize(r.local.len().max(o.local.len()), Accesses::default());

@@ -37,6 +37,7 @@ use super::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
 use super::trace::Recording;
 use super::{Simulation, energy, static_power};
 use heddle_isa::{Inst, MemorySpace};
+use heddle_target::DramScheduler;
 use port_plan::PortPlan;
 use sm::{GroupPlan, LaunchContext, Totals};
 use sm_cluster::SmCluster;
@@ -97,6 +98,7 @@ impl<'a, const N: usize> LaunchContext<'a, N> {
             ports: PortPlan::new(machine),
             threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
             lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),
+            chooses: machine.memory.dram.scheduler == DramScheduler::FrFcfs,
             groups: GroupPlan {
                 total: launch.groups().iter().map(|g| u64::from(*g)).product(),
                 resident: groups.max(1),
@@ -135,7 +137,7 @@ fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarch
     let Simulation { launch, machine, .. } = c.run;
     let occupancy = totals.occupancy(machine.sm.max_warps);
     let Totals { blocks, timing, sectors, cycles, sm_cycles, .. } = totals;
-    let mut statistics = energy::count(launch.program, &blocks);
+    let mut statistics = energy::count(launch.program, &blocks, machine);
     for (space, sectors) in sectors.iter().enumerate() {
         if let (Some(sectors), Some(space)) = (sectors, MemorySpace::from_repr(space as u8)) {
             statistics.memory.entry(space.to_string()).or_default().sectors += sectors;

@@ -23,6 +23,8 @@ pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
 pub use machine::{Arrays, Cluster, Distances, Energy, Machine, MainFile, SharedUnits, Sm, Timing, Unit};
 pub use mapping::{AddressField, AddressMapping, AddressPart};
-pub use memory::{Cache, DataCache, Dram, InstructionCache, Memory, Network, SecondLevel, SharedCache, SystemMemory};
+pub use memory::{
+    Cache, DataCache, Dram, InstructionCache, Memory, Network, SecondLevel, SharedCache, SharedTlb, SystemMemory, Tlb,
+};
 pub use power::StaticPower;
-pub use words::{Replacement, Scheduler, SetIndex, WritePolicy};
+pub use words::{DramScheduler, Replacement, Scheduler, SetIndex, WritePolicy};

@@ -79,7 +79,7 @@ tables! {
         scheduler: Scheduler = Scheduler::GreedyOldest => any("each makes a machine");
         /// Warp schedulers. Warps are dealt out to them by their slots; each has scalar slots and a front end, issue slots
         /// and units of all clusters, and main registers of its own (sub-cores). Shared units are the SM's.
-        schedulers: u32 = 1 => integers(1, 16).of("schedulers").simulator_only();
+        schedulers: u32 = 1 => integers(1, 16).of("schedulers");
         /// Instructions that a scheduler issues to clusters in a cycle at most; 0: one for each cluster.
         issue_width: u32 = 0 => integers(0, 8).of("a cycle").simulator_only();
         /// Warps in the active set of a two-level scheduler (C14), shared out evenly to the schedulers: they alone issue,

@@ -4,7 +4,7 @@
 use crate::describe::*;
 use crate::mapping::AddressMapping;
 use crate::validate;
-use crate::words::{Replacement, SetIndex, WritePolicy};
+use crate::words::{DramScheduler, Replacement, SetIndex, WritePolicy};
 
 tables! {
     /// Memory.
@@ -41,6 +41,10 @@ tables! {
         instruction: InstructionCache => fields();
         /// L1.5 of a group of SMs, behind instruction, uniform and constant L1.
         l15: SharedCache => fields().simulator_only();
+        /// Translation of addresses on the way from an SM to L2: of what misses its L1 caches, and of stores.
+        tlb: Tlb = Tlb::NONE => fields().simulator_only();
+        /// Translation of what misses an SM's TLB, for all SMs.
+        l2_tlb: SharedTlb = SharedTlb::NONE => fields().simulator_only();
         /// L2 of the device.
         l2: SecondLevel => fields();
         /// Between SMs and L2.
@@ -116,6 +120,8 @@ tables! {
         replacement: Replacement = Replacement::Lru => any("every policy makes a machine").simulator_only();
         /// How a line number becomes the number of a set.
         index: SetIndex = SetIndex::Hashed => any("both make a machine").simulator_only();
+        /// Lines that are fetched ahead of the one that a warp comes to, one behind the other; 0: none.
+        prefetch: u32 = 2 => integers(0, 64).of("lines").simulator_only();
     }
 
     /// The L1.5.
@@ -168,6 +174,36 @@ tables! {
         write_allocate: bool = true => any("both make a machine").simulator_only();
     }
 
+    /// An SM's translation look-aside buffer.
+    Tlb: Copy {
+        /// Pages that it knows; 0: there is none. Without any TLB addresses need no translation.
+        entries: u32 = 0 => across(validate::tlb_sizes, "0 to 65536, a multiple of ways").of("pages");
+        /// Pages of a set.
+        ways: u32 = 16 => integers(1, 1024).of("pages");
+        /// Size of a page, of both TLBs.
+        page_bytes: u32 = 65536 => powers_of_two(4096, 1 << 30).of("bytes");
+        /// Cycles that it adds to a request.
+        latency: u32 = 0 => cycles();
+        /// Which page of a set makes room for another one.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine");
+    }
+
+    /// The TLB that all SMs share, and the page walks behind it.
+    SharedTlb: Copy {
+        /// Pages that it knows; 0: there is none.
+        entries: u32 = 0 => across(validate::tlb_sizes, "0 to 65536, a multiple of ways").of("pages");
+        /// Pages of a set.
+        ways: u32 = 16 => integers(1, 1024).of("pages");
+        /// Cycles that it adds to a request that misses the SM's TLB.
+        latency: u32 = 0 => cycles();
+        /// Cycles of a page walk, for a page that no TLB knows.
+        walk_latency: u32 = 500 => cycles();
+        /// Page walks at once.
+        walks: u32 = 8 => integers(1, 1024).of("walks");
+        /// Which page of a set makes room for another one.
+        replacement: Replacement = Replacement::Lru => any("every policy makes a machine");
+    }
+
     /// The network between SMs and L2.
     Network: Copy {
         /// Cycles one way.
@@ -176,6 +212,8 @@ tables! {
         interval: u32 => cycles().simulator_only();
         /// Cycles of requests that wait at an SM's port before its load-store unit has to.
         queue: u32 => cycles().simulator_only();
+        /// Cycles a slice's port is busy with a sector, in each direction; 0: it takes any number at once.
+        slice_interval: u32 = 0 => cycles().simulator_only();
         /// Energy of moving a sector.
         sector_pj: f64 => picojoules().simulator_only();
     }
@@ -196,6 +234,13 @@ tables! {
         row_cycle: u32 => cycles().simulator_only();
         /// Cycles a channel is busy with a sector.
         interval: u32 => cycles().simulator_only();
+        /// In which order a channel serves requests.
+        scheduler: DramScheduler = DramScheduler::InOrder
+            => across(validate::scheduler, "fr-fcfs: row-hit of 4 or more").simulator_only();
+        /// Requests of a channel among which fr-fcfs chooses; more wait behind them.
+        queue: u32 = 32 => integers(1, 4096).of("requests").simulator_only();
+        /// Cycles after which the oldest request goes before all others (fr-fcfs); 0: never.
+        starvation: u32 = 1000 => cycles().simulator_only();
         /// From an activation to the first access (tRCD). 0: `row-miss` covers precharge, activation and access;
         /// otherwise an access of a row that is not open ends `row-hit` after this, and `row-miss` has no effect.
         t_rcd: u32 = 0 => cycles().simulator_only();
@@ -239,6 +284,17 @@ tables! {
         /// Energy of moving a sector.
         sector_pj: f64 => picojoules();
     }
+}
+
+impl Tlb {
+    /// No TLB.
+    const NONE: Tlb = Tlb { entries: 0, ways: 16, page_bytes: 65536, latency: 0, replacement: Replacement::Lru };
+}
+
+impl SharedTlb {
+    /// No TLB.
+    const NONE: SharedTlb =
+        SharedTlb { entries: 0, ways: 16, latency: 0, walk_latency: 500, walks: 8, replacement: Replacement::Lru };
 }
 
 impl Memory {

@@ -1,9 +1,9 @@
 //! What register files cost: energy of an access, bits, area and access time, from their capacities (C13).
 //!
 //! # Geometry
-//! A file is cut into arrays of four lanes, 128 bits wide, as in the publications. An array of a local file
-//! holds `entries x warps that hold them x 16` bytes; one of the main file's banks `1 / banks` of what the file
-//! holds for four lanes.
+//! A file is cut into arrays of four lanes, 128 bits wide, as in the publications. Each warp scheduler has
+//! files of its own. An array of a local file holds `entries x warps that hold them x 16` bytes; one of the main
+//! file's banks its share of what the file holds for four lanes.
 //!
 //! # Energy
 //! Local files are small arrays with three read ports and one write port. Prices are known for those of 1 to 8
@@ -48,8 +48,10 @@ pub struct RegisterFile {
 pub struct RegisterPrices {
     /// The main file.
     pub main: [f64; 2],
-    /// Each cluster's local file, by a unit of its own and by one on the shared path.
-    pub local: Vec<[[f64; 2]; 2]>,
+    /// Each cluster's local file, by a unit of its own.
+    pub local: Vec<[f64; 2]>,
+    /// What an access to a local file costs more by a unit that clusters share.
+    pub shared_wire: f64,
     /// The scalar file.
     pub scalar: [f64; 2],
     /// A bit of a predicate register.
@@ -74,9 +76,10 @@ fn power_law(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 }
 
 impl Machine {
-    /// Warps that hold local registers at once: the active set's, or all resident ones (C13, C14).
+    /// Warps of a scheduler that hold local registers at once: the active set's, or all resident ones (C13, C14).
     pub fn local_register_warps(&self) -> u32 {
-        if self.has_strands() { self.sm.active_warps.min(self.sm.max_warps) } else { self.sm.max_warps }
+        let resident = self.sm.max_warps;
+        self.active_set().map_or(resident, |active| active.min(resident)).div_ceil(self.sm.schedulers)
     }
 
     /// A cluster's local file of an SM; empty if the machine has no such cluster.
@@ -100,26 +103,26 @@ impl Machine {
                 reference => fitted.min(main * e.arrays.port_factor * (bytes / f64::from(reference)).powf(exponent)),
             }
         };
-        let arrays = f64::from(self.warp_size / ARRAY_LANES);
+        let arrays = f64::from(self.warp_size / ARRAY_LANES * self.sm.schedulers);
         RegisterFile {
             access_pj: [
                 price(&e.local_read_pj, e.main_read_pj, e.arrays.read_exponent),
                 price(&e.local_write_pj, e.main_write_pj, e.arrays.write_exponent),
             ],
             array_bytes: bytes,
-            bits: u64::from(entries) * u64::from(warps) * u64::from(self.warp_size) * 32,
+            bits: u64::from(entries) * u64::from(warps * self.sm.schedulers) * u64::from(self.warp_size) * 32,
             area_mm2: arrays * area_of_four_ports(bytes),
             access_ns: 0.0128 * bytes.powf(0.37),
         }
     }
 
     /// The main file of an SM.
-    pub fn main_file(&self) -> RegisterFile {
+    pub fn main_register_file(&self) -> RegisterFile {
         let e = &self.energy;
         let arrays = self.warp_size / ARRAY_LANES;
-        let banks = self.main_banks().max(1);
+        let banks = self.sm.schedulers * self.main_file.banks.max(1);
         let bytes = f64::from(self.sm.main_registers) * 4.0 / f64::from(arrays * banks);
-        let scale = |exponent: f64| match (e.arrays.main_bank_bytes, self.main_banks()) {
+        let scale = |exponent: f64| match (e.arrays.main_bank_bytes, self.main_file.banks) {
             // As many ports as wanted: no array is like that.
             (0, _) | (_, 0) => 1.0,
             (reference, _) => (bytes / f64::from(reference)).powf(exponent),
@@ -133,10 +136,11 @@ impl Machine {
         }
     }
 
-    /// The scalar file of an SM: one array of all warps' registers.
+    /// The scalar file of an SM: one array for each scheduler's warps.
     pub fn scalar_file(&self) -> RegisterFile {
         let e = &self.energy;
-        let bytes = f64::from(self.sm.scalar_registers * self.sm.max_warps) * 4.0;
+        let bytes = f64::from(self.sm.scalar_registers * self.sm.max_warps.div_ceil(self.sm.schedulers)) * 4.0;
+        let files = f64::from(self.sm.schedulers);
         let scale = |exponent: f64| match e.arrays.scalar_file_bytes {
             0 => 1.0,
             reference => (bytes / f64::from(reference)).powf(exponent),
@@ -144,15 +148,10 @@ impl Machine {
         RegisterFile {
             access_pj: [e.scalar_read_pj * scale(e.arrays.read_exponent), e.scalar_write_pj * scale(e.arrays.write_exponent)],
             array_bytes: bytes,
-            bits: (bytes * 8.0) as u64,
-            area_mm2: area_of_four_ports(bytes),
+            bits: (files * bytes * 8.0) as u64,
+            area_mm2: files * area_of_four_ports(bytes),
             access_ns: 0.0128 * bytes.powf(0.37),
         }
-    }
-
-    /// Banks of the main file; 0: as many ports as wanted.
-    fn main_banks(&self) -> u32 {
-        0
     }
 
     /// What accesses to the register files cost.
@@ -162,11 +161,13 @@ impl Machine {
         let local = self.clusters.iter().enumerate().map(|(i, cluster)| {
             let access = self.local_file(i).access_pj;
             let own = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
-            [with_wire(access, own), with_wire(access, e.distance_mm.local_shared)]
+            with_wire(access, own)
         });
+        let longer = (e.distance_mm.local_shared - e.distance_mm.local).max(0.0);
         RegisterPrices {
-            main: with_wire(self.main_file().access_pj, e.distance_mm.main),
+            main: with_wire(self.main_register_file().access_pj, e.distance_mm.main),
             local: local.collect(),
+            shared_wire: longer * e.wire_pj_per_mm,
             scalar: with_wire(self.scalar_file().access_pj, e.distance_mm.scalar),
             predicate: e.predicate_pj,
         }
@@ -192,7 +193,7 @@ mod tests {
         Machine::load(None, &all).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    const HONEST: [&str; 2] = ["energy.arrays.table-warps=8", "energy.arrays.main-bank-bytes=4096"];
+    const HONEST: [&str; 3] = ["energy.arrays.table-warps=8", "energy.arrays.main-bank-bytes=4096", "sm.scheduler=two-level"];
 
     fn with<'a>(more: &[&'a str]) -> Machine {
         let all: Vec<&'a str> = HONEST.into_iter().chain(more.iter().copied()).collect();
@@ -214,7 +215,7 @@ mod tests {
         // MICRO 2011, 128 bits: what the law gives is within a quarter of each point.
         for n in 1..=8usize {
             let entries = format!("clusters.0.local-registers={n}");
-            let m = with(&["sm.active-warps=8", &entries, "energy.arrays.main-bank-bytes=0"]);
+            let m = with(&["sm.scheduler=two-level", "sm.active-warps=8", &entries, "energy.arrays.main-bank-bytes=0"]);
             let file = m.local_file(0);
             assert_eq!(file.array_bytes, 128.0 * n as f64);
             for (price, table) in [(file.access_pj[0], &m.energy.local_read_pj), (file.access_pj[1], &m.energy.local_write_pj)] {
@@ -227,8 +228,8 @@ mod tests {
     #[test]
     fn capacity_decides_not_entries() {
         // C13: the same bytes cost the same, whoever holds them.
-        let few = with(&["sm.active-warps=8", "clusters.0.local-registers=6"]).local_file(0);
-        let many = with(&["sm.active-warps=16", "clusters.0.local-registers=3"]).local_file(0);
+        let few = with(&["sm.scheduler=two-level", "sm.active-warps=8", "clusters.0.local-registers=6"]).local_file(0);
+        let many = with(&["sm.scheduler=two-level", "sm.active-warps=16", "clusters.0.local-registers=3"]).local_file(0);
         assert_eq!((few.access_pj, few.area_mm2), (many.access_pj, many.area_mm2));
         let all = with(&["clusters.0.local-registers=6"]).local_file(0);
         assert_eq!(all.array_bytes, 6.0 * 48.0 * 16.0);
@@ -245,14 +246,33 @@ mod tests {
         let e = &m.energy;
         let wire = |mm: f64| mm * e.wire_pj_per_mm;
         assert_eq!(prices.main, [e.main_read_pj + wire(1.0), e.main_write_pj + wire(1.0)]);
-        assert_eq!(prices.local[0][0], [e.local_read_pj[5] + wire(0.05), e.local_write_pj[5] + wire(0.05)]);
-        assert_eq!(prices.local[0][1], [e.local_read_pj[5] + wire(0.4), e.local_write_pj[5] + wire(0.4)]);
+        assert_eq!(prices.local[0], [e.local_read_pj[5] + wire(0.05), e.local_write_pj[5] + wire(0.05)]);
+        assert_eq!(prices.local[3], [e.local_read_pj[5] + wire(0.4), e.local_write_pj[5] + wire(0.4)]);
+        assert!((prices.shared_wire - wire(0.35)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn schedulers_have_files_of_their_own() {
+        let one = with(&["clusters.0.local-registers=4", "sm.max-warps=12"]);
+        let four = with(&["clusters.0.local-registers=4", "sm.schedulers=4", "main-file.banks=2"]);
+        let (a, b) = (one.local_file(0), four.local_file(0));
+        assert_eq!((a.access_pj, 4 * a.bits), (b.access_pj, b.bits));
+        // 64 Ki registers in eight banks of eight arrays: the arrays of the publication.
+        let main = four.main_register_file();
+        assert_eq!((main.array_bytes, main.access_pj), (4096.0, [2.0, 2.75]));
+        assert!(with(&["main-file.banks=2"]).main_register_file().access_pj[0] > 4.0);
+    }
+
+    #[test]
+    fn the_scalar_file_grows_with_its_warps() {
+        let price = |more: &str| with(&["energy.arrays.scalar-file-bytes=4096", more]).scalar_file().access_pj[0];
+        assert!((price("sm.schedulers=4") / price("sm.schedulers=1") - 0.25f64.powf(0.57)).abs() < 1e-9);
     }
 
     #[test]
     fn bits_and_area() {
         let m = with(&["sm.active-warps=8", "clusters.0.local-registers=4"]);
-        let (local, main) = (m.local_file(0), m.main_file());
+        let (local, main) = (m.local_file(0), m.main_register_file());
         assert_eq!((local.bits, main.bits), (4 * 8 * 32 * 32, 65536 * 32));
         // Eight arrays of 512 bytes: CACTI has 12838 square micrometres for one.
         assert!((local.area_mm2 / (8.0 * 12838e-6) - 1.0).abs() < 0.3, "{}", local.area_mm2);

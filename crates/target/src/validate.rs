@@ -8,6 +8,7 @@ use strum::IntoEnumIterator;
 
 use super::{Machine, Unit};
 use crate::describe::{Allowed, Described, Field, Violation, check};
+use crate::words::DramScheduler;
 use heddle_isa::OpClass;
 
 /// Checks a whole machine: each value by itself, then values against each other, in the order of the rows.
@@ -165,6 +166,23 @@ pub(crate) fn line_bytes(machine: &Machine) -> Result<(), Violation> {
 pub(crate) fn row_bytes(machine: &Machine) -> Result<(), Violation> {
     let m = &machine.memory;
     power_of_two(m.dram.row_bytes, ("line-bytes", m.line_bytes), 65536, "memory.dram.row-bytes")
+}
+
+/// TLBs are whole sets.
+pub(crate) fn tlb_sizes(machine: &Machine) -> Result<(), Violation> {
+    let m = &machine.memory;
+    for (name, entries, ways) in [("tlb", m.tlb.entries, m.tlb.ways), ("l2-tlb", m.l2_tlb.entries, m.l2_tlb.ways)] {
+        let fits = entries.is_multiple_of(ways) && entries <= 65536;
+        check(fits, &format!("memory.{name}.entries"), &entries, &format!("must be 0 to 65536, a multiple of ways ({ways})"))?;
+    }
+    Ok(())
+}
+
+/// What a channel has chosen comes late enough that SMs can be simulated side by side until then.
+pub(crate) fn scheduler(machine: &Machine) -> Result<(), Violation> {
+    let d = &machine.memory.dram;
+    let fits = d.scheduler == DramScheduler::InOrder || d.row_hit >= 4;
+    check(fits, "memory.dram.scheduler", &d.scheduler, &format!("needs a row-hit ({}) of 4 or more", d.row_hit))
 }
 
 /// Refreshes leave time between them.

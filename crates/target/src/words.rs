@@ -68,6 +68,15 @@ words! {
         Linear,
     }
 
+    /// In which order a channel of device memory serves requests.
+    DramScheduler {
+        /// As they are made; rows stay open for requests that come while they are served.
+        InOrder,
+        /// First ready, first come, first served (FR-FCFS: Rixner et al., ISCA 2000): requests for the open row
+        /// first, then those whose bank can open another one, then by age.
+        FrFcfs,
+    }
+
     /// Where stores go that a cache takes.
     WritePolicy {
         /// They stay in the cache until the line is evicted.

@@ -1,5 +1,5 @@
 
-// Pages of `heddle sweep`, `compare` and `ablate`: ratios, planes of objectives, stacked parts, tables. What there is to draw is in `data.choices`.
+// Pages of `heddle sweep`, `compare`, `ablate` and `validate`: ratios, planes of objectives, stacked parts, curves, tables. What there is to draw is in `data.choices`.
 
 const state = { choice: 0, objective: 0, axes: [0, 1], colour: undefined };
 const chosen = () => data.choices[state.choice];
@@ -240,6 +240,51 @@ function stackChart(b) {
   });
 }
 
+/** Curves over one axis: each a line, or points. */
+function curvesChart(b) {
+  return chart(b.id, b.title, b.note, width => {
+    const all = b.curves.flatMap(c => c.points);
+    if (all.length === 0) return 'There is no point to show.';
+    const height = Math.round(Math.max(240, Math.min(400, width * 0.6)));
+    const left = 62, bottom = height - 46;
+    const x = scale(all.map(p => p[0]), left, width - 12), y = scale([0, ...all.map(p => p[1])], bottom, 24);
+    const svg = draw('svg', { width, height });
+    let last = -Infinity;
+    const across = scaleTicks(x.low, x.high, x.logarithmic, Math.max(2, width / 110));
+    for (const t of across) {
+      svg.append(draw('line', { class: 'axis', x1: x.at(t), x2: x.at(t), y1: bottom, y2: 24 }));
+      if (x.at(t) - last < 58) continue;
+      last = x.at(t);
+      svg.append(label(Math.min(x.at(t), width - 26), bottom + 16, mark(b.across, t, apart(across)), { 'text-anchor': 'middle', class: 'soft' }));
+    }
+    const up = scaleTicks(Math.max(y.low, 0), y.high, false, 6);
+    for (const t of up) {
+      svg.append(draw('line', { class: 'axis', x1: left, x2: width - 12, y1: y.at(t), y2: y.at(t) }),
+        label(left - 6, y.at(t) + 4, mark(b.up, t, apart(up)), { 'text-anchor': 'end', class: 'soft' }));
+    }
+    svg.append(label(width - 12, height - 8, `${b.across}${x.logarithmic ? ', logarithmic' : ''} →`, { 'text-anchor': 'end' }), label(2, 13, `↑ ${b.up}`, {}));
+    b.curves.forEach((c, i) => {
+      if (c.line) {
+        const d = c.points.map((p, k) => `${k === 0 ? 'M' : 'L'}${x.at(p[0]).toFixed(1)},${y.at(p[1]).toFixed(1)}`).join('');
+        svg.append(draw('path', { d, style: `fill:none;stroke:var(--s${i % 9});stroke-width:1.6` }));
+      }
+      for (const p of c.points) {
+        svg.append(draw('path', {
+          class: 'mark point', transform: `translate(${x.at(p[0]).toFixed(1)},${y.at(p[1]).toFixed(1)})`, d: shape(i, c.line ? 2.4 : 4.2), style: `fill:var(--s${i % 9})`,
+        }, hint(`${c.name}: ${amount(b.across, p[0])} ${b.across}, ${amount(b.up, p[1])} ${b.up}`)));
+      }
+    });
+    const key = make('ul', { class: 'legend' }, b.curves.map((c, i) => make('li', {},
+      draw('svg', { width: 14, height: 14, viewBox: '-7 -7 14 14', 'aria-hidden': 'true' }, draw('path', { d: shape(i, 4.5), style: `fill:var(--s${i % 9})` })), c.name)));
+    const places = [...new Set(all.map(p => p[0]))].sort((p, q) => p - q);
+    const at = (c, place) => c.points.filter(p => p[0] === place).map(p => amount(b.up, p[1])).join(', ') || '–';
+    return {
+      svg, key, summary: `${b.up} over ${b.across}: ${b.curves.map(c => c.name).join(', ')}`,
+      table: [[b.across, ...b.curves.map(c => c.name)], places.map(p => [amount(b.across, p), ...b.curves.map(c => at(c, p))])],
+    };
+  });
+}
+
 /** A table, with a field to look for rows where there are many. */
 function tableBlock(b) {
   const cell = (tag, c) => { const [text, kind] = Array.isArray(c) ? c : [c, '']; return make(tag, { class: kind || null, scope: tag === 'th' ? 'col' : null }, text); };
@@ -264,7 +309,7 @@ function tableBlock(b) {
     make('div', { class: b.filter ? 'scroll long' : 'scroll', tabindex: '0' }, make('table', {}, make('thead', {}, make('tr', {}, b.heads.map(h => cell('th', h)))), make('tbody', {}, rows))));
 }
 
-const KINDS = { ratios: ratioChart, effects: effectsChart, plane: planeChart, stack: stackChart, table: tableBlock };
+const KINDS = { ratios: ratioChart, effects: effectsChart, plane: planeChart, stack: stackChart, curves: curvesChart, table: tableBlock };
 
 const holder = make('div', { class: 'grid' });
 function show() {

@@ -133,7 +133,10 @@ pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64], bytes:
             bytes: bytes as u32,
             private: 0,
         };
-        let done = hierarchy.borrow_mut().load(l.memory, Path::Uniform, &access, out);
+        let hierarchy = &mut *hierarchy.borrow_mut();
+        hierarchy.set_urgent_loads(true);
+        let done = hierarchy.load(l.memory, Path::Uniform, &access, out);
+        hierarchy.set_urgent_loads(false);
         total.ready = total.ready.max(done.ready);
         total.busy += done.busy;
         total.lines += done.lines;

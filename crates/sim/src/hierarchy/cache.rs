@@ -204,6 +204,13 @@ impl Cache {
         }
     }
 
+    /// Whether one of `count` more requests of a line finds sectors on their way at a cycle, and too many that wait for them.
+    pub fn is_full(&self, line: LineNumber, count: u64, now: u64) -> bool {
+        let Some(frame) = self.find(line) else { return false };
+        self.ready(frame, u64::MAX) > now
+            && u64::from(self.waiting.get(frame.0).copied().unwrap_or(0)) + count > u64::from(self.merges)
+    }
+
     /// Whether one of `count` more requests of a line may have to wait for sectors of which it is not known when they come.
     pub fn may_wait(&self, line: LineNumber, count: u64) -> bool {
         let Some(frame) = self.find(line) else { return count > u64::from(self.merges) };
@@ -392,6 +399,30 @@ impl Cache {
             still |= u64::from(self.ready[frame.0 * self.sectors + s] == PENDING | u64::from(ticket)) << s;
         }
         self.fill(frame, still, from, ready);
+    }
+
+    /// Those of the sectors, which have their bytes, that are still on their way with this ticket arrive at a cycle.
+    pub fn arrive_at(&mut self, line: LineNumber, sectors: u64, ticket: Ticket, ready: u64) {
+        let Some(frame) = self.find(line) else { return };
+        for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
+            let sector = &mut self.ready[frame.0 * self.sectors + s];
+            if *sector == PENDING | u64::from(ticket) {
+                *sector = ready;
+            }
+        }
+    }
+
+    /// Gives up those of a line's sectors that are there later than at a cycle.
+    pub fn give_up(&mut self, line: LineNumber, sectors: u64, later_than: u64) {
+        let Some(frame) = self.find(line) else { return };
+        for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
+            let sector = &mut self.ready[frame.0 * self.sectors + s];
+            if *sector > later_than {
+                *sector = 0;
+                self.states[frame.0].valid &= !(1 << s);
+            }
+        }
+        self.changes += 1;
     }
 
     /// Which of the sectors are on their way with which ticket.

@@ -16,14 +16,16 @@ use super::deferred::{
     Arrival, Continuation, Deferred, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
 };
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, add_bytes, are_distinct, sectors_of};
-use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, SectorRead, count_eviction};
+use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, ReadReply, SectorRead, count_eviction};
 use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
 use super::sm_caches::SmCaches;
+use super::tlb::{ArrivingRequest, Translation};
+use super::undecided::Waiter;
 use super::{Access, AccessCost, Path};
 use crate::DeviceMemory;
 use crate::statistics::HierarchyStatistics;
 use heddle_isa::{CachePolicy, MemorySpace};
-use heddle_target::{Machine, WritePolicy};
+use heddle_target::{DramScheduler, Machine, WritePolicy};
 
 /// The SM that makes a request, and when.
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +79,14 @@ pub struct Probe {
     pub lines: usize,
     /// One may have to wait for a line on its way for which enough wait already, and nobody knows how long.
     pub waits: bool,
+    /// Enough wait for a line that one of them needs.
+    pub full: bool,
 }
 
 /// The caches of an SM cluster.
 pub struct ClusterCaches {
-    /// Number of the cluster's first SM.
+    /// The cluster's number, and that of its first SM.
+    number: usize,
     first_sm: usize,
     sms: Vec<SmCaches>,
     l15: Cache,
@@ -94,6 +99,10 @@ pub struct ClusterCaches {
     probed: Option<Probe>,
     coalescer: Coalescer,
     memory: heddle_target::Memory,
+    /// DRAM chooses among requests, so that replies come late even where the levels below answer at once.
+    chooses: bool,
+    /// Loads need their bytes at once.
+    urgent_loads: bool,
     /// What L1 and L1.5 caches and the network count.
     pub statistics: HierarchyStatistics,
 }
@@ -116,6 +125,7 @@ impl ClusterCaches {
             number: first_sm as u64,
         };
         ClusterCaches {
+            number: first_sm / m.l15.sms as usize,
             first_sm,
             sms: (first_sm..end).map(|n| SmCaches::new(m, n)).collect(),
             l15: Cache::new(&l15),
@@ -125,6 +135,8 @@ impl ClusterCaches {
             probed: None,
             coalescer: Coalescer::new(machine),
             memory: m.clone(),
+            chooses: m.dram.scheduler == DramScheduler::FrFcfs,
+            urgent_loads: false,
             statistics: HierarchyStatistics::default(),
         }
     }
@@ -202,12 +214,19 @@ impl ClusterCaches {
         cost.far = self.lower.as_ref().map_or(0, |b| b.far_sectors);
     }
 
-    /// A request enters the network and takes its SM's port for some cycles. Returns the cycle of its arrival at L2.
+    /// A request for a line enters the network and takes its SM's port for some cycles. Returns its arrival at L2.
     #[inline]
-    fn inject(&mut self, from: Requester, cycles: u64) -> u64 {
-        let enters = self.sms[from.sm].port.inject(from.now, cycles);
+    fn inject(&mut self, from: Requester, line: LineNumber, cycles: u64) -> ArrivingRequest {
+        let address = line * self.line_bytes();
+        let sm = &mut self.sms[from.sm];
+        let enters = sm.port.inject(from.now, cycles);
         self.access.port_wait = enters - from.now;
-        enters + u64::from(self.memory.network.latency)
+        let (translation, looking_up) = sm.translation.look_up(address);
+        if translation != Translation::None && sm.translation.has_tlb() {
+            self.statistics.tlb.look_ups += 1;
+            self.statistics.tlb.misses += u64::from(translation == Translation::Unknown);
+        }
+        ArrivingRequest { cycle: enters + looking_up + u64::from(self.memory.network.latency), translation }
     }
 
     /// Requests sectors of L2. Returns the cycle at which they are here, which may be pending.
@@ -215,15 +234,29 @@ impl ClusterCaches {
         let count = u64::from(read.sectors.count_ones());
         let network = self.memory.network;
         let interval = u64::from(network.interval);
-        let arrives = self.inject(from, interval);
+        let arrives = self.inject(from, read.line, interval);
         let reply = self.sms[from.sm].port.reserve_reply(from.now, interval * count);
         let back = reply - from.now + interval * count + u64::from(network.latency);
         self.statistics.network_sectors += count;
         self.statistics.l2_to_l1_bytes += count * self.coalescer.geometry.sector_bytes;
         match &mut self.lower {
-            Some(lower) => lower.read(memory, read, arrives, out) + back,
+            Some(lower) => {
+                let ReadReply { ready, delay, waits_for } = lower.read(memory, read, arrives, out);
+                let ready = ready + back;
+                if waits_for.is_empty() {
+                    return ready;
+                }
+                let ticket = self.deferred.new_ticket(None, ready);
+                self.access.tickets.push(ticket);
+                let (cluster, made, far) = (self.number, self.deferred.now, lower.far_sectors);
+                // The access counts them with the answer.
+                lower.far_sectors = 0;
+                let waiter = Waiter { cluster, made, ticket, ready, back: delay + back, far, data: Box::new(*out) };
+                lower.wait(waiter, &waits_for);
+                PENDING | u64::from(ticket)
+            }
             None => {
-                let not_before = arrives + u64::from(self.memory.l2.latency) + back;
+                let not_before = arrives.cycle + u64::from(self.memory.l2.latency) + back;
                 let ticket = self.deferred.new_ticket(None, not_before);
                 self.access.tickets.push(ticket);
                 let data = Box::new([0; LONGEST_LINE]);
@@ -237,7 +270,7 @@ impl ClusterCaches {
     /// Sends bytes of a line to L2: an SM's store, or what its L1 evicted.
     fn write_lower(&mut self, memory: &DeviceMemory, from: Requester, write: &LineWrite) {
         let count = u64::from(sectors_of(write.mask, self.sector_bytes()).count_ones());
-        let arrives = self.inject(from, u64::from(self.memory.network.interval) * count);
+        let arrives = self.inject(from, write.line, u64::from(self.memory.network.interval) * count);
         self.statistics.network_sectors += count;
         self.statistics.l1_to_l2_bytes += count * self.coalescer.geometry.sector_bytes;
         match &mut self.lower {
@@ -289,6 +322,9 @@ impl ClusterCaches {
     fn read_l15(&mut self, memory: &DeviceMemory, from: Requester, read: SectorRead<'static>, out: &mut LineBytes) -> u64 {
         let SectorRead { line, sectors, .. } = read;
         let at = from.now + u64::from(self.memory.l15.latency);
+        if self.urgent_loads {
+            self.l15.give_up(line, sectors, at);
+        }
         let (frame, eviction) = self.l15.allocate(line, false);
         let sector_bytes = self.sector_bytes();
         count_eviction(&mut self.statistics.l15, &eviction, sector_bytes);
@@ -329,7 +365,10 @@ impl ClusterCaches {
             if let Some(probe) = &mut self.probed {
                 probe.lines += transactions.len();
                 let cache = self.sms[access.sm - self.first_sm].of(path);
-                probe.waits |= cache.limits_merges() && transactions.iter().any(|t| cache.may_wait(t.line, parts));
+                if cache.limits_merges() {
+                    probe.waits |= transactions.iter().any(|t| cache.may_wait(t.line, parts));
+                    probe.full |= transactions.iter().any(|t| cache.is_full(t.line, parts, access.now));
+                }
                 self.coalescer.recycle(transactions);
                 cost.pending = true;
                 continue;
@@ -371,6 +410,35 @@ impl ClusterCaches {
             load.token = token;
             self.deferred.defer(Continuation::Load(load));
         }
+    }
+
+    /// Whether DRAM serves what follows at once, before all that wait. Returns whether it did before.
+    pub fn set_urgent(&mut self, urgent: bool) -> bool {
+        self.lower.as_mut().is_some_and(|l| std::mem::replace(&mut l.urgent, urgent))
+    }
+
+    /// Whether loads get their bytes and times at once, where the levels below answer: DRAM serves them before
+    /// all others, and what is on its way for others is asked for again.
+    pub fn set_urgent_loads(&mut self, urgent: bool) {
+        self.urgent_loads = urgent && self.chooses;
+        self.set_urgent(urgent);
+    }
+
+    /// Whether a load may issue where DRAM chooses: one register of its L1 is free.
+    #[inline]
+    pub fn is_register_free(&mut self, sm: usize, path: Path, now: u64) -> bool {
+        self.sm(sm).of(path).mshrs.is_any_free(now)
+    }
+
+    /// Whether requests of an SM's L1 that wait for a line have a limit.
+    pub fn limits_merges(&mut self, sm: usize, path: Path) -> bool {
+        self.sm(sm).of(path).limits_merges()
+    }
+
+    /// The cycle at which a miss of an SM's L1 can leave. Where DRAM chooses, the load has waited for a register before.
+    #[inline]
+    fn admit(&mut self, sm: usize, path: Path, looked_up: u64) -> u64 {
+        if self.chooses { looked_up } else { self.sms[sm].of(path).mshrs.admit(looked_up) }
     }
 
     /// Whether it is known when `count` more misses of an SM's L1, found from cycle `now` on, can leave.
@@ -447,6 +515,9 @@ impl ClusterCaches {
         let counts = path.counts(&mut self.statistics);
         counts.reads += u64::from(sectors.count_ones());
         let looked_up = from.now + path.latency(&self.memory);
+        if self.urgent_loads {
+            cache.give_up(line, sectors, looked_up);
+        }
         let found = cache.find(line);
         let last_use = policy.l1 == L1Policy::LastUse && covers_line;
         if policy.l1 == L1Policy::NoCache || last_use && found.is_none() {
@@ -469,7 +540,7 @@ impl ClusterCaches {
         let mut reply = LineReply { hits: present.count_ones(), ..LineReply::default() };
         if there > looked_up {
             counts.merged += u64::from(present.count_ones());
-            if cache.can_merge(frame) {
+            if cache.can_merge(frame) || self.chooses {
                 cache.merge(frame);
             } else {
                 // It is looked up again when the line has come, as it then is known to come.
@@ -485,7 +556,7 @@ impl ClusterCaches {
         }
         let mut pending = there >= PENDING;
         if missing != 0 {
-            let leaves = self.sms[from.sm].of(path).mshrs.admit(looked_up);
+            let leaves = self.admit(from.sm, path, looked_up);
             reply.busy = reply.busy.max((leaves - looked_up) as u32);
             let leaving = Requester { now: leaves, ..from };
             let read = SectorRead { line, sectors: missing, policy };
@@ -524,7 +595,7 @@ impl ClusterCaches {
         let counts = path.counts(&mut self.statistics);
         counts.discarded += u64::from(cache.discard(line));
         counts.bypassed += u64::from(sectors.count_ones());
-        let leaves = cache.mshrs.admit(looked_up);
+        let leaves = self.admit(from.sm, path, looked_up);
         let mut reply = LineReply { busy: (leaves - looked_up) as u32, ..LineReply::default() };
         let arrives = self.read_lower(memory, Requester { now: leaves, ..from }, SectorRead { line, sectors, policy }, out);
         self.hold_mshr(from.sm, path, arrives);

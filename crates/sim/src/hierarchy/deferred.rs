@@ -12,8 +12,10 @@ use smallvec::SmallVec;
 
 use super::Path;
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, runs};
-use super::lower_levels::{LineWrite, LowerLevels, SectorRead};
+use super::lower_levels::{LineWrite, LowerLevels, ReadReply, SectorRead};
 use super::policy::AccessPolicy;
+use super::tlb::ArrivingRequest;
+use super::undecided::Waiter;
 use crate::DeviceMemory;
 
 /// Number of an answer that is still to come.
@@ -34,8 +36,8 @@ pub enum Request {
         ticket: Ticket,
         /// What is read.
         read: SectorRead<'static>,
-        /// Cycle of arrival at L2.
-        arrives: u64,
+        /// Its arrival at L2.
+        arrives: ArrivingRequest,
         /// Cycles from there to the requester.
         back: u64,
         /// Room for the answer.
@@ -51,8 +53,8 @@ pub enum Request {
         mask: ByteMask,
         /// What L2 does (K4).
         policy: &'static AccessPolicy,
-        /// Cycle of arrival at L2.
-        arrives: u64,
+        /// Its arrival at L2.
+        arrives: ArrivingRequest,
         /// Stores that go to system memory one by one if the policy says so.
         transactions: u32,
     },
@@ -64,6 +66,13 @@ pub struct Reply {
     ready: u64,
     far: u32,
     data: Box<LineBytes>,
+}
+
+impl Reply {
+    /// An answer to a ticket: at a cycle, with so many sectors from memory, a line's bytes.
+    pub fn new(ticket: Ticket, ready: u64, far: u32, data: Box<LineBytes>) -> Reply {
+        Reply { ticket, ready, far, data }
+    }
 }
 
 /// An answer: when, and what.
@@ -260,13 +269,18 @@ impl Deferred {
 }
 
 impl Request {
-    /// Serves the request; a read has a reply.
-    pub fn serve(self, lower: &mut LowerLevels, memory: &DeviceMemory) -> Option<Reply> {
+    /// Serves the request of a cluster, made at a time. A read has a reply, now or later.
+    pub fn serve(self, lower: &mut LowerLevels, memory: &DeviceMemory, (cluster, made): (usize, Timestamp)) -> Option<Reply> {
         match self {
             Request::Read { ticket, read, arrives, back, mut data } => {
                 lower.far_sectors = 0;
-                let ready = lower.read(memory, read, arrives, &mut data) + back;
-                Some(Reply { ticket, ready, far: lower.far_sectors, data })
+                let ReadReply { ready, delay, waits_for } = lower.read(memory, read, arrives, &mut data);
+                let (ready, far) = (ready + back, lower.far_sectors);
+                if waits_for.is_empty() {
+                    return Some(Reply { ticket, ready, far, data });
+                }
+                lower.wait(Waiter { cluster, made, ticket, ready, back: delay + back, far, data }, &waits_for);
+                None
             }
             Request::Write { line, data, mask, policy, arrives, transactions } => {
                 lower.write(memory, &LineWrite { line, data: &data[..], mask: &mask, policy, transactions }, arrives);

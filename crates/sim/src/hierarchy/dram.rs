@@ -21,8 +21,15 @@
 //! Where tRCD is 0, `row-miss` stands for it with what else a miss costs: `done = max(bus, activation) +
 //! row-miss + data`. Parameters of 0 drop their terms. In the first tRFC cycles of every tREFI but the first
 //! neither the bus nor an activation begins, and rows opened before are closed.
+//!
+//! Under FR-FCFS requests wait in a queue, and `now` is the cycle at which the channel chooses one of them,
+//! when its bus is free: see [`queue`]. One row of a bank is open then.
 
-use heddle_target::AddressPart;
+mod queue;
+
+use heddle_target::{AddressPart, DramScheduler};
+use queue::Queue;
+pub use queue::{Chosen, RequestNumber};
 
 /// Rows of a bank that requests may be waiting for at once.
 const WINDOW: usize = 4;
@@ -60,6 +67,8 @@ struct Channel {
     /// Cycle of the last activation.
     activated: Option<u64>,
     banks: Vec<Bank>,
+    /// Requests that wait to be chosen.
+    queue: Queue,
 }
 
 /// A request for sectors of a row.
@@ -76,6 +85,8 @@ pub struct Dram {
     description: heddle_target::Dram,
     addresses: AddressDecoder,
     channels: Vec<Channel>,
+    /// Number of the next request that waits.
+    next: RequestNumber,
     /// Requests that found their row open.
     pub row_hits: u64,
     /// Requests that did not.
@@ -89,7 +100,8 @@ impl Dram {
         Dram {
             description: *description,
             addresses: AddressDecoder::new(description),
-            channels: vec![Channel { free: 0, wrote: None, activated: None, banks }; description.channels as usize],
+            channels: vec![Channel::new(banks); description.channels as usize],
+            next: 0,
             row_hits: 0,
             row_misses: 0,
         }
@@ -99,6 +111,7 @@ impl Dram {
     pub fn restart_clock(&mut self) {
         for channel in &mut self.channels {
             (channel.free, channel.wrote, channel.activated) = (0, None, None);
+            channel.queue = Queue::default();
             for bank in &mut channel.banks {
                 (bank.free, bank.activated, bank.written) = (0, None, None);
                 bank.rows.iter_mut().for_each(|r| (r.until, r.activated) = (0, 0));
@@ -111,15 +124,23 @@ impl Dram {
         let (channel, bank, row) = self.addresses.decode(address);
         let access = RowAccess { bank, row, sectors, write };
         let (done, hit) = self.channels[channel].serve(&self.description, access, now);
-        *(if hit { &mut self.row_hits } else { &mut self.row_misses }) += 1;
+        self.count(hit);
         done
+    }
+
+    fn count(&mut self, hit: bool) {
+        *(if hit { &mut self.row_hits } else { &mut self.row_misses }) += 1;
     }
 }
 
 impl Channel {
+    fn new(banks: Vec<Bank>) -> Channel {
+        Channel { free: 0, wrote: None, activated: None, banks, queue: Queue::default() }
+    }
+
     /// Serves a request behind those before it. Returns when its last byte has been moved, and whether it found its row open.
     fn serve(&mut self, d: &heddle_target::Dram, access: RowAccess, now: u64) -> (u64, bool) {
-        let RowAccess { row, sectors, write, .. } = access;
+        let RowAccess { sectors, write, .. } = access;
         let data = u64::from(d.interval) * u64::from(sectors);
         let turn = match (self.wrote, write) {
             (Some(false), true) => d.t_rtw,
@@ -129,12 +150,9 @@ impl Channel {
         let bus = after_refresh(d, now.max(self.free + u64::from(turn)));
         self.free = bus + data.max(u64::from(d.t_ccd));
         self.wrote = Some(write);
+        let open = self.open_row(d, access, bus, now);
+        let activation = self.activation(d, access, bus, now);
         let bank = &mut self.banks[access.bank];
-        // What was activated before a refresh is closed.
-        let refreshed = last_refresh(d, bus);
-        let is_open = |r: &OpenRow| r.activated >= refreshed;
-        let at = bank.rows.iter().position(|r| r.row == row);
-        let open = at.filter(|i| is_open(&bank.rows[*i]) && (*i == 0 || bank.rows[*i].until >= now));
         let done = match open {
             Some(i) => {
                 let ready = if d.t_rcd > 0 { bank.rows[i].activated + u64::from(d.t_rcd) } else { 0 };
@@ -143,21 +161,14 @@ impl Channel {
                 done
             }
             None => {
-                let after = |last: Option<u64>, t: u32| last.filter(|_| t > 0).map_or(0, |last| last + u64::from(t));
-                let precharge = now.max(after(bank.activated, d.t_ras)).max(after(bank.written, d.t_wr));
-                let closes = if bank.rows.first().is_some_and(is_open) { u64::from(d.t_rp) } else { 0 };
-                let activation = (precharge + closes).max(bank.free).max(after(self.activated, d.t_rrd));
-                let activation = after_refresh(d, activation);
                 bank.free = activation + u64::from(d.row_cycle);
                 (bank.activated, self.activated) = (Some(activation), Some(activation));
                 let done = match d.t_rcd {
                     0 => bus.max(activation) + u64::from(d.row_miss) + data,
                     t_rcd => bus.max(activation + u64::from(t_rcd)) + u64::from(d.row_hit) + data,
                 };
-                if let Some(i) = at {
-                    bank.rows.remove(i);
-                }
-                bank.rows.insert(0, OpenRow { row, until: done, activated: activation });
+                bank.rows.retain(|r| r.row != access.row);
+                bank.rows.insert(0, OpenRow { row: access.row, until: done, activated: activation });
                 bank.rows.truncate(WINDOW);
                 done
             }
@@ -166,6 +177,30 @@ impl Channel {
             bank.written = Some(done);
         }
         (done, open.is_some())
+    }
+
+    /// Which of its bank's rows a request that takes the bus at a cycle finds open.
+    fn open_row(&self, d: &heddle_target::Dram, access: RowAccess, bus: u64, now: u64) -> Option<usize> {
+        let rows = &self.banks[access.bank].rows;
+        let i = rows.iter().position(|r| r.row == access.row)?;
+        let waits = i == 0 || d.scheduler == DramScheduler::InOrder && rows[i].until >= now;
+        // What was activated before a refresh is closed.
+        (waits && rows[i].activated >= last_refresh(d, bus)).then_some(i)
+    }
+
+    /// The cycle at which a request's row can be activated, if it has to be.
+    fn activation(&self, d: &heddle_target::Dram, access: RowAccess, bus: u64, now: u64) -> u64 {
+        let bank = &self.banks[access.bank];
+        let after = |last: Option<u64>, t: u32| last.filter(|_| t > 0).map_or(0, |last| last + u64::from(t));
+        let precharge = now.max(after(bank.activated, d.t_ras)).max(after(bank.written, d.t_wr));
+        let activation = precharge + self.closing(d, access, bus);
+        after_refresh(d, activation.max(bank.free).max(after(self.activated, d.t_rrd)))
+    }
+
+    /// Cycles to close a row before a request's can be activated.
+    fn closing(&self, d: &heddle_target::Dram, access: RowAccess, bus: u64) -> u64 {
+        let first = self.banks[access.bank].rows.first();
+        if first.is_some_and(|r| r.activated >= last_refresh(d, bus)) { u64::from(d.t_rp) } else { 0 }
     }
 }
 

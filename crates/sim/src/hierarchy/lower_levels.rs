@@ -2,19 +2,25 @@
 //!
 //! Every slice and channel serves in the order in which requests are made; a request waits for those made
 //! before it, not for those that are made later and arrive earlier. Bytes move when the request is made; its
-//! time of arrival is what the requester waits for.
+//! time of arrival is what the requester waits for. Where DRAM chooses among requests this is known later:
+//! see [`undecided`](super::undecided).
 
 use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
-use super::dram::Dram;
+use super::deferred::{PENDING, Ticket};
+use super::dram::{Chosen, Dram};
 use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, bytes_of, runs, sectors_of};
 use super::policy::{AccessPolicy, L2Policy};
+use super::sm_caches::NetworkPort;
+use super::tlb::{ArrivingRequest, SharedTranslation};
+use super::undecided::{LateReply, Undecided, Waiter};
 use crate::DeviceMemory;
-use crate::statistics::{CacheStatistics, HierarchyStatistics};
-use heddle_target::{Memory, WritePolicy};
+use crate::statistics::{CacheStatistics, HierarchyStatistics, TlbStatistics};
+use heddle_target::{DramScheduler, Memory, WritePolicy};
+use smallvec::SmallVec;
 
 /// First address of the private memories of all resident warps, above every device address.
 pub const PRIVATE_BASE: u64 = 1 << 60;
@@ -64,9 +70,10 @@ enum Home {
     Nowhere,
 }
 
-/// A slice of L2: it serves one sector after the other.
+/// A slice of L2: it serves one sector after the other, behind a port with a direction for requests and one for replies.
 struct Slice {
     cache: Cache,
+    port: NetworkPort,
     /// Cycle from which it can serve the next sector.
     free: u64,
 }
@@ -81,11 +88,41 @@ impl Slice {
     }
 }
 
+/// For how many sectors' time a request takes the port of a slice, and the slice.
+#[derive(Clone, Copy)]
+struct Load {
+    carried: u64,
+    served: u64,
+}
+
+/// What an access of a slice found.
+struct SliceAccess {
+    /// Where the line is.
+    frame: LineFrame,
+    /// Cycle at which it was looked up.
+    found: u64,
+    /// Cycle at which its sectors are there, but for those that are waited for.
+    ready: u64,
+    /// Requests of DRAM that bring the others.
+    waits_for: SmallVec<[Ticket; 2]>,
+}
+
+/// What comes of a read.
+pub struct ReadReply {
+    /// Cycle at which it enters the network, if it waits for nothing more.
+    pub ready: u64,
+    /// Cycles from what it waits for to the network.
+    pub delay: u64,
+    /// Requests of DRAM that it waits for.
+    pub waits_for: SmallVec<[Ticket; 2]>,
+}
+
 /// The levels that all SMs share: L2, device memory, and system memory behind the host's link.
 pub struct LowerLevels {
     description: Memory,
     slices: Vec<Slice>,
     dram: Dram,
+    translation: SharedTranslation,
     /// Cycle from which the link to system memory is free.
     link_free: u64,
     /// Private memory that has left the caches.
@@ -94,6 +131,11 @@ pub struct LowerLevels {
     pub statistics: HierarchyStatistics,
     /// Sectors that missed L2 since this was set to 0.
     pub far_sectors: u32,
+    /// DRAM serves requests now, before all that wait: they need their answers.
+    pub urgent: bool,
+    /// DRAM chooses among requests.
+    chooses: bool,
+    undecided: Undecided,
 }
 
 /// Counts what had to make room for a line.
@@ -126,16 +168,20 @@ impl LowerLevels {
                 slices: m.l2.slices,
                 number: u64::from(number),
             });
-            Slice { cache, free: 0 }
+            Slice { cache, port: NetworkPort::default(), free: 0 }
         };
         LowerLevels {
             description: m.clone(),
             slices: (0..m.l2.slices).map(slice).collect(),
             dram: Dram::new(&m.dram),
+            translation: SharedTranslation::new(m),
             link_free: 0,
             private: FxHashMap::default(),
             statistics: HierarchyStatistics::default(),
             far_sectors: 0,
+            urgent: false,
+            chooses: m.dram.scheduler == DramScheduler::FrFcfs,
+            undecided: Undecided::new(m),
         }
     }
 
@@ -143,10 +189,12 @@ impl LowerLevels {
     pub fn restart_clock(&mut self) {
         for s in &mut self.slices {
             s.cache.restart_clock();
-            s.free = 0;
+            (s.port, s.free) = (NetworkPort::default(), 0);
         }
         self.dram.restart_clock();
         self.link_free = 0;
+        self.translation.restart_clock();
+        self.undecided.restart_clock();
     }
 
     fn sector_bytes(&self) -> usize {
@@ -185,24 +233,81 @@ impl LowerLevels {
         if home == Home::System { policy.l2_system } else { policy.l2_device }
     }
 
-    /// Reads sectors from L2, where the request arrives at a cycle. Returns the cycle at which the slice has them all.
-    pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64, out: &mut LineBytes) -> u64 {
-        let (frame, done) = self.access(memory, read, arrives, u64::from(read.sectors.count_ones()));
+    /// A request comes to its slice, of which it takes the port for the sectors that it carries (or one) and then
+    /// the slice itself. Returns the cycle at which the slice begins with it.
+    fn enter_slice(&mut self, line: LineNumber, request: ArrivingRequest, carried: u64, sectors: u64) -> u64 {
+        let arrives = self.translation.translate(self.address(line), request);
+        let Memory { l2, network, .. } = &self.description;
+        let (interval, port_interval) = (u64::from(l2.interval), u64::from(network.slice_interval));
+        let slice = self.slice(line);
+        let slice = &mut self.slices[slice];
+        let arrives = slice.port.inject(arrives, port_interval * carried);
+        slice.reserve(arrives, interval * sectors)
+    }
+
+    /// Cycles that the reply to a request, found in its slice at a cycle, is later for the slice's port: it
+    /// waits for those before it, and takes longer than the SM's port if the slice's is slower.
+    fn reply_delay(&mut self, line: LineNumber, found: u64, sectors: u64) -> u64 {
+        let network = self.description.network;
+        let slice = self.slice(line);
+        let port_interval = u64::from(network.slice_interval);
+        let starts = self.slices[slice].port.reserve_reply(found, port_interval * sectors);
+        starts - found + port_interval.saturating_sub(u64::from(network.interval)) * sectors
+    }
+
+    /// Reads sectors from L2, where the request arrives at a cycle.
+    pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, out: &mut LineBytes) -> ReadReply {
+        let sectors = u64::from(read.sectors.count_ones());
+        let load = Load { carried: 1, served: sectors };
+        let SliceAccess { frame, found, ready, waits_for } = self.access(memory, read, arrives, load);
         let slice = self.slice(read.line);
         let bytes = self.slices[slice].cache.bytes(frame);
         out[..bytes.len()].copy_from_slice(bytes);
-        done
+        let delay = self.reply_delay(read.line, found, sectors);
+        ReadReply { ready: ready + delay, delay, waits_for }
     }
 
-    /// Brings sectors of a line into L2, keeping its slice busy for `slots` sectors' time. Returns where it
-    /// is and when they are there.
-    fn access(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64, slots: u64) -> (LineFrame, u64) {
+    /// A read waits for what DRAM has not chosen yet.
+    pub fn wait(&mut self, waiter: Waiter, waits_for: &[Ticket]) {
+        self.undecided.wait(waiter, waits_for);
+    }
+
+    /// Lets DRAM choose as far as the requests of all SMs up to a cycle allow. Returns what reads waited for.
+    pub fn advance(&mut self, cycle: u64) -> Vec<LateReply> {
+        if !self.chooses {
+            return Vec::new();
+        }
+        let before = self.undecided.horizon(cycle);
+        let mut chosen = Vec::new();
+        self.dram.advance(before, &mut chosen);
+        chosen.into_iter().for_each(|c| self.decide(c));
+        self.undecided.take_replies()
+    }
+
+    /// DRAM has chosen a request: its sectors arrive, and what waits for them goes on.
+    fn decide(&mut self, chosen: Chosen) {
+        if let Some((line, sectors)) = self.undecided.decide(chosen) {
+            let slice = self.slice(line);
+            self.slices[slice].cache.arrive_at(line, sectors, chosen.number, chosen.done);
+        }
+    }
+
+    /// DRAM serves a request now that waits to be chosen.
+    fn decide_at_once(&mut self, number: Ticket) {
+        let now = self.undecided.decided_before();
+        if let Some(chosen) = self.dram.serve_at_once(number, now) {
+            self.decide(chosen);
+        }
+    }
+
+    /// Brings sectors of a line into L2.
+    fn access(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, load: Load) -> SliceAccess {
         let SectorRead { line, sectors, policy } = read;
         let home = self.home(memory, line);
         let policy = Self::policy_at(home, policy);
         let l2 = self.description.l2;
         let slice = self.slice(line);
-        let start = self.slices[slice].reserve(arrives, u64::from(l2.interval) * slots);
+        let start = self.enter_slice(line, arrives, load.carried, load.served);
         let found = start + u64::from(l2.latency);
         if policy == L2Policy::VolatileFetch {
             // Stores that wait in the line are not lost.
@@ -220,9 +325,24 @@ impl LowerLevels {
             let mut bytes = [0; LONGEST_LINE];
             let arrives = self.fetch(memory, home, line, missing, found, &mut bytes);
             self.slices[slice].cache.fill(frame, missing, &bytes, arrives);
+            if arrives >= PENDING {
+                self.undecided.fetch(arrives as Ticket, line, missing);
+            }
         }
-        let ready = self.slices[slice].cache.ready(frame, sectors);
-        (frame, ready.max(found))
+        let mut ready = self.slices[slice].cache.ready(frame, sectors);
+        let mut waits_for = SmallVec::new();
+        if ready >= PENDING {
+            let parts = self.slices[slice].cache.pending(frame, sectors);
+            if self.urgent {
+                parts.iter().for_each(|p| self.decide_at_once(p.0));
+                ready = self.slices[slice].cache.ready(frame, sectors);
+            } else {
+                let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
+                ready = self.slices[slice].cache.ready(frame, known);
+                waits_for.extend(parts.iter().map(|p| p.0));
+            }
+        }
+        SliceAccess { frame, found, ready: ready.max(found), waits_for }
     }
 
     /// Finds a line in its slice or makes room for it at a cycle.
@@ -238,12 +358,12 @@ impl LowerLevels {
     }
 
     /// Writes bytes of a line to L2, where they arrive at a cycle.
-    pub fn write(&mut self, memory: &DeviceMemory, write: &LineWrite, arrives: u64) {
+    pub fn write(&mut self, memory: &DeviceMemory, write: &LineWrite, arrives: ArrivingRequest) {
         let LineWrite { line, data, mask, policy, transactions } = *write;
         let count = u64::from(sectors_of(mask, self.sector_bytes()).count_ones());
         self.statistics.l2.writes += count;
         let slice = self.slice(line);
-        let start = self.slices[slice].reserve(arrives, u64::from(self.description.l2.interval) * count);
+        let start = self.enter_slice(line, arrives, count, count);
         let home = self.home(memory, line);
         let policy = Self::policy_at(home, policy);
         if policy == L2Policy::WriteThrough {
@@ -276,12 +396,13 @@ impl LowerLevels {
         &mut self,
         memory: &DeviceMemory,
         read: SectorRead,
-        arrives: u64,
+        arrives: ArrivingRequest,
         lanes: u32,
         update: &mut dyn FnMut(&mut LineBytes) -> ByteMask,
     ) -> u64 {
-        let line = read.line;
-        let (frame, done) = self.access(memory, read, arrives, 1);
+        let (line, sectors) = (read.line, u64::from(read.sectors.count_ones()));
+        let load = Load { carried: sectors, served: 1 };
+        let SliceAccess { frame, found, ready: done, .. } = self.access(memory, read, arrives, load);
         let slice = self.slice(line);
         let mut bytes = [0; LONGEST_LINE];
         let cached = self.slices[slice].cache.bytes(frame);
@@ -303,7 +424,7 @@ impl LowerLevels {
             self.statistics.system_written_bytes += u64::from(self.description.sector_bytes);
         }
         self.statistics.l2.writes += u64::from(read.sectors.count_ones());
-        done + each * u64::from(lanes)
+        done + each * u64::from(lanes) + self.reply_delay(line, found, sectors)
     }
 
     /// Takes the link to system memory for some sectors, from a cycle on at the earliest. Returns the cycle behind the last.
@@ -314,8 +435,8 @@ impl LowerLevels {
     }
 
     /// Brings a line into L2 for later (K5).
-    pub fn prefetch(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: u64) {
-        self.access(memory, read, arrives, 1);
+    pub fn prefetch(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest) {
+        self.access(memory, read, arrives, Load { carried: 1, served: 1 });
     }
 
     /// Whether a line has a home to be fetched from: a prefetch of anything else does nothing (K5).
@@ -323,7 +444,8 @@ impl LowerLevels {
         self.home(memory, line) != Home::Nowhere || self.address(line) >= CODE_BASE
     }
 
-    /// Reads sectors from memory, requested at `now`; returns when they are in L2.
+    /// Reads sectors from memory, requested at `now`; returns when they are in L2, which may be pending with the
+    /// number of a request of DRAM.
     fn fetch(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, sectors: u64, now: u64, out: &mut LineBytes) -> u64 {
         let size = self.sector_bytes();
         let count = sectors.count_ones();
@@ -351,7 +473,11 @@ impl LowerLevels {
             return self.use_link(now, count) + u64::from(self.description.system.latency);
         }
         self.statistics.dram_read_bytes += bytes;
-        self.dram.access(self.address(line) & (CODE_BASE - 1), count, false, now)
+        let address = self.address(line) & (CODE_BASE - 1);
+        if self.chooses && !self.urgent {
+            return PENDING | u64::from(self.dram.enqueue(address, count, false, now));
+        }
+        self.dram.access(address, count, false, now)
     }
 
     /// Writes bytes of a line to the memory that it is of.
@@ -379,7 +505,13 @@ impl LowerLevels {
             self.use_link(now, count);
             self.statistics.system_written_bytes += bytes;
         } else {
-            self.dram.access(self.address(line) & (CODE_BASE - 1), count, true, now);
+            let address = self.address(line) & (CODE_BASE - 1);
+            if self.chooses && !self.urgent {
+                // It has been looked up before it goes on.
+                self.dram.enqueue(address, count, true, now + u64::from(self.description.l2.latency));
+            } else {
+                self.dram.access(address, count, true, now);
+            }
             self.statistics.dram_written_bytes += bytes;
         }
     }
@@ -426,6 +558,7 @@ impl LowerLevels {
     /// The end of a launch: what is dirty goes to memory, private memory ends. Takes no time, but counts as traffic.
     pub fn finish(&mut self, memory: &DeviceMemory) {
         let first_private = PRIVATE_BASE / u64::from(self.description.line_bytes);
+        self.urgent = true;
         for i in 0..self.slices.len() {
             for dirty in self.slices[i].cache.clean_all() {
                 if dirty.line >= first_private {
@@ -436,8 +569,12 @@ impl LowerLevels {
                 }
             }
         }
+        self.urgent = false;
         self.private.clear();
         self.statistics.dram_row_hits = std::mem::take(&mut self.dram.row_hits);
+        let shared = &self.translation;
+        self.statistics.l2_tlb = TlbStatistics { look_ups: shared.look_ups, misses: shared.misses };
+        self.statistics.page_walks = shared.walks;
         self.statistics.dram_row_misses = std::mem::take(&mut self.dram.row_misses);
     }
 

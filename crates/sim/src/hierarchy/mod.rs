@@ -11,6 +11,8 @@
 //! - `cluster_caches`: the caches of an SM cluster, that is of the SMs that share an L1.5.
 //! - `lower_levels`: L2, DRAM, system memory, which all SMs share.
 //! - `deferred`: what waits for them where SMs are simulated side by side.
+//! - `undecided`: reads that wait until DRAM has chosen.
+//! - `tlb`: what translation of addresses adds.
 //! - `dram`: channels, banks, rows.
 //!
 //! A warp's access is cut into transactions, one for each line it touches (coalescing); an L1 looks up one a
@@ -34,6 +36,8 @@ mod mshr;
 pub mod policy;
 mod replacement;
 mod sm_caches;
+mod tlb;
+pub(crate) mod undecided;
 
 use std::cell::RefCell;
 
@@ -223,7 +227,9 @@ impl Hierarchy {
         self.used = true;
         let caches = self.clusters[sm / self.cluster_sms].get_mut();
         caches.lower = self.lower.take();
+        caches.set_urgent(true);
         let result = work(caches);
+        caches.set_urgent(false);
         self.lower = caches.lower.take();
         result
     }

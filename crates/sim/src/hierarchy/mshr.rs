@@ -37,6 +37,14 @@ impl Mshrs {
         self.returns.pop().map_or(now, |Reverse(t)| t)
     }
 
+    /// Whether a register is free at a cycle, where those of which it is not known when they return do so later.
+    pub fn is_any_free(&mut self, now: u64) -> bool {
+        while self.returns.peek().is_some_and(|Reverse(t)| *t <= now) {
+            self.returns.pop();
+        }
+        self.returns.len() + self.unknown < self.capacity
+    }
+
     /// A miss takes a register until cycle `returns`.
     #[inline]
     pub fn add(&mut self, returns: u64) {
@@ -95,6 +103,20 @@ mod tests {
         assert_eq!(m.admit(10), 50);
         m.add(120);
         assert_eq!(m.admit(110), 110);
+    }
+
+    #[test]
+    fn a_register_is_free_or_not() {
+        let mut m = Mshrs::new(2);
+        m.add(100);
+        assert!(m.is_any_free(10));
+        m.add_unknown(400);
+        assert!(!m.is_any_free(99) && m.is_any_free(100));
+        m.add(120);
+        m.add(130);
+        assert!(!m.is_any_free(120), "more than there are");
+        m.resolve(110);
+        assert!(m.is_any_free(120));
     }
 
     #[test]

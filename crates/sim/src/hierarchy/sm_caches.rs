@@ -3,6 +3,7 @@
 use super::Path;
 use super::cache::{Cache, LineFrame, Organization};
 use super::line::LineNumber;
+use super::tlb::SmTranslation;
 use heddle_target::Memory;
 
 /// An SM's L1 caches and its network port.
@@ -19,6 +20,8 @@ pub(super) struct SmCaches {
     pub fetched: RecentFetches,
     /// To L2 and back.
     pub port: NetworkPort,
+    /// Of the addresses of what goes to L2.
+    pub translation: SmTranslation,
 }
 
 impl SmCaches {
@@ -49,6 +52,7 @@ impl SmCaches {
             instruction: cache!(m.instruction, 0),
             fetched: RecentFetches::new(),
             port: NetworkPort::default(),
+            translation: SmTranslation::new(m, number),
         }
     }
 

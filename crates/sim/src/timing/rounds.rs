@@ -11,6 +11,9 @@
 //! others are. So nobody waits for all to end a round: while one thread serves the requests of a round or
 //! still simulates a cluster in it, others are in the next.
 //!
+//! Where DRAM chooses among requests, replies become known later than their requests are served, but early
+//! enough (see [`undecided`](super::super::hierarchy::undecided)).
+//!
 //! A cluster stops before the end of a round, and goes on when all others have come as far, where the order
 //! of all SMs matters at once:
 //! - a work-group has ended, and the next one of the launch is to be given out,
@@ -27,6 +30,7 @@ use super::super::HostWrite;
 use super::super::fault::Fault;
 use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
 use super::super::hierarchy::lower_levels::LowerLevels;
+use super::super::hierarchy::undecided::LateReply;
 use super::sm::LaunchContext;
 use super::sm_cluster::{Limits, NEVER, SmCluster, Stop};
 
@@ -115,6 +119,8 @@ struct Rounds<'s, 'a, const N: usize, const W: usize> {
     context: &'s LaunchContext<'a, N>,
     /// Cycles of a round.
     length: u64,
+    /// Cycles from a request in which no answer to it comes, nor any that is not known by then.
+    lookahead: u64,
     threads: usize,
     /// Changes with what is shared.
     version: AtomicU64,
@@ -144,11 +150,22 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
     // From a request to its answer, less what the lines of one access take to be looked up.
     let m = &c.run.machine.memory;
     let way = 2 * u64::from(m.network.latency) + u64::from(m.l2.latency);
-    let length = way.saturating_sub((N * c.lines_per_lane) as u64) / 2;
+    let lines = (N * c.lines_per_lane) as u64;
+    let mut length = way.saturating_sub(lines) / 2;
+    let mut lookahead = 2 * length;
+    let mut wanted = if c.run.options.threads == 0 { crate::host_threads() } else { c.run.options.threads };
+    if c.chooses {
+        // Replies come late anyway: instead of turns there are the shortest rounds.
+        let latencies = [m.data.latency, m.uniform.latency, m.constant.latency, m.instruction.latency];
+        let look_up = lines + u64::from(latencies.into_iter().max().unwrap_or(0)) + u64::from(m.l15.latency) + 1;
+        length = length.min((way + u64::from(m.dram.row_hit)).saturating_sub(look_up) / 2).max(1);
+        lookahead = 2 * length;
+        (length, wanted) = if c.run.options.in_turns { (1, 1) } else { (length, wanted) };
+    }
     let next_group = first_groups(&mut clusters, lower, c);
     let host = c.run.options.host_writes.iter().peekable();
     // Where nothing can be known ahead, all is done in turns.
-    if c.run.options.in_turns || length == 0 {
+    if c.run.options.in_turns && !c.chooses || length == 0 {
         in_turns(&mut clusters, lower, c, next_group, host)?;
         return Ok(clusters);
     }
@@ -170,9 +187,8 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         served: (0, 0),
         result: None,
     }));
-    let wanted = if c.run.options.threads == 0 { crate::host_threads() } else { c.run.options.threads };
     let threads = wanted.clamp(1, clusters.len().max(1));
-    let rounds = Rounds { clusters: &clusters, context: c, length, threads, version: AtomicU64::new(0) };
+    let rounds = Rounds { clusters: &clusters, context: c, length, lookahead, threads, version: AtomicU64::new(0) };
     std::thread::scope(|scope| {
         for thread in 1..threads {
             let (rounds, central) = (&rounds, &central);
@@ -365,14 +381,19 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         shared.served = shared.served.max(until);
         let Some(lower) = shared.lower.as_mut() else { return };
         loop {
-            let heads = shared.positions.iter_mut().map(|p| (p.requests.front().map_or(NEVER, |r| r.0), p));
-            let Some((key, position)) = heads.min_by_key(|h| h.0).filter(|h| h.0 <= until && h.0 != NEVER) else { return };
+            let heads = shared.positions.iter_mut().enumerate();
+            let heads = heads.map(|(k, p)| (p.requests.front().map_or(NEVER, |r| r.0), k, p));
+            let first = heads.min_by_key(|h| h.0).filter(|h| h.0 <= until && h.0 != NEVER);
+            let Some((key, k, position)) = first else { break };
             apply_host_writes(&mut shared.host, self.context, key.0);
             // Those of one cycle follow each other.
             while position.requests.front().is_some_and(|r| r.0 == key) {
                 let Some((_, request)) = position.requests.pop_front() else { break };
-                position.replies.extend(request.serve(lower, self.context.run.memory).map(|reply| (key, reply)));
+                position.replies.extend(request.serve(lower, self.context.run.memory, (k, key)).map(|reply| (key, reply)));
             }
+        }
+        for LateReply { cluster, known, reply } in lower.advance(until.0) {
+            shared.positions[cluster].replies.push((known, reply));
         }
     }
 
@@ -387,6 +408,10 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
+            Some((_, Stop::OpenCycle(i))) if self.context.chooses => {
+                let until = until.max(now.0 + self.lookahead);
+                cluster.settle_cycle(self.context, i, Limits { until, groups_left });
+            }
             Some((_, Stop::OpenCycle(i))) => cluster.after_cycle(self.context, i, limits),
             Some((_, Stop::NeedsLowerLevels(i))) => {
                 apply_host_writes(&mut shared.host, self.context, now.0);

@@ -76,6 +76,8 @@ pub(super) struct LaunchContext<'a, const N: usize> {
     pub threshold: u32,
     /// Lines that a lane of a load touches at most.
     pub lines_per_lane: usize,
+    /// DRAM chooses among requests (FR-FCFS).
+    pub chooses: bool,
     /// Work-groups.
     pub groups: GroupPlan,
 }
@@ -340,6 +342,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                         continue;
                     }
                 }
+                if c.chooses && self.states.asks_memory.contains(rank) && self.lacks_register(c, rank) {
+                    candidates.blocked_until = now + 1;
+                    continue;
+                }
                 if !direct && self.states.asks_memory.contains(rank) && self.needs_lower_levels(c, rank) {
                     candidates.open.insert(rank);
                     self.cycle.candidates = candidates;
@@ -431,13 +437,24 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if parked && next > now + 1 && next >= until {
             return false;
         }
-        self.attribute(c, next - now);
+        self.go_to(c, next);
         if stuck && active_set && issued.is_empty() && !enters {
             self.schedulers.exceed(self.states.live, self.states.ready);
         }
+        true
+    }
+
+    /// Ends the open cycle where nobody knows when something can happen: the next one follows it.
+    pub fn end_cycle_at_once(&mut self, c: &LaunchContext<'a, N>) {
+        self.go_to(c, self.time + 1);
+    }
+
+    /// Ends the open cycle. The next one that is looked at is given.
+    #[inline]
+    fn go_to(&mut self, c: &LaunchContext<'a, N>, next: u64) {
+        self.attribute(c, next - self.time);
         self.time = next;
         self.cycle.phase = Phase::Between;
-        true
     }
 
     /// Whether the end of the cycle looked at last is open.

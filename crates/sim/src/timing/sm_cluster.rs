@@ -43,6 +43,8 @@ pub(super) struct SmCluster<'a, const N: usize, const W: usize> {
     pub done: Vec<bool>,
     /// Why it does not go on, and since when.
     pub stop: Option<(Timestamp, Stop)>,
+    /// It has been told that there are no more work-groups.
+    exhausted: bool,
     /// Replies that it has not received, with when the requests were made.
     replies: VecDeque<(Timestamp, Reply)>,
     /// Work-groups ended since it was last asked.
@@ -55,7 +57,16 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     /// Idle SMs with the caches of their cluster.
     pub fn new(caches: &'a RefCell<ClusterCaches>, numbers: std::ops::Range<usize>, c: &LaunchContext<'a, N>) -> Self {
         let sms: Vec<Sm<N, W>> = numbers.map(|n| Sm::new(n, caches, c)).collect();
-        SmCluster { caches, done: vec![false; sms.len()], sms, stop: None, replies: VecDeque::new(), ended: 0, last: 0 }
+        SmCluster {
+            caches,
+            done: vec![false; sms.len()],
+            sms,
+            stop: None,
+            exhausted: false,
+            replies: VecDeque::new(),
+            ended: 0,
+            last: 0,
+        }
     }
 
     /// The next cycle of an SM, as requests made in it are ordered.
@@ -116,19 +127,39 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     pub fn after_cycle(&mut self, c: &LaunchContext<'a, N>, i: usize, limits: Limits) {
         let key = self.key(i);
         let sm = &mut self.sms[i];
+        let groups_left = limits.groups_left && !self.exhausted;
         if !sm.end_cycle(c, limits.until) {
             // Another work-group may follow at once.
-            if limits.groups_left && (c.groups.most.is_some() || sm.wants_group()) {
+            if groups_left && (c.groups.most.is_some() || sm.wants_group()) {
                 self.stop = Some((key, Stop::OpenCycle(i)));
             }
             return;
         }
+        self.between_cycles(c, i, key, groups_left);
+    }
+
+    /// Goes on with a cycle of which all that can be known is known, until when its SM does nothing else: it ends
+    /// then, or, if there are work-groups for the SM and nobody knows yet, at once.
+    pub fn settle_cycle(&mut self, c: &LaunchContext<'a, N>, i: usize, limits: Limits) {
+        self.exhausted |= !limits.groups_left;
+        let key = self.key(i);
+        self.after_cycle(c, i, limits);
+        if matches!(self.stop, Some((_, Stop::OpenCycle(_)))) {
+            self.stop = None;
+            self.sms[i].end_cycle_at_once(c);
+            self.between_cycles(c, i, key, limits.groups_left);
+        }
+    }
+
+    /// What follows a cycle: more work-groups, if there are any for the SM.
+    fn between_cycles(&mut self, c: &LaunchContext<'a, N>, i: usize, key: Timestamp, groups_left: bool) {
+        let sm = &mut self.sms[i];
         if let Some(most) = c.groups.most {
             let room = c.groups.fixed + 2 * c.groups.demand;
             let free = sm.registers.free;
             sm.registers.admission.adapt(sm.time, free, room, most);
         }
-        if limits.groups_left && sm.wants_group() {
+        if groups_left && sm.wants_group() {
             self.stop = Some((key, Stop::WantsGroup(i)));
         } else {
             self.done[i] = sm.resident_groups() == 0;
@@ -138,6 +169,10 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     /// Takes replies, and goes on with what waits for the answers to requests up to `until`, all of which have been given to it.
     pub fn receive_replies(&mut self, c: &LaunchContext<'a, N>, replies: Vec<(Timestamp, Reply)>, until: Option<Timestamp>) {
         self.replies.extend(replies);
+        if c.chooses {
+            // Some become known later than they are asked for.
+            self.replies.make_contiguous().sort_by_key(|r| r.0);
+        }
         let Some(until) = until else { return };
         let SmCluster { caches, sms, .. } = self;
         let first = sms.first().map_or(0, |s| s.number);

@@ -180,6 +180,13 @@ const ACROSS: &[(&str, &str, &str)] = &[
     ("memory.l2.bytes", "memory.l2.bytes=16384", "memory.l2.bytes=0"),
     ("memory.dram.row-bytes", "memory.dram.row-bytes=128", "memory.dram.row-bytes=64"),
     ("memory.dram.row-bytes", "memory.dram.row-bytes=65536", "memory.dram.row-bytes=131072"),
+    ("memory.tlb.entries", "memory.tlb.entries=65536", "memory.tlb.entries=65552"),
+    ("memory.l2-tlb.entries", "memory.l2-tlb.entries=16", "memory.l2-tlb.entries=15"),
+    (
+        "memory.dram.scheduler",
+        "memory.dram={scheduler='fr-fcfs',row-hit=4,channels=1,banks=1,row-bytes=1024,row-miss=9,row-cycle=9,interval=1,sector-pj=0.0,activate-pj=0.0}",
+        "memory.dram={scheduler='fr-fcfs',row-hit=3,channels=1,banks=1,row-bytes=1024,row-miss=9,row-cycle=9,interval=1,sector-pj=0.0,activate-pj=0.0}",
+    ),
     ("memory.dram.t-rfc", "memory.dram.t-refi=1", "memory.dram.t-rfc=1"),
     (
         "memory.dram.mapping",

@@ -18,6 +18,7 @@ impl ClusterCaches {
         let policy = &AccessPolicy { l2_device: L2Policy::Normal, ..*policy };
         let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
         self.begin_access();
+        let was_urgent = self.set_urgent(true);
         let mut offsets = [0; 64];
         let transactions = self.coalescer.coalesce(access, 0, &mut offsets);
         let bytes = access.bytes as usize;
@@ -39,7 +40,7 @@ impl ClusterCaches {
             let network = self.memory.network;
             let count = u64::from(t.sectors.count_ones());
             let interval = u64::from(network.interval) * count;
-            let arrives = self.inject(from, interval);
+            let arrives = self.inject(from, t.line, interval);
             let sector_bytes = self.coalescer.geometry.sector_bytes;
             self.statistics.network_sectors += 2 * count;
             self.statistics.l1_to_l2_bytes += count * sector_bytes;
@@ -49,6 +50,7 @@ impl ClusterCaches {
             let ready = lower.atomic(memory, read, arrives, t.lanes.count_ones(), &mut all);
             cost.ready = cost.ready.max(ready + interval + u64::from(network.latency));
         }
+        self.set_urgent(was_urgent);
         self.coalescer.recycle(transactions);
         self.end_access(&mut cost);
         cost
@@ -143,7 +145,7 @@ impl ClusterCaches {
                 self.read_l15(memory, from, read, &mut data);
             }
             _ => {
-                let arrives = self.inject(from, u64::from(self.memory.network.interval));
+                let arrives = self.inject(from, line, u64::from(self.memory.network.interval));
                 if let Some(lower) = &mut self.lower {
                     lower.prefetch(memory, read, arrives);
                 }

@@ -11,9 +11,6 @@ use super::{ClusterCaches, Requester};
 use crate::DeviceMemory;
 use heddle_isa::{CachePolicy, MemorySpace};
 
-/// Lines of code that are fetched before they are needed.
-const FETCH_AHEAD: u64 = 2;
-
 impl ClusterCaches {
     /// Fetches the line of code that holds byte `offset` for an SM; returns the cycle at which it is there,
     /// which may be pending. The next lines are fetched ahead.
@@ -32,7 +29,7 @@ impl ClusterCaches {
         let sectors = geometry.all_sectors();
         let mut needed = None;
         let mut ready = now;
-        for ahead in 0..=FETCH_AHEAD {
+        for ahead in 0..=u64::from(self.memory.instruction.prefetch) {
             let cache = &mut self.sms[index].instruction;
             let (frame, eviction) = match cache.find(line + ahead) {
                 Some(frame) => {

@@ -1,6 +1,7 @@
 //! Loads whose bytes come late: what happens when they are there, and which loads may not begin before.
 
 use super::super::super::exec::Late;
+use super::super::super::hierarchy::cluster_caches::Probe;
 use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
 use super::super::super::hierarchy::{AccessCost, Path};
 use super::super::super::trace::Issued;
@@ -70,6 +71,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         match c.statics.insts[index].way {
             Way::Free => false,
             Way::Direct => true,
+            // Where DRAM chooses it waits for a register before.
+            Way::Load if c.chooses => false,
             Way::Load => {
                 let d = &c.code[index];
                 let lanes = if d.scalar { 1 } else { self.warps.warps[s].lanes.active(d).count_ones() };
@@ -83,18 +86,41 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
+    /// Whether a warp's next instruction is a load that has to wait, where DRAM chooses among requests: no register
+    /// is free, or a line is on its way for which enough wait. What returns at a later cycle has not returned, so
+    /// that it makes no difference whether that cycle is known.
+    #[cold]
+    pub(super) fn lacks_register(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> bool {
+        let s = self.warps.slot_of(rank);
+        let index = self.warps.slots[s].pc as usize;
+        if c.statics.insts[index].way != Way::Load {
+            return false;
+        }
+        let (path, now) = (c.code[index].path, self.time);
+        let mut caches = self.caches.borrow_mut();
+        let limits = caches.limits_merges(self.number, path);
+        let free = caches.is_register_free(self.number, path, now);
+        drop(caches);
+        !free || limits && self.probe(c, s).full
+    }
+
     /// Whether it is known when all misses of a warp's next instruction, a load, can leave, and how long it
     /// waits for others', by the lines that it really touches.
     #[cold]
     fn is_admitted(&mut self, c: &LaunchContext<'a, N>, s: usize, path: Path) -> bool {
+        let probe = self.probe(c, s);
+        !probe.waits && self.caches.borrow_mut().can_admit(self.number, path, probe.lines, self.time)
+    }
+
+    /// What a warp's next instruction, a load, would do.
+    fn probe(&mut self, c: &LaunchContext<'a, N>, s: usize) -> Probe {
         let (slot, warp) = self.warps.get_mut(s);
         let d = &c.code[slot.pc as usize];
         let lanes = &mut warp.lanes;
+        lanes.clock = self.time;
         self.caches.borrow_mut().begin_probe();
         (d.run)(lanes, d);
         (lanes.late, lanes.access) = (None, None);
-        let caches = &mut *self.caches.borrow_mut();
-        let probe = caches.end_probe();
-        !probe.waits && caches.can_admit(self.number, path, probe.lines, self.time)
+        self.caches.borrow_mut().end_probe()
     }
 }
