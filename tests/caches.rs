@@ -19,7 +19,9 @@ fn machine(more: &[&str]) -> Machine {
     let policy = ["data", "uniform", "constant", "instruction", "l15", "l2"]
         .map(|cache| format!("memory.{cache}.replacement={}", REPLACEMENT.get()));
     let set: Vec<String> = set.iter().chain(more).map(ToString::to_string).chain(policy).collect();
-    Machine::load(None, &set).unwrap()
+    // Its clusters tell the units of the assembled programs apart.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/machines/mixed.toml");
+    Machine::load(Some(std::path::Path::new(path)), &set).unwrap()
 }
 
 /// Hierarchy and memory with a buffer of 64 KiB in device and one in system memory.

@@ -275,14 +275,18 @@ fn run_shared(change: impl Fn(String) -> String, registers: u32) -> assert_cmd::
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("k.mir"), SHARED).unwrap();
-    let text = heddle().args(["build", "--emit", "asm", "-o", "-"]).arg(path("k.mir")).assert().success();
+    let text = heddle()
+        .args(["build", "--target", "machines/mixed.toml", "--emit", "asm", "-o", "-"])
+        .arg(path("k.mir"))
+        .assert()
+        .success();
     let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
     std::fs::write(path("k.s"), change(text)).unwrap();
     heddle().arg("as").arg(path("k.s")).arg("-o").arg(path("k.o")).assert().success();
     let expect = r#"{"source":"k.mir","buffers":{"a":{"zeros":[512],"dtype":"int32","save":"out.npy"}},
         "launches":[{"kernel":"k","global":[512],"local":[64],"args":[{"buffer":"a"}]}]}"#;
     std::fs::write(path("case.json"), expect).unwrap();
-    let machine = ["--set", "sm.count=1", "--set", "sm.max-main-registers=8"];
+    let machine = ["--target", "machines/mixed.toml", "--set", "sm.count=1", "--set", "sm.max-main-registers=8"];
     let result = heddle()
         .arg("run")
         .arg(path("case.json"))

@@ -104,7 +104,9 @@ fn shapes(path: &Path) -> Result<(), Failed> {
     for clusters in [1, 2, 4, 8] {
         for local in [0, 2, 4, 8, 16] {
             let mut machine = Machine::default_machine();
-            let template = machine.clusters[2].clone();
+            machine.shared_units.clear();
+            let mut template = machine.clusters[0].clone();
+            template.units = vec![Unit::Alu, Unit::Sfu, Unit::Double, Unit::Control];
             machine.clusters = (0..clusters)
                 .map(|i| {
                     let mut c = template.clone();
@@ -153,20 +155,20 @@ const SCHEDULED: [&str; 12] = [
 
 /// What else the SMs are like.
 const SMS: [(&str, &[&str]); 5] = [
-    ("whole", &["sm.active-warps=8"]),
+    ("whole", &["sm.schedulers=1", "sm.active-warps=8"]),
     ("sub-cores", &["sm.schedulers=4", "sm.issue-width=1", "sm.active-warps=4", "sm.rotate-clusters=true"]),
-    ("banks", &["main-file.banks=2", "main-file.latency=2", "sm.active-warps=3"]),
+    ("banks", &["sm.schedulers=1", "main-file.banks=2", "main-file.latency=2", "sm.active-warps=3"]),
     (
         "collectors",
         &[
             "main-file.banks=4",
             "main-file.collectors=2",
             "sm.schedulers=2",
-            "shared-units=[{name='memory',units=['load-store'],clusters=['a0','a1','a2']}]",
+            "shared-units=[{name='all',units=['load-store','sfu','double'],clusters=['a0','a1']}]",
             "sm.dispatch-cycles=25",
         ],
     ),
-    ("renamed", &["sm.count=1", "sm.main-registers=4096", "sm.max-main-registers=120", "sm.active-warps=2"]),
+    ("renamed", &["sm.count=1", "sm.schedulers=1", "sm.main-registers=4096", "sm.max-main-registers=120", "sm.active-warps=2"]),
 ];
 
 fn cases() -> Vec<PathBuf> {

@@ -216,7 +216,13 @@ mod tests {
         for path in heddle_target::docs::simulator_only() {
             let others = match path.split('.').fold(&value, |at, key| &at[key]) {
                 toml::Value::Integer(i) => [i * 2, i / 2, i + 1].map(|v| v.to_string()).to_vec(),
-                toml::Value::Float(f) => vec![toml::Value::Float(f + 1.0).to_string()],
+                toml::Value::Float(f) => [f + 1.0, f / 2.0].map(|v| toml::Value::Float(v).to_string()).to_vec(),
+                toml::Value::Boolean(b) => vec![(!b).to_string()],
+                toml::Value::String(now) => {
+                    let words = ["other", "fifo", "lru", "linear", "hashed", "through", "back", "fr-fcfs", "in-order"];
+                    let mappings = ["row:bank:column:channel:column.8", "row:column:bank:channel:column.8"];
+                    words.into_iter().chain(mappings).filter(|w| w != now).map(String::from).collect()
+                }
                 _ => vec!["other".into()],
             };
             let possible = |o: &String| {

@@ -31,15 +31,15 @@
 //!
 //! // `a` is the argument at byte 8 of the constant bank.
 //! let source = concat!(
-//!     r#".object {"version":1,"machine":"heddle","clusters":4,"kernels":[],"data_relocations":[],"data_align":1}"#,
+//!     r#".object {"version":1,"machine":"heddle","clusters":2,"kernels":[],"data_relocations":[],"data_align":1}"#,
 //!     "\n",
 //!     r#".kernel {"name":"triple","text_offset":0,"text_size":0,"local_bytes":0,"private_bytes":0,"#,
 //!     r#""args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":8}],"#,
-//!     r#""main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0,0,0],"#,
+//!     r#""main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0],"#,
 //!     r#""scalar_registers":0,"predicate_registers":0,"required_work_group":null,"warp_size":32}"#,
 //!     "\n  mul.b32 m0, gid.x, 3",
 //!     "\n  shl.b32 m1, gid.x, 2",
-//!     "\n  c3 st.global.b32 [c[0x8] + u32 m1], m0",
+//!     "\n  st.global.b32 [c[0x8] + u32 m1], m0",
 //!     "\n  exit\n",
 //! );
 //! let machine = Machine::default_machine();

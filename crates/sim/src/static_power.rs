@@ -38,7 +38,7 @@ mod tests {
     fn machine(sets: &[&str]) -> Machine {
         let fixed = ["sm.count=8", "clock-mhz=1000.0", "energy.static-watts=2.0"];
         let sets: Vec<String> = fixed.iter().chain(sets).map(|s| s.to_string()).collect();
-        Machine::load(None, &sets).unwrap()
+        heddle_target::testing::mixed(&sets)
     }
 
     fn of(sets: &[&str]) -> Vec<(String, f64)> {

@@ -415,7 +415,7 @@ mod tests {
     use super::*;
 
     fn recorder(slices: usize) -> Recorder {
-        let machine = Machine::load(None, &["sm.count=1".into()]).unwrap();
+        let machine = heddle_target::testing::mixed(&["sm.count=1"]);
         Recorder::new(Record { time_line: true, slices }, &machine, 4)
     }
 

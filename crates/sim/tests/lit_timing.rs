@@ -35,7 +35,8 @@ fn tests(text: &str, name: &str) -> Vec<Test> {
         while let (Some(option), Some(value)) = (words.next(), words.next()) {
             let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{name}: {option} {text}"));
             match option {
-                "--set" => test.set.push(value.into()),
+                // As the shell gives it.
+                "--set" => test.set.push(value.trim_matches('"').into()),
                 "--global" => test.global = number(value),
                 "--local" => test.local = Some(number(value)),
                 "--offset" => test.offset = number(value),

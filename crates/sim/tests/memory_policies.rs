@@ -4,7 +4,6 @@
 use heddle_sim::hierarchy::Hierarchy;
 use heddle_sim::statistics::{HierarchyStatistics, Statistics};
 use heddle_sim::{DeviceMemory, Launch, Options, Program, Simulation};
-use heddle_target::Machine;
 
 const HEADER: &str = r#".object {"version":1,"machine":"heddle","clusters":4,"kernels":[],"data_relocations":[],"data_align":1}
 .kernel {"name":"k","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"int*","kind":"global","offset":8,"size":8,"align":8},{"name":"b","type_name":"int*","kind":"global","offset":16,"size":8,"align":8}],"local_bytes":0,"private_bytes":64,"main_registers":16,"fixed_registers":16,"shared_demand":0,"local_registers":[0,0,0,0],"scalar_registers":8,"predicate_registers":2,"required_work_group":null,"warp_size":32}
@@ -89,7 +88,7 @@ fn run(more: &[&str], options: &Options) -> (Vec<u8>, Statistics) {
 
 fn execute(body: &str, work_items: u32, more: &[&str], options: &Options) -> (Vec<u8>, Statistics) {
     let set: Vec<String> = SMALL.iter().chain(more).map(ToString::to_string).collect();
-    let machine = Machine::load(None, &set).unwrap_or_else(|e| panic!("{e}"));
+    let machine = heddle_target::testing::mixed(&set);
     let image = heddle_object::asm::assemble(&format!("{HEADER}{body}")).unwrap_or_else(|e| panic!("{e}"));
     let program = Program::from_image(&image, image.kernel("k").unwrap(), &machine).unwrap();
     let mut memory = DeviceMemory::new(1 << 20);
@@ -216,7 +215,7 @@ fn lines_of_code_fetched_ahead() {
         assert_eq!((instruction.misses, l15.reads), (if ahead == 0 { 8 } else { 1 }, 4 * (8 + u64::from(ahead))), "{ahead}");
         t.cycles
     };
-    let m = Machine::default_machine().memory;
+    let m = heddle_target::testing::mixed::<String>(&[]).memory;
     let (none, two, seven) = (of(0), of(2), of(7));
     // Eight trips to DRAM, or one with the others close behind.
     let trip = m.instruction.latency + m.l15.latency + 2 * m.network.latency + m.l2.latency + m.dram.row_hit;

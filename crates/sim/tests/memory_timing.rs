@@ -5,7 +5,6 @@
 use heddle_isa::{CachePolicy, MemorySpace};
 use heddle_sim::DeviceMemory;
 use heddle_sim::hierarchy::{Access, AccessCost, Hierarchy, Path};
-use heddle_target::Machine;
 
 /// One slice, one channel, one bank; no two latencies alike.
 const MACHINE: [&str; 26] = [
@@ -53,7 +52,7 @@ struct Bench {
 
 fn bench(more: &[&str]) -> Bench {
     let set: Vec<String> = MACHINE.iter().chain(more).map(ToString::to_string).collect();
-    let machine = Machine::load(None, &set).unwrap();
+    let machine = heddle_target::testing::mixed(&set);
     let mut memory = DeviceMemory::new(1 << 20);
     let device = memory.allocate("device", 1 << 16).unwrap();
     let system = memory.allocate("system", 1 << 16).unwrap();

@@ -74,7 +74,7 @@ const fn warps(warps: u32) -> Sizes {
 
 fn machine(overrides: &[&str]) -> Machine {
     let all: Vec<String> = BASE.iter().chain(overrides).map(ToString::to_string).collect();
-    Machine::load(None, &all).unwrap()
+    heddle_target::testing::mixed(&all)
 }
 
 fn try_launch(code: &str, sizes: Sizes, machine: &Machine, options: &Options) -> Result<(TimingStatistics, Vec<u8>), Box<Fault>> {

@@ -417,7 +417,7 @@ fn compare(insts: Vec<Inst>, layout: Layout, rounds: &[[[Words; N]; 3]], machine
 
 #[test]
 fn every_operation_does_what_its_reference_says() {
-    let machine = Machine::load(None, &[] as &[String]).unwrap();
+    let machine = heddle_target::testing::mixed::<String>(&[]);
     let mut rng = Pcg64Mcg::seed_from_u64(19);
     // Instructions with sources of the same types share programs.
     let mut groups: std::collections::BTreeMap<Vec<Type>, Vec<Inst>> = Default::default();
@@ -472,7 +472,7 @@ fn every_instruction_that_the_rules_allow_is_executable() {
 
 /// Runs instructions on one warp with these contents of m0 to m11, and shows it.
 fn run(insts: Vec<Inst>, mask: u64, rows: &[[u32; N]], local: &mut [u32], check: impl FnOnce(&Warp<N>, &Program)) {
-    let machine = Machine::load(None, &[] as &[String]).unwrap();
+    let machine = heddle_target::testing::mixed::<String>(&[]);
     let placed = insts.into_iter().map(|i| on_some_cluster(i.clone(), &machine).unwrap_or_else(|| panic!("{i:?}"))).collect();
     let program = load(placed, &machine);
     let (launch, memory, options) = (launch(&program), DeviceMemory::new(1 << 20), Options::default());

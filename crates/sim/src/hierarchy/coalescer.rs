@@ -154,7 +154,7 @@ mod tests {
     use heddle_isa::CachePolicy;
 
     fn coalesce(space: MemorySpace, addresses: &[u64], bytes: u32, part: u64) -> (Vec<Transaction>, LaneOffsets) {
-        let mut coalescer = Coalescer::new(&Machine::default_machine());
+        let mut coalescer = Coalescer::new(&heddle_target::testing::mixed::<String>(&[]));
         let mask = (1 << addresses.len()) - 1;
         let access = Access { sm: 0, now: 0, space, policy: CachePolicy::Default, addresses, mask, bytes, private: 0 };
         let mut offsets = [0; 64];
@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn lanes_of_a_line_share_a_transaction() {
-        let line = u64::from(Machine::default_machine().memory.line_bytes);
-        let sector = u64::from(Machine::default_machine().memory.sector_bytes);
+        let line = u64::from(heddle_target::testing::mixed::<String>(&[]).memory.line_bytes);
+        let sector = u64::from(heddle_target::testing::mixed::<String>(&[]).memory.sector_bytes);
         let base = 16 * line;
         let (one, offsets) = coalesce(MemorySpace::Global, &[base, base + 4, base + sector], 4, 0);
         assert_eq!(one, [Transaction { line: 16, sectors: 0b11, lanes: 0b111 }]);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn words_of_private_memory_lie_side_by_side() {
-        let machine = Machine::default_machine();
+        let machine = heddle_target::testing::mixed::<String>(&[]);
         let line = u64::from(machine.memory.line_bytes);
         // Every lane's bytes 8 to 15, in two parts of a word each.
         let addresses = vec![8; 4];

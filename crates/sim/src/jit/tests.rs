@@ -188,14 +188,14 @@ fn compare(seed: u64, machine: &Machine) -> usize {
 
 #[test]
 fn compiled_instructions_do_what_interpreted_ones_do() {
-    let machine = Machine::load(None, &[] as &[String]).unwrap();
+    let machine = heddle_target::testing::mixed::<String>(&[]);
     let accepted: usize = (0..60).map(|seed| compare(seed, &machine)).sum();
     assert_eq!(accepted, 60 * LENGTH);
 }
 
 #[test]
 fn a_kernel_that_is_launched_again_and_again_is_translated() {
-    let machine = Machine::load(None, &[] as &[String]).unwrap();
+    let machine = heddle_target::testing::mixed::<String>(&[]);
     let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
     let program = Program::load(vec![exit], &header(), Vec::new(), &machine).unwrap();
     let options = Options::default();

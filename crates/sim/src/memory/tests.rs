@@ -150,7 +150,7 @@ fn freed_memory_goes_back() {
 /// A kernel's races are found in reserved memory with gaps, and the same kernel without races has none.
 #[test]
 fn races_are_found_far_apart() {
-    let machine = heddle_target::Machine::default_machine();
+    let machine = heddle_target::testing::mixed::<String>(&[]);
     let options = crate::Options { check_races: true, check_uninitialised: true, ..Default::default() };
     for (shift, races) in [(2, false), (0, true)] {
         let source = format!(

@@ -137,12 +137,12 @@ mod tests {
     use super::*;
 
     fn machine(overrides: &[&str]) -> Machine {
-        Machine::load(None, &overrides.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
+        heddle_target::testing::mixed(&overrides.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
     #[test]
     fn clusters_have_ports_and_units_of_their_own() {
-        let plan = PortPlan::new(&Machine::default_machine());
+        let plan = PortPlan::new(&heddle_target::testing::mixed::<String>(&[]));
         assert_eq!((plan.ports.len(), plan.period), (2 + 4 * UNITS, 1));
         for (number, port) in plan.ports.iter().enumerate() {
             assert_eq!(usize::from(port.unit), number);

@@ -36,7 +36,7 @@ impl Bench {
         let object = r#".object {"version":1,"machine":"heddle","clusters":4,"kernels":[],"data_relocations":[],"data_align":1}"#;
         let (copy, follow, large) = (header("copy", 4), header("follow", 8), header("large", 200));
         let source = format!("{object}\n{copy}\n{KERNELS}\n{follow}\n{FOLLOW}\n{large}\n{KERNELS}");
-        let machine = Machine::default_machine();
+        let machine = heddle_target::testing::mixed::<String>(&[]);
         let image = heddle_object::asm::assemble(&source).unwrap();
         Bench { image, device: DeviceState::new(memory, &machine), machine, options: Options::default() }
     }

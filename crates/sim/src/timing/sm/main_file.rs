@@ -238,13 +238,13 @@ mod tests {
 
     fn state(overrides: &[&str]) -> MainFileState {
         let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-        let machine = Machine::load(None, &overrides).unwrap();
+        let machine = heddle_target::testing::mixed(&overrides);
         *MainFileState::new(&machine, &PortPlan::new(&machine)).unwrap()
     }
 
     #[test]
     fn a_file_without_limits_is_none() {
-        let machine = Machine::default_machine();
+        let machine = heddle_target::testing::mixed::<String>(&[]);
         assert!(MainFileState::new(&machine, &PortPlan::new(&machine)).is_none());
         let mut latency = state(&["main-file.latency=3"]);
         assert_eq!((latency.read(0, &[0, 0, 0], 5), latency.write(0, &[1, 1], 5, 9)), (5, 9));

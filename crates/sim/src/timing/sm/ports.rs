@@ -115,13 +115,12 @@ impl<const W: usize> IssuePorts<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use heddle_target::Machine;
 
     const FIRST: usize = 2;
 
     fn ports(overrides: &[&str]) -> IssuePorts<1> {
         let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-        IssuePorts::new(&PortPlan::new(&Machine::load(None, &overrides).unwrap()))
+        IssuePorts::new(&PortPlan::new(&heddle_target::testing::mixed(&overrides)))
     }
 
     #[test]

@@ -229,7 +229,7 @@ mod tests {
 
     fn schedulers(overrides: &[&str]) -> Schedulers<1> {
         let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-        let machine = Machine::load(None, &overrides).unwrap();
+        let machine = heddle_target::testing::mixed(&overrides);
         Schedulers::new(&machine, &PortPlan::new(&machine))
     }
 
