@@ -88,7 +88,7 @@ fn cycles_are_exact() {
             let mut rest = json.as_str();
             assert!(!test.checks.is_empty(), "{name}: {} has no expectation", test.prefix);
             for check in &test.checks {
-                match rest.split_once(check.as_str()) {
+                match rest.split_once(check.replace("{{$}}", "\n").as_str()) {
                     Some((_, behind)) => rest = behind,
                     None => {
                         let cycles = statistics.cycles().unwrap_or(0);
