@@ -65,6 +65,7 @@ fn other_memories() {
         &["memory.l2.write-allocate=false"],
         &["memory.dram.t-rcd=30", "memory.dram.t-rp=25", "memory.dram.t-ras=60", "memory.dram.t-rrd=8", "memory.dram.t-wr=20"],
         &["memory.dram.scheduler=fr-fcfs", "memory.dram.t-rcd=30", "memory.dram.t-rp=25", "memory.dram.t-wr=20"],
+        &["memory.dram.scheduler=fr-fcfs", "memory.data.misses=48"],
         &["memory.dram.t-ccd=24", "memory.dram.t-rtw=10", "memory.dram.t-wtr=12"],
         &["memory.dram.t-refi=4000", "memory.dram.t-rfc=400"],
         &["memory.dram.mapping=row:bank:channel:column", "memory.dram.hash=false"],
