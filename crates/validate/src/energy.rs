@@ -5,34 +5,26 @@ use std::collections::BTreeMap;
 use heddle_isa::{Inst, Operand, Space};
 use heddle_sim::Statistics;
 use heddle_sim::statistics::{Accesses, CacheStatistics};
-use heddle_target::Machine;
+use heddle_target::{Machine, Scheduler};
 
 /// Energy of a launch by component in picojoules, from what it counted. `code` has the instructions of its profile.
 pub fn energy(machine: &Machine, code: &[Inst], s: &Statistics) -> BTreeMap<&'static str, f64> {
     let (e, m) = (&machine.energy, &machine.memory);
     let mut out: BTreeMap<&'static str, f64> = BTreeMap::new();
     let mut put = |name, pj: f64| *out.entry(name).or_default() += pj;
-    let file = |a: &Accesses, read: f64, write: f64, mm: f64| {
-        a.reads as f64 * read + a.writes as f64 * write + (a.reads + a.writes) as f64 * mm * e.wire_pj_per_mm
+    let file = |a: &Accesses, price: [f64; 2], mm: f64| {
+        a.reads as f64 * price[0] + a.writes as f64 * price[1] + (a.reads + a.writes) as f64 * mm * e.wire_pj_per_mm
     };
     let r = &s.registers;
-    put("register-file main", file(&r.main, e.main_read_pj, e.main_write_pj, e.distance_mm.main));
+    put("register-file main", file(&r.main, main_file(machine), e.distance_mm.main));
     for (a, cluster) in r.local.iter().zip(&machine.clusters) {
-        let entry = |table: &[f64]| {
-            let last = table.len().saturating_sub(1);
-            table.get((cluster.local_registers.max(1) as usize - 1).min(last)).copied().unwrap_or(0.0)
-        };
         let mm = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
-        put("register-file local", file(a, entry(&e.local_read_pj), entry(&e.local_write_pj), mm));
+        put("register-file local", file(a, local_file(machine, cluster.local_registers), mm));
     }
-    // C13: the scalar file's prices are those of a file of some size, and grow with its own.
-    let scalar_bytes = f64::from(machine.sm.scalar_registers * machine.sm.max_warps) * 4.0;
-    let grown = |pj: f64, exponent: f64| match e.arrays.scalar_file_bytes {
-        0 => pj,
-        listed => pj * (scalar_bytes / f64::from(listed)).powf(exponent),
-    };
-    let (read, write) = (grown(e.scalar_read_pj, e.arrays.read_exponent), grown(e.scalar_write_pj, e.arrays.write_exponent));
-    put("register-file scalar", file(&r.scalar, read, write, e.distance_mm.scalar));
+    // Units that clusters share are farther away.
+    let longer = (e.distance_mm.local_shared - e.distance_mm.local).max(0.0);
+    put("register-file local", file(&r.local_by_shared_units, [0.0; 2], longer));
+    put("register-file scalar", file(&r.scalar, scalar_file(machine), e.distance_mm.scalar));
     put("register-file predicate", (r.predicate.reads + r.predicate.writes) as f64 * e.predicate_pj);
     put("issue", s.instructions as f64 * e.issue_pj);
     let Some(timing) = &s.timing else { return out };
@@ -61,6 +53,83 @@ pub fn energy(machine: &Machine, code: &[Inst], s: &Statistics) -> BTreeMap<&'st
     put("memory system", sectors(h.system_read_bytes + h.system_written_bytes) * m.system.sector_pj);
     put("static", static_energy(machine, timing.cycles, timing.sm_cycles));
     out
+}
+
+/// Picojoules of 32 bits of a lane in an array of so many bytes, reading and writing, where those of an array of `listed`
+/// bytes are known: powers of the capacity (C13).
+fn grown(machine: &Machine, known: [f64; 2], bytes: f64, listed: u32) -> [f64; 2] {
+    let arrays = &machine.energy.arrays;
+    let ratio = if listed == 0 { 1.0 } else { bytes / f64::from(listed) };
+    [known[0] * ratio.powf(arrays.read_exponent), known[1] * ratio.powf(arrays.write_exponent)]
+}
+
+/// The main file's: each scheduler has its share of the registers, in banks that are cut every four lanes.
+fn main_file(machine: &Machine) -> [f64; 2] {
+    let (e, banks) = (&machine.energy, machine.main_file.banks);
+    let known = [e.main_read_pj, e.main_write_pj];
+    if banks == 0 {
+        return known;
+    }
+    let of_lane = f64::from(machine.sm.main_registers) / f64::from(machine.sm.schedulers * machine.warp_size);
+    grown(machine, known, of_lane / f64::from(banks) * 16.0, e.arrays.main_bank_bytes)
+}
+
+/// The scalar file's: one array holds what a scheduler's warps have.
+fn scalar_file(machine: &Machine) -> [f64; 2] {
+    let (e, sm) = (&machine.energy, &machine.sm);
+    let bytes = f64::from(4 * sm.scalar_registers * sm.max_warps.div_ceil(sm.schedulers));
+    grown(machine, [e.scalar_read_pj, e.scalar_write_pj], bytes, e.arrays.scalar_file_bytes)
+}
+
+/// A local file's of so many registers a work-item: a small array's by the table, or a large array's with more ports than
+/// the main file's, whichever is less.
+fn local_file(machine: &Machine, registers: u32) -> [f64; 2] {
+    let (e, sm) = (&machine.energy, &machine.sm);
+    let entries = registers.max(1);
+    let listed = |table: &[f64]| {
+        let entry = (entries as usize).min(table.len()).checked_sub(1);
+        entry.and_then(|i| table.get(i)).copied().unwrap_or(0.0)
+    };
+    let tables = [&e.local_read_pj, &e.local_write_pj];
+    if e.arrays.table_warps == 0 {
+        return tables.map(|t| listed(t));
+    }
+    // Only the warps of the active set, if there is one, hold local registers.
+    let active = match (sm.scheduler, sm.active_warps) {
+        (Scheduler::TwoLevel, warps) if warps > 0 => warps.min(sm.max_warps),
+        _ => sm.max_warps,
+    };
+    let held = f64::from((registers * active.div_ceil(sm.schedulers)).max(1));
+    // Counted in entries of the table's arrays: those of `table-warps` warps.
+    let small = tables.map(|t| along(t, held / f64::from(e.arrays.table_warps)).unwrap_or_else(|| listed(t)));
+    if e.arrays.main_bank_bytes == 0 {
+        return small;
+    }
+    let large = grown(machine, [e.main_read_pj, e.main_write_pj], 16.0 * held, e.arrays.main_bank_bytes);
+    [0, 1].map(|i: usize| small[i].min(large[i] * e.arrays.port_factor))
+}
+
+/// The price of so many entries, by a table of those of 1, 2, 3, … entries: on straight lines between the logarithms of
+/// entries and prices, and beyond the ends along the line that is nearest to all of them. `None` if there is no such line.
+fn along(table: &[f64], entries: f64) -> Option<f64> {
+    let points: Vec<(f64, f64)> = table.iter().enumerate().map(|(i, pj)| ((i as f64 + 1.0).ln(), pj.ln())).collect();
+    if points.len() < 2 || points.iter().any(|p| !p.1.is_finite()) {
+        return None;
+    }
+    let (n, x) = (points.len() as f64, entries.ln());
+    let sum = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    let (sx, sy) = (sum(|p| p.0), sum(|p| p.1));
+    let slope = (n * sum(|p| p.0 * p.1) - sx * sy) / (n * sum(|p| p.0 * p.0) - sx * sx);
+    let (first, last) = (points[0], points[points.len() - 1]);
+    let y = if x <= first.0 {
+        first.1 + slope * (x - first.0)
+    } else if x >= last.0 {
+        last.1 + slope * (x - last.0)
+    } else {
+        let pair = points.windows(2).find(|pair| x <= pair[1].0)?;
+        pair[0].1 + (pair[1].1 - pair[0].1) * (x - pair[0].0) / (pair[1].0 - pair[0].0)
+    };
+    Some(y.exp())
 }
 
 /// Static power times time: the device's for the launch, that of an SM for as long as it has work, and where SMs are

@@ -4,7 +4,7 @@
 //! the caches, a *sector* its unit of transfer.
 
 use heddle_isa::OpClass;
-use heddle_target::{Machine, Replacement, Timing};
+use heddle_target::{DramScheduler, Machine, Replacement, Timing};
 
 /// A cache hierarchy's level, as a chain of loads sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,14 +233,22 @@ pub fn load_interval(machine: &Machine, lines: f64) -> f64 {
     row(machine, OpClass::LoadGlobal).map_or(1.0, |t| f64::from(t.interval)) + lines - 1.0
 }
 
-/// What limits a stream of loads that L2 (or DRAM, if `from_dram`) serves, cycles a load: an SM's warps have
-/// `in_flight` of them on their way, each of `lines` lines and `sectors` sectors.
-pub fn stream(machine: &Machine, in_flight: u64, lines: u64, sectors: u64, from_dram: bool) -> Resource {
+/// What limits a stream of loads that L2 serves, or DRAM, cycles a load: an SM's warps have `in_flight` of them on their
+/// way, each of `lines` lines and `sectors` sectors. `dram`: of the times that a warp waits for its loads, the share in
+/// which one of them opens a row of DRAM.
+pub fn stream(machine: &Machine, in_flight: u64, lines: u64, sectors: u64, dram: Option<f64>) -> Resource {
     let m = &machine.memory;
     let (lines, sectors) = (lines as f64, sectors as f64);
-    let far = if from_dram { Level::Dram } else { Level::L2 };
-    let alone = load(machine, Path::Data, far, 0.0) + f64::from(m.network.interval) * (sectors - 1.0);
-    let held = alone - load(machine, Path::Data, Level::L1, 0.0);
+    let far = if dram.is_some() { Level::Dram } else { Level::L2 };
+    // The slowest of a warp's loads counts.
+    let opening = dram.filter(|_| row_miss(machine) > f64::from(m.dram.row_hit)).unwrap_or(0.0);
+    let alone = load(machine, Path::Data, far, opening) + f64::from(m.network.interval) * (sectors - 1.0);
+    let before = match m.dram.scheduler {
+        DramScheduler::InOrder => load(machine, Path::Data, Level::L1, 0.0),
+        // Taken when a load issues.
+        DramScheduler::FrFcfs => latency_of(machine, OpClass::LoadGlobal),
+    };
+    let held = alone - before;
     let port = f64::from(m.network.interval);
     let mut all = vec![
         Resource { name: "load-store unit", cycles: load_interval(machine, lines) },
@@ -248,10 +256,10 @@ pub fn stream(machine: &Machine, in_flight: u64, lines: u64, sectors: u64, from_
         Resource { name: "L2 slices", cycles: f64::from(m.l2.interval) * sectors / f64::from(m.l2.slices) },
         // Little's law: as many as are on their way, each for as long as it takes.
         Resource { name: "warps", cycles: alone / in_flight as f64 },
-        // Taken when a load has been looked up, until it is back.
+        // Taken when a load has been looked up, or issues, until it is back.
         Resource { name: "miss registers", cycles: held * lines / f64::from(m.data.misses) },
     ];
-    if from_dram {
+    if dram.is_some() {
         let cycles = dram_bus(machine, sectors as u64).max(row_time(machine, sectors));
         all.push(Resource { name: "DRAM", cycles });
     }

@@ -23,6 +23,8 @@ pub struct Kernel {
     pub behind: String,
     /// Main registers that a work-item names; 0: 16.
     pub registers: u32,
+    /// Local registers of each cluster that a work-item names, as far as the cluster has so many.
+    pub local_registers: u32,
     /// Bytes of work-group memory.
     pub local_bytes: u32,
 }
@@ -46,10 +48,11 @@ impl Kernel {
             "version": 1, "machine": machine.name, "clusters": clusters, "kernels": [], "data_relocations": [], "data_align": 1,
         });
         let registers = if self.registers == 0 { 16 } else { self.registers };
+        let local: Vec<u32> = machine.clusters.iter().map(|c| c.local_registers.min(self.local_registers)).collect();
         let header = json!({
             "name": "k", "text_offset": 0, "text_size": 0, "args": ARGUMENTS.iter().map(argument).collect::<Vec<_>>(),
             "local_bytes": self.local_bytes, "private_bytes": 0, "main_registers": registers, "fixed_registers": registers,
-            "shared_demand": 0, "local_registers": vec![0; clusters], "scalar_registers": 8, "predicate_registers": 2,
+            "shared_demand": 0, "local_registers": local, "scalar_registers": 8, "predicate_registers": 2,
             "required_work_group": null, "warp_size": machine.warp_size,
         });
         let Kernel { before, body, behind, .. } = self;

@@ -16,6 +16,7 @@ pub fn all(bench: &mut Bench) {
     latencies_change_nothing_else(bench);
     work_scales_with_sms(bench);
     more_ways_more_hits(bench);
+    local_registers(bench);
     conservation(bench);
     rooflines(bench);
     energy_adds_up(bench);
@@ -173,6 +174,48 @@ fn more_ways_more_hits(bench: &mut Bench) {
             bench.at_most(format!("misses with {ways} ways, as few as with {}", ways / 2), "sectors", before, misses.clone());
         }
         before = misses.ok();
+    }
+}
+
+/// Accesses of local registers, by each cluster's own units and by those that clusters share.
+fn local_registers(bench: &mut Bench) {
+    const TIMES: u32 = 6;
+    let mut machine = bench.machine.clone();
+    (machine.sm.count, machine.memory.l15.sms) = (1, 1);
+    let names = ["own units", "shared units"].map(|of| format!("accesses of local registers by {of}"));
+    let (mut body, mut all, mut shared) = (String::new(), 0, 0);
+    for (c, cluster) in machine.clusters.iter().enumerate().filter(|(_, cluster)| cluster.local_registers > 0) {
+        let last = cluster.local_registers - 1;
+        // Of the accesses of each: a result and an address, a result and an operand, a result and two operands.
+        for (class, text, accesses) in [
+            (OpClass::LoadGlobal, format!("ld.global.b32 l{last}, [c[0x10] + u32 l0]"), 2),
+            (OpClass::Int32, format!("and.b32 l0, l{last}, 0xfc"), 2),
+            (OpClass::Float32, format!("fma.f32 l{last}, l0, m2, l{last}"), 3),
+        ] {
+            let Some(row) = expect::row(&machine, class).filter(|t| machine.cluster_has(c, t.unit)) else { continue };
+            body += &format!("  c{c} {text}\n");
+            all += accesses;
+            shared += if machine.shared_unit(c, row.unit).is_some() { accesses } else { 0 };
+        }
+    }
+    if all == 0 {
+        names.into_iter().for_each(|n| bench.leave_out(n, "no cluster has local registers"));
+        return;
+    }
+    let warps = 4.min(machine.sm.max_warps).min(machine.sm.max_work_group_size / machine.warp_size);
+    let kernel = Kernel { local_registers: u32::MAX, ..Kernel::of(body) };
+    let shape = Shape { times: TIMES, ..Shape::warps(warps) };
+    let counted = bench.run(&machine, &kernel, &shape).map(|done| {
+        let r = &done.statistics.registers;
+        let (local, far) = (r.local.iter().map(|a| a.reads + a.writes).sum::<u64>(), &r.local_by_shared_units);
+        let far = far.reads + far.writes;
+        bench.kept.push(Kept { name: "local registers".into(), machine: machine.clone(), shape, done });
+        [local - far, far]
+    });
+    let lanes = f64::from(TIMES * warps * machine.warp_size);
+    for ((i, name), accesses) in names.into_iter().enumerate().zip([all - shared, shared]) {
+        let measured = counted.clone().map(|c| c[i] as f64);
+        bench.compare(name, "accesses", f64::from(accesses) * lanes, measured, 0.0);
     }
 }
 

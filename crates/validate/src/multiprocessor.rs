@@ -38,8 +38,9 @@ fn main_file(bench: &mut Bench) {
             bench.leave_out(name, "so many words cannot be named, or have to share a bank");
             continue;
         }
-        // Register 2 is in the bank of those that are a multiple of the banks behind it.
-        let other = |n: u32| if n < words { 2 + n * banks } else { 2 + n };
+        // Register 2 is in the bank of those that are a multiple of the banks behind it; the ones next to it are each in
+        // one of their own.
+        let other = |n: u32| if n < words { 2 + n * banks } else { 3 + n - words };
         let text = format!("{}fma.f32 m2, m2, m{}, m{}", on(&machine, OpClass::Float32), other(1), other(2));
         let mut period = |lines: usize| -> Measured {
             let kernel = Kernel { registers, ..Kernel::of(format!("  {text}\n").repeat(lines)) };

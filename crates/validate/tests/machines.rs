@@ -64,6 +64,8 @@ fn other_memories() {
         &["memory.l2.write=through"],
         &["memory.l2.write-allocate=false"],
         &["memory.dram.t-rcd=30", "memory.dram.t-rp=25", "memory.dram.t-ras=60", "memory.dram.t-rrd=8", "memory.dram.t-wr=20"],
+        &["memory.dram.scheduler=fr-fcfs", "memory.dram.t-rcd=30", "memory.dram.t-rp=25", "memory.dram.t-wr=20"],
+        &["memory.dram.scheduler=fr-fcfs", "memory.data.misses=48"],
         &["memory.dram.t-ccd=24", "memory.dram.t-rtw=10", "memory.dram.t-wtr=12"],
         &["memory.dram.t-refi=4000", "memory.dram.t-rfc=400"],
         &["memory.dram.mapping=row:bank:channel:column", "memory.dram.hash=false"],
@@ -125,7 +127,7 @@ fn expectations_follow_the_description() {
 #[test]
 fn defects_are_found() {
     let described = machine(None, &[]);
-    let defects: [(&str, &Defect, &str); 16] = [
+    let defects: [(&str, &Defect, &str); 20] = [
         ("a latency", &|m| m.timing.values_mut().take(1).for_each(|t| t.latency += 1), "on the vector unit"),
         ("a scalar latency", &|m| m.timing.values_mut().take(1).for_each(|t| t.scalar_latency += 1), "on the scalar unit"),
         ("an interval", &|m| m.timing.values_mut().for_each(|t| t.interval += 1), "on one cluster"),
@@ -141,6 +143,10 @@ fn defects_are_found() {
         ("atomics", &|m| m.memory.l2.atomic_interval += 1, "atomics of a warp on one word"),
         ("the network", &|m| m.memory.network.latency += 1, "data path, a list over twice the L1"),
         ("rows of DRAM", &|m| m.memory.dram.row_hit += 20, "twice L2"),
+        ("operands", &|m| m.main_file.latency += 1, "in one bank of the main file"),
+        ("prices by capacity", &|m| m.energy.arrays.read_exponent += 0.1, "energy: register-file scalar"),
+        ("prices of local files", &|m| m.energy.arrays.table_warps *= 2, "energy: register-file local"),
+        ("wires to shared units", &|m| m.energy.distance_mm.local_shared += 0.1, "energy: register-file local"),
         ("DRAM's bus", &|m| m.memory.dram.interval += 1, "DRAM channel, read"),
     ];
     for (what, defect, of) in defects {
