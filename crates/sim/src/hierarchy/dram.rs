@@ -18,6 +18,8 @@
 //!   done = max(bus, activation + tRCD) + row-hit + data
 //! ```
 //!
+//! A write ends with its data, `row-hit` before `done`: that is the way of what is read.
+//!
 //! Where tRCD is 0, `row-miss` stands for it with what else a miss costs: `done = max(bus, activation) +
 //! row-miss + data`. Parameters of 0 drop their terms. In the first tRFC cycles of every tREFI but the first
 //! neither the bus nor an activation begins, and rows opened before are closed.
@@ -53,7 +55,7 @@ struct Bank {
     free: u64,
     /// Cycle of the last activation.
     activated: Option<u64>,
-    /// End of the last write.
+    /// Cycle at which the last write's data are in the row.
     written: Option<u64>,
 }
 
@@ -174,7 +176,7 @@ impl Channel {
             }
         };
         if write {
-            bank.written = Some(done);
+            bank.written = Some(done.saturating_sub(u64::from(d.row_hit)));
         }
         (done, open.is_some())
     }

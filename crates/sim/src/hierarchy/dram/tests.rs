@@ -112,8 +112,13 @@ fn banks_of_a_channel_are_activated_t_rrd_apart() {
 fn a_written_row_is_closed_t_wr_after_the_write() {
     let d = heddle_target::Dram { t_wr: 15, t_rcd: 30, ..description() };
     let next = |write, now| serve(d, &[(0, 0, 1, write, 0), (0, 1, 1, false, now)])[1];
-    assert_eq!((next(true, 0), next(false, 0)), (134 + 15 + 134, 40 + 134));
-    assert_eq!((next(true, 148), next(true, 150)), (149 + 134, 150 + 134));
+    // The row is there at 30, its sector at 34; `row-hit` is the way of what is read.
+    assert_eq!((next(true, 0), next(false, 0)), (34 + 15 + 134, 40 + 134));
+    assert_eq!((next(true, 48), next(true, 50)), (49 + 134, 50 + 134));
+    // Behind another bank's on the bus, and where `row-miss` stands for tRCD: at once.
+    assert_eq!(serve(d, &[(1, 0, 8, false, 0), (0, 0, 1, true, 0), (0, 1, 1, false, 0)])[2], 36 + 15 + 134);
+    let plain = heddle_target::Dram { t_rcd: 0, t_wr: 55, ..d };
+    assert_eq!(serve(plain, &[(0, 0, 1, true, 0), (0, 1, 1, false, 0)])[1], 54 + 55 + 154);
     // A hit need not wait.
     assert_eq!(serve(d, &[(0, 0, 1, true, 0), (0, 0, 1, false, 40)])[1], 40 + 104);
 }
