@@ -16,6 +16,8 @@ mod mapping;
 mod memory;
 mod power;
 pub mod registers;
+#[doc(hidden)]
+pub mod testing;
 mod validate;
 mod words;
 
@@ -28,19 +30,3 @@ pub use memory::{
 };
 pub use power::StaticPower;
 pub use words::{DramScheduler, Replacement, Scheduler, SetIndex, WritePolicy};
-
-/// What tests of all crates share.
-#[doc(hidden)]
-pub mod testing {
-    use super::Machine;
-
-    /// The machine `machines/mixed.toml`, whose clusters are of different kinds, with some fields changed.
-    ///
-    /// # Panics
-    /// If that makes no machine.
-    pub fn mixed<S: ToString>(overrides: &[S]) -> Machine {
-        let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/mixed.toml");
-        Machine::load(Some(std::path::Path::new(path)), &overrides).unwrap_or_else(|e| panic!("{e}"))
-    }
-}
