@@ -233,6 +233,7 @@ struct Colorer<'a> {
     neighbours: Vec<SmallVec<[(u32, i8); 2]>>,
     /// Of each node the operands read with it: its word, the other node and word, weight. Empty without banks.
     together: Vec<SmallVec<[Conflict; 2]>>,
+    /// Banks of the file; 0 or 1: none.
     banks: u32,
     /// Registers below this cost nothing.
     high: u32,
