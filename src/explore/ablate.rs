@@ -128,7 +128,7 @@ pub fn run(cases: &[LoadedCase], machine: &Machine, threads: usize) -> Result<Ab
     engine::in_parallel(results.len(), threads, |i| {
         let (case, setup) = (&cases[i / setups.len()], &setups[i % setups.len()]);
         let outcome = engine::run(&compiler, case, Ok(machine), &setup.options, Mode::Timing);
-        let _once = results[i].set(outcome.map(Ended::of));
+        let _once = results[i].set(outcome.map(|o| Ended::of(o, machine)));
         progress.step();
         Ok(())
     })?;
@@ -153,9 +153,9 @@ struct Ended {
 }
 
 impl Ended {
-    fn of(outcome: Outcome) -> Ended {
+    fn of(outcome: Outcome, machine: &Machine) -> Ended {
         Ended {
-            metrics: metrics::of(&outcome.total),
+            metrics: metrics::of(&outcome.total, machine),
             mismatches: outcome.mismatches.iter().map(|(b, m)| format!("buffer `{b}`: {m}")).collect(),
             buffers: outcome.buffers,
         }
