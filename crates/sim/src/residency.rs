@@ -30,6 +30,7 @@ pub fn residency(header: &KernelHeader, machine: &Machine, local: [u32; 3], loca
         (sm.max_warps / warps, "warps"),
         (sm.max_work_groups, "work-groups"),
         (sm.local_memory.checked_div(local_bytes).unwrap_or(u32::MAX), "work-group memory"),
+        (groups_in_l1(header, machine, local), "L1"),
     ];
     let least = |registers: u32| {
         let limits = others.into_iter().chain([(registers, "main registers")]);
@@ -43,6 +44,24 @@ pub fn residency(header: &KernelHeader, machine: &Machine, local: [u32; 3], loca
     }
     Residency { groups, limit, most: groups, renames: false }
 }
+
+/// Work-groups whose loops find in the L1s what they come back to (K7): with more, each would evict the others' lines.
+/// At least one, and enough for every scheduler to have a warp. A part of each L1 is left for everything else.
+fn groups_in_l1(header: &KernelHeader, machine: &Machine, local: [u32; 3]) -> u32 {
+    let m = &machine.memory;
+    let fit = |uniform: bool, bytes: u32| {
+        let sets = header.working_sets.iter().filter(|s| s.uniform == uniform);
+        let lines: u64 = sets.map(|s| s.lines(local, m.line_bytes)).sum();
+        let room = u64::from(bytes / m.line_bytes.max(1)) * ROOM.0 / ROOM.1;
+        room.checked_div(lines).unwrap_or(u64::MAX)
+    };
+    let warps = local.iter().product::<u32>().div_ceil(machine.warp_size).max(1);
+    let groups = fit(false, m.data.bytes).min(fit(true, m.uniform.bytes)).min(u64::from(u32::MAX)) as u32;
+    groups.max(machine.sm.schedulers.div_ceil(warps)).max(1)
+}
+
+/// The part of an L1 that working sets may fill.
+const ROOM: (u64, u64) = (7, 8);
 
 /// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM,
 /// or that the launch has no more for it.
