@@ -1,4 +1,4 @@
-"""All shortest paths by tiles: the diagonal tile, its cross, the rest; local memory and barriers"""
+"""All shortest paths by tiles: the diagonal tile, its row and column, the rest; local memory and barriers"""
 
 import numpy as np
 
@@ -15,6 +15,6 @@ def make(r):
     launches, tiles = [], n // b - 1
     for at in range(0, n, b):
         launches.append(launch("pivot", [b, b], [b, b], "d", I(n), I(at)))
-        launches.append(launch("cross", [tiles * b, 2 * b], [b, b], "d", I(n), I(at)))
+        launches.append(launch("arms", [tiles * b, 2 * b], [b, b], "d", I(n), I(at)))
         launches.append(launch("rest", [tiles * b, tiles * b], [b, b], "d", I(n), I(at)))
     return {"d": out(d, init=d0)}, launches, []

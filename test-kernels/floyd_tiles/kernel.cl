@@ -14,7 +14,7 @@ __kernel void pivot(__global int *d, int n, int at) {
   }
   d[i] = s[y][x];
 }
-__kernel void cross(__global int *d, int n, int at) {
+__kernel void arms(__global int *d, int n, int at) {
   __local int p[B][B], s[B][B];
   int x = ID(0), y = ID(1), other = get_group_id(0) * B;
   bool row = get_group_id(1) == 0;

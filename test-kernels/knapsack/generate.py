@@ -24,10 +24,8 @@ def make(r):
     size = [ceil(capacity + 1, block)]
     launches = []
     for k in range(items):
-        at = {"buffer": "taken", "offset": k * (capacity + 1)}
-        entry = launch("item", size, [block], *[("a", "b"), ("b", "a")][k % 2], I(0), I(w[k]), I(v[k]), I(capacity))
-        entry["args"][2] = at
-        launches.append(entry)
+        pair = ("a", "b") if k % 2 == 0 else ("b", "a")
+        launches.append(launch("item", size, [block], *pair, "taken", I(k), I(w[k]), I(v[k]), I(capacity)))
     launches.append(launch("trace", [1], [1], "taken", "weights", "chosen", I(items), I(capacity)))
     return (
         {

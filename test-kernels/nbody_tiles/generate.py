@@ -23,6 +23,6 @@ def make(r):
     speed = stack([E(v[:, c]) + acc[c] * E(dt["f32"]) for c in range(3)] + [zeros(n)]).T
     return (
         {"bodies": inp(b), "moved": out(p + speed * E(dt["f32"])), "speeds": out(speed, init=v)},
-        [launch("step", [ceil(n, block)], [block], "bodies", "moved", "speeds", L(16 * block), dt, soft, I(n))],
+        [launch("advance", [ceil(n, block)], [block], "bodies", "moved", "speeds", L(16 * block), dt, soft, I(n))],
         [],
     )

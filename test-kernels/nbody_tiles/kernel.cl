@@ -1,6 +1,6 @@
 // golden: numpy float64 with error bounds
 // Bodies by tiles in local memory; each work-item moves its own in the end.
-__kernel void step(__global const float4 *bodies, __global float4 *moved, __global float4 *speeds, __local float4 *tile, float dt, float soft, int n) {
+__kernel void advance(__global const float4 *bodies, __global float4 *moved, __global float4 *speeds, __local float4 *tile, float dt, float soft, int n) {
   int t = get_local_id(0), size = get_local_size(0), i = get_group_id(0) * size + t;
   float4 mine = i < n ? bodies[i] : (float4)(0.0f);
   float ax = 0.0f, ay = 0.0f, az = 0.0f;

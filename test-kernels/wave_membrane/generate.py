@@ -19,6 +19,6 @@ def make(r):
         a.v[1:-1, 1:-1], a.e[1:-1, 1:-1] = inner.v, inner.e
         m.append(a)
     names, size = ["p", "q", "s"], [ceil(w, 16), ceil(h, 4)]
-    launches = [launch("step", size, [16, 4], *[names[(k + j) % 3] for j in range(3)], D(c), I(w), I(h)) for k in range(4)]
+    launches = [launch("advance", size, [16, 4], *[names[(k + j) % 3] for j in range(3)], D(c), I(w), I(h)) for k in range(4)]
     # Moments 0 to 5 stand in p, q, s in turn.
     return {"p": out(m[3], init=first), "q": out(m[4], init=first), "s": out(m[5])}, launches, []
