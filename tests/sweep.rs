@@ -389,6 +389,7 @@ fn ablation_agrees_with_run() {
         let rows = json["cases"][case]["rows"].as_array().unwrap();
         let row = rows.iter().find(|r| r["setup"] == row).unwrap();
         assert_eq!(row["values"]["cycles"].as_f64(), run["total"]["timing"]["cycles"].as_f64());
+        assert_eq!(row["statistics"]["timing.stalls.memory"], run["total"]["timing"]["stalls"]["memory"]);
         assert_eq!(row["status"], "passed");
     }
     heddle().args(["ablate", "none.json"]).assert().code(2);

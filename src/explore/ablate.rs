@@ -84,6 +84,8 @@ pub struct Row {
     pub differ: Vec<String>,
     /// Buffers whose bytes are not those of all on, within the tolerance of their expectation.
     pub within_tolerance: Vec<String>,
+    /// All statistics of the run by the names of sweeps' columns; empty if it did not end.
+    pub statistics: Metrics,
 }
 
 /// A case in all setups.
@@ -175,6 +177,7 @@ fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -
             ratios: empty(),
             differ: Vec::new(),
             within_tolerance: Vec::new(),
+            statistics: Metrics::new(),
         };
         let e = match ended {
             Ok(e) => e,
@@ -196,6 +199,7 @@ fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -
             row.ratios.insert(column, ratio());
             row.values.insert(column, own);
         }
+        row.statistics.clone_from(&e.metrics);
         let different =
             reference.iter().flat_map(|r| &r.buffers).filter(|(n, a)| e.buffers.get(*n).map(|b| &b.data) != Some(&a.data));
         for (name, _) in different {
