@@ -29,6 +29,7 @@ pub mod partition;
 pub mod pipeline;
 pub mod predicates;
 pub mod ranges;
+pub mod reduce;
 pub mod release;
 pub mod release_check;
 pub mod scalar_file;

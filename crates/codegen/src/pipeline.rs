@@ -11,8 +11,8 @@ use super::context::Context;
 use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
-    assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, predicates, release, release_check,
-    scalar_file, schedule, share, simplify, strands,
+    assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, predicates, reduce, release,
+    release_check, scalar_file, schedule, share, simplify, strands,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -80,6 +80,15 @@ pub const STAGES: &[Stage] = &[
         unless: None,
         shows: None,
         run: hoist::run,
+    },
+    Stage {
+        name: "reduce",
+        does: "what loops compute from their counters steps along with them (strength reduction)",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: reduce::run,
     },
     Stage {
         name: "cleanup",
