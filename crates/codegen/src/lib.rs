@@ -9,6 +9,7 @@ pub mod allocate;
 pub mod assign;
 pub mod checker;
 pub mod cleanup;
+mod coalesce;
 pub mod color;
 pub mod context;
 pub mod dump;
