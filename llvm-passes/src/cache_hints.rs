@@ -14,8 +14,8 @@
 //! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics,
 //!    fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read what
 //!    another work-group wrote, and its own work-group's stores discard the line.
-//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`, if the
-//!    next iterations of the loop around find the line again.
+//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`, unless
+//!    a loop around comes to other lines in every iteration.
 //! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]);
 //!    consecutive lanes touch consecutive elements, every id the kernel uses has a stride of its
 //!    own, every loop around advances it to new lines, and no other access of the surface comes by.
@@ -390,7 +390,7 @@ impl<'a> Kernel<'a> {
             if self.uniformity.is_uniform(a.pointer) {
                 return match constant {
                     true if self.stays(a) => (Hint::UniformLoad, "same address in all lanes, read-only"),
-                    true => (Hint::Default, "same address in all lanes, but each line is needed once"),
+                    true => (Hint::Default, "same address in all lanes, new lines in every iteration"),
                     false => (Hint::Default, "same address in all lanes, but the kernel may write it"),
                 };
             }
@@ -419,10 +419,11 @@ impl<'a> Kernel<'a> {
         before_writes || self.writes_apart && root.is_argument() && !has_attribute(root, "noalias")
     }
 
-    /// Whether the next iterations of the innermost loop find a load's line again. The way past the uniform L1 is the
-    /// longer one, so who misses anyway is better off in the data L1.
+    /// Whether the next iterations of the innermost loop, if there is one, find a load's line again. The way past
+    /// the uniform L1 is the longer one, so who misses in every iteration is better off in the data L1.
     fn stays(&self, a: &Access) -> bool {
-        let (Ok((_, address)), Some(header)) = (&a.place, a.loops.last()) else { return false };
+        let Some(header) = a.loops.last() else { return true };
+        let Ok((_, address)) = &a.place else { return false };
         let step = address.step(*header);
         step.0.is_empty() || is_within_line(&step)
     }
