@@ -40,13 +40,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::builtins::{self, Builtin, Query};
 use crate::error::PassError;
 use crate::facts::Facts;
-use crate::global_id::{self, Offsets, Poly, Refusal, Symbol};
+use crate::global_id::{self, Offsets, Refusal};
 use crate::ir::address_space::{CONSTANT, GENERIC, GLOBAL};
 use crate::ir::cfg::Index;
 use crate::ir::function::{has_attribute, required_work_group_size};
 use crate::ir::metadata::{self, Writer};
 use crate::ir::{self, BlockRef, Value};
 use crate::memory::{may_write_global, reads_constant, underlying};
+use crate::polynomial::{Poly, Symbol};
 use crate::printf;
 use crate::uniformity::{self, Uniformity};
 
@@ -306,7 +307,7 @@ impl<'a> Kernel<'a> {
     fn add_call(&mut self, inst: Value) {
         let constant = |i: u32| inst.operand(i).as_constant_int();
         match builtins::of_call(inst) {
-            Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::GroupId)) => match constant(0) {
+            Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::RelativeId | Query::GroupId)) => match constant(0) {
                 Some(d) => self.used.iter_mut().skip(d as usize).take(1).for_each(|u| *u = true),
                 None => self.used = [true; 3],
             },

@@ -246,7 +246,7 @@ impl Analysis {
 
     /// Whether an id has one value in a warp, by the work-group size that the kernel requires.
     fn one_id(&self, q: Query, call: Value) -> bool {
-        if !matches!(q, Query::LocalId | Query::GlobalId) {
+        if !matches!(q, Query::LocalId | Query::GlobalId | Query::RelativeId) {
             return false;
         }
         let (Some(required), Some(d)) = (self.required, call.operand(0).as_constant_int()) else { return false };
