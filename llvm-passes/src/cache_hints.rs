@@ -357,7 +357,10 @@ impl<'a> Kernel<'a> {
     }
 
     fn decision(&self, a: &Access) -> Decision {
-        let (hint, reason) = self.decide(a);
+        let (mut hint, mut reason) = self.decide(a);
+        if hint == Hint::Default && self.object_in_uniform_cache(a) {
+            (hint, reason) = (Hint::UniformLoad, "other loads bring its object into the uniform cache");
+        }
         let plain = a.kind == Kind::Load && matches!(hint, Hint::Default | Hint::Stream);
         Decision { hint, reason, prefetch: if plain { self.prefetch(a) } else { None } }
     }
@@ -389,6 +392,15 @@ impl<'a> Kernel<'a> {
             None if a.kind == Kind::Load => (Hint::Stream, "touched once"),
             None => (Hint::Stream, "written once"),
         }
+    }
+
+    /// Whether loads of the same address in all lanes bring the read-only object of a load into the
+    /// uniform cache.
+    fn object_in_uniform_cache(&self, a: &Access) -> bool {
+        let Ok((argument, _)) = &a.place else { return false };
+        let others = self.surfaces.get(argument).into_iter().flatten().map(|i| &self.accesses[*i]);
+        let uniform = |b: &Access| self.uniformity.is_uniform(b.pointer) && self.decide(b).0 == Hint::UniformLoad;
+        a.kind == Kind::Load && self.is_constant(a) && others.filter(|b| b.kind == Kind::Load).any(uniform)
     }
 
     /// Whether provably nothing writes what a load may read while the kernel runs, in kernels

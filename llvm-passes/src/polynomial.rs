@@ -165,3 +165,34 @@ impl fmt::Display for Poly {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_count_multiplications_with_the_addition_behind_them() {
+        let symbol = Poly::symbol;
+        let (group, size) = (symbol(Symbol::Group(0)), symbol(Symbol::LocalSize(0)));
+        assert_eq!(Poly::default().operations(), 0);
+        assert_eq!(Poly::constant(8).operations(), 0);
+        assert_eq!(group.operations(), 0);
+        assert_eq!(group.scaled(4).operations(), 1);
+        assert_eq!(group.times(&size).unwrap().scaled(4).operations(), 2);
+        // A term without a factor is where the sum begins.
+        assert_eq!(group.clone().plus(&size, 1).operations(), 1);
+        assert_eq!(group.clone().plus(&size, 4).operations(), 1);
+        assert_eq!(group.scaled(4).plus(&size, 8).operations(), 2);
+        assert_eq!(group.scaled(4).plus(&Poly::constant(8), 1).operations(), 2);
+    }
+
+    #[test]
+    fn what_a_work_group_has_in_common_is_apart_from_values_of_the_program() {
+        let value = Symbol::Uniform(Value(std::ptr::null_mut()));
+        let (group, counter) = (Poly::symbol(Symbol::Group(1)).scaled(4), Poly::symbol(value));
+        let both = group.clone().plus(&counter, 16).plus(&Poly::constant(3), 1);
+        let (fixed, rest) = both.split_fixed();
+        assert_eq!(fixed, group.plus(&Poly::constant(3), 1));
+        assert_eq!(rest, counter.scaled(16));
+    }
+}

@@ -10,7 +10,7 @@ use crate::lower::pieces;
 use crate::lower::pieces::Piece;
 use crate::values::{Extension, Parts};
 use crate::{CacheHints, Selector, surface};
-use heddle_isa::{AddressMode, CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
+use heddle_isa::{CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::{Bank, RegClass};
 
@@ -43,7 +43,7 @@ impl Caching {
         if space != Some(MemorySpace::Argument) {
             inst.mods.cache = self.policy;
         }
-        if self.uniform && space == Some(MemorySpace::Global) && inst.mods.address != AddressMode::Surface {
+        if self.uniform && space == Some(MemorySpace::Global) {
             inst.op = Op::LoadUniform;
         }
     }
