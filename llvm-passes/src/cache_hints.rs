@@ -46,13 +46,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::builtins::{self, Builtin, Query};
 use crate::error::PassError;
 use crate::facts::Facts;
-use crate::global_id::{self, Offsets, Poly, Refusal, Symbol};
+use crate::global_id::{self, Offsets, Refusal};
 use crate::ir::address_space::{CONSTANT, GENERIC, GLOBAL};
 use crate::ir::cfg::Index;
 use crate::ir::function::{has_attribute, required_work_group_size};
 use crate::ir::metadata::{self, Writer};
 use crate::ir::{self, BlockRef, Value};
 use crate::memory::{may_write_global, reads_constant, underlying};
+use crate::polynomial::{Poly, Symbol};
 use crate::printf;
 use crate::uniformity::{self, Uniformity};
 
@@ -316,7 +317,7 @@ impl<'a> Kernel<'a> {
     fn add_call(&mut self, inst: Value) {
         let constant = |i: u32| inst.operand(i).as_constant_int();
         match builtins::of_call(inst) {
-            Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::GroupId)) => match constant(0) {
+            Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::RelativeId | Query::GroupId)) => match constant(0) {
                 Some(d) => self.used.iter_mut().skip(d as usize).take(1).for_each(|u| *u = true),
                 None => self.used = [true; 3],
             },
@@ -366,7 +367,10 @@ impl<'a> Kernel<'a> {
     }
 
     fn decision(&self, a: &Access) -> Decision {
-        let (hint, reason) = self.decide(a);
+        let (mut hint, mut reason) = self.decide(a);
+        if hint == Hint::Default && self.object_in_uniform_cache(a) {
+            (hint, reason) = (Hint::UniformLoad, "other loads bring its object into the uniform cache");
+        }
         let plain = a.kind == Kind::Load && matches!(hint, Hint::Default | Hint::Stream);
         let reuse = self.loop_reuse(a, hint);
         Decision { hint, reason, prefetch: if plain { self.prefetch(a) } else { None }, reuse }
@@ -400,6 +404,15 @@ impl<'a> Kernel<'a> {
             None if a.kind == Kind::Load => (Hint::Stream, "touched once"),
             None => (Hint::Stream, "written once"),
         }
+    }
+
+    /// Whether loads of the same address in all lanes bring the read-only object of a load into the
+    /// uniform cache.
+    fn object_in_uniform_cache(&self, a: &Access) -> bool {
+        let Ok((argument, _)) = &a.place else { return false };
+        let others = self.surfaces.get(argument).into_iter().flatten().map(|i| &self.accesses[*i]);
+        let uniform = |b: &Access| self.uniformity.is_uniform(b.pointer) && self.decide(b).0 == Hint::UniformLoad;
+        a.kind == Kind::Load && self.is_constant(a) && others.filter(|b| b.kind == Kind::Load).any(uniform)
     }
 
     /// Whether provably nothing writes what a load may read while the kernel runs, in kernels

@@ -4,7 +4,7 @@
 
 use cranelift_entity::EntityRef;
 
-use heddle_isa::surface::Surface;
+use heddle_isa::surface::{Surface, SurfaceIds};
 use heddle_isa::text::column_of;
 use heddle_isa::text::{BlockNames, parse_block, parse_inst};
 
@@ -309,6 +309,10 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 kind: text(4)?.parse().map_err(|_| kinds.to_string())?,
                 strides: [text(6)?.parse()?, text(7)?.parse()?, text(8)?.parse()?],
                 base: text(10)?.parse()?,
+                ids: match words.get(12) {
+                    Some(ids) => ids.parse().map_err(|_| "a surface's ids are global, relative or local".to_string())?,
+                    None => SurfaceIds::default(),
+                },
             });
         }
         "working-set" => {

@@ -40,7 +40,7 @@ impl Kernel<'_> {
     /// What a load comes back to, if it does; nothing for one whose lines another load has.
     pub(super) fn loop_reuse(&self, a: &Access, hint: Hint) -> Option<LoopReuse> {
         let (argument, address) = a.place.as_ref().ok()?;
-        if a.kind != Kind::Load || hint != Hint::Default || self.uniformity.is_uniform(a.pointer) {
+        if a.kind != Kind::Load || !matches!(hint, Hint::Default | Hint::UniformLoad) || self.uniformity.is_uniform(a.pointer) {
             return None;
         }
         let header = *a.loops.last()?;

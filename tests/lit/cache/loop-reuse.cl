@@ -4,13 +4,13 @@
 // RUN: %heddle build %s --stop-after select --no-cache-hints -o - | FileCheck %s --check-prefix=OFF
 // OFF-NOT: working-set
 
-// Every lane walks a row of its own: a line a lane, of a buffer that is only read. Both loads of an unrolled
+// Every lane walks a row of its own: a line a lane. Both loads of an unrolled
 // iteration are of one line, which counts once.
 // HINT-LABEL: cache hints of rows:
 // HINT-COUNT-1: %a: load ca, {{.*}}, kept in the loop, work-items 4096 0 0 bytes apart
 // HINT-LABEL: cache hints of update:
 // MIR-LABEL: kernel @rows
-// MIR: working-set uniform 4096 0 0
+// MIR: working-set data 4096 0 0
 // MIR-NOT: working-set
 __kernel void rows(__global const float *restrict a, __global const float *restrict x, __global float *restrict y, int n) {
   int i = get_global_id(0);
@@ -20,7 +20,7 @@ __kernel void rows(__global const float *restrict a, __global const float *restr
   y[i] = s;
 }
 
-// The same into memory, through the data L1.
+// Rows of 16 elements, half a line, that the loop reads and writes.
 // MIR-LABEL: kernel @update
 // MIR: working-set data 64 0 0
 __kernel void update(__global float *a, int n) {

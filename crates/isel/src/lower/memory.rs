@@ -3,14 +3,14 @@
 //! An access of several leaves is cut into the widest pieces that its alignment allows
 //! ([`crate::lower::pieces`], hazard 8).
 
-use crate::address::{Address, Root};
+use crate::address::Address;
 use crate::emit::Emitter;
 use crate::leaf::Leaf;
 use crate::lower::pieces;
 use crate::lower::pieces::Piece;
 use crate::values::{Extension, Parts};
 use crate::{CacheHints, Selector, surface};
-use heddle_isa::{AddressMode, CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
+use heddle_isa::{CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::{Bank, RegClass};
 
@@ -43,7 +43,7 @@ impl Caching {
         if space != Some(MemorySpace::Argument) {
             inst.mods.cache = self.policy;
         }
-        if self.uniform && space == Some(MemorySpace::Global) && inst.mods.address != AddressMode::Surface {
+        if self.uniform && space == Some(MemorySpace::Global) {
             inst.op = Op::LoadUniform;
         }
     }
@@ -100,14 +100,11 @@ pub(crate) fn cache_control(
 }
 
 /// Takes note of a load that its loop wants the L1 to keep.
-fn working_set(s: &mut Selector, i: Value, address: &Address) {
+fn working_set(s: &mut Selector, i: Value, caching: Caching) {
     let reuse = s.cx.hints.decision(i).and_then(|d| d.reuse.clone());
-    let Some(reuse) = reuse.filter(|_| s.cx.options.cache_hints == CacheHints::Analysis && !s.cx.is_scalar(i)) else { return };
-    let uniform = match address.root {
-        Root::Surface(place) => s.out.f.surfaces.get(usize::from(place.surface)).is_some_and(|s| s.kind.is_read_only()),
-        _ => false,
-    };
-    s.working_sets.add(&reuse, uniform);
+    if let Some(reuse) = reuse.filter(|_| s.cx.options.cache_hints == CacheHints::Analysis && !s.cx.is_scalar(i)) {
+        s.working_sets.add(&reuse, caching.uniform);
+    }
 }
 
 /// Selects a load.
@@ -118,7 +115,7 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     let bank = s.cx.bank(i);
     let parts = load_value(&mut s.out, &address, &leaves, i.alignment().max(1), caching, bank);
     prefetch(s, i);
-    working_set(s, i, &address);
+    working_set(s, i, caching);
     if let [leaf] = leaves[..] {
         if !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16) {
             s.values.extended.insert(i, Extension::Zero);
