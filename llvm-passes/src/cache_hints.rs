@@ -14,13 +14,17 @@
 //! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics,
 //!    fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read what
 //!    another work-group wrote, and its own work-group's stores discard the line.
-//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`.
+//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`, unless
+//!    a loop around comes to other lines in every iteration.
 //! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]);
 //!    consecutive lanes touch consecutive elements, every id the kernel uses has a stride of its
 //!    own, every loop around advances it to new lines, and no other access of the surface comes by.
 //! 6. Stores that are streams, to what the kernel does not read (but for the element it is about to
 //!    write): `.cs`.
 //! 7. Everything else keeps the default, with the reason.
+//!
+//! Loads that come back to their lines in the next iterations say so, with the distance between work-items:
+//! how many work-groups the L1 can serve follows from it ([`LoopReuse`]).
 //!
 //! Loads that advance by at least a line in every iteration are candidates for prefetches; this
 //! pass inserts none.
@@ -31,6 +35,8 @@
 //! taken to be longer than a row.
 //!
 //! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
+
+mod working_set;
 
 use std::io::Write;
 
@@ -49,6 +55,8 @@ use crate::ir::{self, BlockRef, Value};
 use crate::memory::{may_write_global, reads_constant, underlying};
 use crate::printf;
 use crate::uniformity::{self, Uniformity};
+
+pub use working_set::LoopReuse;
 
 /// What a load or store should do with the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,6 +114,8 @@ pub struct Decision {
     pub reason: &'static str,
     /// A candidate; of loads only.
     pub prefetch: Option<Prefetch>,
+    /// What its loop wants the L1 to keep of it; of loads only.
+    pub reuse: Option<LoopReuse>,
 }
 
 /// The decisions for a kernel.
@@ -358,7 +368,8 @@ impl<'a> Kernel<'a> {
     fn decision(&self, a: &Access) -> Decision {
         let (hint, reason) = self.decide(a);
         let plain = a.kind == Kind::Load && matches!(hint, Hint::Default | Hint::Stream);
-        Decision { hint, reason, prefetch: if plain { self.prefetch(a) } else { None } }
+        let reuse = self.loop_reuse(a, hint);
+        Decision { hint, reason, prefetch: if plain { self.prefetch(a) } else { None }, reuse }
     }
 
     fn decide(&self, a: &Access) -> (Hint, &'static str) {
@@ -378,7 +389,8 @@ impl<'a> Kernel<'a> {
             }
             if self.uniformity.is_uniform(a.pointer) {
                 return match constant {
-                    true => (Hint::UniformLoad, "same address in all lanes, read-only"),
+                    true if self.stays(a) => (Hint::UniformLoad, "same address in all lanes, read-only"),
+                    true => (Hint::Default, "same address in all lanes, new lines in every iteration"),
                     false => (Hint::Default, "same address in all lanes, but the kernel may write it"),
                 };
             }
@@ -405,6 +417,15 @@ impl<'a> Kernel<'a> {
         // Or those go through pointers to other objects.
         let root = underlying(a.pointer);
         before_writes || self.writes_apart && root.is_argument() && !has_attribute(root, "noalias")
+    }
+
+    /// Whether the next iterations of the innermost loop, if there is one, find a load's line again. The way past
+    /// the uniform L1 is the longer one, so who misses in every iteration is better off in the data L1.
+    fn stays(&self, a: &Access) -> bool {
+        let Some(header) = a.loops.last() else { return true };
+        let Ok((_, address)) = &a.place else { return false };
+        let step = address.step(*header);
+        step.0.is_empty() || is_within_line(&step)
     }
 
     /// Why a line is needed again, or `None` for a stream.
@@ -595,6 +616,9 @@ pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), Pas
         write!(out, "  {surface}: {kind} {}, {}", decision.hint.spelling(load), decision.reason)?;
         if let Some(p) = &decision.prefetch {
             write!(out, ", prefetch {} bytes ahead", p.bytes_ahead())?;
+        }
+        if let Some(LoopReuse { strides: [x, y, z], .. }) = &decision.reuse {
+            write!(out, ", kept in the loop, work-items {x} {y} {z} bytes apart")?;
         }
         match a.inst.source_position().line {
             0 => writeln!(out)?,

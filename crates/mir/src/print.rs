@@ -116,6 +116,10 @@ pub fn print_function(f: &Function, out: &mut String) {
         let [x, y, z] = &s.strides;
         let _ = writeln!(out, "  surface {i} arg {} {} strides \"{x}\" \"{y}\" \"{z}\" base \"{}\"", s.argument, s.kind, s.base);
     }
+    for w in &f.working_sets {
+        let [x, y, z] = w.strides;
+        let _ = writeln!(out, "  working-set {} {x} {y} {z}", if w.uniform { "uniform" } else { "data" });
+    }
     for z in &f.redzones {
         let _ = writeln!(out, "  redzone {} {} {}", z.space, z.start, z.end);
     }

@@ -3,7 +3,7 @@
 //! An access of several leaves is cut into the widest pieces that its alignment allows
 //! ([`crate::lower::pieces`], hazard 8).
 
-use crate::address::Address;
+use crate::address::{Address, Root};
 use crate::emit::Emitter;
 use crate::leaf::Leaf;
 use crate::lower::pieces;
@@ -99,6 +99,17 @@ pub(crate) fn cache_control(
     dst
 }
 
+/// Takes note of a load that its loop wants the L1 to keep.
+fn working_set(s: &mut Selector, i: Value, address: &Address) {
+    let reuse = s.cx.hints.decision(i).and_then(|d| d.reuse.clone());
+    let Some(reuse) = reuse.filter(|_| s.cx.options.cache_hints == CacheHints::Analysis && !s.cx.is_scalar(i)) else { return };
+    let uniform = match address.root {
+        Root::Surface(place) => s.out.f.surfaces.get(usize::from(place.surface)).is_some_and(|s| s.kind.is_read_only()),
+        _ => false,
+    };
+    s.working_sets.add(&reuse, uniform);
+}
+
 /// Selects a load.
 pub(crate) fn load(s: &mut Selector, i: Value) {
     let address = surface::surface_address(s, i).unwrap_or_else(|| s.address(i.operand(0)));
@@ -107,6 +118,7 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     let bank = s.cx.bank(i);
     let parts = load_value(&mut s.out, &address, &leaves, i.alignment().max(1), caching, bank);
     prefetch(s, i);
+    working_set(s, i, &address);
     if let [leaf] = leaves[..] {
         if !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16) {
             s.values.extended.insert(i, Extension::Zero);

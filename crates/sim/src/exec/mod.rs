@@ -23,7 +23,6 @@ use crate::Descriptor;
 use crate::check::Checker;
 use crate::hierarchy::cluster_caches::ClusterCaches;
 use crate::hierarchy::{AccessCost, Path};
-use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
     SurfacePlace,
@@ -238,9 +237,7 @@ impl<const N: usize> Lanes<'_, N> {
 pub fn path_of(program: &Program, inst: &heddle_isa::Inst) -> Path {
     let surfaces = &program.header.surfaces;
     let read_only = inst.mods.address == AddressMode::Surface
-        && surfaces
-            .get(usize::from(SurfacePlace::from_immediate(inst.imm).surface))
-            .is_some_and(|s| matches!(s.kind, SurfaceKind::TypedBuffer | SurfaceKind::RawBuffer));
+        && surfaces.get(usize::from(SurfacePlace::from_immediate(inst.imm).surface)).is_some_and(|s| s.kind.is_read_only());
     match inst.mods.space {
         _ if matches!(inst.op, Op::LoadUniform | Op::Sample) || read_only => Path::Uniform,
         Some(MemorySpace::Constant) => Path::Constant,
