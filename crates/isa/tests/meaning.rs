@@ -164,7 +164,7 @@ fn integer_operations_are_those_of_numbers() {
             }
         }
     }
-    assert_eq!(tried.len(), 24, "{tried:?}");
+    assert_eq!(tried.len(), 25, "{tried:?}");
 }
 
 fn is_numeric(ty: Type) -> bool {
