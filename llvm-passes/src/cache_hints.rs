@@ -14,8 +14,9 @@
 //! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics,
 //!    fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read what
 //!    another work-group wrote, and its own work-group's stores discard the line.
-//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`, unless
-//!    a loop around comes to other lines in every iteration.
+//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`, if
+//!    the loop around finds their lines again and other loads in it fill the data L1; else the
+//!    default, because the data L1 is the shorter way.
 //! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]);
 //!    consecutive lanes touch consecutive elements, every id the kernel uses has a stride of its
 //!    own, every loop around advances it to new lines, and no other access of the surface comes by.
@@ -393,8 +394,11 @@ impl<'a> Kernel<'a> {
             }
             if self.uniformity.is_uniform(a.pointer) {
                 return match constant {
-                    true if self.stays(a) => (Hint::UniformLoad, "same address in all lanes, read-only"),
-                    true => (Hint::Default, "same address in all lanes, new lines in every iteration"),
+                    true if !self.stays(a) => (Hint::Default, "same address in all lanes, new lines in every iteration"),
+                    true if !self.is_crowded(a) => {
+                        (Hint::Default, "same address in all lanes, read-only, and the data L1 has room")
+                    }
+                    true => (Hint::UniformLoad, "same address in all lanes, read-only"),
                     false => (Hint::Default, "same address in all lanes, but the kernel may write it"),
                 };
             }
@@ -406,13 +410,14 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Whether loads of the same address in all lanes bring the read-only object of a load into the
-    /// uniform cache.
+    /// Whether loads of the same address in all lanes keep bringing the read-only object of a load into the
+    /// uniform cache, and the load itself comes back to its lines.
     fn object_in_uniform_cache(&self, a: &Access) -> bool {
         let Ok((argument, _)) = &a.place else { return false };
         let others = self.surfaces.get(argument).into_iter().flatten().map(|i| &self.accesses[*i]);
-        let uniform = |b: &Access| self.uniformity.is_uniform(b.pointer) && self.decide(b).0 == Hint::UniformLoad;
-        a.kind == Kind::Load && self.is_constant(a) && others.filter(|b| b.kind == Kind::Load).any(uniform)
+        let again = |b: &Access| !b.loops.is_empty() && self.stays(b);
+        let uniform = |b: &Access| again(b) && self.uniformity.is_uniform(b.pointer) && self.decide(b).0 == Hint::UniformLoad;
+        a.kind == Kind::Load && again(a) && self.is_constant(a) && others.filter(|b| b.kind == Kind::Load).any(uniform)
     }
 
     /// Whether provably nothing writes what a load may read while the kernel runs, in kernels
@@ -432,13 +437,35 @@ impl<'a> Kernel<'a> {
         before_writes || self.writes_apart && root.is_argument() && !has_attribute(root, "noalias")
     }
 
-    /// Whether the next iterations of the innermost loop, if there is one, find a load's line again. The way past
-    /// the uniform L1 is the longer one, so who misses in every iteration is better off in the data L1.
+    /// Whether a load in a loop finds its line again, in the next iterations or by another part of an unrolled one; one
+    /// outside of loops may. The way past the uniform L1 is the longer one, so who misses in every iteration is
+    /// better off in the data L1.
     fn stays(&self, a: &Access) -> bool {
         let Some(header) = a.loops.last() else { return true };
-        let Ok((_, address)) = &a.place else { return false };
+        let Ok((argument, address)) = &a.place else { return false };
         let step = address.step(*header);
-        step.0.is_empty() || is_within_line(&step)
+        let others = self.surfaces.get(argument).into_iter().flatten().map(|i| &self.accesses[*i]);
+        let beside = |o: &Access| match &o.place {
+            Ok((_, theirs)) if o.kind == Kind::Load && o.inst != a.inst && o.loops == a.loops => {
+                is_within_line(&theirs.offset.clone().plus(&address.offset, u32::MAX))
+            }
+            _ => false,
+        };
+        step.0.is_empty() || is_within_line(&step) || others.take(MOST_ACCESSES).any(beside)
+    }
+
+    /// Whether loads of other objects in the loop around a load fill the data L1 with what they come back to. Without
+    /// them that is the shorter way.
+    fn is_crowded(&self, a: &Access) -> bool {
+        let fills = |b: &Access| {
+            let elsewhere = match (&a.place, &b.place) {
+                (Ok((x, _)), Ok((y, _))) => x != y,
+                _ => b.inst != a.inst,
+            };
+            elsewhere && b.kind == Kind::Load && b.loops.last() == a.loops.last() && !self.uniformity.is_uniform(b.pointer)
+        };
+        let mut others = self.accesses.iter().take(MOST_ACCESSES).filter(|b| fills(b));
+        !a.loops.is_empty() && others.any(|b| self.reuse(b).is_some())
     }
 
     /// Why a line is needed again, or `None` for a stream.

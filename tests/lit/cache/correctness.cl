@@ -81,9 +81,9 @@ __kernel void restrict_histogram(__global const uint *restrict a, __global int *
 // CHECK-LABEL: cache hints of uniform:
 // CHECK-NEXT: %b: store wb
 // CHECK-NEXT: %a: load ca, same address in all lanes, but the kernel may write it
-// CHECK-NEXT: %r: load ldu, same address in all lanes, read-only
-// CHECK-NEXT: %c: load ldu, same address in all lanes, read-only
-// CHECK-NEXT: @table: load ldu, same address in all lanes, read-only
+// CHECK-NEXT: %r: load ca, same address in all lanes, read-only
+// CHECK-NEXT: %c: load ca, same address in all lanes, read-only
+// CHECK-NEXT: @table: load ca, same address in all lanes, read-only
 // CHECK-NEXT: @table: load ca, no argument's memory
 // CHECK-NEXT: %b: store wb
 __constant float table[5] = {1, 2, 3, 5, 8};
@@ -95,7 +95,7 @@ __kernel void uniform(__global const float *a, __global const float *restrict r,
 
 // ... or that all writes go elsewhere.
 // CHECK-LABEL: cache hints of written_apart:
-// CHECK: %a: load ldu, same address in all lanes, read-only
+// CHECK: %a: load ca, same address in all lanes, read-only
 __kernel void written_apart(__global const float *a, __global float *restrict b, uint n) {
   b[get_global_id(0) + 1] = n;
   b[get_global_id(0)] = a[n];
@@ -103,7 +103,7 @@ __kernel void written_apart(__global const float *a, __global float *restrict b,
 
 // ... or that the work-item has written nothing yet: what others write it cannot read without a race. In a loop it may have.
 // CHECK-LABEL: cache hints of written_later:
-// CHECK: %a: load ldu, same address in all lanes, read-only
+// CHECK: %a: load ca, same address in all lanes, read-only
 __kernel void written_later(__global const float *a, __global float *b, uint n) {
   float s = 0;
 #pragma unroll 1

@@ -37,7 +37,7 @@ define spir_kernel void @spaces(ptr addrspace(1) %p, ptr addrspace(3) %l) {
 
 ; A pointer that was loaded may point anywhere.
 ; PRINTED-LABEL: cache hints of loaded:
-; PRINTED-NEXT: %p: load ldu, same address in all lanes, read-only
+; PRINTED-NEXT: %p: load ca, same address in all lanes, read-only
 ; PRINTED-NEXT: unknown: store wb, the pointer's surface is not known
 ; PRINTED-NEXT: %p: load ca, same address in all lanes, but the kernel may write it
 define spir_kernel void @loaded(ptr addrspace(1) %p) {

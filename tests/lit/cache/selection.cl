@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: "name":"stream"
 // CHECK: ld.global.b32.cs
-// CHECK: ldu.global.b32
+// CHECK: ld.global.b32 {{.*}} + 12]
 // CHECK: st.global.b32.cs
 // NONE-LABEL: "name":"stream"
 // NONE-NOT: .cs
@@ -20,6 +20,19 @@
 __kernel void stream(__global const float *restrict a, __global const float *restrict scale, __global float *restrict b) {
   size_t i = get_global_id(0);
   b[i] = a[i] * scale[3];
+}
+
+// What is one address for all lanes goes the other way where rows of lanes fill the data L1.
+// CHECK-LABEL: "name":"product"
+// CHECK: ld.global.b32
+// CHECK: ldu.global.b32
+// NONE-LABEL: "name":"product"
+__kernel void product(__global const float *restrict a, __global const float *restrict x, __global float *restrict b, int n) {
+  size_t i = get_global_id(0);
+  float sum = 0;
+  for (int k = 0; k < n; k++)
+    sum += a[i * n + k] * x[k];
+  b[i] = sum;
 }
 
 // CHECK-LABEL: "name":"columns"

@@ -39,7 +39,7 @@ __kernel void plane(__global const float *a, __global float *b, int pitch) {
 // CHECK-LABEL: cache hints of columns:
 // CHECK-NEXT: %y: store cs, written once
 // CHECK-NEXT: %a: load cs, touched once, prefetch 16*arg3 bytes ahead
-// CHECK-NEXT: %x: load ldu, same address in all lanes, read-only
+// CHECK-NEXT: %x: load ca, same address in all lanes, read-only
 __kernel void columns(__global const float *restrict a, __global const float *restrict x, __global float *y, int n) {
   int i = get_global_id(0);
   float s = 0;

@@ -1,6 +1,6 @@
 ; An element of a vector of 128-bit integers, as LLVM's optimiser makes it of shuffled vectors: words are only moved. Found by a random program.
 ; RUN: %heddle build %s --emit asm -o - | FileCheck %s
-; CHECK: ldu.global.b128 {{.*}} + 16]
+; CHECK: ld.global.b128 {{.*}} + 16]
 ; CHECK-NEXT: {{.*}}st.global.b128
 target triple = "nvptx64--"
 define spir_kernel void @k(ptr addrspace(1) %a, ptr addrspace(1) %b) {

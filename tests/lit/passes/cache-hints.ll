@@ -6,7 +6,7 @@ declare i64 @_Z13get_global_idj(i32)
 
 ; CHECK-LABEL: cache hints of k:
 ; CHECK-NEXT: %in: load cs, touched once
-; CHECK-NEXT: %factor: load ldu, same address in all lanes, read-only
+; CHECK-NEXT: %factor: load ca, same address in all lanes, read-only
 ; CHECK-NEXT: %flag: load cv, volatile
 ; CHECK-NEXT: %out: store cs, written once
 ; METADATA: %x = load {{.*}}, !heddle.cache [[STREAM:![0-9]+]]
@@ -14,7 +14,7 @@ declare i64 @_Z13get_global_idj(i32)
 ; METADATA: %v = load volatile {{.*}}, !heddle.cache [[VOLATILE:![0-9]+]]
 ; METADATA: store {{.*}}, !heddle.cache [[STORE:![0-9]+]]
 ; METADATA-DAG: [[STREAM]] = !{!"cs", !"touched once"}
-; METADATA-DAG: [[UNIFORM]] = !{!"ldu", !"same address in all lanes, read-only"}
+; METADATA-DAG: [[UNIFORM]] = !{!"ca", !"same address in all lanes, read-only, and the data L1 has room"}
 ; METADATA-DAG: [[VOLATILE]] = !{!"cv", !"volatile"}
 ; METADATA-DAG: [[STORE]] = !{!"cs", !"written once"}
 define spir_kernel void @k(ptr addrspace(1) %in, ptr addrspace(4) %factor, ptr addrspace(1) %flag, ptr addrspace(1) noalias %out,

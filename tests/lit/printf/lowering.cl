@@ -21,7 +21,7 @@
 // MIR: printf "%d \"quoted\" %f\n" "i32 f64"
 // MIR: arg printf-buffer "printf" "" offset 24 size 16 align 8
 // MIR-NOT: .cg
-// MIR: ldu.global.b32
+// MIR: ld.global.b32
 // MIR-NOT: .cg
 // OBJECT: "printf":[{"format":"%d \"quoted\" %f\n","arguments":"i32 f64"}]
 __kernel void k(__global const int *restrict n, __global float *a) {
