@@ -151,7 +151,7 @@ const HEAT: [f32; 5] = [4.0, 2.0, 1.0, 1.0, 1.0];
 
 /// Warps that an SM is expected to have, which decides how much work a cluster does unnoticed while warps
 /// wait for memory.
-const EXPECTED_WARPS: f32 = 16.0;
+const EXPECTED_WARPS: f32 = 8.0;
 
 /// Price of a cycle of work on a cluster that has the average load, in picojoules of a lane: what keeps one
 /// cluster from doing everything.

@@ -217,6 +217,16 @@ pub fn coalesced(graph: &Graph) -> Vec<u32> {
     result
 }
 
+/// What each node shares its place with once the ends of copies have been merged as far as they can be, whatever that does to
+/// colourability: the first node of its bundle, and the bundle's words.
+pub fn bundles(graph: &Graph) -> Vec<(u32, u8)> {
+    let mut colorer = Colorer::new(graph, &FileSpec::new(0));
+    colorer.coalesce();
+    let of = |b: u32| &colorer.bundles[b as usize];
+    let first = |b: &Bundle| b.members.iter().map(|m| m.0).min().unwrap_or(0);
+    colorer.bundle_of.iter().map(|b| (first(of(*b)), of(*b).words)).collect()
+}
+
 struct Colorer<'a> {
     graph: &'a Graph,
     bundles: Vec<Bundle>,

@@ -10,9 +10,10 @@
 //! May touch: vector registers with an owner, and copies that partitioning inserted.
 
 use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
 
 use super::allocate::{Session, to_physical};
-use super::color::{self, FileSpec};
+use super::color::{self, Affinity, FileSpec, Graph};
 use super::context::{Allocation, Context};
 use super::partition::Ownership;
 use super::spill::{self, INSERTED};
@@ -20,6 +21,7 @@ use super::webs::{self, Costs};
 use super::{CodegenError, ranges};
 use heddle_isa::{Inst, Op, Space, VReg};
 use heddle_mir::{Function, liveness};
+use heddle_target::Cluster;
 
 /// Allocates the local files of all clusters.
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
@@ -39,22 +41,7 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
         if !function.vregs.keys().any(is_mine) {
             continue;
         }
-        let gains = gains(function, &costs, session);
-        let mut graph = ranges::interference_where(function, session.view(function), is_mine, |_| false);
-        for node in &mut graph.nodes {
-            let length: u32 = node
-                .live
-                .iter()
-                .map(|(a, b)| graph.segments[*a as usize..*b as usize].iter().map(|s| s.end - s.start).sum::<u32>())
-                .sum();
-            node.cost = gains[node.reg].max(0.0) / (length as f32 + 1.0);
-        }
-        // Costs are finite, so nothing can fail.
-        let Ok(coloring) = color::color(&graph, &FileSpec::new(cluster.local_registers)) else { continue };
-        let mut colors: SecondaryMap<VReg, Option<u16>> = SecondaryMap::with_capacity(function.vregs.len());
-        for (node, color) in graph.nodes.iter().zip(&coloring.color) {
-            colors[node.reg] = *color;
-        }
+        let colors = color_banks(function, &costs, session, c, cluster);
         // A register that is never live has no node; it goes the same way.
         let lost: Vec<VReg> = function.vregs.keys().filter(|r| is_mine(*r) && colors[*r].is_none()).collect();
         stats.local_overflow += lost.len();
@@ -68,6 +55,174 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
         session.forget_view();
     }
     Ok(())
+}
+
+/// Colours of registers.
+type Colors = SecondaryMap<VReg, Option<u16>>;
+
+/// Colours the registers of a cluster: first the near bank, by what the accesses of each save against the far bank for each
+/// point of its length; then what is left in the far bank, by what it saves against the main file.
+fn color_banks(function: &Function, costs: &Costs, session: &mut Session, number: usize, cluster: &Cluster) -> Colors {
+    let mut colors = Colors::with_capacity(function.vregs.len());
+    let (near, far) = cluster.banks();
+    if near > 0 {
+        let bank = FileSpec { reserved: (0..far).collect(), ..FileSpec::new(cluster.local_registers) };
+        let gains = near_gains(function, costs, number);
+        let mut graph = graph_of(function, session, number, &colors, &gains);
+        let broken = BrokenCopies::new(&graph, costs, number);
+        let left_out = broken.keep_with_wide(&mut graph, &gains, near);
+        color_in(&graph, &bank, &mut colors);
+        left_out.into_iter().for_each(|r| colors[r] = None);
+        broken.keep_together(&graph, &gains, &mut colors);
+    }
+    let gains = gains(function, costs, session);
+    let graph = graph_of(function, session, number, &colors, &gains);
+    color_in(&graph, &FileSpec::new(far), &mut colors);
+    BrokenCopies::new(&graph, costs, number).give_up_scattered(&graph, &gains, &mut colors);
+    colors
+}
+
+/// Interference of a cluster's registers that have no colour yet, each with what it gains for each point of its length.
+fn graph_of(
+    function: &Function,
+    session: &mut Session,
+    cluster: usize,
+    colors: &Colors,
+    gains: &SecondaryMap<VReg, f32>,
+) -> Graph {
+    let mine = |r: VReg| function.local[r] == Some(cluster as u8) && colors[r].is_none();
+    let mut graph = ranges::interference_where(function, session.view(function), mine, |_| false);
+    for node in &mut graph.nodes {
+        let points = |(a, b): &(u32, u32)| graph.segments[*a as usize..*b as usize].iter().map(|s| s.end - s.start).sum::<u32>();
+        let length: u32 = node.live.iter().map(points).sum();
+        node.cost = gains[node.reg].max(0.0) / (length as f32 + 1.0);
+    }
+    graph
+}
+
+/// Colours a graph in a bank and notes the colours. Costs are finite, so nothing can fail.
+fn color_in(graph: &Graph, file: &FileSpec, colors: &mut Colors) {
+    if let Ok(coloring) = color::color(graph, file) {
+        graph.nodes.iter().zip(&coloring.color).for_each(|(node, color)| colors[node.reg] = *color);
+    }
+}
+
+/// Copies that would vanish if their ends were side by side.
+struct BrokenCopies {
+    copies: Vec<BrokenCopy>,
+    /// For each node the first node of the bundle that it is in if copies vanish, and the bundle's words.
+    bundles: Vec<(u32, u8)>,
+}
+
+/// A copy between two nodes.
+struct BrokenCopy {
+    ends: [usize; 2],
+    /// The second end's first register less the first's, if the copy is to vanish.
+    offset: i32,
+    /// What the copy costs if it stays.
+    cost: f32,
+}
+
+impl BrokenCopies {
+    fn new(graph: &Graph, costs: &Costs, cluster: usize) -> Self {
+        let bundles = color::bundles(graph);
+        let (read, write) = costs.local[cluster];
+        let one = |c: &Affinity| BrokenCopy {
+            ends: [c.a as usize, c.b as usize],
+            offset: i32::from(c.offset),
+            cost: c.weight * (read + write + costs.copy) + costs.fetch,
+        };
+        let within = |c: &&Affinity| bundles[c.a as usize].0 == bundles[c.b as usize].0;
+        BrokenCopies { copies: graph.affinities.iter().filter(within).map(one).collect(), bundles }
+    }
+
+    /// What each node's copies cost to nodes of which `is_apart` says that they are elsewhere.
+    fn costs(&self, is_apart: impl Fn(usize) -> bool) -> Vec<f32> {
+        let mut costs = vec![0.0; self.bundles.len()];
+        for &BrokenCopy { ends: [a, b], cost, .. } in &self.copies {
+            costs[a] += if is_apart(b) { cost } else { 0.0 };
+            costs[b] += if is_apart(a) { cost } else { 0.0 };
+        }
+        costs
+    }
+
+    /// Gives up all of a bundle whose members did not find places side by side, where their copies cost more than the bundle
+    /// gains: the main file has room for tuples.
+    fn give_up_scattered(&self, graph: &Graph, gains: &SecondaryMap<VReg, f32>, colors: &mut Colors) {
+        let color = |node: usize| colors[graph.nodes[node].reg].map(i32::from);
+        let mut loss: FxHashMap<u32, f32> = FxHashMap::default();
+        for copy in &self.copies {
+            let stays = match copy.ends.map(color) {
+                [Some(a), Some(b)] => a + copy.offset != b,
+                [a, b] => a.is_some() != b.is_some(),
+            };
+            if stays {
+                *loss.entry(self.bundles[copy.ends[0]].0).or_default() += copy.cost;
+            }
+        }
+        if loss.is_empty() {
+            return;
+        }
+        for (node, &(first, _)) in graph.nodes.iter().zip(&self.bundles) {
+            if let Some(loss) = loss.get_mut(&first).filter(|_| colors[node.reg].is_some()) {
+                *loss -= gains[node.reg];
+            }
+        }
+        for (node, (first, _)) in graph.nodes.iter().zip(&self.bundles) {
+            if loss.get(first).is_some_and(|l| *l > 0.0) {
+                colors[node.reg] = None;
+            }
+        }
+    }
+
+    /// Finds parts of what is too wide for the near bank that lose more by their copies than they gain, and takes their
+    /// intervals out of the graph.
+    fn keep_with_wide(&self, graph: &mut Graph, gains: &SecondaryMap<VReg, f32>, near: u32) -> Vec<VReg> {
+        let costs = self.costs(|node| u32::from(self.bundles[node].1) > near);
+        let mut found = Vec::new();
+        for (node, cost) in graph.nodes.iter_mut().zip(costs) {
+            if gains[node.reg] <= cost {
+                node.live = [(0, 0); 4];
+                found.push(node.reg);
+            }
+        }
+        found
+    }
+
+    /// Takes the near registers back of what would lose more by copies to where its neighbours are than it gains.
+    fn keep_together(&self, graph: &Graph, gains: &SecondaryMap<VReg, f32>, colors: &mut Colors) {
+        let reg = |node: usize| graph.nodes[node].reg;
+        loop {
+            let costs = self.costs(|node| colors[reg(node)].is_none());
+            let lost = |node: &usize| colors[reg(*node)].is_some() && gains[reg(*node)] <= costs[*node];
+            let lost: Vec<usize> = (0..graph.nodes.len()).filter(lost).collect();
+            if lost.is_empty() {
+                return;
+            }
+            lost.into_iter().for_each(|node| colors[reg(node)] = None);
+        }
+    }
+}
+
+/// Energy that each register of a cluster saves in the near bank, against the far one.
+fn near_gains(function: &Function, costs: &Costs, cluster: usize) -> SecondaryMap<VReg, f32> {
+    let mut gains: SecondaryMap<VReg, f32> = SecondaryMap::with_capacity(function.vregs.len());
+    gains.resize(function.vregs.len());
+    let (far, near) = (costs.local[cluster], costs.near[cluster]);
+    for &block in &function.layout {
+        let data = &function.blocks[block];
+        for inst in &data.insts {
+            let shares = costs.shared[inst.class() as usize] >> cluster & 1 == 1;
+            let wire = if shares { costs.shared_wire - costs.near_shared_wire[cluster] } else { 0.0 };
+            webs::for_each_vector(function, inst, |reg, words, write| {
+                if function.local[reg] == Some(cluster as u8) {
+                    let saved = wire + if write { far.1 - near.1 } else { far.0 - near.0 };
+                    gains[reg] += data.frequency * f32::from(words) * saved;
+                }
+            });
+        }
+    }
+    gains
 }
 
 /// Energy that each local register saves against the main file: cheaper accesses, less the copies that go

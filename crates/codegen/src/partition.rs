@@ -173,7 +173,8 @@ fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Co
         let n = a.served_elsewhere(c, owner);
         let reads = if c == owner { a.far_reads[c] } else { a.reads[c] };
         let writes = owner != usize::MAX && c != owner && a.write_count[c] > 0 && a.near_count(c) > 0;
-        let copied = reads / f32::from(n.max(1)) * (main_read + costs.local[c].1 + costs.copy) + costs.local[c].0 * reads;
+        let copied =
+            reads / f32::from(n.max(1)) * (main_read + costs.local[c].1 + costs.copy) + costs.local[c].0 * reads + costs.fetch;
         let pays = ownership == Ownership::Publication || copied < main_read * reads;
         if writes || n >= 2 && pays {
             let copy = function.vregs.push(class);
@@ -301,7 +302,7 @@ fn place_copies(function: &Function, plans: &mut Plans, placing: &Placing, sessi
             let words = reads.iter().map(|r| r.words).sum::<f32>();
             let each = f32::from(plan.read_words[usize::from(c)].count_ones() as u8) * function.blocks[place].frequency;
             let (read, write) = costs.local[usize::from(c)];
-            let once = each * (costs.main.0 + write + costs.copy) + words * read;
+            let once = each * (costs.main.0 + write + costs.copy) + words * read + costs.fetch;
             if ownership == Ownership::Energy && once >= words * costs.main.0 {
                 continue;
             }

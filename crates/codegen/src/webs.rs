@@ -35,6 +35,9 @@ const CYCLE: f32 = 0.03;
 /// Price of the issue slot that a copy takes, likewise.
 const SLOT: f32 = 0.5;
 
+/// Price of an instruction more in the code, likewise: where few warps run straight through, they wait for it to be fetched.
+const FETCH: f32 = 8.0;
+
 /// Energies of register accesses.
 #[derive(Clone, Debug)]
 pub struct Costs {
@@ -42,14 +45,20 @@ pub struct Costs {
     pub clusters: usize,
     /// Reading and writing a main register.
     pub main: (f32, f32),
-    /// Reading and writing a local register of each cluster.
+    /// Reading and writing a local register of each cluster, in its far bank.
     pub local: Vec<(f32, f32)>,
+    /// The same in its near bank.
+    pub near: Vec<(f32, f32)>,
     /// What an access to a local register costs more by a unit that clusters share.
     pub shared_wire: f32,
+    /// The same of the near bank of each cluster.
+    pub near_shared_wire: Vec<f32>,
     /// For each class of operation the clusters that share its unit, a bit each.
     pub shared: Vec<u8>,
     /// A copy beyond its register accesses: issue and the unit, for a lane.
     pub copy: f32,
+    /// A copy once, however often it runs: to fetch one instruction more.
+    pub fetch: f32,
     /// Cycles to the result of each class of operation.
     pub latency: Vec<f32>,
     /// Whether a cluster has local registers.
@@ -66,9 +75,12 @@ impl Costs {
             clusters: machine.clusters.len().min(MAX_CLUSTERS),
             main: of(prices.main),
             local: prices.local.iter().map(|p| of(*p)).collect(),
+            near: prices.near.iter().map(|p| of(*p)).collect(),
             shared_wire: prices.shared_wire as f32,
+            near_shared_wire: prices.near_shared_wire.iter().map(|pj| *pj as f32).collect(),
             shared: classes_of_shared_units(machine),
             copy: (unit + machine.energy.issue_pj / f64::from(machine.warp_size)) as f32 + SLOT,
+            fetch: FETCH,
             latency: OpClass::iter().map(|c| machine.latency(c) as f32).collect(),
             usable: machine.clusters.iter().map(|c| c.local_registers > 0).collect(),
         }
@@ -195,6 +207,7 @@ impl Accesses {
                 if read_elsewhere {
                     // C5
                     sum += writes * (local_read + main_write + costs.copy) + self.waits[c] * CYCLE;
+                    sum += f32::from(self.write_count[c]) * costs.fetch;
                 }
                 continue;
             }
@@ -204,6 +217,8 @@ impl Accesses {
                 let back = if owner_reads { main_read + costs.local[owner].1 + costs.copy } else { 0.0 };
                 // C8 or C9, then the owner's copy.
                 sum += if owner_reads || n > 0.0 { self.waits[c] * CYCLE } else { 0.0 };
+                let copies = u8::from(owner_reads) + u8::from(n > 0.0 && costs.usable[c]);
+                sum += f32::from(self.write_count[c]) * f32::from(copies) * costs.fetch;
                 sum += if n > 0.0 && costs.usable[c] {
                     writes * (local_write + local_read + main_write + costs.copy + back) + (local_read * reads).min(read_cost)
                 } else {
@@ -224,7 +239,7 @@ impl Accesses {
             return each;
         }
         let (local_read, local_write) = costs.local[cluster];
-        let copied = reads / f32::from(count) * (main_read + local_write + costs.copy) + local_read * reads;
+        let copied = reads / f32::from(count) * (main_read + local_write + costs.copy) + local_read * reads + costs.fetch;
         each.min(copied + costs.shared_wire * self.by_shared_units[cluster])
     }
 

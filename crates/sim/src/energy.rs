@@ -16,7 +16,10 @@ use heddle_target::registers::RegisterPrices;
 /// Turns block counts into statistics.
 pub(crate) fn count(program: &Program, counts: &BlockCounts, machine: &Machine) -> Statistics {
     let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
-    s.registers.local.resize(program.clusters, Default::default());
+    let r = &mut s.registers;
+    for files in [&mut r.local, &mut r.near, &mut r.near_by_shared_units] {
+        files.resize(program.clusters, Default::default());
+    }
     s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
     for (b, block) in program.blocks.iter().enumerate() {
         let (executions, lanes) = (counts.executions[b], counts.lanes[b]);
@@ -47,24 +50,26 @@ fn count_instruction(inst: &Inst, executions: u64, lanes: u64, machine: &Machine
     *s.classes.entry(inst.class().to_string()).or_default() += executions;
     let unit = machine.timing.get(&inst.class()).map(|t| t.unit);
     let shares = unit.is_some_and(|unit| machine.shared_unit(usize::from(inst.cluster), unit).is_some());
-    for_each_access(inst, |space, cluster, words, write| {
-        let times = if space == Space::Scalar { executions } else { lanes };
-        let n = times * u64::from(words.max(1));
+    for_each_access(inst, |reg, words, write| {
+        let times = if reg.space == Space::Scalar { executions } else { lanes };
+        let cluster = usize::from(inst.cluster);
         let r = &mut s.registers;
-        if space == Space::Local && shares {
-            let a = &mut r.local_by_shared_units;
-            *if write { &mut a.writes } else { &mut a.reads } += n;
-        }
-        let a = match space {
-            Space::Main => &mut r.main,
-            Space::Local => &mut r.local[usize::from(cluster)],
-            Space::Scalar => &mut r.scalar,
-            _ => &mut r.predicate,
+        let add = |a: &mut Accesses, words: u32| {
+            *if write { &mut a.writes } else { &mut a.reads } += times * u64::from(words);
         };
-        if write {
-            a.writes += n;
-        } else {
-            a.reads += n;
+        match reg.space {
+            Space::Main => add(&mut r.main, words),
+            Space::Local => {
+                let near = near_words(machine, reg, inst.cluster, words);
+                add(&mut r.local[cluster], words);
+                add(&mut r.near[cluster], near);
+                if shares {
+                    add(&mut r.local_by_shared_units, words);
+                    add(&mut r.near_by_shared_units[cluster], near);
+                }
+            }
+            Space::Scalar => add(&mut r.scalar, words),
+            _ => add(&mut r.predicate, words),
         }
     });
     if let Some(space) = inst.mods.space {
@@ -78,9 +83,9 @@ fn count_instruction(inst: &Inst, executions: u64, lanes: u64, machine: &Machine
     }
 }
 
-/// Calls `f(space, cluster, words, is_write)` for each register operand.
-pub fn for_each_access(inst: &Inst, mut f: impl FnMut(Space, u8, u8, bool)) {
-    let mut see = |r: PhysReg, words: u8, write: bool| f(r.space, inst.cluster, words, write);
+/// Calls `f(register, words, is_write)` for each register operand; predicates have one word.
+pub fn for_each_access(inst: &Inst, mut f: impl FnMut(PhysReg, u32, bool)) {
+    let mut see = |r: PhysReg, words: u8, write: bool| f(r, u32::from(words.max(1)), write);
     if let Some(r) = inst.dst.as_phys() {
         see(r, inst.dst_words(), true);
     }
@@ -94,13 +99,23 @@ pub fn for_each_access(inst: &Inst, mut f: impl FnMut(Space, u8, u8, bool)) {
     }
 }
 
-/// Picojoules of 32 bits of a register access of one lane: the array's and the wire's (C13). `shared`: by a
+/// Of the words of a local register that a cluster accesses, those in its near bank.
+fn near_words(machine: &Machine, reg: PhysReg, cluster: u8, words: u32) -> u32 {
+    let far = machine.clusters.get(usize::from(cluster)).map_or(u32::MAX, |c| c.banks().1);
+    (u32::from(reg.index) + words).saturating_sub(far).min(words)
+}
+
+/// Picojoules of the words of a register access of one lane: the arrays' and the wires' (C13). `shared`: by a
 /// unit that clusters share.
-fn price(prices: &RegisterPrices, space: Space, cluster: u8, shared: bool, write: bool) -> f64 {
-    let of = |file: &[f64; 2]| file[usize::from(write)];
-    match space {
+fn price(prices: &RegisterPrices, machine: &Machine, reg: PhysReg, cluster: u8, words: u32, shared: bool, write: bool) -> f64 {
+    let of = |file: &[f64; 2]| file[usize::from(write)] * f64::from(words);
+    match reg.space {
         Space::Main => of(&prices.main),
-        Space::Local => prices.local.get(usize::from(cluster)).map_or(0.0, of) + if shared { prices.shared_wire } else { 0.0 },
+        Space::Local => {
+            let near = near_words(machine, reg, cluster, words);
+            let one = |near: bool| prices.of_local(usize::from(cluster), near, shared, write);
+            f64::from(near) * one(true) + f64::from(words - near) * one(false)
+        }
         Space::Scalar => of(&prices.scalar),
         _ => prices.predicate,
     }
@@ -118,9 +133,9 @@ pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine
         let mut pj = issues * machine.energy.issue_pj;
         let unit = machine.timing.get(&inst.class()).map(|t| t.unit);
         let shared = unit.is_some_and(|unit| machine.shared_unit(usize::from(inst.cluster), unit).is_some());
-        for_each_access(inst, |space, cluster, words, write| {
-            let times = if space == Space::Scalar { issues } else { lanes };
-            pj += times * f64::from(words.max(1)) * price(&prices, space, cluster, shared, write);
+        for_each_access(inst, |reg, words, write| {
+            let times = if reg.space == Space::Scalar { issues } else { lanes };
+            pj += times * price(&prices, machine, reg, inst.cluster, words, shared, write);
         });
         let unit = machine.timing.get(&inst.class()).map_or(0.0, |t| t.energy_pj);
         let times = if inst.runs_on_scalar_unit() { issues } else { lanes - p.saved_lanes as f64 };
@@ -167,18 +182,21 @@ pub(crate) fn energy(program: &Program, counts: &BlockCounts, s: &Statistics, ma
     let mut result: BTreeMap<String, f64> = BTreeMap::new();
     let mut put = |name: &str, pj: f64| *result.entry(name.to_string()).or_default() += pj;
     let prices = machine.register_prices();
-    let mut file = |name: &str, space: Space, cluster: u8, a: &Accesses| {
-        let of = |write| price(&prices, space, cluster, false, write);
-        put(name, a.reads as f64 * of(false) + a.writes as f64 * of(true));
-    };
-    file("register-file main", Space::Main, 0, &s.registers.main);
-    for (cluster, a) in s.registers.local.iter().enumerate() {
-        file("register-file local", Space::Local, cluster as u8, a);
+    let mut file = |name: &str, price: [f64; 2], a: &Accesses| put(name, a.reads as f64 * price[0] + a.writes as f64 * price[1]);
+    file("register-file main", prices.main, &s.registers.main);
+    file("register-file scalar", prices.scalar, &s.registers.scalar);
+    file("register-file predicate", [prices.predicate; 2], &s.registers.predicate);
+    let banks = s.registers.local.iter().zip(&s.registers.near).zip(&s.registers.near_by_shared_units);
+    for (cluster, ((all, near), near_shared)) in banks.enumerate() {
+        let of = |near: bool| [false, true].map(|write| prices.of_local(cluster, near, false, write));
+        let far = Accesses { reads: all.reads - near.reads, writes: all.writes - near.writes };
+        file("register-file local", of(false), &far);
+        file("register-file local", of(true), near);
+        let wire = prices.near_shared_wire.get(cluster).copied().unwrap_or(0.0);
+        // What shared units access in near banks is not in the far ones.
+        file("register-file local", [wire - prices.shared_wire; 2], near_shared);
     }
-    file("register-file scalar", Space::Scalar, 0, &s.registers.scalar);
-    file("register-file predicate", Space::Predicate, 0, &s.registers.predicate);
-    let longer = &s.registers.local_by_shared_units;
-    put("register-file local", (longer.reads + longer.writes) as f64 * prices.shared_wire);
+    file("register-file local", [prices.shared_wire; 2], &s.registers.local_by_shared_units);
     put("issue", s.instructions as f64 * e.issue_pj);
     for (b, block) in program.blocks.iter().enumerate() {
         let first = block.first as usize;

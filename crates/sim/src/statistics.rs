@@ -25,6 +25,10 @@ pub struct RegisterAccesses {
     pub local: Vec<Accesses>,
     /// Of those to local files, the ones of instructions of units that clusters share, whose wires are longer.
     pub local_by_shared_units: Accesses,
+    /// Of those to the local file of each cluster, the ones to its near bank.
+    pub near: Vec<Accesses>,
+    /// Of those to near banks, the ones of instructions of units that clusters share, for each cluster.
+    pub near_by_shared_units: Vec<Accesses>,
     /// The scalar file.
     pub scalar: Accesses,
     /// The predicate file.
@@ -487,9 +491,11 @@ impl Statistics {
         add(&mut r.local_by_shared_units, &o.local_by_shared_units);
         add(&mut r.scalar, &o.scalar);
         add(&mut r.predicate, &o.predicate);
-        r.local.resize(r.local.len().max(o.local.len()), Accesses::default());
-        for (a, b) in r.local.iter_mut().zip(&o.local) {
-            add(a, b);
+        for (mine, others) in
+            [(&mut r.local, &o.local), (&mut r.near, &o.near), (&mut r.near_by_shared_units, &o.near_by_shared_units)]
+        {
+            mine.resize(mine.len().max(others.len()), Accesses::default());
+            mine.iter_mut().zip(others).for_each(|(a, b)| add(a, b));
         }
         for (space, t) in &other.memory {
             let m = self.memory.entry(space.clone()).or_default();

@@ -1,6 +1,14 @@
 //! Which units clusters have, their own and those that they share, and which clusters are alike.
 
-use crate::{Machine, SharedUnits, Unit};
+use crate::{Cluster, Machine, SharedUnits, Unit};
+
+impl Cluster {
+    /// Local registers in the near and in the far bank, which has those with the lowest numbers.
+    pub fn banks(&self) -> (u32, u32) {
+        let near = self.near_registers.min(self.local_registers);
+        (near, self.local_registers - near)
+    }
+}
 
 impl Machine {
     /// Whether a cluster, by its number, has a unit: of its own, or one that it shares with others (C1).
@@ -40,7 +48,8 @@ impl Machine {
         let (Some(x), Some(y)) = (self.clusters.get(a), self.clusters.get(b)) else { return false };
         let same_units = x.units.iter().all(|u| y.units.contains(u)) && y.units.iter().all(|u| x.units.contains(u));
         let same_shares = self.shared_units.iter().all(|s| s.clusters.contains(&x.name) == s.clusters.contains(&y.name));
-        same_units && same_shares && (x.local_registers, x.shared_path) == (y.local_registers, y.shared_path)
+        let file = |c: &Cluster| (c.banks(), c.shared_path);
+        same_units && same_shares && file(x) == file(y)
     }
 }
 
@@ -65,11 +74,20 @@ mod tests {
     }
 
     #[test]
+    fn a_near_bank_is_part_of_the_file() {
+        let banks = |near: &str| with(&["clusters.0.local-registers=6", near]).clusters[0].banks();
+        assert_eq!(banks("clusters.0.near-registers=0"), (0, 6));
+        assert_eq!(banks("clusters.0.near-registers=2"), (2, 4));
+        assert_eq!(banks("clusters.0.near-registers=9"), (6, 0));
+    }
+
+    #[test]
     fn alike_is_what_nothing_tells_apart() {
         assert_eq!(with(&[]).clusters_alike(1), [0, 1]);
         assert_eq!(with(&["clusters.1.units=['control','alu']"]).clusters_alike(0), [0, 1]);
         for different in [
             "clusters.1.local-registers=7",
+            "clusters.1.near-registers=1",
             "clusters.1.shared-path=true",
             "clusters.1.units=['alu']",
             "shared-units=[{name='ls',units=['sfu'],clusters=['a0','mem']}]",

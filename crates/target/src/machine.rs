@@ -95,6 +95,9 @@ tables! {
         units: Vec<Unit> => across(validate::cluster_units, "one unit at least");
         /// Local vector registers a work-item (0: none).
         local_registers: u32 => integers(0, 64).of("registers");
+        /// Registers of the near bank, beside the units: the local registers with the highest numbers, as far as there are so
+        /// many. The others are the far bank.
+        near_registers: u32 = 0 => integers(0, 64).of("registers");
         /// Whether the cluster's operands travel the longer, shared data path (SFU, memory; NUMBERS).
         shared_path: bool = false => any("both make a machine");
     }
@@ -199,6 +202,9 @@ tables! {
         main: f64 => from_zero().of("mm");
         /// Local file to its cluster's private data path.
         local: f64 => from_zero().of("mm");
+        /// A near bank of one register for `arrays.table-warps` warps to that path; a larger one is farther by the side of
+        /// its area.
+        near: f64 = 0.05 => from_zero().of("mm");
         /// Local file to a shared data path (SFU, memory).
         local_shared: f64 => from_zero().of("mm");
         /// Scalar file to the scalar unit.

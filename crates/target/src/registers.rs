@@ -17,11 +17,18 @@
 //! cells, 512 bytes to 128 KiB, 128-bit words): reading with `C^0.57`, writing with `C^0.46`; 3 read ports
 //! and 1 write port cost 1.4 times one of each at 4 KiB.
 //!
+//! # Near and far banks
+//! A cluster's local file may be cut in two: a near bank of a few registers beside the units, and the far bank
+//! of the others. Each is an array of its own capacity, with all ports, and has a wire of its own: 0.05 mm to a
+//! near bank of one register for `energy.arrays.table-warps` warps, which is the last-result file of the same
+//! publication (a twentieth of the main file's wire; its operand file has a fifth), and in proportion to the side
+//! of the area for larger ones. A unit that clusters share is as far from one bank as from the other.
+//!
 //! # Area and access time
 //! CACTI's as above: `17.9 C^0.84` µm² and `0.0177 C^0.30` ns with one read and one write port, `56 C^0.82` µm² and
 //! `0.0128 C^0.37` ns with 3 and 1; C in bytes.
 
-use super::Machine;
+use super::{Cluster, Machine};
 
 /// Lanes of an array.
 const ARRAY_LANES: u32 = 4;
@@ -49,10 +56,14 @@ pub struct RegisterFile {
 pub struct RegisterPrices {
     /// The main file.
     pub main: [f64; 2],
-    /// Each cluster's local file, by a unit of its own.
+    /// Each cluster's local file, by a unit of its own: its far bank, if it has two.
     pub local: Vec<[f64; 2]>,
+    /// Each cluster's near bank, by a unit of its own.
+    pub near: Vec<[f64; 2]>,
     /// What an access to a local file costs more by a unit that clusters share.
     pub shared_wire: f64,
+    /// The same of each cluster's near bank.
+    pub near_shared_wire: Vec<f64>,
     /// The scalar file.
     pub scalar: [f64; 2],
     /// A bit of a predicate register.
@@ -90,6 +101,18 @@ fn price_of_listed(points: &[(f64, f64)], bytes: f64) -> Option<f64> {
     })
 }
 
+impl RegisterPrices {
+    /// What an access to a cluster's local file costs: of which bank, by which unit, and whether it writes. 0 if the machine
+    /// has no such cluster.
+    pub fn of_local(&self, cluster: usize, near: bool, shared_unit: bool, write: bool) -> f64 {
+        let (files, wire) = match near {
+            true => (&self.near, self.near_shared_wire.get(cluster).copied().unwrap_or(0.0)),
+            false => (&self.local, self.shared_wire),
+        };
+        files.get(cluster).map_or(0.0, |file| file[usize::from(write)] + if shared_unit { wire } else { 0.0 })
+    }
+}
+
 impl Machine {
     /// Warps of a scheduler that hold local registers at once: the active set's, or all resident ones (C13, C14).
     pub fn local_register_warps(&self) -> u32 {
@@ -97,9 +120,25 @@ impl Machine {
         self.active_set().map_or(resident, |active| active.min(resident)).div_ceil(self.sm.schedulers)
     }
 
-    /// A cluster's local file of an SM; empty if the machine has no such cluster.
+    /// A cluster's local file of an SM, both banks together, with the prices and the access time of the far one; empty if the
+    /// machine has no such cluster.
     pub fn local_file(&self, cluster: usize) -> RegisterFile {
-        let entries = self.clusters.get(cluster).map_or(0, |c| c.local_registers);
+        let (near, far) = (self.near_bank(cluster), self.far_bank(cluster));
+        RegisterFile { bits: near.bits + far.bits, area_mm2: near.area_mm2 + far.area_mm2, ..far }
+    }
+
+    /// The near bank of a cluster's local file, which may be empty.
+    pub fn near_bank(&self, cluster: usize) -> RegisterFile {
+        self.small_file(self.clusters.get(cluster).map_or(0, |c| c.banks().0))
+    }
+
+    /// The far bank of a cluster's local file: all of it, if it has no near one.
+    pub fn far_bank(&self, cluster: usize) -> RegisterFile {
+        self.small_file(self.clusters.get(cluster).map_or(0, |c| c.banks().1))
+    }
+
+    /// An SM's files of so many registers a work-item, three read ports and one write port.
+    fn small_file(&self, entries: u32) -> RegisterFile {
         let warps = self.local_register_warps();
         let bytes = f64::from(entries * warps) * REGISTER_BYTES;
         let e = &self.energy;
@@ -129,6 +168,17 @@ impl Machine {
             area_mm2: arrays * area_of_four_ports(bytes),
             access_ns: 0.0128 * bytes.powf(0.37),
         }
+    }
+
+    /// Millimetres from a cluster's near bank to its units.
+    fn near_distance(&self, cluster: usize) -> f64 {
+        let entries = f64::from(self.clusters.get(cluster).map_or(0, |c| c.banks().0).max(1));
+        let table_entries = match self.energy.arrays.table_warps {
+            // Prices are those of entries, whoever holds them.
+            0 => entries,
+            warps => entries * f64::from(self.local_register_warps()) / f64::from(warps),
+        };
+        self.energy.distance_mm.near * (area_of_four_ports(table_entries) / area_of_four_ports(1.0)).sqrt()
     }
 
     /// The main file of an SM.
@@ -182,16 +232,21 @@ impl Machine {
     pub fn register_prices(&self) -> RegisterPrices {
         let e = &self.energy;
         let with_wire = |access: [f64; 2], mm: f64| access.map(|pj| pj + mm * e.wire_pj_per_mm);
-        let local = self.clusters.iter().enumerate().map(|(i, cluster)| {
-            let access = self.local_file(i).access_pj;
-            let own = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
-            with_wire(access, own)
+        let d = &e.distance_mm;
+        let clusters = || self.clusters.iter().enumerate();
+        let local = clusters().map(|(i, cluster)| {
+            let own = if cluster.shared_path { d.local_shared } else { d.local };
+            with_wire(self.far_bank(i).access_pj, own)
         });
-        let longer = (e.distance_mm.local_shared - e.distance_mm.local).max(0.0);
+        let near_mm = |i: usize, cluster: &Cluster| if cluster.shared_path { d.local_shared } else { self.near_distance(i) };
+        let near = clusters().map(|(i, cluster)| with_wire(self.near_bank(i).access_pj, near_mm(i, cluster)));
+        let longer = |mm: f64| (d.local_shared - mm).max(0.0) * e.wire_pj_per_mm;
         RegisterPrices {
             main: with_wire(self.main_register_file().access_pj, e.distance_mm.main),
             local: local.collect(),
-            shared_wire: longer * e.wire_pj_per_mm,
+            near: near.collect(),
+            shared_wire: longer(d.local),
+            near_shared_wire: clusters().map(|(i, cluster)| longer(near_mm(i, cluster))).collect(),
             scalar: with_wire(self.scalar_file().access_pj, e.distance_mm.scalar),
             predicate: e.predicate_pj,
         }
@@ -281,6 +336,42 @@ mod tests {
         assert_eq!(prices.local[0], [e.local_read_pj[5] + wire(0.2), e.local_write_pj[5] + wire(0.2)]);
         assert_eq!(prices.local[3], [e.local_read_pj[5] + wire(0.4), e.local_write_pj[5] + wire(0.4)]);
         assert!((prices.shared_wire - wire(0.2)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_near_bank_costs_what_its_capacity_costs() {
+        // C13: one register for 8 warps is the publication's smallest file, at its distance.
+        let shape = ["sm.active-warps=8", "energy.arrays.main-bank-bytes=0", "clusters.0.local-registers=6"];
+        let near = |more: &[&'static str]| with(&[&shape[..], more].concat());
+        let m = near(&["clusters.0.near-registers=1", "energy.distance-mm.near=0.05"]);
+        let (prices, e) = (m.register_prices(), &m.energy);
+        let wire = |mm: f64| mm * e.wire_pj_per_mm;
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        close(prices.near[0][0], e.local_read_pj[0] + wire(0.05));
+        close(prices.near[0][1], e.local_write_pj[0] + wire(0.05));
+        // The far bank holds the other five.
+        close(prices.local[0][1], e.local_write_pj[4] + wire(e.distance_mm.local));
+        // A shared unit is as far from both.
+        close(prices.of_local(0, true, true, false), e.local_read_pj[0] + wire(e.distance_mm.local_shared));
+        close(prices.of_local(0, false, true, false), e.local_read_pj[4] + wire(e.distance_mm.local_shared));
+        assert_eq!(prices.of_local(9, true, false, true), 0.0);
+        // Twice the registers: a larger array, and a longer wire to it.
+        let two = near(&["clusters.0.near-registers=2", "energy.distance-mm.near=0.05"]).register_prices();
+        close(two.near[0][0], e.local_read_pj[1] + wire(0.05 * 2f64.powf(0.41)));
+        // Without a reference the entries count.
+        let listed = near(&["clusters.0.near-registers=2", "energy.distance-mm.near=0.05", "energy.arrays.table-warps=0"]);
+        close(listed.register_prices().near[0][0], two.near[0][0]);
+    }
+
+    #[test]
+    fn banks_add_up_to_the_file() {
+        let whole = with(&["clusters.0.local-registers=6"]);
+        let cut = with(&["clusters.0.local-registers=6", "clusters.0.near-registers=2"]);
+        assert_eq!(whole.local_file(0).bits, cut.local_file(0).bits);
+        assert_eq!(cut.local_file(0).area_mm2, cut.near_bank(0).area_mm2 + cut.far_bank(0).area_mm2);
+        // Two small arrays take more than a large one.
+        assert!(cut.local_file(0).area_mm2 > whole.local_file(0).area_mm2);
+        assert_eq!((whole.near_bank(0).bits, whole.far_bank(0)), (0, whole.local_file(0)));
     }
 
     #[test]

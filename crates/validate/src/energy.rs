@@ -17,13 +17,27 @@ pub fn energy(machine: &Machine, code: &[Inst], s: &Statistics) -> BTreeMap<&'st
     };
     let r = &s.registers;
     put("register-file main", file(&r.main, main_file(machine), e.distance_mm.main));
-    for (a, cluster) in r.local.iter().zip(&machine.clusters) {
-        let mm = if cluster.shared_path { e.distance_mm.local_shared } else { e.distance_mm.local };
-        put("register-file local", file(a, local_file(machine, cluster.local_registers), mm));
+    let less = |a: &Accesses, b: &Accesses| Accesses { reads: a.reads - b.reads, writes: a.writes - b.writes };
+    let mut all_near_shared = Accesses::default();
+    for (i, cluster) in machine.clusters.iter().enumerate() {
+        let of = |list: &[Accesses]| list.get(i).copied().unwrap_or_default();
+        let (all, near, near_shared) = (of(&r.local), of(&r.near), of(&r.near_by_shared_units));
+        let d = &e.distance_mm;
+        let near_registers = cluster.near_registers.min(cluster.local_registers);
+        let far_mm = if cluster.shared_path { d.local_shared } else { d.local };
+        let near_mm = if cluster.shared_path { d.local_shared } else { near_distance(machine, near_registers) };
+        put(
+            "register-file local",
+            file(&less(&all, &near), local_file(machine, cluster.local_registers - near_registers), far_mm),
+        );
+        put("register-file local", file(&near, local_file(machine, near_registers), near_mm));
+        // Units that clusters share are farther away.
+        put("register-file local", file(&near_shared, [0.0; 2], (d.local_shared - near_mm).max(0.0)));
+        all_near_shared.reads += near_shared.reads;
+        all_near_shared.writes += near_shared.writes;
     }
-    // Units that clusters share are farther away.
     let longer = (e.distance_mm.local_shared - e.distance_mm.local).max(0.0);
-    put("register-file local", file(&r.local_by_shared_units, [0.0; 2], longer));
+    put("register-file local", file(&less(&r.local_by_shared_units, &all_near_shared), [0.0; 2], longer));
     put("register-file scalar", file(&r.scalar, scalar_file(machine), e.distance_mm.scalar));
     put("register-file predicate", (r.predicate.reads + r.predicate.writes) as f64 * e.predicate_pj);
     put("issue", s.instructions as f64 * e.issue_pj);
@@ -84,7 +98,7 @@ fn scalar_file(machine: &Machine) -> [f64; 2] {
 /// A local file's of so many registers a work-item: a small array's by the table, or a large array's with more ports than
 /// the main file's, whichever is less.
 fn local_file(machine: &Machine, registers: u32) -> [f64; 2] {
-    let (e, sm) = (&machine.energy, &machine.sm);
+    let e = &machine.energy;
     let entries = registers.max(1);
     let listed = |table: &[f64]| {
         let entry = (entries as usize).min(table.len()).checked_sub(1);
@@ -94,12 +108,7 @@ fn local_file(machine: &Machine, registers: u32) -> [f64; 2] {
     if e.arrays.table_warps == 0 {
         return tables.map(|t| listed(t));
     }
-    // Only the warps of the active set, if there is one, hold local registers.
-    let active = match (sm.scheduler, sm.active_warps) {
-        (Scheduler::TwoLevel, warps) if warps > 0 => warps.min(sm.max_warps),
-        _ => sm.max_warps,
-    };
-    let held = f64::from((registers * active.div_ceil(sm.schedulers)).max(1));
+    let held = f64::from((registers * holders(machine)).max(1));
     // Counted in entries of the table's arrays: those of `table-warps` warps.
     let small = tables.map(|t| along(t, held / f64::from(e.arrays.table_warps)).unwrap_or_else(|| listed(t)));
     if e.arrays.main_bank_bytes == 0 {
@@ -107,6 +116,26 @@ fn local_file(machine: &Machine, registers: u32) -> [f64; 2] {
     }
     let large = grown(machine, [e.main_read_pj, e.main_write_pj], 16.0 * held, e.arrays.main_bank_bytes);
     [0, 1].map(|i: usize| small[i].min(large[i] * e.arrays.port_factor))
+}
+
+/// Warps of a scheduler that hold local registers: only those of the active set, if there is one.
+fn holders(machine: &Machine) -> u32 {
+    let sm = &machine.sm;
+    let active = match (sm.scheduler, sm.active_warps) {
+        (Scheduler::TwoLevel, warps) if warps > 0 => warps.min(sm.max_warps),
+        _ => sm.max_warps,
+    };
+    active.div_ceil(sm.schedulers)
+}
+
+/// How far a near bank of so many registers is: the listed distance is that of one register of the table's warps, and areas
+/// grow with the capacity to the power of 0.82.
+fn near_distance(machine: &Machine, registers: u32) -> f64 {
+    let times = match machine.energy.arrays.table_warps {
+        0 => f64::from(registers.max(1)),
+        warps => f64::from(registers.max(1) * holders(machine)) / f64::from(warps),
+    };
+    machine.energy.distance_mm.near * times.powf(0.41)
 }
 
 /// The price of so many entries, by a table of those of 1, 2, 3, … entries: on straight lines between the logarithms of

@@ -42,7 +42,8 @@ pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local:
         if i + 1 == clusters {
             units.push(Unit::LoadStore);
         }
-        Cluster { name: format!("c{i}"), units, local_registers: local[i % local.len()], shared_path: i % 2 == 1 }
+        let local_registers = local[i % local.len()];
+        Cluster { name: format!("c{i}"), units, local_registers, near_registers: local_registers / 3, shared_path: i % 2 == 1 }
     };
     let default = Machine::default_machine();
     Machine {
@@ -69,7 +70,7 @@ pub fn clustered(main: u32, scalar: u32, predicate: u32, clusters: usize, local:
             scalar_write_pj: 0.1,
             predicate_pj: 0.01,
             wire_pj_per_mm: 1.0,
-            distance_mm: Distances { main: 1.0, local: 0.1, local_shared: 0.2, scalar: 0.1 },
+            distance_mm: Distances { main: 1.0, local: 0.1, near: 0.02, local_shared: 0.2, scalar: 0.1 },
             issue_pj: 1.0,
             scalar_compare_pj: 0.1,
             ..default.energy
