@@ -26,7 +26,13 @@ program = cl.Program(context, open(os.path.join(folder, case["source"])).read())
 buffers = {}
 for name, b in case["buffers"].items():
     shape = b.get("zeros") or b["random"]
-    data = np.zeros(shape, b["dtype"]) if "zeros" in b else np.random.default_rng(b.get("seed", 0)).random(shape).astype(b["dtype"])
+    random = np.random.default_rng(b.get("seed", 0))
+    if "zeros" in b:
+        data = np.zeros(shape, b["dtype"])
+    elif np.dtype(b["dtype"]).kind == "f":
+        data = random.random(shape).astype(b["dtype"])
+    else:
+        data = random.integers(b["low"], b["high"], shape, b["dtype"])
     buffers[name] = cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=data)
 launch = case["launches"][0]
 types = {"i32": np.int32, "f32": np.float32}

@@ -171,18 +171,11 @@ impl<'a, const N: usize> Warp<'a, N> {
         if let Some(lost) = &mut self.lanes.lost {
             lost.clear();
         }
-        let [sx, sy, _] = place.size;
+        let ids = local_ids::<N>(place.size, first, items);
         let groups = launch.groups();
         let warps = items.div_ceil(N as u32);
         for &(special, row) in &launch.program.rows.specials {
-            let id = |lane: usize, d: usize| {
-                let linear = (first + lane as u32).min(items - 1);
-                match d {
-                    0 => linear % sx,
-                    1 => linear / sx % sy,
-                    _ => linear / (sx * sy),
-                }
-            };
+            let id = |lane: usize, d: usize| ids[d][lane];
             let global = |lane: usize, d: usize| launch.offset[d] + place.id[d] * launch.local[d] + id(lane, d);
             let relative = |lane: usize, d: usize| place.id[d] * place.size[d] + id(lane, d);
             let same = |v: u32| [v; N];
@@ -228,12 +221,11 @@ impl<'a, const N: usize> Warp<'a, N> {
         for (row, descriptor) in (usize::from(launch.program.rows.surfaces)..).zip(&launch.descriptors) {
             let [x, y, z] = descriptor.strides;
             self.lanes.rows[row] = Row(std::array::from_fn(|lane| {
-                let linear = (first + lane as u32).min(items - 1);
-                let id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
+                let id = |d: usize| ids[d][lane];
                 let [ix, iy, iz]: [u32; 3] = match descriptor.ids {
-                    SurfaceIds::Global => std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + id[d]),
-                    SurfaceIds::Relative => std::array::from_fn(|d| place.id[d] * place.size[d] + id[d]),
-                    SurfaceIds::Local => id,
+                    SurfaceIds::Global => std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + id(d)),
+                    SurfaceIds::Relative => std::array::from_fn(|d| place.id[d] * place.size[d] + id(d)),
+                    SurfaceIds::Local => std::array::from_fn(id),
                 };
                 ix.wrapping_mul(x).wrapping_add(iy.wrapping_mul(y)).wrapping_add(iz.wrapping_mul(z))
             }));
@@ -341,6 +333,28 @@ struct WorkGroups<'a, const N: usize> {
 
 /// How long one host thread works on a launch before others help.
 const ALONE: Duration = Duration::from_micros(50);
+
+/// By dimension: the local ids of the lanes of a warp whose first work-item is `first` of `items`. Lanes without a work-item
+/// have the last one's.
+fn local_ids<const N: usize>([sx, sy, _]: [u32; 3], first: u32, items: u32) -> [[u32; N]; 3] {
+    let mut ids = [[0; N]; 3];
+    // One division a warp.
+    let start = first.min(items.saturating_sub(1));
+    let (mut x, mut y, mut z) = (start % sx, start / sx % sy, start / (sx * sy));
+    for lane in 0..N {
+        (ids[0][lane], ids[1][lane], ids[2][lane]) = (x, y, z);
+        if first + lane as u32 + 1 < items {
+            x += 1;
+            if x == sx {
+                (x, y) = (0, y + 1);
+            }
+            if y == sy {
+                (y, z) = (0, z + 1);
+            }
+        }
+    }
+    ids
+}
 
 fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault>> {
     let groups = WorkGroups::<N>::new(run);

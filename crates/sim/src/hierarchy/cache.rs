@@ -8,7 +8,7 @@
 use std::ops::RangeInclusive;
 
 use super::deferred::{PENDING, SectorTickets, Ticket};
-use super::line::{ByteMask, LineNumber, bytes_of, runs, sectors_of};
+use super::line::{ByteMask, LineNumber, bytes_of_sectors, copy_bytes, runs, sectors_of, whole_sectors_of};
 use super::mshr::Mshrs;
 use super::replacement::EvictionOrder;
 use heddle_target::{Replacement, SetIndex};
@@ -53,14 +53,8 @@ pub enum WriteKind {
     Follows,
 }
 
-/// State of a line beside its bytes and age.
-#[derive(Clone, Copy, Debug, Default)]
-struct State {
-    /// Sectors that hold the line's bytes, or will, a bit each.
-    valid: u64,
-    /// Some bytes are dirty.
-    any_dirty: bool,
-}
+/// In the state of a line: some bytes are dirty. The other bits say which sectors hold the line's bytes, or will.
+const ANY_DIRTY: u64 = 1 << 63;
 
 /// Where a cache keeps a line (a block frame): the number of the set's first way plus the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,12 +90,12 @@ pub struct Cache {
     sectors: usize,
     /// Line of each frame, or [`EMPTY`].
     tags: Vec<LineNumber>,
-    states: Vec<State>,
+    /// By frame: the line's state, then by sector the cycle at which it is there, or [`PENDING`] with a ticket. Together, as all
+    /// of it is needed where a line comes or goes, and rarely in the host's caches.
+    states: Vec<u64>,
     order: EvictionOrder,
     /// Dirty bytes; none where the state says so.
     dirty: Vec<ByteMask>,
-    /// Cycle at which each sector is there, or [`PENDING`] with a ticket.
-    ready: Vec<u64>,
     data: Vec<u8>,
     index: SetIndex,
     /// Caches that share the lines.
@@ -113,6 +107,8 @@ pub struct Cache {
     pub mshrs: Mshrs,
     /// How often a line came or went or sectors of one came.
     changes: u64,
+    /// Room for the bytes of the next line that is dirty when it leaves.
+    spare: Vec<u8>,
 }
 
 impl Cache {
@@ -129,10 +125,9 @@ impl Cache {
             sector_bytes: sector_bytes as usize,
             sectors,
             tags: vec![EMPTY; lines],
-            states: vec![State::default(); lines],
+            states: vec![0; lines * (1 + sectors)],
             order: EvictionOrder::new(o.replacement, sets, ways as usize, o.number),
             dirty: vec![[0; 4]; lines],
-            ready: vec![0; lines * sectors],
             data: vec![0; bytes as usize],
             index: o.index,
             slices: u64::from(o.slices),
@@ -140,7 +135,14 @@ impl Cache {
             merges: o.merges,
             mshrs: Mshrs::new(o.misses),
             changes: 0,
+            spare: Vec::new(),
         }
+    }
+
+    /// Where the state of a frame's line is; the sectors' cycles follow.
+    #[inline]
+    fn state_at(&self, frame: usize) -> usize {
+        frame * (1 + self.sectors)
     }
 
     /// First way of a line's set.
@@ -157,7 +159,12 @@ impl Cache {
     /// The frame of a line, if the cache has it.
     pub fn find(&self, line: LineNumber) -> Option<LineFrame> {
         let first = self.set(line);
-        self.tags[first..first + self.ways].iter().position(|t| *t == line).map(|w| LineFrame(first + w))
+        // All ways are compared, as hardware does: a branch for each would be guessed wrong too often.
+        let mut found = usize::MAX;
+        for (way, tag) in self.tags[first..first + self.ways].iter().enumerate() {
+            found = if *tag == line { first + way } else { found };
+        }
+        (found != usize::MAX).then_some(LineFrame(found))
     }
 
     /// Finds a line or makes room for it, and notes its use.
@@ -235,13 +242,27 @@ impl Cache {
         self.changes += 1;
         let i = frame.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
-        let state = std::mem::take(&mut self.states[i]);
+        let any_dirty = self.is_dirty(frame);
         self.order.remove(i);
-        self.ready[i * self.sectors..(i + 1) * self.sectors].fill(0);
-        state.any_dirty.then(|| {
+        let at = self.state_at(i);
+        self.states[at..=at + self.sectors].fill(0);
+        any_dirty.then(|| {
             let bytes = std::mem::take(&mut self.dirty[i]);
-            DirtyLine { line, data: self.bytes(frame).to_vec(), bytes }
+            DirtyLine { line, data: self.copy_of(frame), bytes }
         })
+    }
+
+    /// A copy of a line's bytes, in room that was used before, if there is any.
+    fn copy_of(&mut self, frame: LineFrame) -> Vec<u8> {
+        let mut copy = std::mem::take(&mut self.spare);
+        copy.clear();
+        copy.extend_from_slice(self.bytes(frame));
+        copy
+    }
+
+    /// Takes the room of a line back that has been written back.
+    pub fn recycle(&mut self, dirty: DirtyLine) {
+        self.spare = dirty.data;
     }
 
     /// Removes a line without writing it back. Whether it was there.
@@ -271,8 +292,9 @@ impl Cache {
 
     /// The lines without dirty bytes, each with its bytes.
     pub fn clean_lines(&mut self) -> impl Iterator<Item = (LineNumber, &mut [u8])> {
-        let lines = self.tags.iter().zip(&self.states).zip(self.data.chunks_exact_mut(self.line_bytes));
-        lines.filter(|((line, state), _)| **line != EMPTY && !state.any_dirty).map(|((line, _), bytes)| (*line, bytes))
+        let states = self.states.iter().step_by(1 + self.sectors);
+        let lines = self.tags.iter().zip(states).zip(self.data.chunks_exact_mut(self.line_bytes));
+        lines.filter(|((line, state), _)| **line != EMPTY && **state & ANY_DIRTY == 0).map(|((line, _), bytes)| (*line, bytes))
     }
 
     /// Removes all lines; returns what is dirty.
@@ -283,11 +305,13 @@ impl Cache {
     /// The dirty bytes of a line, which are clean from now on.
     pub fn clean(&mut self, frame: LineFrame) -> Option<DirtyLine> {
         let i = frame.0;
-        if !self.states[i].any_dirty {
+        if !self.is_dirty(frame) {
             return None;
         }
-        self.states[i].any_dirty = false;
-        Some(DirtyLine { line: self.tags[i], data: self.bytes(frame).to_vec(), bytes: std::mem::take(&mut self.dirty[i]) })
+        let at = self.state_at(i);
+        self.states[at] &= !ANY_DIRTY;
+        let bytes = std::mem::take(&mut self.dirty[i]);
+        Some(DirtyLine { line: self.tags[i], data: self.copy_of(frame), bytes })
     }
 
     /// Cleans all lines; returns what was dirty.
@@ -302,12 +326,12 @@ impl Cache {
 
     /// Valid sectors of a line, a bit each; those on their way are valid.
     pub fn valid(&self, frame: LineFrame) -> u64 {
-        self.states[frame.0].valid
+        self.states[self.state_at(frame.0)] & !ANY_DIRTY
     }
 
     /// Whether a line has dirty bytes.
     pub fn is_dirty(&self, frame: LineFrame) -> bool {
-        self.states[frame.0].any_dirty
+        self.states[self.state_at(frame.0)] & ANY_DIRTY != 0
     }
 
     /// Whether a line is the first to be evicted.
@@ -317,86 +341,77 @@ impl Cache {
 
     /// Cycle at which all of these sectors are there.
     pub fn ready(&self, frame: LineFrame, sectors: u64) -> u64 {
-        let ready = &self.ready[frame.0 * self.sectors..(frame.0 + 1) * self.sectors];
+        let at = self.state_at(frame.0);
+        let ready = &self.states[at + 1..=at + self.sectors];
         ready.iter().enumerate().fold(0, |most, (s, r)| most.max(r & (sectors >> s & 1).wrapping_neg()))
     }
 
     /// Fills sectors, around dirty bytes; they are there at cycle `ready`.
     pub fn fill(&mut self, frame: LineFrame, sectors: u64, from: &[u8], ready: u64) {
         self.changes += 1;
-        let (i, size) = (frame.0, self.sector_bytes);
+        let (i, size, at) = (frame.0, self.sector_bytes, self.state_at(frame.0));
+        let any_dirty = self.is_dirty(frame);
         let dirty = self.dirty[i];
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
+        if any_dirty {
+            let mut clean = bytes_of_sectors(sectors, size);
+            clean.iter_mut().zip(dirty).for_each(|(c, d)| *c &= !d);
+            copy_bytes(data, from, &clean);
+        }
         for run in runs(sectors) {
             let range = run.start * size..run.end * size;
-            if self.states[i].any_dirty {
-                for b in range {
-                    if dirty[b / 64] >> (b % 64) & 1 == 0 {
-                        data[b] = from[b];
-                    }
-                }
-            } else {
+            if !any_dirty {
                 data[range.clone()].copy_from_slice(&from[range]);
             }
-            self.ready[i * self.sectors..][run].fill(ready);
+            self.states[at + 1..][run].fill(ready);
         }
-        self.states[i].valid |= sectors;
+        self.states[at] |= sectors;
     }
 
     /// Writes the bytes of `mask`.
     pub fn write(&mut self, frame: LineFrame, from: &[u8], mask: &ByteMask, kind: WriteKind) {
-        let i = frame.0;
+        let (i, at) = (frame.0, self.state_at(frame.0));
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
-        bytes_of(mask).for_each(|b| data[b] = from[b]);
+        copy_bytes(data, from, mask);
         match kind {
             WriteKind::Follows => {}
             WriteKind::Dirty => {
-                self.states[i].any_dirty = true;
+                self.states[at] |= ANY_DIRTY;
                 for (d, m) in self.dirty[i].iter_mut().zip(mask) {
                     *d |= m;
                 }
-                self.states[i].valid |= self.whole_sectors(&self.dirty[i]);
+                self.states[at] |= whole_sectors_of(&self.dirty[i], self.sector_bytes);
             }
             WriteKind::Through(now) => {
                 self.changes += 1;
-                let ready = &mut self.ready[i * self.sectors..(i + 1) * self.sectors];
-                for s in (0..self.sectors).filter(|s| sectors_of(mask, self.sector_bytes) >> s & 1 == 1) {
-                    if ready[s] > now {
-                        ready[s] = 0;
-                        self.states[i].valid &= !(1 << s);
+                let written = sectors_of(mask, self.sector_bytes);
+                for s in (0..self.sectors).filter(|s| written >> s & 1 == 1) {
+                    if self.states[at + 1 + s] > now {
+                        self.states[at + 1 + s] = 0;
+                        self.states[at] &= !(1 << s);
                     }
                 }
-                self.states[i].valid |= self.whole_sectors(mask);
+                self.states[at] |= whole_sectors_of(mask, self.sector_bytes);
             }
         }
-    }
-
-    /// Sectors of which a mask has every byte.
-    fn whole_sectors(&self, mask: &ByteMask) -> u64 {
-        let is_whole = |s: usize| {
-            (0..self.sector_bytes).all(|b| {
-                let b = s * self.sector_bytes + b;
-                mask[b / 64] >> (b % 64) & 1 == 1
-            })
-        };
-        (0..self.sectors).fold(0, |all, s| all | u64::from(is_whole(s)) << s)
     }
 
     /// Sectors are on their way, with the answer of a ticket.
     pub fn fill_later(&mut self, frame: LineFrame, sectors: u64, ticket: Ticket) {
         self.changes += 1;
+        let at = self.state_at(frame.0);
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
-            self.ready[frame.0 * self.sectors + s] = PENDING | u64::from(ticket);
+            self.states[at + 1 + s] = PENDING | u64::from(ticket);
         }
-        self.states[frame.0].valid |= sectors;
+        self.states[at] |= sectors;
     }
 
     /// Those of the sectors that are still on their way with this ticket arrive.
     pub fn arrive(&mut self, line: LineNumber, sectors: u64, ticket: Ticket, from: &[u8], ready: u64) {
         let Some(frame) = self.find(line) else { return };
-        let mut still = 0;
+        let (at, mut still) = (self.state_at(frame.0), 0);
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
-            still |= u64::from(self.ready[frame.0 * self.sectors + s] == PENDING | u64::from(ticket)) << s;
+            still |= u64::from(self.states[at + 1 + s] == PENDING | u64::from(ticket)) << s;
         }
         self.fill(frame, still, from, ready);
     }
@@ -404,8 +419,9 @@ impl Cache {
     /// Those of the sectors, which have their bytes, that are still on their way with this ticket arrive at a cycle.
     pub fn arrive_at(&mut self, line: LineNumber, sectors: u64, ticket: Ticket, ready: u64) {
         let Some(frame) = self.find(line) else { return };
+        let at = self.state_at(frame.0);
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
-            let sector = &mut self.ready[frame.0 * self.sectors + s];
+            let sector = &mut self.states[at + 1 + s];
             if *sector == PENDING | u64::from(ticket) {
                 *sector = ready;
             }
@@ -415,11 +431,12 @@ impl Cache {
     /// Gives up those of a line's sectors that are there later than at a cycle.
     pub fn give_up(&mut self, line: LineNumber, sectors: u64, later_than: u64) {
         let Some(frame) = self.find(line) else { return };
+        let at = self.state_at(frame.0);
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
-            let sector = &mut self.ready[frame.0 * self.sectors + s];
+            let sector = &mut self.states[at + 1 + s];
             if *sector > later_than {
                 *sector = 0;
-                self.states[frame.0].valid &= !(1 << s);
+                self.states[at] &= !(1 << s);
             }
         }
         self.changes += 1;
@@ -427,9 +444,9 @@ impl Cache {
 
     /// Which of the sectors are on their way with which ticket.
     pub fn pending(&self, frame: LineFrame, sectors: u64) -> SectorTickets {
-        let mut parts = SectorTickets::new();
+        let (at, mut parts) = (self.state_at(frame.0), SectorTickets::new());
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
-            let ready = self.ready[frame.0 * self.sectors + s];
+            let ready = self.states[at + 1 + s];
             if ready >= PENDING {
                 match parts.iter_mut().find(|p: &&mut (Ticket, u64)| p.0 == ready as Ticket) {
                     Some(p) => p.1 |= 1 << s,
@@ -442,14 +459,14 @@ impl Cache {
 
     /// Dirty bytes of a line.
     pub fn dirty_bytes(&self, frame: LineFrame) -> ByteMask {
-        if self.states[frame.0].any_dirty { self.dirty[frame.0] } else { [0; 4] }
+        if self.is_dirty(frame) { self.dirty[frame.0] } else { [0; 4] }
     }
 
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn restart_clock(&mut self) {
         self.changes += 1;
         self.mshrs.clear();
-        self.ready.fill(0);
+        self.states.chunks_mut(1 + self.sectors).for_each(|of_line| of_line[1..].fill(0));
     }
 }
 

@@ -15,7 +15,7 @@ use super::coalescer::{Coalescer, Transaction};
 use super::deferred::{
     Arrival, Continuation, Deferred, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
 };
-use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, add_bytes, are_distinct, sectors_of};
+use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, ReadReply, SectorRead, count_eviction};
 use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
 use super::sm_caches::SmCaches;
@@ -44,6 +44,15 @@ struct LineLoad {
     policy: &'static AccessPolicy,
     /// The lanes read every byte of the line, and none twice.
     covers_line: bool,
+    /// Where the line is in L1.
+    found: Option<LineFrame>,
+}
+
+/// A line that [`ClusterCaches::hit`] found.
+struct Hit<'c> {
+    /// Cycle at which it has been looked up.
+    ready: u64,
+    bytes: &'c [u8],
 }
 
 /// What [`ClusterCaches::read_line`] found.
@@ -59,6 +68,8 @@ struct LineReply {
     waits_for: SectorTickets,
     /// Bytes of these that stay as they are.
     keep: ByteMask,
+    /// Where in L1 the bytes are; nowhere if they were given.
+    frame: Option<LineFrame>,
 }
 
 /// The access that is being performed.
@@ -251,7 +262,9 @@ impl ClusterCaches {
                 let (cluster, made, far) = (self.number, self.deferred.now, lower.far_sectors);
                 // The access counts them with the answer.
                 lower.far_sectors = 0;
-                let waiter = Waiter { cluster, made, ticket, ready, back: delay + back, far, data: Box::new(*out) };
+                let mut data = self.deferred.new_box();
+                *data = *out;
+                let waiter = Waiter { cluster, made, ticket, ready, back: delay + back, far, data };
                 lower.wait(waiter, &waits_for);
                 PENDING | u64::from(ticket)
             }
@@ -259,7 +272,7 @@ impl ClusterCaches {
                 let not_before = arrives.cycle + u64::from(self.memory.l2.latency) + back;
                 let ticket = self.deferred.new_ticket(None, not_before);
                 self.access.tickets.push(ticket);
-                let data = Box::new([0; LONGEST_LINE]);
+                let data = self.deferred.new_box();
                 let request = Request::Read { ticket, read, arrives, back, data };
                 self.deferred.requests.push_back((self.deferred.now, request));
                 PENDING | u64::from(ticket)
@@ -277,7 +290,7 @@ impl ClusterCaches {
             Some(lower) => lower.write(memory, write, arrives),
             None => {
                 let LineWrite { line, data, mask, policy, transactions } = *write;
-                let mut copy = Box::new([0; LONGEST_LINE]);
+                let mut copy = self.deferred.new_box();
                 copy[..data.len()].copy_from_slice(data);
                 let request = Request::Write { line, data: copy, mask: *mask, policy, arrives, transactions };
                 self.deferred.requests.push_back((self.deferred.now, request));
@@ -336,17 +349,22 @@ impl ClusterCaches {
             let arrives = self.read_lower(memory, Requester { now: at, ..from }, read, out);
             self.fill(FillTarget::L15, frame, read, out, arrives);
         }
-        let n = self.line_bytes() as usize;
-        out[..n].copy_from_slice(self.l15.bytes(frame));
+        let bytes = self.l15.bytes(frame);
         let ready = self.l15.ready(frame, sectors);
         if ready < PENDING {
+            copy_sectors(out, bytes, sectors, sector_bytes);
             return ready.max(at);
         }
         let parts = self.l15.pending(frame, sectors);
         let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
         let base = self.l15.ready(frame, known).max(at);
         let not_before = parts.iter().map(|p| self.deferred.answer(p.0).not_before).fold(base, u64::max);
-        let ticket = self.deferred.new_ticket(Some(Box::new(*out)), not_before);
+        let data = (known != 0).then(|| {
+            let mut data = self.deferred.new_box();
+            copy_sectors(&mut data[..], bytes, known, sector_bytes);
+            data
+        });
+        let ticket = self.deferred.new_ticket(data, not_before);
         self.deferred.defer(Continuation::Combine(ticket, base, parts));
         PENDING | u64::from(ticket)
     }
@@ -360,6 +378,7 @@ impl ClusterCaches {
         let mut offsets = [0; 64];
         let mut pending: Option<Box<PendingLoad>> = None;
         let mut data = [0; LONGEST_LINE];
+        let sector_bytes = self.sector_bytes();
         for part in 0..parts {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             if let Some(probe) = &mut self.probed {
@@ -375,28 +394,50 @@ impl ClusterCaches {
             }
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut cost);
+                let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: 4 * part as usize };
+                let found = self.sms[from.sm].of(path).find(t.line);
+                if let Some(line) = found.and_then(|frame| self.hit(path, from, frame, t, policy)) {
+                    cost.ready = cost.ready.max(line.ready);
+                    cost.hits += t.sectors.count_ones();
+                    readers.scatter(line.bytes, out);
+                    continue;
+                }
                 let covers_line = policy.l1 == L1Policy::LastUse
                     && u64::from(t.lanes.count_ones()) * bytes as u64 == self.line_bytes()
                     && are_distinct(&offsets, t.lanes, bytes);
-                let load = LineLoad { path, from, transaction: *t, policy, covers_line };
+                let load = LineLoad { path, from, transaction: *t, policy, covers_line, found };
                 let reply = self.read_line(memory, &load, &mut data);
                 cost.ready = cost.ready.max(reply.ready);
                 cost.busy = cost.busy.max(reply.busy);
                 cost.hits += reply.hits;
-                let readers = LaneBytes { lanes: t.lanes, offsets, bytes, to: 4 * part as usize };
+                let line = match reply.frame {
+                    Some(frame) => self.sms[from.sm].of(path).bytes(frame),
+                    None => &data[..],
+                };
                 if reply.waits_for.is_empty() {
-                    readers.scatter(&data, out);
+                    readers.scatter(line, out);
                     continue;
                 }
-                let line = PendingLine { data: Box::new(data), keep: reply.keep, parts: reply.waits_for, readers };
-                pending.get_or_insert_default().lines.push(line);
+                let late = pending.get_or_insert_with(|| self.deferred.new_load());
+                let (part, parts) = (part as usize, reply.waits_for);
+                late.offsets.resize(part + 1, offsets);
+                if reply.keep != ByteMask::default() {
+                    let mut kept = Box::new(([0; LONGEST_LINE], reply.keep));
+                    kept.0[..line.len()].copy_from_slice(line);
+                    late.lines.push(PendingLine { lanes: t.lanes, part, parts, kept: Some(kept) });
+                    continue;
+                }
+                let to_come = parts.iter().fold(0, |all, p| all | p.1);
+                let lanes = if to_come == t.sectors { t.lanes } else { readers.within(to_come, sector_bytes) };
+                LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, out);
+                late.lines.push(PendingLine { lanes, part, parts, kept: None });
             }
             self.coalescer.recycle(transactions);
         }
         if let Some(load) = &mut pending {
-            load.out = out.to_vec();
-            load.ready = cost.ready;
-            load.asked = std::mem::take(&mut self.access.tickets);
+            load.out.extend_from_slice(out);
+            (load.bytes, load.ready) = (bytes, cost.ready);
+            load.asked.extend(self.access.tickets.drain(..));
             cost.pending = true;
         }
         self.access.load = pending;
@@ -468,49 +509,53 @@ impl ClusterCaches {
     /// Goes on with what was put off and whose answers have been recorded. `arrived` hears what SMs wait for.
     pub fn resume_deferred(&mut self, arrived: &mut dyn FnMut(Arrival)) {
         let sector = self.sector_bytes();
-        let mut log = self.deferred.take_log();
-        let before = log.len();
-        for _ in 0..before {
-            let Some((number, continuation)) = log.pop_front() else { break };
-            if !self.deferred.is_known(&continuation) {
-                log.push_back((number, continuation));
-                continue;
-            }
-            match continuation {
+        while let Some(mut what) = self.deferred.take_known() {
+            match &mut what {
                 Continuation::Fill(target, line, sectors, ticket) => {
                     let ClusterCaches { deferred, sms, l15, .. } = self;
-                    let cache = match target {
+                    let cache = match *target {
                         FillTarget::L1(sm, path) => sms[sm].of(path),
                         FillTarget::L15 => l15,
                     };
-                    let answer = deferred.answer(ticket);
-                    cache.arrive(line, sectors, ticket, answer.line(), answer.ready);
+                    let answer = deferred.answer(*ticket);
+                    cache.arrive(*line, *sectors, *ticket, answer.line(), answer.ready);
                 }
-                Continuation::Combine(ticket, base, parts) => {
-                    self.deferred.combine(ticket, base, &parts, sector);
-                }
+                Continuation::Combine(ticket, base, parts) => self.deferred.combine(*ticket, *base, parts, sector),
                 Continuation::Miss(sm, path, ticket) => {
-                    let returns = self.deferred.answer(ticket).ready;
-                    self.sms[sm].of(path).mshrs.resolve(returns);
+                    let returns = self.deferred.answer(*ticket).ready;
+                    self.sms[*sm].of(*path).mshrs.resolve(returns);
                 }
-                Continuation::Load(mut load) => {
-                    self.deferred.complete(&mut load, sector);
-                    arrived(Arrival::Load(load));
-                }
+                Continuation::Load(load) => self.deferred.complete(load, sector),
+                Continuation::Fetch(..) => {}
+            }
+            self.deferred.release(&what);
+            match what {
+                Continuation::Load(load) => arrived(Arrival::Load(load)),
                 Continuation::Fetch(token, ticket) => arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready)),
+                Continuation::Fill(..) | Continuation::Combine(..) | Continuation::Miss(..) => {}
             }
         }
-        let any = log.len() < before;
-        self.deferred.put_back(log);
-        if any {
-            self.deferred.forget();
-        }
+        self.deferred.forget();
     }
 
-    /// Reads a line's sectors through an L1. Sectors that are still to come are in the reply, and their bytes
-    /// in `out` mean nothing yet.
+    /// The most frequent transaction of a load: all its sectors are in L1 when they have been looked up, and the line stays.
+    #[inline]
+    fn hit(&mut self, path: Path, from: Requester, frame: LineFrame, t: &Transaction, policy: &AccessPolicy) -> Option<Hit<'_>> {
+        let ready = from.now + path.latency(&self.memory);
+        let stays = matches!(policy.l1, L1Policy::Normal | L1Policy::EvictFirst) && !self.urgent_loads;
+        let cache = self.sms[from.sm].of(path);
+        if !stays || t.sectors & !cache.valid(frame) != 0 || cache.ready(frame, t.sectors) > ready {
+            return None;
+        }
+        path.counts(&mut self.statistics).reads += u64::from(t.sectors.count_ones());
+        cache.touch(frame, policy.l1 != L1Policy::Normal);
+        Some(Hit { ready, bytes: cache.bytes(frame) })
+    }
+
+    /// Reads a line's sectors through an L1, where the reply says that they are; past it, they are in `out`. Sectors that
+    /// are still to come are in the reply, and their bytes mean nothing yet.
     fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes) -> LineReply {
-        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line } = *load;
+        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line, found } = *load;
         let cache = self.sms[from.sm].of(path);
         let counts = path.counts(&mut self.statistics);
         counts.reads += u64::from(sectors.count_ones());
@@ -518,7 +563,6 @@ impl ClusterCaches {
         if self.urgent_loads {
             cache.give_up(line, sectors, looked_up);
         }
-        let found = cache.find(line);
         let last_use = policy.l1 == L1Policy::LastUse && covers_line;
         if policy.l1 == L1Policy::NoCache || last_use && found.is_none() {
             return self.read_past_l1(memory, load, looked_up, out);
@@ -553,6 +597,7 @@ impl ClusterCaches {
         if let Some(dirty) = eviction.dirty {
             let policy = policy::of(&STORES, MemorySpace::Private, CachePolicy::Default);
             self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, policy));
+            self.sms[from.sm].of(path).recycle(dirty);
         }
         let mut pending = there >= PENDING;
         if missing != 0 {
@@ -571,8 +616,7 @@ impl ClusterCaches {
             pending |= arrives >= PENDING;
         }
         let cache = self.sms[from.sm].of(path);
-        let bytes = cache.bytes(frame);
-        out[..bytes.len()].copy_from_slice(bytes);
+        reply.frame = Some(frame);
         let mut known = sectors;
         if pending {
             reply.waits_for = cache.pending(frame, sectors);
@@ -581,8 +625,10 @@ impl ClusterCaches {
         }
         reply.ready = cache.ready(frame, known).max(looked_up);
         if last_use {
-            // K3 [2]: what the line held is used up; its write-back is cancelled.
-            cache.take(frame);
+            // K3 [2]: what the line held is used up; its write-back is cancelled. Its bytes are where they were.
+            if let Some(dirty) = cache.take(frame) {
+                cache.recycle(dirty);
+            }
             self.statistics.data.last_uses += 1;
         }
         reply
@@ -619,16 +665,9 @@ impl ClusterCaches {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut cost);
-                let (mut line, mut mask) = ([0; LONGEST_LINE], ByteMask::default());
-                let mut lanes = t.lanes;
-                while lanes != 0 {
-                    let lane = lanes.trailing_zeros() as usize;
-                    lanes &= lanes - 1;
-                    let at = usize::from(offsets[lane]);
-                    let first = 4 * part as usize;
-                    line[at..at + bytes].copy_from_slice(&data[lane][first..first + bytes]);
-                    add_bytes(&mut mask, at, bytes);
-                }
+                let mut line = [0; LONGEST_LINE];
+                let lanes = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: 4 * part as usize };
+                let mask = lanes.gather(data, &mut line);
                 let transactions = t.lanes.count_ones();
                 let write = LineWrite { line: t.line, data: &line, mask: &mask, policy, transactions };
                 if access.space == MemorySpace::Private {
@@ -661,6 +700,7 @@ impl ClusterCaches {
         cache.write(frame, write.data, write.mask, kind);
         if let Some(dirty) = eviction.dirty {
             self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, write.policy));
+            self.sms[from.sm].data.recycle(dirty);
         }
         if through {
             self.write_lower(memory, from, write);

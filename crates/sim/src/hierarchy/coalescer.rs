@@ -98,6 +98,8 @@ impl Coalescer {
         }
         let LineGeometry { line_bytes, line_shift, sector_shift, .. } = self.geometry;
         let inside = line_bytes - 1;
+        // Where each line is in the list, plus 1: a hash table with twice as many places as there are lanes at most.
+        let mut places = [0u8; 128];
         let mut mask = access.mask;
         while mask != 0 {
             let lane = mask.trailing_zeros() as usize;
@@ -110,16 +112,29 @@ impl Coalescer {
             let (line, offset) = (address >> line_shift, address & inside);
             offsets[lane] = offset as u8;
             let sector = 1 << (offset >> sector_shift);
-            let found = match transactions.last() {
-                Some(t) if t.line == line => transactions.last_mut(),
-                _ => transactions.iter_mut().find(|t| t.line == line),
-            };
-            match found {
-                Some(t) => {
-                    t.sectors |= sector;
-                    t.lanes |= 1 << lane;
+            if let Some(t) = transactions.last_mut().filter(|t| t.line == line) {
+                t.sectors |= sector;
+                t.lanes |= 1 << lane;
+                continue;
+            }
+            let mut at = (line ^ line >> 7) as usize % places.len();
+            loop {
+                match places[at] {
+                    0 => {
+                        transactions.push(Transaction { line, sectors: sector, lanes: 1 << lane });
+                        places[at] = transactions.len() as u8;
+                        break;
+                    }
+                    place => {
+                        let t = &mut transactions[usize::from(place) - 1];
+                        if t.line == line {
+                            t.sectors |= sector;
+                            t.lanes |= 1 << lane;
+                            break;
+                        }
+                    }
                 }
-                None => transactions.push(Transaction { line, sectors: sector, lanes: 1 << lane }),
+                at = (at + 1) % places.len();
             }
         }
         transactions

@@ -5,13 +5,20 @@
 //! and everything that needed the answer is done over again when it is there: lines filled, misses known to
 //! return, loads given their bytes. Because no answer can come before the SMs have been stopped to hear it,
 //! nothing they did in between depends on it.
+//!
+//! What is put off is numbered in order and waits in the answers that it needs; the last of them to come makes
+//! it known, and what is known goes on in the order of the numbers. An answer is kept until all that waited in
+//! it has gone on. Lines travel in boxes that are used again and again.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use smallvec::SmallVec;
 
 use super::Path;
-use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, runs};
+use super::line::{
+    ByteMask, LONGEST_LINE, LaneBytes, LaneOffsets, LineBytes, LineNumber, bytes_of_sectors, copy_bytes, copy_sectors,
+};
 use super::lower_levels::{LineWrite, LowerLevels, ReadReply, SectorRead};
 use super::policy::AccessPolicy;
 use super::tlb::ArrivingRequest;
@@ -85,6 +92,11 @@ pub struct Answer {
     pub far: u32,
     /// The line, when it is there or as far as it is known.
     data: Option<Box<LineBytes>>,
+    /// Places of what waits for it.
+    waiting: SmallVec<[u32; 4]>,
+    /// What needs it and has not gone on, and how much of that needs the line's bytes.
+    users: u32,
+    readers: u32,
 }
 
 impl Answer {
@@ -103,16 +115,16 @@ pub enum FillTarget {
     L15,
 }
 
-/// A line of a load whose bytes are not all there.
+/// Lanes of a load whose bytes are in sectors of a line that are still to come.
 pub struct PendingLine {
-    /// What was there at the time of the load.
-    pub data: Box<LineBytes>,
-    /// Bytes of it that nothing replaces.
-    pub keep: ByteMask,
+    /// The lanes, a bit each.
+    pub lanes: u64,
+    /// Which part of the access it is of.
+    pub part: usize,
     /// What is to come.
     pub parts: SectorTickets,
-    /// Which of its bytes go to which lanes.
-    pub readers: LaneBytes,
+    /// Where bytes of the line stay as they are: what they were at the time of the load, and which they are.
+    pub kept: Option<Box<(LineBytes, ByteMask)>>,
 }
 
 /// A load that waits for bytes of some of its lines.
@@ -122,6 +134,10 @@ pub struct PendingLoad {
     pub token: u64,
     /// Lines to come.
     pub lines: Vec<PendingLine>,
+    /// By part of the access: each lane's first byte in its line.
+    pub offsets: SmallVec<[LaneOffsets; 1]>,
+    /// Bytes of each lane that a part has.
+    pub bytes: usize,
     /// Answers that the load itself asked for.
     pub asked: SmallVec<[Ticket; 4]>,
     /// Cycle at which the data is there, as far as is known.
@@ -130,6 +146,18 @@ pub struct PendingLoad {
     pub out: Vec<[u8; 16]>,
     /// Sectors that L2 had to fetch.
     pub far: u32,
+}
+
+impl PendingLoad {
+    /// Makes it another load, of which nothing is known.
+    fn clear(&mut self) {
+        let PendingLoad { lines, offsets, asked, out, .. } = self;
+        lines.clear();
+        offsets.clear();
+        asked.clear();
+        out.clear();
+        (self.token, self.ready, self.far) = (0, 0, 0);
+    }
 }
 
 /// What is done over when answers have come.
@@ -154,6 +182,15 @@ pub enum Arrival {
     Fetch(u64, u64),
 }
 
+/// What is put off.
+struct Entry {
+    /// In which order it goes on.
+    number: u64,
+    /// Answers that have not come, of those that it needs.
+    missing: u32,
+    what: Continuation,
+}
+
 /// Requests, answers and what is put off, of the SMs of one L1.5.
 #[derive(Default)]
 pub struct Deferred {
@@ -161,102 +198,171 @@ pub struct Deferred {
     pub now: Timestamp,
     /// Requests that nobody has taken to be served.
     pub requests: VecDeque<(Timestamp, Request)>,
-    /// What is put off, numbered in order.
-    log: VecDeque<(u64, Continuation)>,
+    /// What is put off, by place, and the places that are free.
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
     /// Number of the next one.
     next: u64,
+    /// What can go on: number and place.
+    known: BinaryHeap<Reverse<(u64, u32)>>,
     answers: VecDeque<Answer>,
     /// Ticket of the first of `answers`.
     first: Ticket,
-    /// Tickets that nobody needs when all entries before a number have been taken.
-    retire: VecDeque<(u64, Ticket)>,
+    /// Boxes, and loads that are over, to be used again.
+    boxes: Vec<Box<LineBytes>>,
+    loads: Vec<Box<PendingLoad>>,
 }
 
 impl Deferred {
     /// A new ticket for an answer, of which some bytes may be known, and which does not come before a cycle.
     pub fn new_ticket(&mut self, data: Option<Box<LineBytes>>, not_before: u64) -> Ticket {
-        self.answers.push_back(Answer { ready: PENDING, not_before, far: 0, data });
+        self.answers.push_back(Answer {
+            ready: PENDING,
+            not_before,
+            far: 0,
+            data,
+            waiting: SmallVec::new(),
+            users: 0,
+            readers: 0,
+        });
         self.first.wrapping_add(self.answers.len() as u32 - 1)
     }
 
+    /// Room for a line, in which anything may be.
+    #[inline]
+    pub fn new_box(&mut self) -> Box<LineBytes> {
+        self.boxes.pop().unwrap_or_else(|| Box::new([0; LONGEST_LINE]))
+    }
+
+    /// Takes rooms for lines that nobody needs any more.
+    pub fn recycle_boxes(&mut self, boxes: &mut Vec<Box<LineBytes>>) {
+        self.boxes.append(boxes);
+    }
+
+    /// A load of which nothing is known.
+    pub fn new_load(&mut self) -> Box<PendingLoad> {
+        self.loads.pop().unwrap_or_default()
+    }
+
+    /// Takes a load that is over, to be used again.
+    pub fn recycle_load(&mut self, mut load: Box<PendingLoad>) {
+        load.clear();
+        self.loads.push(load);
+    }
+
     /// Puts something off.
-    pub fn defer(&mut self, entry: Continuation) {
-        self.log.push_back((self.next, entry));
+    pub fn defer(&mut self, what: Continuation) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            self.entries.len() as u32 - 1
+        });
+        let mut missing = 0;
+        what.for_each_ticket(|ticket, reads| {
+            let answer = &mut self.answers[ticket.wrapping_sub(self.first) as usize];
+            answer.users += 1;
+            answer.readers += u32::from(reads);
+            if answer.ready >= PENDING {
+                answer.waiting.push(place);
+                missing += 1;
+            }
+        });
+        if missing == 0 {
+            self.known.push(Reverse((self.next, place)));
+        }
+        self.entries[place as usize] = Some(Entry { number: self.next, missing, what });
         self.next += 1;
     }
 
     /// The answer of a ticket.
+    #[inline]
     pub fn answer(&mut self, ticket: Ticket) -> &mut Answer {
         &mut self.answers[ticket.wrapping_sub(self.first) as usize]
     }
 
-    /// Makes an answer of others; returns when it is there.
-    pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &SectorTickets, sector_bytes: usize) -> u64 {
+    /// An answer has come: what waited for it alone is known.
+    fn make_known(&mut self, ticket: Ticket) {
+        let waiting = std::mem::take(&mut self.answer(ticket).waiting);
+        for place in waiting {
+            if let Some(entry) = &mut self.entries[place as usize] {
+                entry.missing -= 1;
+                if entry.missing == 0 {
+                    self.known.push(Reverse((entry.number, place)));
+                }
+            }
+        }
+    }
+
+    /// Makes an answer of others.
+    pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &SectorTickets, sector_bytes: usize) {
         let mut ready = base;
-        let mut data = self.answer(ticket).data.take().unwrap_or_else(|| Box::new([0; LONGEST_LINE]));
+        let mut data = self.answer(ticket).data.take();
         for (part, sectors) in parts {
             let a = self.answer(*part);
             debug_assert!(a.ready < PENDING);
             ready = ready.max(a.ready);
-            copy_sectors(&mut data, a.line(), *sectors, &ByteMask::default(), sector_bytes);
+            match &mut data {
+                Some(data) => copy_sectors(&mut data[..], a.line(), *sectors, sector_bytes),
+                // The only one, which nobody else needs any more, goes on as it is.
+                None if a.readers == 1 && parts.len() == 1 => data = a.data.take(),
+                None => {
+                    let mut copy = self.new_box();
+                    copy_sectors(&mut copy[..], self.answer(*part).line(), *sectors, sector_bytes);
+                    data = Some(copy);
+                }
+            }
         }
         let answer = self.answer(ticket);
-        (answer.data, answer.ready) = (Some(data), ready);
-        ready
+        (answer.data, answer.ready) = (data, ready);
+        self.make_known(ticket);
     }
 
     /// Completes a load: its late lines are given to their lanes.
     pub fn complete(&mut self, load: &mut PendingLoad, sector_bytes: usize) {
-        for line in &mut load.lines {
+        let PendingLoad { lines, offsets, bytes, out, .. } = load;
+        for line in lines {
+            let readers = LaneBytes { lanes: line.lanes, offsets: &offsets[line.part], bytes: *bytes, to: 4 * line.part };
             for (ticket, sectors) in &line.parts {
                 let a = self.answer(*ticket);
                 load.ready = load.ready.max(a.ready);
-                copy_sectors(&mut line.data, a.line(), *sectors, &line.keep, sector_bytes);
+                match &mut line.kept {
+                    Some(kept) => copy_around(&mut kept.0, a.line(), *sectors, &kept.1, sector_bytes),
+                    None if line.parts.len() == 1 => readers.scatter(a.line(), out),
+                    None => {
+                        let lanes = readers.within(*sectors, sector_bytes);
+                        LaneBytes { lanes, ..readers }.scatter(a.line(), out);
+                    }
+                }
             }
-            line.readers.scatter(&line.data, &mut load.out[..]);
+            if let Some(kept) = &line.kept {
+                readers.scatter(&kept.0, out);
+            }
         }
         for ticket in &load.asked {
-            load.far += self.answer(*ticket).far;
+            load.far += self.answers[ticket.wrapping_sub(self.first) as usize].far;
         }
     }
 
-    /// Takes the log, of which what can be done is done in order and the rest is put back. An entry changes
-    /// only what waits for its own tickets, so that it need not wait for those before it.
-    pub fn take_log(&mut self) -> VecDeque<(u64, Continuation)> {
-        std::mem::take(&mut self.log)
+    /// Takes out what can go on, the first that was put off; [`Self::release`] is to hear of it then.
+    pub fn take_known(&mut self) -> Option<Continuation> {
+        let Reverse((_, place)) = self.known.pop()?;
+        self.free.push(place);
+        self.entries[place as usize].take().map(|e| e.what)
     }
 
-    /// Puts off again what a log that was taken still holds.
-    pub fn put_back(&mut self, log: VecDeque<(u64, Continuation)>) {
-        debug_assert!(self.log.is_empty());
-        self.log = log;
+    /// Something has gone on: it needs its answers no more.
+    pub fn release(&mut self, what: &Continuation) {
+        what.for_each_ticket(|ticket, reads| {
+            let answer = &mut self.answers[ticket.wrapping_sub(self.first) as usize];
+            answer.users -= 1;
+            answer.readers -= u32::from(reads);
+        });
     }
 
-    /// Whether all answers that an entry needs are there.
-    pub fn is_known(&self, entry: &Continuation) -> bool {
-        let known = |ticket: &Ticket| self.answers[ticket.wrapping_sub(self.first) as usize].ready < PENDING;
-        match entry {
-            Continuation::Fill(_, _, _, ticket) | Continuation::Miss(_, _, ticket) | Continuation::Fetch(_, ticket) => {
-                known(ticket)
-            }
-            Continuation::Combine(_, _, parts) => parts.iter().all(|p| known(&p.0)),
-            Continuation::Load(load) => {
-                load.asked.iter().chain(load.lines.iter().flat_map(|l| l.parts.iter().map(|p| &p.0))).all(known)
-            }
-        }
-    }
-
-    /// Forgets answers that nothing put off can need any more. What the known ones were needed for has been
-    /// done, but for entries that wait for others, too.
+    /// Forgets answers that nothing put off needs any more, nor can anything else.
     pub fn forget(&mut self) {
-        let known = self.answers.iter().take_while(|a| a.ready < PENDING).count();
-        self.retire.push_back((self.next, self.first.wrapping_add(known as u32)));
-        let oldest = self.log.front().map_or(self.next, |e| e.0);
-        while let Some((_, bound)) = self.retire.front().filter(|(next, _)| *next <= oldest) {
-            let gone = bound.wrapping_sub(self.first) as usize;
-            self.answers.drain(..gone);
-            self.first = *bound;
-            self.retire.pop_front();
+        while self.answers.front().is_some_and(|a| a.ready < PENDING && a.users == 0) {
+            self.boxes.extend(self.answers.pop_front().and_then(|a| a.data));
+            self.first = self.first.wrapping_add(1);
         }
     }
 
@@ -265,12 +371,35 @@ impl Deferred {
     pub fn record_reply(&mut self, reply: Reply) {
         let answer = self.answer(reply.ticket);
         (answer.ready, answer.far, answer.data) = (reply.ready, reply.far, Some(reply.data));
+        self.make_known(reply.ticket);
+    }
+}
+
+impl Continuation {
+    /// The answers that it needs, and whether it needs their bytes; some may be named twice.
+    fn for_each_ticket(&self, mut each: impl FnMut(Ticket, bool)) {
+        match self {
+            Continuation::Fill(_, _, _, ticket) => each(*ticket, true),
+            Continuation::Miss(_, _, ticket) | Continuation::Fetch(_, ticket) => each(*ticket, false),
+            Continuation::Combine(_, _, parts) => parts.iter().for_each(|p| each(p.0, true)),
+            Continuation::Load(load) => {
+                load.asked.iter().for_each(|ticket| each(*ticket, false));
+                load.lines.iter().flat_map(|l| &l.parts).for_each(|p| each(p.0, true));
+            }
+        }
     }
 }
 
 impl Request {
-    /// Serves the request of a cluster, made at a time. A read has a reply, now or later.
-    pub fn serve(self, lower: &mut LowerLevels, memory: &DeviceMemory, (cluster, made): (usize, Timestamp)) -> Option<Reply> {
+    /// Serves the request of a cluster, made at a time. A read has a reply, now or later; the room of a write's
+    /// bytes goes to `boxes`.
+    pub fn serve(
+        self,
+        lower: &mut LowerLevels,
+        memory: &DeviceMemory,
+        (cluster, made): (usize, Timestamp),
+        boxes: &mut Vec<Box<LineBytes>>,
+    ) -> Option<Reply> {
         match self {
             Request::Read { ticket, read, arrives, back, mut data } => {
                 lower.far_sectors = 0;
@@ -284,6 +413,7 @@ impl Request {
             }
             Request::Write { line, data, mask, policy, arrives, transactions } => {
                 lower.write(memory, &LineWrite { line, data: &data[..], mask: &mask, policy, transactions }, arrives);
+                boxes.push(data);
                 None
             }
         }
@@ -291,15 +421,8 @@ impl Request {
 }
 
 /// Copies sectors of a line, except for the bytes of `keep`.
-fn copy_sectors(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &ByteMask, sector_bytes: usize) {
-    for run in runs(sectors) {
-        let range = run.start * sector_bytes..run.end * sector_bytes;
-        if *keep == ByteMask::default() {
-            to[range.clone()].copy_from_slice(&from[range]);
-        } else {
-            for b in range.filter(|b| keep[b / 64] >> (b % 64) & 1 == 0) {
-                to[b] = from[b];
-            }
-        }
-    }
+fn copy_around(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &ByteMask, sector_bytes: usize) {
+    let mut mask = bytes_of_sectors(sectors, sector_bytes);
+    mask.iter_mut().zip(keep).for_each(|(m, k)| *m &= !k);
+    copy_bytes(to, from, &mask);
 }

@@ -26,38 +26,69 @@ fn span(offset: usize, bytes: usize) -> u64 {
     (u64::MAX >> (64 - bytes)) << (offset % 64)
 }
 
-/// Bytes of a mask, lowest first.
+/// Copies the bytes of a mask.
 #[inline]
-pub fn bytes_of(mask: &ByteMask) -> impl Iterator<Item = usize> {
-    mask.iter().enumerate().flat_map(|(w, word)| {
-        let mut rest = *word;
-        std::iter::from_fn(move || {
-            let b = (rest != 0).then(|| w * 64 + rest.trailing_zeros() as usize);
-            rest &= rest.wrapping_sub(1);
-            b
-        })
-    })
+pub fn copy_bytes(to: &mut [u8], from: &[u8], mask: &ByteMask) {
+    for (w, word) in mask.iter().enumerate().filter(|w| *w.1 != 0) {
+        for run in runs(*word) {
+            let range = w * 64 + run.start..w * 64 + run.end;
+            to[range.clone()].copy_from_slice(&from[range]);
+        }
+    }
 }
 
-/// Sectors that a mask of bytes touches, a bit each.
+/// For each sector (whose size is a power of two, up to 64 bytes), a bit that says whether `is_wanted` says so of its bits of
+/// a mask of bytes. Words without any are passed over.
 #[inline]
-pub fn sectors_of(mask: &ByteMask, sector_bytes: usize) -> u64 {
+fn small_sectors(mask: &ByteMask, sector_bytes: usize, is_wanted: impl Fn(u64) -> bool) -> u64 {
+    let (full, in_word) = (u64::MAX >> (64 - sector_bytes), 64 >> sector_bytes.trailing_zeros());
     let mut sectors = 0;
-    for (w, m) in mask.iter().enumerate() {
-        let mut m = *m;
-        while m != 0 {
-            let b = w * 64 + m.trailing_zeros() as usize;
-            let s = b / sector_bytes;
-            sectors |= 1 << s;
-            // On to the next sector.
-            let next = (s + 1) * sector_bytes;
-            if next >= (w + 1) * 64 {
-                break;
-            }
-            m &= u64::MAX << (next - w * 64);
+    for (w, word) in mask.iter().enumerate().filter(|w| *w.1 != 0) {
+        for s in 0..in_word {
+            sectors |= u64::from(is_wanted(word >> (s * sector_bytes) & full)) << (w * in_word + s);
         }
     }
     sectors
+}
+
+/// The same for sectors of several words, of which `is_wanted` is told.
+#[inline]
+fn large_sectors(mask: &ByteMask, sector_bytes: usize, is_wanted: impl Fn(&[u64]) -> bool) -> u64 {
+    mask.chunks(sector_bytes / 64).enumerate().fold(0, |all, (s, words)| all | u64::from(is_wanted(words)) << s)
+}
+
+/// Sectors (whose size is a power of two) that a mask of bytes touches, a bit each.
+#[inline]
+pub fn sectors_of(mask: &ByteMask, sector_bytes: usize) -> u64 {
+    match sector_bytes {
+        ..=64 => small_sectors(mask, sector_bytes, |bits| bits != 0),
+        _ => large_sectors(mask, sector_bytes, |words| words.iter().any(|w| *w != 0)),
+    }
+}
+
+/// Sectors (whose size is a power of two) of which a mask has every byte.
+#[inline]
+pub fn whole_sectors_of(mask: &ByteMask, sector_bytes: usize) -> u64 {
+    match sector_bytes {
+        ..=64 => small_sectors(mask, sector_bytes, |bits| bits == u64::MAX >> (64 - sector_bytes)),
+        _ => large_sectors(mask, sector_bytes, |words| words.iter().all(|w| *w == u64::MAX)),
+    }
+}
+
+/// The bytes of sectors, a bit each.
+#[inline]
+pub fn bytes_of_sectors(sectors: u64, sector_bytes: usize) -> ByteMask {
+    let mut mask = ByteMask::default();
+    for run in runs(sectors) {
+        let (start, end) = (run.start * sector_bytes, (run.end * sector_bytes).min(LONGEST_LINE));
+        for (w, word) in mask.iter_mut().enumerate() {
+            let (from, to) = (start.clamp(w * 64, w * 64 + 64) - w * 64, end.clamp(w * 64, w * 64 + 64) - w * 64);
+            if from < to {
+                *word |= span(from, to - from);
+            }
+        }
+    }
+    mask
 }
 
 /// Sectors of a mask that follow each other: most accesses take whole lines, and one copy is cheaper than several.
@@ -72,6 +103,15 @@ pub fn runs(mut sectors: u64) -> impl Iterator<Item = Range<usize>> {
         sectors &= u64::MAX.checked_shl(end).unwrap_or(0);
         Some(start as usize..end as usize)
     })
+}
+
+/// Copies sectors of a line. Those that are not needed are not even read: they are rarely in the host's caches.
+#[inline]
+pub fn copy_sectors(to: &mut [u8], from: &[u8], sectors: u64, sector_bytes: usize) {
+    for run in runs(sectors) {
+        let range = run.start * sector_bytes..run.end * sector_bytes;
+        to[range.clone()].copy_from_slice(&from[range]);
+    }
 }
 
 /// Whether the lanes' bytes, `bytes` each, do not overlap.
@@ -89,21 +129,58 @@ pub fn are_distinct(offsets: &LaneOffsets, lanes: u64, bytes: usize) -> bool {
 
 /// Which bytes of a line go to which lanes of a load.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneBytes {
+pub struct LaneBytes<'o> {
     /// The lanes, a bit each.
     pub lanes: u64,
     /// Their first bytes in the line.
-    pub offsets: LaneOffsets,
+    pub offsets: &'o LaneOffsets,
     /// Bytes of each lane.
     pub bytes: usize,
     /// First byte of the lane's value that they are.
     pub to: usize,
 }
 
-impl LaneBytes {
+impl LaneBytes<'_> {
+    /// Those of the lanes whose first byte is in one of some sectors (whose size is a power of two).
+    #[inline]
+    pub fn within(&self, sectors: u64, sector_bytes: usize) -> u64 {
+        let (mut lanes, mut within) = (self.lanes, 0);
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let sector = usize::from(self.offsets[lane]) >> sector_bytes.trailing_zeros();
+            within |= (sectors >> sector & 1) << lane;
+        }
+        within
+    }
+
+    /// Puts each lane's bytes into a line, those of later lanes over those of earlier ones. Returns where they are.
+    #[inline]
+    pub fn gather(&self, lanes: &[[u8; 16]], line: &mut LineBytes) -> ByteMask {
+        let (mut rest, mut mask, from) = (self.lanes, ByteMask::default(), self.to);
+        macro_rules! each {
+            ($n:expr) => {
+                while rest != 0 {
+                    let lane = rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    let at = usize::from(self.offsets[lane]);
+                    line[at..at + $n].copy_from_slice(&lanes[lane][from..from + $n]);
+                    add_bytes(&mut mask, at, $n);
+                }
+            };
+        }
+        match self.bytes {
+            4 => each!(4),
+            8 => each!(8),
+            16 => each!(16),
+            n => each!(n),
+        }
+        mask
+    }
+
     /// Gives each lane its bytes of a line.
     #[inline]
-    pub fn scatter(&self, line: &LineBytes, out: &mut [[u8; 16]]) {
+    pub fn scatter(&self, line: &[u8], out: &mut [[u8; 16]]) {
         let (mut lanes, to) = (self.lanes, self.to);
         macro_rules! each {
             ($n:expr) => {
@@ -143,10 +220,17 @@ mod tests {
         let mut mask = ByteMask::default();
         add_bytes(&mut mask, 30, 2);
         add_bytes(&mut mask, 64, 64);
-        assert_eq!(bytes_of(&mask).take(3).collect::<Vec<_>>(), [30, 31, 64]);
-        assert_eq!(bytes_of(&mask).count(), 66);
         assert_eq!(sectors_of(&mask, 32), 0b1101);
-        assert_eq!(sectors_of(&mask, 128), 0b1);
+        assert_eq!((sectors_of(&mask, 128), whole_sectors_of(&mask, 128)), (0b1, 0));
+        assert_eq!((sectors_of(&mask, 16), whole_sectors_of(&mask, 16)), (0b1111_0010, 0b1111_0000));
+        assert_eq!((whole_sectors_of(&mask, 32), whole_sectors_of(&mask, 64)), (0b1100, 0b10));
+        assert_eq!(whole_sectors_of(&[u64::MAX, u64::MAX, u64::MAX, 1], 128), 0b1);
+        assert_eq!(bytes_of_sectors(0b1101, 32), [0xffff_ffff, u64::MAX, 0, 0]);
+        assert_eq!(bytes_of_sectors(0b10, 128), [0, 0, u64::MAX, u64::MAX]);
+        let (from, mut to) = ([7; LONGEST_LINE], [0; LONGEST_LINE]);
+        copy_bytes(&mut to, &from, &mask);
+        let copied: Vec<usize> = (0..LONGEST_LINE).filter(|b| to[*b] == 7).collect();
+        assert_eq!(copied, (30..32).chain(64..128).collect::<Vec<_>>());
     }
 
     #[test]
@@ -158,7 +242,9 @@ mod tests {
         let mut line = [0; LONGEST_LINE];
         (0..8u8).for_each(|b| line[usize::from(b)] = b);
         let mut out = [[0xff; 16]; 3];
-        LaneBytes { lanes: 0b101, offsets, bytes: 2, to: 4 }.scatter(&line, &mut out);
+        let readers = LaneBytes { lanes: 0b101, offsets: &offsets, bytes: 2, to: 4 };
+        assert_eq!((readers.within(0b1, 4), readers.within(0b10, 4), readers.within(0b11, 4)), (0b001, 0b100, 0b101));
+        readers.scatter(&line, &mut out);
         assert_eq!((out[0][3..7].to_vec(), out[2][4..6].to_vec()), (vec![0xff, 0, 1, 0xff], vec![6, 7]));
         assert_eq!(out[1], [0xff; 16]);
     }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::deferred::{PENDING, Ticket};
 use super::dram::{Chosen, Dram};
-use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, bytes_of, runs, sectors_of};
+use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, copy_sectors, runs, sectors_of};
 use super::policy::{AccessPolicy, L2Policy};
 use super::sm_caches::NetworkPort;
 use super::tlb::{ArrivingRequest, SharedTranslation};
@@ -69,6 +69,9 @@ enum Home {
     /// Code, or bytes between allocations: read only, of no interest.
     Nowhere,
 }
+
+/// Allocations may have changed.
+const NO_ALLOCATION: (RangeInclusive<u64>, Home) = (1..=0, Home::Nowhere);
 
 /// A slice of L2: it serves one sector after the other, behind a port with a direction for requests and one for replies.
 struct Slice {
@@ -136,6 +139,8 @@ pub struct LowerLevels {
     /// DRAM chooses among requests.
     chooses: bool,
     undecided: Undecided,
+    /// The allocation found last, with all addresses that are its own.
+    home: (RangeInclusive<u64>, Home),
 }
 
 /// Counts what had to make room for a line.
@@ -182,6 +187,7 @@ impl LowerLevels {
             urgent: false,
             chooses: m.dram.scheduler == DramScheduler::FrFcfs,
             undecided: Undecided::new(m),
+            home: NO_ALLOCATION,
         }
     }
 
@@ -195,6 +201,7 @@ impl LowerLevels {
         self.link_free = 0;
         self.translation.restart_clock();
         self.undecided.restart_clock();
+        self.home = NO_ALLOCATION;
     }
 
     fn sector_bytes(&self) -> usize {
@@ -205,7 +212,7 @@ impl LowerLevels {
         line * u64::from(self.description.line_bytes)
     }
 
-    fn home(&self, memory: &DeviceMemory, line: LineNumber) -> Home {
+    fn home(&mut self, memory: &DeviceMemory, line: LineNumber) -> Home {
         let address = self.address(line);
         if address >= PRIVATE_BASE {
             return Home::Private;
@@ -213,11 +220,14 @@ impl LowerLevels {
         if address >= CODE_BASE {
             return Home::Nowhere;
         }
-        match memory.find(address, 0) {
-            Some(a) if a.system => Home::System,
-            Some(_) => Home::Device,
-            None => Home::Nowhere,
+        let (range, home) = &self.home;
+        if range.contains(&address) {
+            return *home;
         }
+        let Some(a) = memory.find(address, 0) else { return Home::Nowhere };
+        let home = if a.system { Home::System } else { Home::Device };
+        self.home = (a.address..=a.end(), home);
+        home
     }
 
     /// Slice of a line.
@@ -261,8 +271,7 @@ impl LowerLevels {
         let load = Load { carried: 1, served: sectors };
         let SliceAccess { frame, found, ready, waits_for } = self.access(memory, read, arrives, load);
         let slice = self.slice(read.line);
-        let bytes = self.slices[slice].cache.bytes(frame);
-        out[..bytes.len()].copy_from_slice(bytes);
+        copy_sectors(out, self.slices[slice].cache.bytes(frame), read.sectors, self.sector_bytes());
         let delay = self.reply_delay(read.line, found, sectors);
         ReadReply { ready: ready + delay, delay, waits_for }
     }
@@ -314,7 +323,7 @@ impl LowerLevels {
             let frame = self.slices[slice].cache.find(line);
             if let Some(dirty) = frame.and_then(|f| self.slices[slice].cache.take(f)) {
                 self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
-                self.write_back(memory, &dirty, start);
+                self.write_back(memory, dirty, start);
             }
         }
         let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
@@ -352,7 +361,7 @@ impl LowerLevels {
         let sector = self.sector_bytes();
         count_eviction(&mut self.statistics.l2, &eviction, sector);
         if let Some(dirty) = eviction.dirty {
-            self.write_back(memory, &dirty, now);
+            self.write_back(memory, dirty, now);
         }
         frame
     }
@@ -440,7 +449,7 @@ impl LowerLevels {
     }
 
     /// Whether a line has a home to be fetched from: a prefetch of anything else does nothing (K5).
-    pub fn exists(&self, memory: &DeviceMemory, line: LineNumber) -> bool {
+    pub fn exists(&mut self, memory: &DeviceMemory, line: LineNumber) -> bool {
         self.home(memory, line) != Home::Nowhere || self.address(line) >= CODE_BASE
     }
 
@@ -488,10 +497,13 @@ impl LowerLevels {
             Home::Private => self.private.entry(line).or_insert_with(|| Box::new([0; LONGEST_LINE])).as_mut_ptr(),
             Home::Nowhere => return,
         };
-        for b in bytes_of(mask) {
-            // SAFETY: dirty bytes come from checked stores, inside an allocation, or of a private line, whose
-            // box has room for the longest line; `b` is less than its length.
-            unsafe { target.add(b).write(data[b]) };
+        for (w, word) in mask.iter().enumerate().filter(|w| *w.1 != 0) {
+            for run in runs(*word) {
+                let from = &data[w * 64 + run.start..w * 64 + run.end];
+                // SAFETY: dirty bytes come from checked stores, inside an allocation, or of a private line, whose box
+                // has room for the longest line; `from` is the cache's, as long as what is written.
+                unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), target.add(w * 64 + run.start), from.len()) };
+            }
         }
     }
 
@@ -517,8 +529,10 @@ impl LowerLevels {
     }
 
     /// Writes a line that left L2 to memory.
-    fn write_back(&mut self, memory: &DeviceMemory, dirty: &DirtyLine, now: u64) {
+    fn write_back(&mut self, memory: &DeviceMemory, dirty: DirtyLine, now: u64) {
         self.write_memory(memory, dirty.line, &dirty.data, &dirty.bytes, now);
+        let slice = self.slice(dirty.line);
+        self.slices[slice].cache.recycle(dirty);
     }
 
     /// Bytes of a line.
@@ -565,7 +579,7 @@ impl LowerLevels {
                     self.slices[i].cache.discard(dirty.line);
                 } else {
                     self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
-                    self.write_back(memory, &dirty, 0);
+                    self.write_back(memory, dirty, 0);
                 }
             }
         }

@@ -30,7 +30,7 @@ pub(crate) mod cluster_caches;
 mod coalescer;
 pub(crate) mod deferred;
 mod dram;
-mod line;
+pub(crate) mod line;
 pub(crate) mod lower_levels;
 mod mshr;
 pub mod policy;

@@ -29,6 +29,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use super::super::HostWrite;
 use super::super::fault::Fault;
 use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
+use super::super::hierarchy::line::LineBytes;
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::super::hierarchy::undecided::LateReply;
 use super::sm::LaunchContext;
@@ -86,7 +87,7 @@ struct ClusterProgress {
     busy: bool,
     /// Its requests that have not been served, and the replies that it has not been given.
     requests: VecDeque<(Timestamp, Request)>,
-    replies: Vec<(Timestamp, Reply)>,
+    received: Received,
 }
 
 /// What the threads share, and one at a time works on.
@@ -103,10 +104,17 @@ struct SharedState<'a, 'b> {
     result: Option<Result<(), Box<Fault>>>,
 }
 
+/// What a cluster gets from the levels that all share: replies, and rooms of lines.
+#[derive(Default)]
+struct Received {
+    replies: Vec<(Timestamp, Reply)>,
+    boxes: Vec<Box<LineBytes>>,
+}
+
 /// What a thread is to do next.
 enum Task {
     /// Simulate a cluster: receive the replies up to a time, then go on.
-    Run { cluster: usize, replies: Vec<(Timestamp, Reply)>, heard: Option<Timestamp>, groups_left: bool },
+    Run { cluster: usize, received: Received, heard: Option<Timestamp>, groups_left: bool },
     /// Wait for the others.
     Wait,
     /// The launch has ended.
@@ -176,7 +184,7 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         stopped: false,
         busy: false,
         requests: VecDeque::new(),
-        replies: Vec::new(),
+        received: Received::default(),
     };
     let central = Exclusive(Mutex::new(SharedState {
         lower,
@@ -271,6 +279,19 @@ fn report_ended<'a, const N: usize, const W: usize>(cluster: &mut SmCluster<'a, 
     }
 }
 
+impl Received {
+    /// Gives it to the cluster, which hears of the answers to all requests up to a time.
+    fn give<'a, const N: usize, const W: usize>(
+        mut self,
+        cluster: &mut SmCluster<'a, N, W>,
+        c: &LaunchContext<'a, N>,
+        heard: Option<Timestamp>,
+    ) {
+        cluster.caches.borrow_mut().deferred.recycle_boxes(&mut self.boxes);
+        cluster.receive_replies(c, self.replies, heard);
+    }
+}
+
 impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     /// Cycle in which a round begins.
     fn begin(&self, round: u64) -> u64 {
@@ -294,9 +315,9 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             match next {
                 Task::End => return,
                 Task::Wait => wait(|| self.version.load(Ordering::Acquire) != version),
-                Task::Run { cluster: k, replies, heard, groups_left } => {
+                Task::Run { cluster: k, received, heard, groups_left } => {
                     let mut cluster = self.clusters[k].lock();
-                    cluster.receive_replies(self.context, replies, heard);
+                    received.give(&mut cluster, self.context, heard);
                     let until = self.begin(round + 1);
                     cluster.run(self.context, Limits { until, groups_left });
                     let mut requests = std::mem::take(&mut cluster.caches.borrow_mut().deferred.requests);
@@ -332,7 +353,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 let mut last = 0;
                 for (cluster, position) in self.clusters.iter().zip(&mut shared.positions) {
                     let mut cluster = cluster.lock();
-                    cluster.receive_replies(self.context, std::mem::take(&mut position.replies), Some(now));
+                    std::mem::take(&mut position.received).give(&mut cluster, self.context, Some(now));
                     last = last.max(cluster.last);
                 }
                 apply_host_writes(&mut shared.host, self.context, last);
@@ -373,27 +394,38 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         let last = position.round.max(1) - 1;
         // Whether or not the last one has been given out since.
         let groups_left = shared.exhausted >= (self.begin(last), 0);
-        Some(Task::Run { cluster: k, replies: std::mem::take(&mut position.replies), heard: self.before(last), groups_left })
+        Some(Task::Run { cluster: k, received: std::mem::take(&mut position.received), heard: self.before(last), groups_left })
     }
 
     /// Serves the requests of all clusters up to `until` in the order of simulated time.
     fn serve(&self, shared: &mut SharedState<'a, '_>, until: Timestamp) {
         shared.served = shared.served.max(until);
         let Some(lower) = shared.lower.as_mut() else { return };
+        let head = |p: &ClusterProgress| p.requests.front().map_or(NEVER, |r| r.0);
         loop {
-            let heads = shared.positions.iter_mut().enumerate();
-            let heads = heads.map(|(k, p)| (p.requests.front().map_or(NEVER, |r| r.0), k, p));
-            let first = heads.min_by_key(|h| h.0).filter(|h| h.0 <= until && h.0 != NEVER);
-            let Some((key, k, position)) = first else { break };
-            apply_host_writes(&mut shared.host, self.context, key.0);
-            // Those of one cycle follow each other.
-            while position.requests.front().is_some_and(|r| r.0 == key) {
-                let Some((_, request)) = position.requests.pop_front() else { break };
-                position.replies.extend(request.serve(lower, self.context.run.memory, (k, key)).map(|reply| (key, reply)));
+            // The one whose request is the earliest, and up to where no other one has any.
+            let (mut k, mut first, mut second) = (0, NEVER, NEVER);
+            for (i, position) in shared.positions.iter().enumerate() {
+                let key = head(position);
+                if key < first {
+                    (k, first, second) = (i, key, first);
+                } else {
+                    second = second.min(key);
+                }
+            }
+            if first > until || first == NEVER {
+                break;
+            }
+            let position = &mut shared.positions[k];
+            while position.requests.front().is_some_and(|r| r.0 <= until && r.0 < second) {
+                let Some((key, request)) = position.requests.pop_front() else { break };
+                apply_host_writes(&mut shared.host, self.context, key.0);
+                let Received { replies, boxes } = &mut position.received;
+                replies.extend(request.serve(lower, self.context.run.memory, (k, key), boxes).map(|reply| (key, reply)));
             }
         }
         for LateReply { cluster, known, reply } in lower.advance(until.0) {
-            shared.positions[cluster].replies.push((known, reply));
+            shared.positions[cluster].received.replies.push((known, reply));
         }
     }
 
@@ -401,7 +433,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     fn resume(&self, shared: &mut SharedState<'a, '_>, k: usize, now: Timestamp) -> Result<(), Box<Fault>> {
         let cluster = &mut *self.clusters[k].lock();
         let position = &mut shared.positions[k];
-        cluster.receive_replies(self.context, std::mem::take(&mut position.replies), Some(now));
+        std::mem::take(&mut position.received).give(cluster, self.context, Some(now));
         let groups_left = shared.next_group < self.context.groups.total;
         let until = self.begin(position.round + 1);
         let limits = Limits { until, groups_left };

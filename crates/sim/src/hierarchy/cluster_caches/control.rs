@@ -101,7 +101,7 @@ impl ClusterCaches {
                 }
                 CacheOperation::Pf1 | CacheOperation::Pf15 | CacheOperation::Pf2 => {
                     let policy = policy::of(&LOADS, access.space, CachePolicy::Default);
-                    let load = LineLoad { path: cache.into(), from, transaction: *t, policy, covers_line: false };
+                    let load = LineLoad { path: cache.into(), from, transaction: *t, policy, covers_line: false, found: frame };
                     self.prefetch(memory, op, &load);
                 }
                 CacheOperation::Ivall => {}
@@ -154,7 +154,7 @@ impl ClusterCaches {
     }
 
     /// Whether a line can be fetched ahead.
-    fn exists(&self, memory: &DeviceMemory, line: LineNumber) -> bool {
-        self.lower.as_ref().is_some_and(|l| l.exists(memory, line))
+    fn exists(&mut self, memory: &DeviceMemory, line: LineNumber) -> bool {
+        self.lower.as_mut().is_some_and(|l| l.exists(memory, line))
     }
 }

@@ -34,7 +34,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 slot.code_ready = ready.max(slot.begin);
                 self.resolve(c, s);
             }
-            Arrival::Load(load) => self.complete_load(c, &load),
+            Arrival::Load(load) => {
+                self.complete_load(c, &load);
+                self.caches.borrow_mut().deferred.recycle_load(load);
+            }
         }
     }
 

@@ -29,10 +29,10 @@ pub(super) struct Schedulers<const W: usize> {
     inactive: WarpSet<W>,
     /// Of these, those that never were.
     fresh: WarpSet<W>,
-    /// Instructions that a scheduler issues to clusters a cycle, if limited.
-    width: Option<u32>,
-    /// Scalar instructions that a scheduler issues a cycle.
-    scalar_slots: u32,
+    /// Whether the instructions that a scheduler issues to clusters a cycle are limited.
+    narrow: bool,
+    /// What schedulers issue in a cycle.
+    slots: CycleSlots,
 }
 
 /// What the schedulers have left of a cycle.
@@ -85,8 +85,8 @@ impl<const W: usize> Schedulers<W> {
             places: machine.active_set().map_or(Vec::new(), |warps| (0..n).map(|k| share(warps, k)).collect()),
             inactive: WarpSet::EMPTY,
             fresh: WarpSet::EMPTY,
-            width: (machine.sm.issue_width > 0).then_some(machine.sm.issue_width),
-            scalar_slots: machine.sm.scalar_issue,
+            narrow: machine.sm.issue_width > 0,
+            slots: CycleSlots { scalar: for_each(machine.sm.scalar_issue), vector: for_each(machine.sm.issue_width) },
         }
     }
 
@@ -126,13 +126,13 @@ impl<const W: usize> Schedulers<W> {
     /// What schedulers issue in a cycle.
     #[inline(always)]
     pub fn slots(&self) -> CycleSlots {
-        CycleSlots { scalar: for_each(self.scalar_slots), vector: for_each(self.width.unwrap_or(0)) }
+        self.slots
     }
 
     /// Whether a scheduler issues less than clusters take.
     #[inline(always)]
     pub fn is_narrow(&self) -> bool {
-        self.width.is_some()
+        self.narrow
     }
 
     /// A scheduler's warps.

@@ -26,8 +26,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     #[inline]
     pub(super) fn attribute(&mut self, c: &LaunchContext<'a, N>, cycles: u64) {
         let issued = self.cycle.issued;
-        let causes = self.states.by_cause(self.schedulers.inactive());
-        for (cause, set) in causes {
+        let inactive = self.schedulers.inactive();
+        let causes = self.states.by_cause(inactive);
+        for (cause, set) in causes.into_iter().take(self.states.causes(inactive)) {
             *self.counters.stalls.of(cause) += cycles * set.count() - (set & issued).count();
         }
         if let Some(recorder) = &mut self.recorder {

@@ -63,14 +63,20 @@ impl<const W: usize> WarpStates<W> {
         let operands = pending - self.fetching;
         [
             (Cause::Barrier, barrier),
-            (Cause::Rename, stopped & self.starved),
             (Cause::Unit, stopped - self.starved - self.conflicted),
             (Cause::Fetch, pending & self.fetching),
             (Cause::Memory, operands & self.loading),
             (Cause::Dependence, operands - self.loading),
+            (Cause::Rename, stopped & self.starved),
             (Cause::Inactive, could & inactive),
             (Cause::Bank, (stopped & self.conflicted) - self.starved),
         ]
+    }
+
+    /// How many of the causes of [`Self::by_cause`], the first ones, some warp may have.
+    #[inline(always)]
+    pub fn causes(&self, inactive: WarpSet<W>) -> usize {
+        if (self.starved | self.conflicted | inactive).is_empty() { 5 } else { 8 }
     }
 
     /// What a parked warp waits for.
