@@ -7,7 +7,7 @@ from cases import I, f32, inp, launch, out
 
 
 def make(r):
-    groups, n, steps, lines = 2, 40, 4, 17
+    groups, n, steps, lines = 3, 24, 4, 17
     link, data, window = r.integers(0, lines, lines).astype(np.int32), f32(r, lines, n), f32(r, 64, 2)
     w = np.stack([np.cos(np.pi * np.arange(8) / 8), np.sin(np.pi * np.arange(8) / 8)], 1).astype(np.float32)
     w[4, 0] = 0

@@ -7,7 +7,7 @@ from cases import I, f32, inp, launch, nearest, out
 
 
 def make(r):
-    groups, n, steps, lines, cells, times = 2, 40, 4, 17, 32, 4
+    groups, n, steps, lines, cells, times = 3, 24, 4, 17, 32, 4
     link, data, ground, c = r.integers(0, lines, lines).astype(np.int32), f32(r, lines, n), f32(r, 128), nearest(0.24)
     at = np.arange(n)[:, None] + np.arange(cells)
     result = []

@@ -12,6 +12,11 @@
 //! what older groups give back. The oldest group is therefore never refused, and barriers do not matter,
 //! because demand is that of all warps of a group at once. A launch whose first group alone could not be
 //! served is refused before it starts.
+//!
+//! # No waiting with full hands
+//! Safe is not yet good: warps that stop half-way in their phases of many registers hold these for nothing, and
+//! in the worst case the groups go through their phases one after the other. So a warp of another group than
+//! the oldest begins such a phase only if all that it and those in theirs may need is there ([`is_prompt`]).
 
 use heddle_isa::{Inst, Op, Space};
 
@@ -98,6 +103,25 @@ pub fn is_safe(free: u32, held: &[u32], at: usize, needed: u32, demand: u32) -> 
     true
 }
 
+/// Whether a warp that holds `held` registers, of `demand` at most, may map `needed` more without taking what
+/// others need to go on. A warp that holds more than a quarter of its demand is *committed*: what it may still
+/// come to need, `reserved` of all other such warps together, is kept for it, because one that stops in its
+/// phase of many registers holds them for nothing. A warp becomes committed only if its whole demand is there.
+pub fn is_prompt(free: u32, reserved: u32, held: u32, needed: u32, demand: u32) -> bool {
+    let rest = demand.saturating_sub(held).max(needed);
+    let wanted = match () {
+        () if is_committed(held, demand) => needed,
+        () if is_committed(held + needed, demand) => rest + reserved,
+        () => needed + reserved,
+    };
+    free >= wanted
+}
+
+/// Whether a warp that holds so many registers is in its phase of many.
+pub fn is_committed(held: u32, demand: u32) -> bool {
+    held > demand / 4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +135,15 @@ mod tests {
         // A younger group that already holds one gets what the oldest does not need.
         assert!(!is_safe(3, &[0, 1], 1, 1, 3));
         assert!(is_safe(3, &[3, 1], 1, 2, 3));
+    }
+
+    #[test]
+    fn a_phase_of_many_registers_begins_when_all_are_there() {
+        // Of 16 at most, a warp with 4 needs one more: 12 must be there beside what others wait for.
+        assert!(is_prompt(12, 0, 4, 1, 16) && !is_prompt(11, 0, 4, 1, 16) && !is_prompt(12, 1, 4, 1, 16));
+        // Up to a quarter, and once in its phase, it takes what it needs now.
+        assert!(is_prompt(3, 2, 3, 1, 16) && !is_prompt(2, 2, 3, 1, 16));
+        assert!(is_prompt(1, 9, 5, 1, 16) && !is_prompt(0, 9, 5, 1, 16));
     }
 
     #[test]

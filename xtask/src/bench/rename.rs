@@ -5,8 +5,10 @@
 //! Since local files hold most values, the kernels name few main registers; so there are two more
 //! series with the main file alone (`--regfile=single`), as the publication has it: `single_…` with
 //! the same files, and `named_…`, whose whole file is only what the kernel names at full residency,
-//! so that every kernel is short of registers at 50 %, whatever it needs. Figures are the simulated
-//! machine's and do not depend on the host.
+//! so that every kernel is short of registers at 50 %, whatever it needs. A second table shows half of
+//! the file on the workloads that hold many registers for short times between long waits, and on
+//! others that it slows down: cycles against the whole file without renaming, and occupancy. Figures
+//! are the simulated machine's and do not depend on the host.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,7 @@ use super::{Setup, geomean, largest};
 
 /// Main registers of an SM of the default machine, warps and lanes.
 const FILE: f64 = 65536.0;
-const WARPS: f64 = 48.0;
+const WARPS: f64 = 32.0;
 const LANES: f64 = 32.0;
 
 /// Parts of the file, in per cent, and what their figures are called.
@@ -31,6 +33,9 @@ const SERIES: [(&str, &str); 3] =
 /// How they are shared: prefix of the values, suffix of the figures, and words for the table.
 const HOW: [(&str, &str, &str); 3] =
     [("rename", "", "renaming"), ("without", "_without", "without"), ("by_name", "_by_name", "`--release=name`")];
+
+/// Workloads that hold many registers for a short time between long waits.
+const PHASES: &str = "_phases";
 
 /// Values of one workload, each against a base.
 struct Values(BTreeMap<String, f64>);
@@ -84,8 +89,36 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
         Ok((name.clone(), values.0))
     })?;
     summary(&all, report);
+    half(&all, report);
     report.kernels.extend(all);
     Ok(())
+}
+
+/// Half of the file, with renaming and without: the workloads that are there to need it, and others that half of the file
+/// slows down by more than 2 %.
+fn half(all: &[(String, BTreeMap<String, f64>)], report: &mut Report) {
+    let header = ["kernel", "limits", "cycles, renaming", "cycles, without", "occupancy, renaming", "occupancy, without"];
+    let (mut table, mut gains) = (Table::new(header), Vec::new());
+    for (name, values) in all {
+        for (series, limits) in &SERIES[..2] {
+            let of = |how: &str, what: &str| values.get(&format!("{series}{how}_50.{what}")).copied().unwrap_or(f64::NAN);
+            let [with, without] = ["rename", "without"].map(|how| of(how, "slowdown"));
+            let needs = name.ends_with(PHASES);
+            if needs {
+                gains.push(without / with);
+            }
+            if needs || with.max(without) > 1.02 {
+                let numbers = [with, without, of("rename", "residency"), of("without", "residency")];
+                let cells = [format!("`{name}`"), (*limits).to_string()].into_iter();
+                table.row(cells.chain(numbers.map(|n| format!("{n:.3}"))));
+            }
+        }
+    }
+    if !gains.is_empty() {
+        report.figure("phases_gain_at_half.geomean", geomean(&gains));
+        report.figure("phases_gain_at_half.worst", gains.iter().copied().fold(f64::INFINITY, f64::min));
+        report.tables.push(table);
+    }
 }
 
 /// Means and worst cases over the workloads.

@@ -1,8 +1,9 @@
 //! The registers that an SM's warps share (REN-1 … REN-3, REN-8).
 
 use super::super::super::fault::FaultKind;
-use super::super::super::rename::{Table, is_safe};
+use super::super::super::rename::{Table, is_committed, is_prompt, is_safe};
 use super::super::super::residency::Admission;
+use super::slot::Slot;
 use super::{GroupPlan, LaunchContext, SLOTS, Sm};
 use heddle_target::Machine;
 
@@ -38,6 +39,18 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             at = if number == slot.group { i } else { at };
         }
         is_safe(self.registers.free, &held[..self.groups.len()], at, needed, c.groups.demand)
+            && (at == 0 || self.is_prompt(c, rank, needed))
+    }
+
+    /// Whether a warp outside the oldest group can have registers without stopping those in their phases.
+    fn is_prompt(&self, c: &LaunchContext<'a, N>, rank: usize, needed: u32) -> bool {
+        let demand = c.groups.demand / c.groups.warps as u32;
+        let oldest = self.groups.oldest_first().next().map(|(number, _)| number);
+        let others = (0..self.warps.slot_of.len()).filter(|r| *r != rank).map(|r| &self.warps.slots[self.warps.slot_of(r)]);
+        let needs = |slot: &&Slot| is_committed(slot.table.count(), demand) || Some(slot.group) == oldest;
+        let reserved = others.filter(needs).map(|slot| demand.saturating_sub(slot.table.count())).sum();
+        let own = self.warps.slots[self.warps.slot_of(rank)].table.count();
+        is_prompt(self.registers.free, reserved, own, needed, demand)
     }
 
     /// Maps what an instruction writes, and releases what it releases. A defect of the code is a fault if checking is on.
