@@ -29,8 +29,8 @@
 //! what it holds is not.
 //!
 //! # Lanes
-//! A ballot says the same to all active lanes, and so does a shuffle that takes the value of one
-//! lane, whatever the lanes' own values: both are conditionally uniform.
+//! A ballot says the same to all active lanes, whatever their own values: it is conditionally
+//! uniform.
 //!
 //! # Facts
 //! Warps are consecutive work-items, x fastest. With `reqd_work_group_size` a dimension 1 wide has
@@ -236,8 +236,10 @@ impl Analysis {
                     (!self.one_id(q, i)).then_some(Reason::Id)
                 }
                 Some(Builtin::Barrier | Builtin::Fence | Builtin::PrintfRoom) => None,
-                // Of the active lanes; what the operands say is propagated to them.
-                Some(Builtin::Shuffle | Builtin::Ballot) => None,
+                Some(Builtin::Ballot) => None,
+                // One lane's value would have to be moved to a scalar register, which costs more
+                // than it saves in the loops of sub-group functions.
+                Some(Builtin::Shuffle) => Some(Reason::Call),
                 None => {
                     let name = i.called_name();
                     let same = name.starts_with("llvm.") || builtins::is_image_query(&name);
@@ -265,17 +267,12 @@ impl Analysis {
         fills
     }
 
-    /// Whether an instruction gives all active lanes the same of an operand that varies.
-    fn gives_one_value(&self, user: Value, operand: Value) -> bool {
+    /// Whether an instruction gives all active lanes the same of operands that vary.
+    fn gives_one_value(&self, user: Value) -> bool {
         if user.opcode() != Op::LLVMCall {
             return user.operand_count() == 2 && self.warp_number(user);
         }
-        match builtins::of_call(user) {
-            Some(Builtin::Ballot) => true,
-            // The value of one lane.
-            Some(Builtin::Shuffle) => user.operand(1) != operand,
-            _ => false,
-        }
+        builtins::of_call(user) == Some(Builtin::Ballot)
     }
 
     /// Whether an instruction divides a local id by so much that a warp has one result:
@@ -312,12 +309,12 @@ impl Analysis {
         }
     }
 
-    /// Loads of memory that may be written, what is asked of the active lanes, and everything not
-    /// varying that depends on them.
+    /// Loads of memory that may be written, ballots of the active lanes, and everything not varying
+    /// that depends on them.
     fn find_momentary(&mut self) {
         let of_the_moment = |i: &Value| match i.opcode() {
             Op::LLVMLoad => !reads_constant(*i, self.writes_global),
-            Op::LLVMCall => matches!(builtins::of_call(*i), Some(Builtin::Ballot | Builtin::Shuffle)),
+            Op::LLVMCall => builtins::of_call(*i) == Some(Builtin::Ballot),
             _ => false,
         };
         let instructions = self.result.cfg.blocks.iter().flat_map(|b| b.instructions());
@@ -337,7 +334,7 @@ impl Analysis {
             }
             if user.is_terminator() {
                 self.divergent_branch(user.parent());
-            } else if !self.gives_one_value(user, value) {
+            } else if !self.gives_one_value(user) {
                 self.mark(user, Reason::Operand(value));
             }
         }

@@ -42,7 +42,6 @@ pub(crate) fn call(s: &mut Selector, i: Value) {
             // Other lanes read the register, so it is one of lanes.
             let value = s.out.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
             let result = s.out.emit(Op::Shuffle, Type::B32, RegClass::vector(1), [value, lane]);
-            let result = if s.cx.is_scalar(i) { s.out.scalar(result, 1) } else { result };
             return s.values.set1(i, result);
         }
         Some(Builtin::Ballot) => {
