@@ -170,6 +170,18 @@ fn caches_keep_their_lines_from_launch_to_launch() {
     assert_eq!(t.hierarchy, wanted);
 }
 
+/// The second warp's fetch finds the line on its way, which is known to be there in cycle 1000: that is over in the next launch.
+#[test]
+fn fetches_of_a_launch_mean_nothing_to_the_next() {
+    let case = Case::new("  mov.b32 m0, lane\n  exit\n", 96, &[]);
+    for in_turns in [true, false] {
+        let all = case.launches(&Options { in_turns, ..Options::default() }, 3);
+        let of = |s: &Statistics| (timing(s).cycles, timing(s).hierarchy.instruction);
+        let reads = |misses| CacheStatistics { reads: 3, misses, ..Default::default() };
+        assert_eq!(all.iter().map(of).collect::<Vec<_>>(), [(1004, reads(1)), (4, reads(0)), (4, reads(0))], "{in_turns}");
+    }
+}
+
 /// Launch, work-groups and the end of a launch at their costs, in what SMs are said to be in use.
 #[test]
 fn cycles_of_sms_in_use() {

@@ -286,6 +286,14 @@ fn registers_of_misses() {
     assert_eq!((third.busy, third.ready), ((second - 1031) as u32, second + trip));
     assert_eq!(b.load(0, Path::Data, at, 1500).busy, 1, "a hit needs none");
     assert_eq!(b.load(2, Path::Data, at + 256, 1020).busy, 1, "each SM has its own");
+    // Loads past L1 need registers, too.
+    let past = |b: &mut Bench, line: u64| {
+        let (mut out, at) = ([[0; 16]], [b.device + 128 * line]);
+        b.h.load(&b.memory, Path::Data, &access(1, MemorySpace::Global, CachePolicy::Cg, &at, 5000), &mut out)
+    };
+    let costs = [1, 2, 3].map(|line| past(&mut b, line));
+    assert_eq!(costs.map(|c| c.busy), [1, 1, 101 + 57 + 101], "lines 1 and 2 are in L2");
+    assert_eq!(costs[2].ready, costs[0].ready + trip);
     // An access of three lines: the third waits for the first one's return.
     let mut b = bench(&["memory.data.misses=2", "memory.l2.interval=0", "memory.network.interval=0", "memory.dram.interval=0"]);
     b.load(3, Path::Data, at, 0);
