@@ -276,6 +276,42 @@ fn few_lanes_on_the_scalar_unit() {
     assert_eq!(figures(&run(1, 0, &[])), (forms, 4, 0, vec![0; 5], 1000 + 1 + 40 + 40 + 2, 0.0));
 }
 
+/// Words are compared, of lanes' registers only.
+#[test]
+fn what_the_scalarizer_compares() {
+    let code = "  mov.b32 s0, 3\n  mul.b32 m1, lane, 0\n  add.b32 m3, m1, s0\n  add.b64 m[4:5], m[6:7], m[6:7]\n  exit\n";
+    let s = Case::new(code, 2, &[]).run(&Options { scalar_threshold: Some(2), ..Options::default() });
+    assert_eq!(timing(&s).forms, Forms { scalar: 1, few_lanes: 2, vector: 1, ..Default::default() });
+    assert_eq!((timing(&s).scalar_issued, timing(&s).issued.clone()), (3, vec![1, 0, 0]));
+    assert_eq!(s.energy_pj["scalarizer"], 2.0 * (1.0 + 1.0 + 4.0));
+}
+
+/// Lanes 64 bytes apart touch a sector each, in 8 lines of 256 bytes; a word of private memory is 128 bytes of a line.
+#[test]
+fn lines_and_sectors_of_each_space() {
+    let code = "  div.u32 m0, lane, 64\n  shl.b32 m1, lane, 6\n  add.b32 m1, m1, m0\n  \
+                c2 ld.global.b32 m2, [c[0x8] + u32 m1]\n  add.b32 m3, m2, 1\n  c2 ld.global.b32 m4, [c[0x8] + u32 m1]\n  \
+                add.b32 m3, m4, 1\n  c2 st.private.b32 [0], m3\n  c2 ld.private.b32 m5, [0]\n  add.b32 m6, m5, 1\n  \
+                c2 st.global.b32 [c[0x8] + u32 m1], m6\n  exit\n";
+    let s = Case::new(code, 32, &[]).run(&Options::default());
+    let all = profile(&s);
+    let first = all[3].1[4];
+    // The last of 8 lines is looked up 7 cycles later; private memory has a latency of 9 in its unit.
+    let accesses = [3, 5, 7, 8, 10].map(|i| all[i].1);
+    assert_eq!(
+        accesses,
+        [[8, 32, 0, 32, first], [8, 32, 32, 0, 5 + 100 + 7], [1, 4, 0, 0, 0], [1, 4, 4, 0, 9 + 100], [8, 32, 0, 0, 0]]
+    );
+    // Each sum waits for its load.
+    assert_eq!([4, 6, 9].map(|i| all[i].0[2]), [first, 112, 109]);
+    assert_eq!((s.memory["global"].sectors, s.memory["private"].sectors), (3 * 32, 2 * 4));
+    let t = timing(&s);
+    assert_eq!(t.hierarchy.latencies, latencies(&[(6, 2), (first.ilog2() as usize, 1)]));
+    assert_eq!(t.stalls.memory, first - 1 + 111 + 108);
+    let data = CacheStatistics { reads: 68, misses: 32, writes: 4, evicted_normal: 1, discarded: 7, ..Default::default() };
+    assert_eq!(t.hierarchy.data, data);
+}
+
 /// A kernel of which a warp holds one of four shared registers at a time, and never more.
 const RENAMED: &str = "  mov.b32 m4, lane
   div.u32 m5, m4!, 64

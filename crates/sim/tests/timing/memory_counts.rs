@@ -98,9 +98,14 @@ impl Bench {
     }
 
     fn control(&mut self, cache: CacheName, op: CacheOperation, address: u64) -> u32 {
-        let mut status = [9];
-        self.access(0, &[address], |h, m, a| h.control(m, cache, op, a, &mut status));
-        status[0]
+        self.control_all(cache, op, &[address]).0[0]
+    }
+
+    /// Of a lane for each address; the status of each, and the cost.
+    fn control_all(&mut self, cache: CacheName, op: CacheOperation, addresses: &[u64]) -> (Vec<u32>, AccessCost) {
+        let mut status = vec![9; addresses.len()];
+        let cost = self.access(0, addresses, |h, m, a| h.control(m, cache, op, a, &mut status));
+        (status, cost)
     }
 
     fn in_memory(&self, address: u64) -> u8 {
@@ -416,7 +421,14 @@ fn control_of_the_data_cache() {
     };
     b.assert_counts(&wanted);
     b.lines(0, Path::Data, &[0, 1, 2]);
-    b.control(D, Ivall, at);
+    // A line a cycle; of line 0 the second sector is not there.
+    let (status, cost) = b.control_all(D, Qry1, &[at, at + LINE, at + 32, at + 2 * LINE + 4]);
+    let wanted = AccessCost { ready: b.now + 28 + 2, busy: 3, lines: 3, sectors: 4, ..AccessCost::default() };
+    assert_eq!((status, cost), (vec![1, 1, 0, 1], wanted));
+    let (_, cost) = b.control_all(D, Iv, &[at + 4 * LINE, at + 5 * LINE]);
+    assert_eq!(cost, AccessCost { ready: b.now, busy: 2, lines: 2, sectors: 2, ..AccessCost::default() });
+    let (_, cost) = b.control_all(D, Ivall, &[at]);
+    assert_eq!(cost, AccessCost { ready: b.now, busy: 1, ..AccessCost::default() });
     assert_eq!([0, 1, 2].map(|l| b.h.l1_state(0, at + l * LINE)), [None; 3]);
 }
 
@@ -448,7 +460,9 @@ fn control_of_dirty_lines() {
     b.control(D, Iv, 0);
     assert_eq!((line(&b), b.load(0, Path::Data, &[0]).0, b.h.statistics().data.written_back), (None, vec![0x0707_0707], 3));
     b.store(0, &[0], 8);
-    b.control(D, Ivall, 0);
+    b.store(0, &[4], 9);
+    let (_, cost) = b.control_all(D, Ivall, &[0]);
+    assert_eq!(cost, AccessCost { ready: b.now, busy: 2, lines: 2, ..AccessCost::default() });
     assert_eq!((line(&b), b.load(0, Path::Data, &[0]).0), (None, vec![0x0808_0808]));
 }
 

@@ -353,6 +353,30 @@ fn translation_delays_what_leaves_an_sm() {
     assert_eq!(b.load(0, Path::Data, at, 1000).ready, 1000 + 11 + 29 + 503 + L2_HIT + ROW_MISS);
     assert_eq!(b.load(1, Path::Data, at, 5000).ready, 5000 + 11 + 29 + L2_HIT);
     assert_eq!(b.load(1, Path::Data, at + 32, 6000).ready, 6000 + 11 + L2_HIT + ROW_HIT);
+    b.h.finish(&b.memory);
+    let s = b.h.statistics();
+    assert_eq!((s.tlb.look_ups, s.tlb.misses, s.l2_tlb.look_ups, s.l2_tlb.misses, s.page_walks), (3, 2, 2, 1, 1));
+    // SMs without a TLB of their own ask the shared one each time, and look nothing up themselves.
+    let mut b = bench(&["memory.l2-tlb.entries=16", "memory.l2-tlb.latency=29"]);
+    b.load(0, Path::Data, at, 1000);
+    assert_eq!(b.load(0, Path::Data, at + 32, 5000).ready, 5000 + 11 + 29 + L2_HIT + ROW_HIT);
+    b.h.finish(&b.memory);
+    let s = b.h.statistics();
+    assert_eq!((s.tlb.look_ups, s.tlb.misses, s.l2_tlb.look_ups, s.l2_tlb.misses, s.page_walks), (0, 0, 2, 1, 1));
+}
+
+/// Nobody asks for anything: it is there at once, and takes the load-store unit's cycle.
+#[test]
+fn accesses_without_lanes() {
+    let mut b = bench(&[]);
+    let at = [b.device; 4];
+    let none = Access { mask: 0, ..access(0, MemorySpace::Global, CachePolicy::Default, &at, 1000) };
+    let wanted = AccessCost { ready: 1000, busy: 1, ..AccessCost::default() };
+    let Bench { h, memory, .. } = &mut b;
+    assert_eq!(h.load(memory, Path::Data, &none, &mut [[0; 16]; 4]), wanted);
+    assert_eq!(h.store(memory, &none, &[[0; 16]; 4]), wanted);
+    assert_eq!(h.atomic(memory, &none, &mut |_, old| old), wanted);
+    assert_eq!(h.statistics(), Default::default());
 }
 
 /// Private memory in the data L1: stores stay there, go through, or pass it by.
