@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use heddle_sim::statistics::{
     CacheStatistics, Forms, HierarchyStatistics, InstructionProfile, PoolStatistics, Stalls, Statistics, TimingStatistics,
 };
+use heddle_sim::trace::{Record, SliceKind};
 use heddle_sim::{DeviceMemory, Hierarchy, HostWrite, Launch, Options, Program, Simulation};
 use heddle_target::Machine;
 
@@ -168,6 +169,24 @@ fn caches_keep_their_lines_from_launch_to_launch() {
         ..Default::default()
     };
     assert_eq!(t.hierarchy, wanted);
+}
+
+/// What is recorded of each instruction: on what it ran, and where lanes parted.
+#[test]
+fn units_and_splits_are_recorded() {
+    let code = "  mov.b32 s0, 3\n  c1 mov.b32 m1, lane\n  cmp.lt.u32 p0, m1, 7\n  @p0 brad small, join\n  \
+                c2 mov.b32 m2, 1\n  bra join\nsmall:\n  mov.b32 m2, 2\njoin:\n  exit\n";
+    let record = Record { time_line: true, slices: 100 };
+    let s = Case::new(code, 32, &[]).run(&Options { record, ..Options::default() });
+    let recording = &timing(&s).recordings[0];
+    let of = |kind| if let SliceKind::Instruction { index, lanes, unit } = kind { Some((index, lanes, unit)) } else { None };
+    let mut seen: Vec<_> = recording.slices.iter().flatten().filter_map(|slice| of(slice.kind)).collect();
+    seen.sort();
+    seen.dedup();
+    // Of three clusters; then the scalar unit, and the front end.
+    let wanted = [(0, 32, 3), (1, 32, 1), (2, 32, 0), (3, 32, 4), (4, 25, 2), (5, 25, 4), (6, 7, 0), (7, 32, 4)];
+    assert_eq!((seen, s.divergent_branches), (wanted.to_vec(), 1));
+    assert_eq!(recording.splits, [0, 0, 0, 1, 0, 0, 0, 0]);
 }
 
 /// The second warp's fetch finds the line on its way, which is known to be there in cycle 1000: that is over in the next launch.
