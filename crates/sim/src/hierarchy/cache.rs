@@ -581,7 +581,7 @@ mod tests {
             c.merge(p);
         }
         assert!(!c.can_merge(p) && c.may_wait(5, 1));
-        assert!(!c.may_wait(6, 1) && c.may_wait(6, 3), "another line");
+        assert!(!c.may_wait(6, 2) && c.may_wait(6, 3), "another line");
         assert!(c.limits_merges() && c.is_full(5, 1, 1000) && !c.is_full(6, 3, 0));
         c.arrive(5, 0b0001, 9, &bytes(3), 50);
         assert!(!c.may_wait(5, 1) && c.may_wait(5, 2), "it is known when the line comes, but not what a second one finds");
@@ -599,6 +599,22 @@ mod tests {
         let (p, _) = c.allocate(5, false);
         (0..1000).for_each(|_| c.merge(p));
         assert!(c.can_merge(p) && !c.limits_merges());
+    }
+
+    #[test]
+    fn sectors_arrive_by_their_tickets() {
+        let mut c = cache(8);
+        let (p, _) = c.allocate(5, false);
+        c.fill_later(p, 0b0110, 9);
+        c.fill_later(p, 0b1000, 8);
+        assert_eq!(c.pending(p, 0b1110).to_vec(), [(9, 0b0110), (8, 0b1000)]);
+        assert_eq!(c.pending(p, 0b0101).to_vec(), [(9, 0b0100)]);
+        c.arrive_at(5, 0b1010, 9, 40);
+        assert_eq!((c.ready(p, 0b0011), c.pending(p, 0b1111).to_vec()), (40, vec![(9, 0b0100), (8, 0b1000)]));
+        c.arrive_at(5, 0b1100, 9, 50);
+        assert_eq!((c.ready(p, 0b0111), c.pending(p, 0b1111).to_vec()), (50, vec![(8, 0b1000)]));
+        c.give_up(5, 0b0110, 40);
+        assert_eq!((c.valid(p), c.ready(p, 0b0111)), (0b1010, 40));
     }
 
     /// Who keeps where a line is looks it up again after each of these.
