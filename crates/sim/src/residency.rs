@@ -153,4 +153,116 @@ mod tests {
         assert_eq!(groups(&[(true, [4096, 0, 0])], [512, 1, 1]), 1);
         assert_eq!(groups(&[], [32, 1, 1]), u32::MAX);
     }
+
+    /// SMs of 20 warps, 6 work-groups, 128 registers of a warp and 1000 bytes of work-group memory.
+    fn machine() -> Machine {
+        let registers = ["max-main-registers=128", "main-registers=4096"];
+        let sm = registers.into_iter().chain(["max-warps=20", "max-work-groups=6", "local-memory=1000", "count=3"]);
+        heddle_target::testing::mixed(&sm.map(|s| format!("sm.{s}")).collect::<Vec<_>>())
+    }
+
+    fn header() -> KernelHeader {
+        let text = r#"{"name":"k","text_offset":0,"text_size":0,"args":[],"local_bytes":0,"private_bytes":0,"main_registers":8,
+            "fixed_registers":8,"shared_demand":0,"local_registers":[],"scalar_registers":8,"predicate_registers":4,
+            "required_work_group":null,"warp_size":32}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
+    /// Main registers: all that are named, those that are fixed, and how many others are needed at once.
+    fn of(registers: [u32; 3], local: [u32; 3], local_bytes: u32) -> (u32, &'static str, u32, bool) {
+        let [main_registers, fixed_registers, shared_demand] = registers;
+        let header = KernelHeader { main_registers, fixed_registers, shared_demand, ..header() };
+        let Residency { groups, limit, most, renames } = residency(&header, &machine(), local, local_bytes);
+        (groups, limit, most, renames)
+    }
+
+    #[test]
+    fn the_scarcest_resource_limits_an_sm() {
+        assert_eq!(of([8, 8, 0], [32, 1, 1], 0), (6, "work-groups", 6, false));
+        // Four warps, the last of which has one work-item.
+        assert_eq!(of([5, 5, 0], [97, 1, 1], 0), (5, "warps", 5, false));
+        assert_eq!(of([5, 5, 0], [16, 4, 2], 0), (5, "warps", 5, false));
+        assert_eq!(of([8, 8, 0], [32, 1, 1], 250), (4, "work-group memory", 4, false));
+        assert_eq!(of([8, 8, 0], [32, 1, 1], 251), (3, "work-group memory", 3, false));
+        assert_eq!(of([32, 32, 0], [32, 1, 1], 0), (4, "main registers", 4, false));
+        assert_eq!(of([32, 32, 0], [64, 1, 1], 0), (2, "main registers", 2, false));
+        assert_eq!(of([33, 33, 0], [32, 1, 1], 0), (3, "main registers", 3, false));
+        // A kernel that names none has one.
+        assert_eq!(of([0, 0, 0], [32, 1, 1], 0), (6, "work-groups", 6, false));
+    }
+
+    #[test]
+    fn registers_are_renamed_where_that_makes_room() {
+        // 12 fixed ones and 12 at once.
+        assert_eq!(of([32, 12, 12], [32, 1, 1], 0), (5, "main registers", 6, true));
+        assert_eq!(of([32, 12, 12], [64, 1, 1], 0), (2, "main registers", 6, true));
+        assert_eq!(of([32, 4, 4], [32, 1, 1], 0), (6, "work-groups", 6, true));
+        // None is shared, or registers are not what limits.
+        assert_eq!(of([32, 32, 12], [32, 1, 1], 0), (4, "main registers", 4, false));
+        assert_eq!(of([21, 12, 12], [32, 1, 1], 0), (6, "work-groups", 6, false));
+        assert_eq!(of([32, 12, 12], [32, 1, 1], 250), (4, "work-group memory", 4, false));
+    }
+
+    #[test]
+    fn a_launch_may_have_fewer_groups_than_sms_hold() {
+        let of = |total| held(4, "warps", total, &machine());
+        assert_eq!((of(12), of(10)), ((4, "warps".to_string()), (4, "warps".to_string())));
+        assert_eq!(of(9), (3, "the launch, which has only 9 work-groups".to_string()));
+        assert_eq!(of(1), (1, "the launch, which has only 1 work-group".to_string()));
+    }
+
+    /// Two groups guaranteed, 50 registers, 100 cycles observed at once; another group may come to need 20.
+    fn admission() -> Admission {
+        let memory = ["data.latency=10", "network.latency=15", "l2.latency=20", "dram.row-hit=40"];
+        Admission::new(2, 50, &heddle_target::testing::mixed(&memory.map(|m| format!("memory.{m}"))))
+    }
+
+    #[test]
+    fn groups_are_admitted_while_registers_are_free_all_the_time() {
+        let mut a = admission();
+        assert_eq!(a.target(), 2);
+        a.observe(20, 0);
+        a.adapt(99, 20, 20, 4);
+        assert_eq!(a.target(), 2, "the time is not over");
+        a.adapt(100, 30, 20, 4);
+        assert_eq!(a.target(), 3);
+        // The next 100 cycles begin with 30 free ones.
+        a.adapt(199, 40, 20, 4);
+        assert_eq!(a.target(), 3);
+        a.observe(19, 0);
+        a.observe(45, 0);
+        a.adapt(200, 40, 20, 4);
+        assert_eq!(a.target(), 3, "once there were only 19");
+        a.adapt(300, 40, 20, 4);
+        assert_eq!(a.target(), 4);
+        a.adapt(400, 40, 20, 4);
+        assert_eq!(a.target(), 4, "other limits than registers");
+        // What was free when the time began counts, too.
+        let mut a = admission();
+        a.adapt(100, 19, 20, 4);
+        a.observe(40, 0);
+        a.adapt(200, 40, 20, 4);
+        assert_eq!(a.target(), 3);
+    }
+
+    #[test]
+    fn groups_are_not_replaced_when_warps_starve_most_of_the_time() {
+        let mut a = admission();
+        a.adapt(100, 0, 20, 4);
+        a.adapt(250, 0, 20, 4);
+        assert_eq!(a.target(), 3);
+        a.observe(0, 30);
+        a.observe(0, 20);
+        a.adapt(350, 0, 20, 4);
+        assert_eq!(a.target(), 3, "half of it");
+        a.observe(0, 30);
+        a.observe(0, 21);
+        a.adapt(449, 0, 20, 4);
+        assert_eq!(a.target(), 3);
+        a.adapt(450, 0, 20, 4);
+        assert_eq!(a.target(), 2);
+        a.observe(0, 100);
+        a.adapt(550, 0, 20, 4);
+        assert_eq!(a.target(), 2, "these are guaranteed");
+    }
 }

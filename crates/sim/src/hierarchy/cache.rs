@@ -598,15 +598,66 @@ mod tests {
             c.merge(p);
         }
         assert!(!c.can_merge(p) && c.may_wait(5, 1));
-        assert!(!c.may_wait(6, 1), "another line");
+        assert!(!c.may_wait(6, 2) && c.may_wait(6, 3), "another line");
+        assert!(c.limits_merges() && c.is_full(5, 1, 1000) && !c.is_full(6, 3, 0));
         c.arrive(5, 0b0001, 9, &bytes(3), 50);
-        assert!(!c.may_wait(5, 1), "it is known when the line comes");
+        assert!(!c.may_wait(5, 1) && c.may_wait(5, 2), "it is known when the line comes, but not what a second one finds");
+        assert!(c.is_full(5, 1, 49) && !c.is_full(5, 1, 50));
         c.begin_miss(p);
-        assert!(c.can_merge(p));
+        assert!(c.can_merge(p) && !c.is_full(5, 2, 49) && c.is_full(5, 3, 49));
+        c.merge(p);
+        assert!(!c.is_full(5, 1, 49) && c.is_full(5, 2, 49) && !c.may_wait(5, 1) && c.may_wait(5, 2));
+        // Another line comes to the same frame.
+        c.merge(p);
+        c.take(p);
+        assert_eq!((c.allocate(5, false).0, c.can_merge(p)), (p, true));
         // Without a limit.
         let mut c = cache(8);
         let (p, _) = c.allocate(5, false);
         (0..1000).for_each(|_| c.merge(p));
         assert!(c.can_merge(p) && !c.limits_merges());
+    }
+
+    #[test]
+    fn sectors_arrive_by_their_tickets() {
+        let mut c = cache(8);
+        let (p, _) = c.allocate(5, false);
+        c.fill_later(p, 0b0110, 9);
+        c.fill_later(p, 0b1000, 8);
+        assert_eq!(c.pending(p, 0b1110).to_vec(), [(9, 0b0110), (8, 0b1000)]);
+        assert_eq!(c.pending(p, 0b0101).to_vec(), [(9, 0b0100)]);
+        c.arrive_at(5, 0b1010, 9, 40);
+        assert_eq!((c.ready(p, 0b0011), c.pending(p, 0b1111).to_vec()), (40, vec![(9, 0b0100), (8, 0b1000)]));
+        c.arrive_at(5, 0b1100, 9, 50);
+        assert_eq!((c.ready(p, 0b0111), c.pending(p, 0b1111).to_vec()), (50, vec![(8, 0b1000)]));
+        c.give_up(5, 0b0110, 40);
+        assert_eq!((c.valid(p), c.ready(p, 0b0111)), (0b1010, 40));
+    }
+
+    /// Who keeps where a line is looks it up again after each of these.
+    #[test]
+    fn what_changes_a_cache() {
+        let mut c = cache(8);
+        let (p, _) = c.allocate(5, false);
+        let mut last = c.changes();
+        let mut changed = |c: &Cache| std::mem::replace(&mut last, c.changes()) != c.changes();
+        c.touch(p, false);
+        assert!(c.find(5) == Some(p) && !changed(&c));
+        c.fill(p, 1, &bytes(1), 10);
+        assert!(changed(&c));
+        c.fill_later(p, 2, 7);
+        assert!(changed(&c));
+        c.arrive(5, 2, 7, &bytes(1), 20);
+        assert!(changed(&c));
+        c.give_up(5, 2, 15);
+        assert!(changed(&c) && c.valid(p) == 1);
+        c.write(p, &bytes(7), &byte(3), WriteKind::Through(0));
+        assert!(changed(&c));
+        c.restart_clock();
+        assert!(changed(&c));
+        assert!(c.discard(5) && changed(&c));
+        c.allocate(6, false);
+        c.discard_range(&(6..=6));
+        assert!(changed(&c) && c.find(6).is_none());
     }
 }

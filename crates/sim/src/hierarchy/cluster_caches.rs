@@ -162,13 +162,8 @@ impl ClusterCaches {
 
     /// A launch ends: private memory is gone.
     pub fn finish(&mut self) {
-        let first_private = PRIVATE_BASE / self.line_bytes();
-        for sm in &mut self.sms {
-            for dirty in sm.data.clean_all() {
-                debug_assert!(dirty.line >= first_private, "only private lines are dirty in L1");
-                sm.data.discard(dirty.line);
-            }
-        }
+        let private = PRIVATE_BASE / self.line_bytes()..=LineNumber::MAX;
+        self.sms.iter_mut().for_each(|sm| sm.data.discard_range(&private));
     }
 
     /// The driver's invalidation between dependent launches (K6).

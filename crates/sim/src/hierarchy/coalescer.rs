@@ -206,4 +206,20 @@ mod tests {
             assert_eq!(offsets[..4], [0, 4, 8, 12].map(|b| (at % line) as u8 + b));
         }
     }
+
+    #[test]
+    fn lanes_that_are_not_active_do_not_matter() {
+        let machine = heddle_target::testing::mixed::<String>(&[]);
+        let line = u64::from(machine.memory.line_bytes);
+        let addresses = [9 * line, 16 * line + 8, 9 * line, 16 * line, 16 * line + line - 4, 3 * line];
+        let of = |mask, space| {
+            let access =
+                Access { sm: 0, now: 0, space, policy: CachePolicy::Default, addresses: &addresses, mask, bytes: 4, private: 0 };
+            Coalescer::new(&machine).coalesce(&access, 0, &mut [0; 64]).iter().map(|t| (t.line, t.lanes)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(0b01_1010, MemorySpace::Global), [(16, 0b01_1010)]);
+        assert_eq!(of(0b11_1010, MemorySpace::Global), [(16, 0b01_1010), (3, 0b10_0000)]);
+        assert_eq!(of(0b10_0000, MemorySpace::Global), [(3, 0b10_0000)]);
+        assert!(of(0, MemorySpace::Global).is_empty() && of(0, MemorySpace::Private).is_empty());
+    }
 }

@@ -426,3 +426,70 @@ fn copy_around(to: &mut LineBytes, from: &LineBytes, sectors: u64, keep: &ByteMa
     mask.iter_mut().zip(keep).for_each(|(m, k)| *m &= !k);
     copy_bytes(to, from, &mask);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reply to a ticket at a cycle, of bytes that are all alike, of which `far` sectors came from memory.
+    fn reply(ticket: Ticket, ready: u64, byte: u8, far: u32) -> Reply {
+        Reply::new(ticket, ready, far, Box::new([byte; LONGEST_LINE]))
+    }
+
+    #[test]
+    fn an_answer_is_made_of_others() {
+        let mut d = Deferred::default();
+        let [a, b] = [1, 2].map(|not_before| d.new_ticket(None, not_before));
+        let whole = d.new_ticket(Some(Box::new([9; LONGEST_LINE])), 3);
+        assert_eq!((d.answer(b).not_before, d.answer(b).ready), (2, PENDING));
+        let parts: SectorTickets = [(a, 0b001), (b, 0b110)].into_iter().collect();
+        d.record_reply(reply(a, 10, 1, 0));
+        assert!(!d.is_known(&Continuation::Combine(whole, 15, parts.clone())));
+        d.record_reply(reply(b, 20, 2, 0));
+        assert!(d.is_known(&Continuation::Combine(whole, 15, parts.clone())));
+        assert_eq!((d.combine(whole, 15, &parts, 32), d.answer(whole).ready), (20, 20));
+        assert_eq!([0, 31, 32, 95, 96].map(|byte| d.answer(whole).line()[byte]), [1, 1, 2, 2, 9]);
+        assert_eq!(d.combine(whole, 25, &parts, 32), 25, "what was known comes last");
+    }
+
+    #[test]
+    fn a_load_gets_its_bytes_around_those_that_it_keeps() {
+        let mut d = Deferred::default();
+        let [a, b] = [1, 2].map(|not_before| d.new_ticket(None, not_before));
+        let mut offsets = [0; 64];
+        (offsets[1], offsets[2]) = (4, 64);
+        let readers = LaneBytes { lanes: 0b111, offsets, bytes: 4, to: 0 };
+        let parts = [(a, 0b001)].into_iter().collect();
+        let line = PendingLine { data: Box::new([9; LONGEST_LINE]), keep: [0b1111, 0, 0, 0], parts, readers };
+        let mut load = PendingLoad {
+            lines: vec![line],
+            asked: [a, b].into_iter().collect(),
+            ready: 12,
+            out: vec![[0; 16]; 3],
+            far: 1,
+            ..PendingLoad::default()
+        };
+        d.record_reply(reply(a, 10, 1, 4));
+        d.record_reply(reply(b, 30, 2, 8));
+        d.complete(&mut load, 32);
+        assert_eq!([0, 1, 2].map(|lane| load.out[lane][..5].to_vec()), [[9, 9, 9, 9, 0], [1, 1, 1, 1, 0], [9, 9, 9, 9, 0]]);
+        assert_eq!((load.ready, load.far), (12, 13), "it waits for its lines, and counts what it asked for");
+    }
+
+    #[test]
+    fn answers_are_kept_as_long_as_something_waits_for_them() {
+        let mut d = Deferred::default();
+        let [first, second, third] = [1, 2, 3].map(|not_before| d.new_ticket(None, not_before));
+        d.defer(Continuation::Fetch(7, second));
+        d.record_reply(reply(first, 10, 1, 0));
+        assert!(d.is_known(&Continuation::Fetch(0, first)) && !d.is_known(&Continuation::Fetch(0, second)));
+        // What waits may need the first one, too.
+        d.forget();
+        assert_eq!((d.answers.len(), d.answer(first).ready), (3, 10));
+        d.record_reply(reply(second, 20, 1, 0));
+        d.take_log();
+        d.forget();
+        assert_eq!((d.answers.len(), d.answer(third).not_before), (1, 3));
+        assert_eq!((d.new_ticket(None, 4), d.answer(third + 1).not_before), (third + 1, 4));
+    }
+}

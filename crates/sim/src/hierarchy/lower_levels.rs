@@ -574,13 +574,10 @@ impl LowerLevels {
         let first_private = PRIVATE_BASE / u64::from(self.description.line_bytes);
         self.urgent = true;
         for i in 0..self.slices.len() {
+            self.slices[i].cache.discard_range(&(first_private..=LineNumber::MAX));
             for dirty in self.slices[i].cache.clean_all() {
-                if dirty.line >= first_private {
-                    self.slices[i].cache.discard(dirty.line);
-                } else {
-                    self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
-                    self.write_back(memory, dirty, 0);
-                }
+                self.statistics.l2.written_back += u64::from(sectors_of(&dirty.bytes, self.sector_bytes()).count_ones());
+                self.write_back(memory, dirty, 0);
             }
         }
         self.urgent = false;

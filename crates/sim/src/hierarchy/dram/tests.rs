@@ -49,6 +49,8 @@ fn another_row_of_the_bank_waits_for_the_row_cycle() {
     // An activation each, a row cycle apart.
     assert_eq!(reads(description(), &[(0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0)]), [154, 194, 234, 274]);
     assert_eq!(reads(description(), &[(0, 0, 0), (0, 1, 39), (0, 0, 79)]), [154, 194, 79 + 104]);
+    // One for the row that is opened at 40 is a hit; without tRCD nothing but the bus is waited for.
+    assert_eq!(reads(description(), &[(0, 0, 0), (0, 1, 0), (0, 1, 0)])[2], 8 + 104);
     // Behind the last request for it a row of which another one took the place is closed.
     assert_eq!(reads(description(), &[(0, 0, 0), (0, 1, 0), (0, 0, 154)]), [154, 194, 154 + 104]);
     assert_eq!(reads(description(), &[(0, 0, 0), (0, 1, 0), (0, 0, 155)]), [154, 194, 155 + 154]);

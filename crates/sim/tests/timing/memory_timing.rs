@@ -7,7 +7,7 @@ use heddle_sim::DeviceMemory;
 use heddle_sim::hierarchy::{Access, AccessCost, Hierarchy, Path};
 
 /// One slice, one channel, one bank; no two latencies alike.
-const MACHINE: [&str; 26] = [
+const MACHINE: [&str; 27] = [
     "sm.count=4",
     "memory.data.latency=11",
     "memory.uniform.latency=13",
@@ -33,6 +33,7 @@ const MACHINE: [&str; 26] = [
     "memory.line-bytes=128",
     "memory.sector-bytes=32",
     "memory.data.misses=64",
+    "memory.l2.bytes=262144",
     "memory.l2-tlb.walk-latency=503",
 ];
 
@@ -225,7 +226,7 @@ fn lines_go_round_the_slices_or_are_folded() {
         let ready = b.load(0, Path::Data, base, 10_000).ready;
         b.load(1, Path::Data, base + 128 * line, 10_000).ready > ready
     };
-    let of = |hash| (1..16).chain([32, 64, 96]).filter(|l| same_slice(hash, *l)).collect::<Vec<u64>>();
+    let of = |hash| (1..9).chain([12, 32, 64, 96]).filter(|l| same_slice(hash, *l)).collect::<Vec<u64>>();
     assert_eq!(of(false), [4, 8, 12, 32, 64, 96]);
     // Bits 5 and 6 are folded in.
     assert_eq!(of(true), [4, 8, 12]);
@@ -285,6 +286,14 @@ fn registers_of_misses() {
     assert_eq!((third.busy, third.ready), ((second - 1031) as u32, second + trip));
     assert_eq!(b.load(0, Path::Data, at, 1500).busy, 1, "a hit needs none");
     assert_eq!(b.load(2, Path::Data, at + 256, 1020).busy, 1, "each SM has its own");
+    // Loads past L1 need registers, too.
+    let past = |b: &mut Bench, line: u64| {
+        let (mut out, at) = ([[0; 16]], [b.device + 128 * line]);
+        b.h.load(&b.memory, Path::Data, &access(1, MemorySpace::Global, CachePolicy::Cg, &at, 5000), &mut out)
+    };
+    let costs = [1, 2, 3].map(|line| past(&mut b, line));
+    assert_eq!(costs.map(|c| c.busy), [1, 1, 101 + 57 + 101], "lines 1 and 2 are in L2");
+    assert_eq!(costs[2].ready, costs[0].ready + trip);
     // An access of three lines: the third waits for the first one's return.
     let mut b = bench(&["memory.data.misses=2", "memory.l2.interval=0", "memory.network.interval=0", "memory.dram.interval=0"]);
     b.load(3, Path::Data, at, 0);
@@ -344,6 +353,30 @@ fn translation_delays_what_leaves_an_sm() {
     assert_eq!(b.load(0, Path::Data, at, 1000).ready, 1000 + 11 + 29 + 503 + L2_HIT + ROW_MISS);
     assert_eq!(b.load(1, Path::Data, at, 5000).ready, 5000 + 11 + 29 + L2_HIT);
     assert_eq!(b.load(1, Path::Data, at + 32, 6000).ready, 6000 + 11 + L2_HIT + ROW_HIT);
+    b.h.finish(&b.memory);
+    let s = b.h.statistics();
+    assert_eq!((s.tlb.look_ups, s.tlb.misses, s.l2_tlb.look_ups, s.l2_tlb.misses, s.page_walks), (3, 2, 2, 1, 1));
+    // SMs without a TLB of their own ask the shared one each time, and look nothing up themselves.
+    let mut b = bench(&["memory.l2-tlb.entries=16", "memory.l2-tlb.latency=29"]);
+    b.load(0, Path::Data, at, 1000);
+    assert_eq!(b.load(0, Path::Data, at + 32, 5000).ready, 5000 + 11 + 29 + L2_HIT + ROW_HIT);
+    b.h.finish(&b.memory);
+    let s = b.h.statistics();
+    assert_eq!((s.tlb.look_ups, s.tlb.misses, s.l2_tlb.look_ups, s.l2_tlb.misses, s.page_walks), (0, 0, 2, 1, 1));
+}
+
+/// Nobody asks for anything: it is there at once, and takes the load-store unit's cycle.
+#[test]
+fn accesses_without_lanes() {
+    let mut b = bench(&[]);
+    let at = [b.device; 4];
+    let none = Access { mask: 0, ..access(0, MemorySpace::Global, CachePolicy::Default, &at, 1000) };
+    let wanted = AccessCost { ready: 1000, busy: 1, ..AccessCost::default() };
+    let Bench { h, memory, .. } = &mut b;
+    assert_eq!(h.load(memory, Path::Data, &none, &mut [[0; 16]; 4]), wanted);
+    assert_eq!(h.store(memory, &none, &[[0; 16]; 4]), wanted);
+    assert_eq!(h.atomic(memory, &none, &mut |_, old| old), wanted);
+    assert_eq!(h.statistics(), Default::default());
 }
 
 /// Private memory in the data L1: stores stay there, go through, or pass it by.

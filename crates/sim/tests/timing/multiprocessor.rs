@@ -11,7 +11,7 @@ use heddle_sim::{DeviceMemory, Fault, Hierarchy, Launch, Options, Program, Simul
 use heddle_target::Machine;
 
 /// One SM; round latencies; clusters `a0` and `a1` are alike, `a2` has sfu and double units too, `mem` the load-store unit.
-const BASE: [&str; 12] = [
+const BASE: [&str; 13] = [
     "sm.count=1",
     "sm.scalar-threshold=0",
     "timing.move.latency=10",
@@ -24,6 +24,7 @@ const BASE: [&str; 12] = [
     "timing.load-local.interval=3",
     "timing.control.latency=1",
     "memory.line-bytes=256",
+    "memory.l2.bytes=262144",
 ];
 
 /// The instructions before a test's own.
