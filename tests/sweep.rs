@@ -306,13 +306,18 @@ fn drawn(page: &Path, names: &[&str]) {
 #[test]
 fn the_page_of_a_sweep_draws_in_a_browser() {
     let folder = tempfile::tempdir().unwrap();
-    let axes = "cases = ['case.json']\nminimise = ['cycles', 'energy_pj']\n[axes]\nsm.count = [1, 2, 4]\nregfile = ['multilevel', 'single']\nsource-options = ['', '-DBAD']\n";
+    let axes = "cases = ['case.json']\nminimise = ['cycles', 'energy_pj', 'register_file_mm2']\n[axes]\nsm.count = [1, 2, 4]\nregfile = ['multilevel', 'single']\nsource-options = ['', '-DBAD']\n";
     // Half of the points do not compile.
     let kernel = format!("#ifdef BAD\n#error bad\n#endif\n{KERNEL}");
     let sweep = sweep_in(folder.path(), &kernel, CASE, axes);
     heddle().arg("sweep").arg(&sweep).arg("--out").arg(folder.path().join("out")).assert().code(1);
     let page = folder.path().join("out/pareto.html");
     drawn(&page, &["plane", "effects", "front"]);
+    // Capacities are the machine's, whatever the kernel does with them.
+    let rows = json_lines(&folder.path().join("out/results.jsonl"));
+    let bits: BTreeSet<String> = rows.iter().map(|r| r["register_file_bits"].to_string()).collect();
+    let registers = 65536 * 32 + 4 * 128 * 8 * 32 + 2 * 5 * 32 * 32 * 32;
+    assert_eq!(bits, BTreeSet::from([registers.to_string(), "null".into()]));
     assert!(fs::read_to_string(page).unwrap().contains("Not shown: 6 in which a case did not end"));
 }
 
@@ -384,6 +389,7 @@ fn ablation_agrees_with_run() {
         let rows = json["cases"][case]["rows"].as_array().unwrap();
         let row = rows.iter().find(|r| r["setup"] == row).unwrap();
         assert_eq!(row["values"]["cycles"].as_f64(), run["total"]["timing"]["cycles"].as_f64());
+        assert_eq!(row["statistics"]["timing.stalls.memory"], run["total"]["timing"]["stalls"]["memory"]);
         assert_eq!(row["status"], "passed");
     }
     heddle().args(["ablate", "none.json"]).assert().code(2);

@@ -99,6 +99,17 @@ write("table_rows", {"table": rand([size, 4]), "idx": rand([count], "int32", low
 rows, cols = 256, 12288  # x 48 KiB, A 12 MiB
 write("row_dot", {"a": rand([rows, cols]), "x": rand([cols]), "y": zeros([rows])}, ("row_dot", [rows * 256], [256], "a", "x", "y", L(1024), I(cols)))
 
+# Short phases of many registers between long waits, for renaming: each group walks along linked lines of its width.
+lines, group, count = 8192, 64, 128
+walk = {"link": rand([lines], "int32", low=0, high=lines), "data": rand([lines, group], low=-1, high=1)}
+table = lambda *shape: rand(shape, low=-1, high=1)
+size = [count * group]
+write("product_phases", {**walk, "matrices": table(8, 4, 4), "out": zeros(size)}, ("walk", size, [group], "link", "data", "matrices", "out", I(24)))
+write("stencil_phases", {**walk, "ground": table(128), "out": zeros(size)}, ("walk", size, [group], "link", "data", "ground", "out", I(24), F(0.25)))
+write("nbody_phases", {**walk, "data": table(lines, group, 2), "bodies": table(32, 4), "out": zeros([*size, 4])},
+      ("walk", size, [group], "link", "data", "bodies", "out", I(24), F(0.5)))
+write("fft_phases", {**walk, "window": table(64, 2), "out": zeros(size)}, ("walk", size, [group], "link", "data", "window", "out", I(24)))
+
 check = sys.argv[1:] == ["--check"]
 if sys.argv[1:] and not check:
     sys.exit(__doc__)

@@ -23,6 +23,9 @@ pub enum Query {
     WorkDim,
     GlobalLinearId,
     LocalLinearId,
+    /// Work-group id times this work-group's size, plus the local id; [`crate::relative_id`] makes
+    /// it.
+    RelativeId,
     /// Lane of the warp.
     LaneId,
     /// Warp of the work-group.
@@ -36,7 +39,8 @@ pub enum Query {
 impl Query {
     /// Whether all work-items of a work-group get the same answer (S3).
     pub fn is_uniform(self) -> bool {
-        !matches!(self, Query::GlobalId | Query::LocalId | Query::GlobalLinearId | Query::LocalLinearId | Query::LaneId)
+        use Query::{GlobalId, GlobalLinearId, LaneId, LocalId, LocalLinearId, RelativeId};
+        !matches!(self, GlobalId | LocalId | RelativeId | GlobalLinearId | LocalLinearId | LaneId)
     }
     /// Whether the query takes a dimension.
     pub fn has_dimension(self) -> bool {
@@ -47,7 +51,7 @@ impl Query {
     /// sizes).
     pub fn out_of_range(self) -> u32 {
         match self {
-            Query::GlobalId | Query::LocalId | Query::GroupId | Query::GlobalOffset => 0,
+            Query::GlobalId | Query::LocalId | Query::RelativeId | Query::GroupId | Query::GlobalOffset => 0,
             _ => 1,
         }
     }
@@ -82,6 +86,7 @@ const TABLE: &[(&str, Builtin)] = &[
     ("_Z12get_work_dimv", Builtin::Query(Query::WorkDim)),
     ("_Z20get_global_linear_idv", Builtin::Query(Query::GlobalLinearId)),
     ("_Z19get_local_linear_idv", Builtin::Query(Query::LocalLinearId)),
+    ("__heddle_relative_id", Builtin::Query(Query::RelativeId)),
     // What builtins/heddle.cl makes the sub-group functions of.
     ("__heddle_lane", Builtin::Query(Query::LaneId)),
     ("__heddle_warp", Builtin::Query(Query::WarpId)),

@@ -14,13 +14,17 @@
 //! 3. Loads of what may be written in the kernel, if work-groups communicate in it (atomics,
 //!    fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read what
 //!    another work-group wrote, and its own work-group's stores discard the line.
-//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`.
+//! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`, unless
+//!    a loop around comes to other lines in every iteration.
 //! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]);
 //!    consecutive lanes touch consecutive elements, every id the kernel uses has a stride of its
 //!    own, every loop around advances it to new lines, and no other access of the surface comes by.
 //! 6. Stores that are streams, to what the kernel does not read (but for the element it is about to
 //!    write): `.cs`.
 //! 7. Everything else keeps the default, with the reason.
+//!
+//! Loads that come back to their lines in the next iterations say so, with the distance between work-items:
+//! how many work-groups the L1 can serve follows from it ([`LoopReuse`]).
 //!
 //! Loads that advance by at least a line in every iteration are candidates for prefetches; this
 //! pass inserts none.
@@ -32,6 +36,8 @@
 //!
 //! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
 
+mod working_set;
+
 use std::io::Write;
 
 use inkwell::llvm_sys::LLVMOpcode::*;
@@ -40,15 +46,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::builtins::{self, Builtin, Query};
 use crate::error::PassError;
 use crate::facts::Facts;
-use crate::global_id::{self, Offsets, Poly, Refusal, Symbol};
+use crate::global_id::{self, Offsets, Refusal};
 use crate::ir::address_space::{CONSTANT, GENERIC, GLOBAL};
 use crate::ir::cfg::Index;
 use crate::ir::function::{has_attribute, required_work_group_size};
 use crate::ir::metadata::{self, Writer};
 use crate::ir::{self, BlockRef, Value};
 use crate::memory::{may_write_global, reads_constant, underlying};
+use crate::polynomial::{Poly, Symbol};
 use crate::printf;
 use crate::uniformity::{self, Uniformity};
+
+pub use working_set::LoopReuse;
 
 /// What a load or store should do with the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,6 +115,8 @@ pub struct Decision {
     pub reason: &'static str,
     /// A candidate; of loads only.
     pub prefetch: Option<Prefetch>,
+    /// What its loop wants the L1 to keep of it; of loads only.
+    pub reuse: Option<LoopReuse>,
 }
 
 /// The decisions for a kernel.
@@ -306,7 +317,7 @@ impl<'a> Kernel<'a> {
     fn add_call(&mut self, inst: Value) {
         let constant = |i: u32| inst.operand(i).as_constant_int();
         match builtins::of_call(inst) {
-            Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::GroupId)) => match constant(0) {
+            Some(Builtin::Query(Query::GlobalId | Query::LocalId | Query::RelativeId | Query::GroupId)) => match constant(0) {
                 Some(d) => self.used.iter_mut().skip(d as usize).take(1).for_each(|u| *u = true),
                 None => self.used = [true; 3],
             },
@@ -356,9 +367,13 @@ impl<'a> Kernel<'a> {
     }
 
     fn decision(&self, a: &Access) -> Decision {
-        let (hint, reason) = self.decide(a);
+        let (mut hint, mut reason) = self.decide(a);
+        if hint == Hint::Default && self.object_in_uniform_cache(a) {
+            (hint, reason) = (Hint::UniformLoad, "other loads bring its object into the uniform cache");
+        }
         let plain = a.kind == Kind::Load && matches!(hint, Hint::Default | Hint::Stream);
-        Decision { hint, reason, prefetch: if plain { self.prefetch(a) } else { None } }
+        let reuse = self.loop_reuse(a, hint);
+        Decision { hint, reason, prefetch: if plain { self.prefetch(a) } else { None }, reuse }
     }
 
     fn decide(&self, a: &Access) -> (Hint, &'static str) {
@@ -378,7 +393,8 @@ impl<'a> Kernel<'a> {
             }
             if self.uniformity.is_uniform(a.pointer) {
                 return match constant {
-                    true => (Hint::UniformLoad, "same address in all lanes, read-only"),
+                    true if self.stays(a) => (Hint::UniformLoad, "same address in all lanes, read-only"),
+                    true => (Hint::Default, "same address in all lanes, new lines in every iteration"),
                     false => (Hint::Default, "same address in all lanes, but the kernel may write it"),
                 };
             }
@@ -388,6 +404,15 @@ impl<'a> Kernel<'a> {
             None if a.kind == Kind::Load => (Hint::Stream, "touched once"),
             None => (Hint::Stream, "written once"),
         }
+    }
+
+    /// Whether loads of the same address in all lanes bring the read-only object of a load into the
+    /// uniform cache.
+    fn object_in_uniform_cache(&self, a: &Access) -> bool {
+        let Ok((argument, _)) = &a.place else { return false };
+        let others = self.surfaces.get(argument).into_iter().flatten().map(|i| &self.accesses[*i]);
+        let uniform = |b: &Access| self.uniformity.is_uniform(b.pointer) && self.decide(b).0 == Hint::UniformLoad;
+        a.kind == Kind::Load && self.is_constant(a) && others.filter(|b| b.kind == Kind::Load).any(uniform)
     }
 
     /// Whether provably nothing writes what a load may read while the kernel runs, in kernels
@@ -405,6 +430,15 @@ impl<'a> Kernel<'a> {
         // Or those go through pointers to other objects.
         let root = underlying(a.pointer);
         before_writes || self.writes_apart && root.is_argument() && !has_attribute(root, "noalias")
+    }
+
+    /// Whether the next iterations of the innermost loop, if there is one, find a load's line again. The way past
+    /// the uniform L1 is the longer one, so who misses in every iteration is better off in the data L1.
+    fn stays(&self, a: &Access) -> bool {
+        let Some(header) = a.loops.last() else { return true };
+        let Ok((_, address)) = &a.place else { return false };
+        let step = address.step(*header);
+        step.0.is_empty() || is_within_line(&step)
     }
 
     /// Why a line is needed again, or `None` for a stream.
@@ -595,6 +629,9 @@ pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), Pas
         write!(out, "  {surface}: {kind} {}, {}", decision.hint.spelling(load), decision.reason)?;
         if let Some(p) = &decision.prefetch {
             write!(out, ", prefetch {} bytes ahead", p.bytes_ahead())?;
+        }
+        if let Some(LoopReuse { strides: [x, y, z], .. }) = &decision.reuse {
+            write!(out, ", kept in the loop, work-items {x} {y} {z} bytes apart")?;
         }
         match a.inst.source_position().line {
             0 => writeln!(out)?,

@@ -15,7 +15,10 @@
 //! at launch, the unit can make the address.
 //!
 //! A local id is `global id - global offset - group id * enqueued size`, exactly and for the last,
-//! smaller group, too.
+//! smaller group, too. With the group's own size that is `group id * own size + local id`, as
+//! programs make their ids by hand, which differs from the global id less the offset in that group.
+//! A surface's strides can multiply either of the three ids ([`Ids`]); an access takes the one that
+//! leaves least to add.
 //!
 //! # Why it is exact (G8)
 //! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base +
@@ -30,7 +33,6 @@
 //!
 //! Reads LLVM IR and [`crate::uniformity`]; only [`annotate`] changes it, by metadata.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
 
@@ -39,148 +41,39 @@ use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::LLVMGetIsDisjoint;
 use rustc_hash::FxHashMap;
 
+use crate::address_cost::{self, Candidate};
 use crate::builtins::{self, Builtin, Query};
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::address_space::{CONSTANT, GLOBAL};
-use crate::ir::function::required_work_group_size;
+use crate::ir::function::{required_work_group_size, uniform_work_groups};
 use crate::ir::layout::{GepStep, Layout};
 use crate::ir::metadata::Writer;
 use crate::ir::{self, BlockRef, Type, Value};
+use crate::polynomial::{Monomial, Poly, Symbol};
 use crate::surfaces;
 use crate::uniformity::{self, Uniformity};
 
-/// What a polynomial is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Symbol {
-    /// Global id in a dimension.
-    Id(u8),
-    /// Global size.
-    Size(u8),
-    /// Enqueued work-group size.
-    GroupSize(u8),
-    /// Number of work-groups.
-    Groups(u8),
-    /// Global offset.
-    Offset(u8),
-    /// Low word of a by-value argument of 32 or 64 bits.
-    Argument(u32),
-    /// Work-group id.
-    Group(u8),
-    /// Low word of a value that is the same in all work-items that come here.
-    Uniform(Value),
-    /// Iterations done of the loop with this header; only [`Offsets`] makes it.
-    Iteration(BlockRef),
+/// The ids that a view's strides multiply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ids {
+    /// Global ids.
+    #[default]
+    Global,
+    /// Group id times the group's own size plus local id.
+    Relative,
+    /// Local ids.
+    Local,
 }
 
-impl Symbol {
-    /// Known when the kernel is launched.
-    pub fn is_of_launch(self) -> bool {
-        !matches!(self, Symbol::Id(_) | Symbol::Group(_) | Symbol::Uniform(_) | Symbol::Iteration(_))
-    }
-}
-
-impl fmt::Display for Symbol {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let axis = |d: u8| ['x', 'y', 'z'][usize::from(d.min(2))];
-        match *self {
-            Symbol::Id(d) => write!(f, "gid.{}", axis(d)),
-            Symbol::Size(d) => write!(f, "gsize.{}", axis(d)),
-            Symbol::GroupSize(d) => write!(f, "elsize.{}", axis(d)),
-            Symbol::Groups(d) => write!(f, "ngroups.{}", axis(d)),
-            Symbol::Offset(d) => write!(f, "goffset.{}", axis(d)),
-            Symbol::Argument(i) => write!(f, "arg{i}"),
-            Symbol::Group(d) => write!(f, "group.{}", axis(d)),
-            Symbol::Uniform(v) => write!(f, "%{}", v.label()),
-            Symbol::Iteration(header) => write!(f, "iteration.{}", header.name()),
+impl Ids {
+    /// The name in listings; global ids need none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ids::Global => "",
+            Ids::Relative => "relative",
+            Ids::Local => "local",
         }
-    }
-}
-
-/// A product of symbols, sorted.
-pub type Monomial = Vec<Symbol>;
-
-/// A polynomial with coefficients modulo 2³².
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Poly(pub BTreeMap<Monomial, u32>);
-
-/// More terms or factors than any real address has.
-const MOST_TERMS: usize = 24;
-const MOST_FACTORS: usize = 4;
-
-impl Poly {
-    pub(crate) fn constant(c: u32) -> Poly {
-        let mut p = Poly::default();
-        p.add_term(Vec::new(), c);
-        p
-    }
-    pub(crate) fn symbol(s: Symbol) -> Poly {
-        Poly([(vec![s], 1)].into())
-    }
-    pub(crate) fn add_term(&mut self, m: Monomial, c: u32) {
-        let e = self.0.entry(m.clone()).or_default();
-        *e = e.wrapping_add(c);
-        if *e == 0 {
-            self.0.remove(&m);
-        }
-    }
-    pub(crate) fn plus(mut self, o: &Poly, factor: u32) -> Poly {
-        o.0.iter().for_each(|(m, c)| self.add_term(m.clone(), c.wrapping_mul(factor)));
-        self
-    }
-    pub(crate) fn scaled(&self, factor: u32) -> Poly {
-        Poly::default().plus(self, factor)
-    }
-    pub(crate) fn times(&self, o: &Poly) -> Option<Poly> {
-        let mut p = Poly::default();
-        for (m, c) in &self.0 {
-            for (n, d) in &o.0 {
-                let mut product = m.clone();
-                product.extend(n);
-                product.sort_unstable();
-                if product.len() > MOST_FACTORS {
-                    return None;
-                }
-                p.add_term(product, c.wrapping_mul(*d));
-            }
-        }
-        (p.0.len() <= MOST_TERMS).then_some(p)
-    }
-    /// What a symbol is multiplied by; once, where it is squared.
-    pub(crate) fn coefficient(&self, symbol: Symbol) -> Poly {
-        let mut result = Poly::default();
-        for (monomial, &c) in &self.0 {
-            if let Some(at) = monomial.iter().position(|s| *s == symbol) {
-                let mut rest = monomial.clone();
-                rest.remove(at);
-                result.add_term(rest, c);
-            }
-        }
-        result
-    }
-    /// The constant, if it is one.
-    pub fn as_constant(&self) -> Option<u32> {
-        match self.0.len() {
-            0 => Some(0),
-            1 => self.0.get(&Vec::new()).copied(),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Poly {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("0");
-        }
-        for (i, (m, c)) in self.0.iter().enumerate() {
-            let mut parts: Vec<String> = m.iter().map(Symbol::to_string).collect();
-            if *c != 1 || parts.is_empty() {
-                parts.insert(0, (*c as i32).to_string());
-            }
-            write!(f, "{}{}", if i > 0 { " + " } else { "" }, parts.join("*"))?;
-        }
-        Ok(())
     }
 }
 
@@ -189,6 +82,8 @@ impl fmt::Display for Poly {
 pub struct View {
     /// Number of the pointer argument.
     pub argument: u32,
+    /// What the strides multiply.
+    pub ids: Ids,
     /// Bytes from one work-item to the next in each dimension; known at launch.
     pub strides: [Poly; 3],
     /// Bytes from the argument's address; known at launch.
@@ -224,6 +119,8 @@ pub enum Refusal {
     Uniform,
     /// There are as many views as the machine has descriptors.
     TooManyViews,
+    /// What would be left to add costs more than the program's own arithmetic.
+    Cost,
 }
 
 impl fmt::Display for Refusal {
@@ -234,6 +131,7 @@ impl fmt::Display for Refusal {
             Refusal::Data(v) => write!(f, "the index depends on `{}`", v.text()),
             Refusal::Pitch(p) => write!(f, "the pitch `{p}` is not known at launch"),
             Refusal::Uniform => f.write_str("all work-items access the same place"),
+            Refusal::Cost => f.write_str("its own arithmetic costs less"),
             Refusal::TooManyViews => f.write_str("the machine has no more surface descriptors"),
         }
     }
@@ -254,6 +152,7 @@ pub struct GlobalIds {
 pub const MOST_VIEWS: usize = 256;
 
 struct Analysis<'a> {
+    function: Value,
     uniformity: &'a Uniformity,
     params: Vec<Value>,
     layout: Layout,
@@ -266,6 +165,8 @@ struct Analysis<'a> {
     pointers: FxHashMap<Value, (u32, Poly)>,
     /// `reqd_work_group_size`: the enqueued size of every launch.
     required: Option<[u32; 3]>,
+    /// All work-groups have one size.
+    whole: bool,
     depth: u32,
 }
 
@@ -292,7 +193,25 @@ pub fn analyze(function: Value, uniformity: &Uniformity) -> GlobalIds {
             }
         }
     }
+    leave_out_costly(&a, &mut result);
     result
+}
+
+/// Refuses the accesses whose own arithmetic costs less.
+fn leave_out_costly(a: &Analysis, result: &mut GlobalIds) {
+    let accesses = ir::blocks(a.function).into_iter().flat_map(|b| b.instructions());
+    let candidates: Vec<Candidate> = accesses
+        .filter_map(|access| {
+            let Access { view, uniform, .. } = result.accesses.get(&access)?;
+            Some(Candidate { access, pointer: access.operand(u32::from(access.opcode() == LLVMStore)), view: *view, uniform })
+        })
+        .collect();
+    let chosen = address_cost::choose(&candidates, &a.layout, a.uniformity);
+    let costly: Vec<Value> = candidates.iter().zip(chosen).filter(|(_, on)| !on).map(|(c, _)| c.access).collect();
+    for access in costly {
+        result.accesses.remove(&access);
+        result.refused.push((access, Refusal::Cost));
+    }
 }
 
 /// Byte offsets of pointers from their surfaces' starts, with loop counters as polynomials over
@@ -324,6 +243,7 @@ impl<'a> Offsets<'a> {
 impl<'a> Analysis<'a> {
     fn new(function: Value, uniformity: &'a Uniformity, counts_iterations: bool) -> Self {
         Analysis {
+            function,
             uniformity,
             params: ir::params(function),
             layout: Layout::of_function(function),
@@ -332,6 +252,7 @@ impl<'a> Analysis<'a> {
             counts_iterations,
             pointers: FxHashMap::default(),
             required: required_work_group_size(function),
+            whole: uniformity.assumes_whole_groups() || uniform_work_groups(function),
             depth: 0,
         }
     }
@@ -343,10 +264,10 @@ impl<'a> Analysis<'a> {
         views: &mut Vec<View>,
     ) -> Result<Access, Refusal> {
         let (argument, offset) = self.pointer(pointer)?;
-        let Parts { strides, mut launch, uniform } = Parts::of(&offset)?;
+        let (ids, Parts { strides, mut launch, uniform }) = self.parts(&offset)?;
         let distance = take_distances(&strides, &mut launch);
         let kind = kinds.get(&argument).copied().unwrap_or(surfaces::Kind::UntypedUav);
-        let view = View { argument, strides, base: launch, kind };
+        let view = View { argument, ids, strides, base: launch, kind };
         let number = match views.iter().position(|v| *v == view) {
             Some(i) => i,
             None if views.len() == MOST_VIEWS => return Err(Refusal::TooManyViews),
@@ -356,6 +277,46 @@ impl<'a> Analysis<'a> {
             }
         };
         Ok(Access { view: number, distance, uniform })
+    }
+
+    /// The parts of an offset over the ids that leave least to add to them.
+    fn parts(&self, offset: &Poly) -> Result<(Ids, Parts), Refusal> {
+        let mut best = (Ids::Global, Parts::of(offset)?);
+        for ids in [Ids::Relative, Ids::Local] {
+            if let Some(Ok(parts)) = self.over(offset, ids).map(|p| Parts::of(&p))
+                && parts.uniform.operations() < best.1.uniform.operations()
+            {
+                best = (ids, parts);
+            }
+        }
+        Ok(best)
+    }
+
+    /// An offset with other ids in the place of the global ones.
+    fn over(&self, offset: &Poly, ids: Ids) -> Option<Poly> {
+        let mut result = offset.clone();
+        for d in 0..3 {
+            let symbol = Poly::symbol;
+            let mut global = symbol(Symbol::Offset(d)).plus(&symbol(Symbol::Group(d)).times(&self.group_size(d))?, 1);
+            if ids == Ids::Relative {
+                global = global.plus(&symbol(Symbol::Group(d)).times(&self.own_size(d))?, u32::MAX);
+            }
+            result = result.plus(&offset.coefficient(Symbol::Id(d)).times(&global)?, 1);
+        }
+        Some(result)
+    }
+
+    /// The enqueued size of a work-group.
+    fn group_size(&self, d: u8) -> Poly {
+        match self.required {
+            Some(size) => Poly::constant(size[usize::from(d.min(2))]),
+            None => Poly::symbol(Symbol::GroupSize(d)),
+        }
+    }
+
+    /// The size of this work-group.
+    fn own_size(&self, d: u8) -> Poly {
+        if self.whole { self.group_size(d) } else { Poly::symbol(Symbol::LocalSize(d)) }
     }
 
     /// A pointer's argument and byte offset.
@@ -598,25 +559,29 @@ impl<'a> Analysis<'a> {
         let dimension = if q.has_dimension() { v.operand(0).as_constant_int() } else { Some(0) };
         let Some(d @ 0..=2) = dimension else { return Err(Refusal::Data(v)) };
         let d = d as u8;
-        let whole = self.uniformity.assumes_whole_groups();
-        let group_size = match self.required {
-            Some(size) => Poly::constant(size[usize::from(d)]),
-            None => Poly::symbol(Symbol::GroupSize(d)),
-        };
+        let symbol = |s: fn(u8) -> Symbol| Poly::symbol(s(d));
+        // The global id from its offset.
+        let moved = |d: u8| Poly::symbol(Symbol::Id(d)).plus(&Poly::symbol(Symbol::Offset(d)), u32::MAX);
+        let refused = Refusal::Data(v);
+        let before = symbol(Symbol::Group).times(&self.group_size(d)).ok_or(refused.clone())?;
         match q {
-            Query::GlobalId => Ok(Poly::symbol(Symbol::Id(d))),
-            Query::GroupId => Ok(Poly::symbol(Symbol::Group(d))),
-            Query::GlobalSize => Ok(Poly::symbol(Symbol::Size(d))),
-            Query::EnqueuedLocalSize => Ok(group_size),
-            Query::LocalSize if whole => Ok(group_size),
-            Query::NumGroups => Ok(Poly::symbol(Symbol::Groups(d))),
-            Query::GlobalOffset => Ok(Poly::symbol(Symbol::Offset(d))),
-            Query::LocalId => {
-                let group = Poly::symbol(Symbol::Group(d)).times(&group_size);
-                let p = Poly::symbol(Symbol::Id(d)).plus(&Poly::symbol(Symbol::Offset(d)), u32::MAX);
-                Ok(p.plus(&group.unwrap_or_default(), u32::MAX))
+            Query::GlobalId => Ok(symbol(Symbol::Id)),
+            Query::GroupId => Ok(symbol(Symbol::Group)),
+            Query::GlobalSize => Ok(symbol(Symbol::Size)),
+            Query::EnqueuedLocalSize => Ok(self.group_size(d)),
+            Query::LocalSize => Ok(self.own_size(d)),
+            Query::NumGroups => Ok(symbol(Symbol::Groups)),
+            Query::GlobalOffset => Ok(symbol(Symbol::Offset)),
+            Query::LocalId => Ok(moved(d).plus(&before, u32::MAX)),
+            Query::RelativeId => {
+                let own = symbol(Symbol::Group).times(&self.own_size(d)).ok_or(refused)?;
+                Ok(moved(d).plus(&before, u32::MAX).plus(&own, 1))
             }
-            _ => Err(Refusal::Data(v)),
+            Query::GlobalLinearId => {
+                let rows = moved(2).times(&Poly::symbol(Symbol::Size(1))).ok_or(refused.clone())?.plus(&moved(1), 1);
+                Ok(rows.times(&Poly::symbol(Symbol::Size(0))).ok_or(refused)?.plus(&moved(0), 1))
+            }
+            _ => Err(refused),
         }
     }
 }
@@ -713,7 +678,8 @@ pub fn print(kernel: Value, facts: Facts, out: &mut dyn Write) -> Result<(), Pas
     for (i, v) in result.views.iter().enumerate() {
         let [x, y, z] = &v.strides;
         let name = params[v.argument as usize].label();
-        writeln!(out, "  t{i}: %{name}, {}, strides ({x}, {y}, {z}), base {}", v.kind.name(), v.base)?;
+        let ids = if v.ids == Ids::Global { String::new() } else { format!(" of {} ids", v.ids.name()) };
+        writeln!(out, "  t{i}: %{name}, {}, strides ({x}, {y}, {z}){ids}, base {}", v.kind.name(), v.base)?;
     }
     for block in ir::blocks(kernel) {
         for inst in block.instructions() {
@@ -737,7 +703,7 @@ pub const VIEWS_METADATA: &str = "heddle.views";
 
 /// Attaches what the analysis found for a kernel: to the kernel its views, `!heddle.views !{!0,
 /// !1}` with `!0 = !{!"arg0", !"typed-uav", !"4", !"0", !"0", !"16"}` (argument, kind, strides in
-/// bytes, base), and to every access of global or constant memory `!heddle.global-id !{!"t0(1, 0,
+/// bytes, base, and the ids if they are not the global ones), and to every access of global or constant memory `!heddle.global-id !{!"t0(1, 0,
 /// 0)"}` (view and distances), the bytes to add as a second string if there are any, or `!{!"kept",
 /// !"why"}`.
 pub fn annotate(kernel: Value, facts: Facts) {
@@ -758,6 +724,7 @@ pub fn annotate(kernel: Value, facts: Facts) {
         let view = |v: &View| {
             let mut texts = vec![format!("arg{}", v.argument), v.kind.name().to_string()];
             texts.extend(v.strides.iter().chain([&v.base]).map(Poly::to_string));
+            texts.extend((v.ids != Ids::Global).then(|| v.ids.name().to_string()));
             writer.strings(&texts)
         };
         let views: Vec<_> = result.views.iter().map(view).collect();

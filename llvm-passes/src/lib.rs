@@ -29,11 +29,14 @@ pub mod memory;
 pub mod printf;
 
 // Passes.
+mod address_cost;
 pub mod cache_hints;
 pub mod global_id;
 pub mod lower_generic;
 pub mod lower_printf;
+pub mod polynomial;
 pub mod prepare;
+pub mod relative_id;
 pub mod structurize;
 pub mod surfaces;
 pub mod uniformity;

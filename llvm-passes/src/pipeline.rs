@@ -14,7 +14,7 @@ use crate::error::PassError;
 use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
-use crate::{cache_hints, global_id, lower_generic, lower_printf, prepare, surfaces, uniformity};
+use crate::{cache_hints, global_id, lower_generic, lower_printf, prepare, relative_id, surfaces, uniformity};
 
 /// What a pass leaves of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,7 @@ pub const PASSES: &[Pass] = &[
     ),
     pass("generic", Transform(|m, _| lower_generic::lower(m)), "resolve generic pointers, at run time where it must be"),
     pass("printf", Transform(|m, _| lower_printf::lower(m)), "turn calls of printf into writes of messages into a buffer"),
+    pass("relative-id", Transform(|m, _| relative_id::rewrite(m)), "turn group id times size plus local id into one query (G8)"),
     pass(
         "heddle-prepare",
         Transform(|m, f| prepare::prepare(m, f, false)),

@@ -6,7 +6,7 @@
 //!
 //! # Algorithm
 //! Inline everything and clean up, lower generic pointers ([`crate::lower_generic`]) and `printf`
-//! ([`crate::lower_printf`]), put loops into simplified and LCSSA form, and structurize what would
+//! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), put loops into simplified and LCSSA form, and structurize what would
 //! be desynchronised ([`crate::structurize`]).
 //!
 //! # Limits
@@ -17,7 +17,7 @@ use inkwell::module::Module;
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{function, is_kernel, llvm_passes};
-use crate::{lower_generic, lower_printf, structurize};
+use crate::{lower_generic, lower_printf, relative_id, structurize};
 
 /// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
 /// simplified first.
@@ -38,6 +38,7 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     }
     lower_generic::lower(module)?;
     lower_printf::lower(module)?;
+    relative_id::rewrite(module)?;
     llvm_passes::run(module, "function(loop-simplify,lcssa)")?;
     structurize::structurize(module, facts)
 }

@@ -28,6 +28,10 @@
 //! Private memory is interleaved by the hardware: an address in it is the same number in all lanes,
 //! what it holds is not.
 //!
+//! # Lanes
+//! A ballot says the same to all active lanes, and so does a shuffle that takes the value of one
+//! lane, whatever the lanes' own values: both are conditionally uniform.
+//!
 //! # Facts
 //! Warps are consecutive work-items, x fastest. With `reqd_work_group_size` a dimension 1 wide has
 //! one id, an id is uniform if the dimensions before it fill whole warps, and so is
@@ -232,7 +236,8 @@ impl Analysis {
                     (!self.one_id(q, i)).then_some(Reason::Id)
                 }
                 Some(Builtin::Barrier | Builtin::Fence | Builtin::PrintfRoom) => None,
-                Some(Builtin::Shuffle | Builtin::Ballot) => Some(Reason::Call),
+                // Of the active lanes; what the operands say is propagated to them.
+                Some(Builtin::Shuffle | Builtin::Ballot) => None,
                 None => {
                     let name = i.called_name();
                     let same = name.starts_with("llvm.") || builtins::is_image_query(&name);
@@ -246,7 +251,7 @@ impl Analysis {
 
     /// Whether an id has one value in a warp, by the work-group size that the kernel requires.
     fn one_id(&self, q: Query, call: Value) -> bool {
-        if !matches!(q, Query::LocalId | Query::GlobalId) {
+        if !matches!(q, Query::LocalId | Query::GlobalId | Query::RelativeId) {
             return false;
         }
         let (Some(required), Some(d)) = (self.required, call.operand(0).as_constant_int()) else { return false };
@@ -258,6 +263,19 @@ impl Analysis {
         let fills = d > 0 && before.is_multiple_of(self.facts.warp_size);
         self.result.whole_groups.set(self.result.whole_groups.get() || fills);
         fills
+    }
+
+    /// Whether an instruction gives all active lanes the same of an operand that varies.
+    fn gives_one_value(&self, user: Value, operand: Value) -> bool {
+        if user.opcode() != Op::LLVMCall {
+            return user.operand_count() == 2 && self.warp_number(user);
+        }
+        match builtins::of_call(user) {
+            Some(Builtin::Ballot) => true,
+            // The value of one lane.
+            Some(Builtin::Shuffle) => user.operand(1) != operand,
+            _ => false,
+        }
     }
 
     /// Whether an instruction divides a local id by so much that a warp has one result:
@@ -294,10 +312,16 @@ impl Analysis {
         }
     }
 
-    /// Loads of memory that may be written, and everything not varying that depends on them.
+    /// Loads of memory that may be written, what is asked of the active lanes, and everything not
+    /// varying that depends on them.
     fn find_momentary(&mut self) {
-        let loads = self.result.cfg.blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.opcode() == Op::LLVMLoad);
-        let mut stack: Vec<Value> = loads.filter(|i| !reads_constant(*i, self.writes_global)).collect();
+        let of_the_moment = |i: &Value| match i.opcode() {
+            Op::LLVMLoad => !reads_constant(*i, self.writes_global),
+            Op::LLVMCall => matches!(builtins::of_call(*i), Some(Builtin::Ballot | Builtin::Shuffle)),
+            _ => false,
+        };
+        let instructions = self.result.cfg.blocks.iter().flat_map(|b| b.instructions());
+        let mut stack: Vec<Value> = instructions.filter(of_the_moment).collect();
         while let Some(v) = stack.pop() {
             if !self.result.varying.contains_key(&v) && self.result.momentary.insert(v) {
                 stack.extend(v.users().filter(|u| u.is_instruction()));
@@ -313,7 +337,7 @@ impl Analysis {
             }
             if user.is_terminator() {
                 self.divergent_branch(user.parent());
-            } else if user.operand_count() != 2 || !self.warp_number(user) {
+            } else if !self.gives_one_value(user, value) {
                 self.mark(user, Reason::Operand(value));
             }
         }

@@ -14,6 +14,7 @@ use super::{Failure, MachineArgs, Outcome, write_output};
 ///   heddle target > my-machine.toml
 ///   heddle target --target my-machine.toml --check
 ///   heddle target --set warp-size=16 --set sm.count=4
+///   heddle target --register-files                     # capacity, area and price of each register file
 ///   heddle target --fields                             # every field: type, range, unit, default, meaning
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -26,6 +27,38 @@ pub struct Target {
     /// Print the reference of all fields of a description (Markdown).
     #[arg(long, conflicts_with = "check")]
     fields: bool,
+    /// Print what the machine's register files hold, take and cost (C13).
+    #[arg(long, conflicts_with_all = ["check", "fields"])]
+    register_files: bool,
+}
+
+/// A table of the register files of an SM: capacity, area, access time of an array, and what 32 bits of a lane cost with
+/// their wires.
+fn register_files(machine: &Machine) -> String {
+    use std::fmt::Write;
+    let prices = machine.register_prices();
+    let local = machine.clusters.iter().zip(&prices.local).map(|(c, price)| (format!("local {}", c.name), *price));
+    let by_name: Vec<(String, [f64; 2])> =
+        [("main".to_string(), prices.main), ("scalar".to_string(), prices.scalar)].into_iter().chain(local).collect();
+    let files = machine.register_files();
+    let width = files.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut out = format!("{:<width$}   KiB an SM   mm² an SM   array bytes   access ns   read pJ   write pJ\n", "file");
+    for (name, f) in &files {
+        let price = by_name.iter().find(|(n, _)| n == name).map_or(f.access_pj, |(_, p)| *p);
+        let _ = writeln!(
+            out,
+            "{name:<width$} {:>11.1} {:>11.3} {:>13.0} {:>11.3} {:>9.3} {:>10.3}",
+            f.bits as f64 / 8192.0,
+            f.area_mm2,
+            f.array_bytes,
+            f.access_ns,
+            price[0],
+            price[1]
+        );
+    }
+    let (bits, area) = files.iter().fold((0, 0.0), |(b, a), (_, f)| (b + f.bits, a + f.area_mm2));
+    let _ = writeln!(out, "{:<width$} {:>11.1} {:>11.3}", "all", bits as f64 / 8192.0, area);
+    out
 }
 
 impl Target {
@@ -39,6 +72,9 @@ impl Target {
             let Machine { name, sm, warp_size, .. } = &machine;
             let text = format!("{name}: a valid machine of {} SMs with warps of {warp_size} lanes\n", sm.count);
             return write_output(None, text.as_bytes());
+        }
+        if self.register_files {
+            return write_output(None, register_files(&machine).as_bytes());
         }
         if self.machine.target.is_none() && self.machine.set.is_empty() {
             // The commented original says more than a serialised copy.

@@ -7,8 +7,9 @@ use clap::Args;
 use heddle::options::MachineArgs;
 use heddle_report::html::blocks::number;
 use heddle_sim::Options;
+use heddle_target::Machine;
 use heddle_validate::page::{page, percent, sentence};
-use heddle_validate::{Check, Report};
+use heddle_validate::{Check, Defect, Report};
 
 use super::{Failure, Outcome, write_output};
 
@@ -23,6 +24,7 @@ use super::{Failure, Outcome, write_output};
 ///   heddle validate --target machines/small.toml --html validation.html
 ///   heddle validate --set timing.int32.latency=9        # the expectations follow
 ///   heddle validate --only latency --json -             # a group, for a script
+///   heddle validate --defect timing.int32.latency=9     # would it notice? (it fails)
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Validate {
@@ -38,6 +40,10 @@ pub struct Validate {
     /// the groups before them.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
     only: Vec<Group>,
+    /// Simulate a machine with another value in a field than the description says, and expect what the description says:
+    /// shows which comparisons notice a simulator that is wrong in this. May be repeated.
+    #[arg(long, value_name = "FIELD=VALUE")]
+    defect: Vec<String>,
     /// Print only what is beyond its bound.
     #[arg(long, short)]
     quiet: bool,
@@ -66,6 +72,14 @@ impl Validate {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = super::load_machine(&self.machine)?;
+        let wrong = |m: &Machine| -> Result<Machine, Failure> {
+            let text = toml::to_string(m).map_err(Failure::check)?;
+            Machine::from_text(&text, "--defect", &self.defect).map_err(Failure::input)
+        };
+        wrong(&machine)?;
+        // A micro-kernel's variant of the machine that cannot have the value is simulated as it is described.
+        let defect = |m: &mut Machine| *m = wrong(m).unwrap_or_else(|_| m.clone());
+        let defect: Option<&Defect> = if self.defect.is_empty() { None } else { Some(&defect) };
         let options = Options { threads: 1, ..Options::default() };
         let wanted = |group: &str| self.only.is_empty() || self.only.iter().any(|g| g.name() == group);
         let mut progress = |group: &str| {
@@ -73,7 +87,7 @@ impl Validate {
                 heddle_report::say!("{group} …");
             }
         };
-        let report = heddle_validate::validate_groups(&machine, &options, None, &wanted, &mut progress);
+        let report = heddle_validate::validate_groups(&machine, &options, defect, &wanted, &mut progress);
         if let Some(path) = &self.json {
             let text = serde_json::to_string_pretty(&report).map_err(Failure::check)?;
             write_output(Some(path), (text + "\n").as_bytes())?;

@@ -84,6 +84,8 @@ pub struct Row {
     pub differ: Vec<String>,
     /// Buffers whose bytes are not those of all on, within the tolerance of their expectation.
     pub within_tolerance: Vec<String>,
+    /// All statistics of the run by the names of sweeps' columns; empty if it did not end.
+    pub statistics: Metrics,
 }
 
 /// A case in all setups.
@@ -128,7 +130,7 @@ pub fn run(cases: &[LoadedCase], machine: &Machine, threads: usize) -> Result<Ab
     engine::in_parallel(results.len(), threads, |i| {
         let (case, setup) = (&cases[i / setups.len()], &setups[i % setups.len()]);
         let outcome = engine::run(&compiler, case, Ok(machine), &setup.options, Mode::Timing);
-        let _once = results[i].set(outcome.map(Ended::of));
+        let _once = results[i].set(outcome.map(|o| Ended::of(o, machine)));
         progress.step();
         Ok(())
     })?;
@@ -153,9 +155,9 @@ struct Ended {
 }
 
 impl Ended {
-    fn of(outcome: Outcome) -> Ended {
+    fn of(outcome: Outcome, machine: &Machine) -> Ended {
         Ended {
-            metrics: metrics::of(&outcome.total),
+            metrics: metrics::of(&outcome.total, machine),
             mismatches: outcome.mismatches.iter().map(|(b, m)| format!("buffer `{b}`: {m}")).collect(),
             buffers: outcome.buffers,
         }
@@ -175,6 +177,7 @@ fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -
             ratios: empty(),
             differ: Vec::new(),
             within_tolerance: Vec::new(),
+            statistics: Metrics::new(),
         };
         let e = match ended {
             Ok(e) => e,
@@ -196,6 +199,7 @@ fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -
             row.ratios.insert(column, ratio());
             row.values.insert(column, own);
         }
+        row.statistics.clone_from(&e.metrics);
         let different =
             reference.iter().flat_map(|r| &r.buffers).filter(|(n, a)| e.buffers.get(*n).map(|b| &b.data) != Some(&a.data));
         for (name, _) in different {

@@ -108,7 +108,9 @@ fn statistics(name: String, value: &Value) -> Result<Run, ExploreError> {
     let facts = ["machine", "warp_size", "mode"].into_iter().filter_map(|f| Some((f.to_string(), text(value.get(f)?)))).collect();
     let failed = value["mismatches"].as_array().into_iter().flatten();
     let failed = failed.map(|m| format!("buffer `{}`: {}", text(&m["buffer"]), text(&m["message"]))).collect();
-    Ok(Run { total: Some(metrics(total)), name, facts, parts, failed })
+    let mut all = metrics::flatten(total);
+    all.extend(metrics::flatten(&serde_json::json!({ metrics::FILES: value[metrics::FILES] })));
+    Ok(Run { total: Some(metrics::with_headlines(all)), name, facts, parts, failed })
 }
 
 /// The result rows of a sweep: a part is named by its case and settings, which stand before its status.

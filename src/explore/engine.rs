@@ -137,16 +137,17 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     format!("internal error: {}", text.unwrap_or_else(|| "panic".into()))
 }
 
-/// An outcome as a result.
-pub fn result(outcome: Result<Outcome, Failure>) -> PointResult {
+/// An outcome as a result, of a machine that could be made.
+pub fn result(outcome: Result<Outcome, Failure>, machine: Result<&Machine, &str>) -> PointResult {
+    let outcome = outcome.and_then(|o| machine.map(|m| (o, m)).map_err(|m| (Status::Refused, m.to_string())));
     match outcome {
         Err((status, error)) => PointResult::without(status, error),
-        Ok(outcome) => {
+        Ok((outcome, machine)) => {
             let differ: Vec<String> = outcome.mismatches.iter().map(|(b, m)| format!("buffer `{b}`: {m}")).collect();
             PointResult {
                 status: if differ.is_empty() { Status::Passed } else { Status::Mismatch },
                 error: (!differ.is_empty()).then(|| differ.join("; ")),
-                metrics: metrics::of(&outcome.total),
+                metrics: metrics::of(&outcome.total, machine),
             }
         }
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use heddle_sim::Statistics;
 use heddle_sim::statistics::TimingStatistics;
+use heddle_target::Machine;
 
 /// Columns by name: numbers and texts.
 pub type Metrics = BTreeMap<String, Value>;
@@ -33,6 +34,16 @@ pub const HEADLINES: &[Headline] = &[
         name: "register_file_pj",
         meaning: "energy of the register files, pJ",
         value: |m| sum(m, "energy_pj.register-file "),
+    },
+    Headline {
+        name: "register_file_bits",
+        meaning: "capacity of an SM's register files, bits",
+        value: |m| files(m, ".bits").map(|bits| (bits as u64).into()),
+    },
+    Headline {
+        name: "register_file_mm2",
+        meaning: "area of an SM's register files, mm²",
+        value: |m| files(m, ".area_mm2").map(Value::from),
     },
     Headline { name: "memory_pj", meaning: "energy of caches, network and memories, pJ", value: |m| sum(m, "energy_pj.memory ") },
     Headline {
@@ -68,9 +79,25 @@ fn sum(metrics: &Metrics, prefix: &str) -> Option<Value> {
     (!parts.is_empty()).then(|| parts.iter().sum::<f64>().into())
 }
 
-/// Flattens statistics and puts the headlines beside them.
-pub fn of(statistics: &Statistics) -> Metrics {
-    with_headlines(flatten(&serde_json::to_value(statistics).unwrap_or_default()))
+/// The sum over an SM's register files of a column of each.
+fn files(metrics: &Metrics, column: &str) -> Option<f64> {
+    let of_files = metrics.range(format!("{FILES}.")..).take_while(|(name, _)| name.starts_with(FILES));
+    let parts: Vec<f64> = of_files.filter(|(name, _)| name.ends_with(column)).filter_map(|(_, v)| v.as_f64()).collect();
+    (!parts.is_empty()).then(|| parts.iter().sum())
+}
+
+/// What the columns of an SM's register files begin with.
+pub const FILES: &str = "register_files";
+
+/// Flattens statistics and puts the machine's columns and the headlines beside them: `register_files.FILE.bits` and
+/// `.area_mm2` of an SM (C13).
+pub fn of(statistics: &Statistics, machine: &Machine) -> Metrics {
+    let mut metrics = flatten(&serde_json::to_value(statistics).unwrap_or_default());
+    for (name, file) in machine.register_files() {
+        metrics.insert(format!("{FILES}.{name}.bits"), file.bits.into());
+        metrics.insert(format!("{FILES}.{name}.area_mm2"), file.area_mm2.into());
+    }
+    with_headlines(metrics)
 }
 
 /// The leaves of a JSON value with their paths, joined by dots. Nulls are left out.
@@ -106,7 +133,9 @@ pub fn with_headlines(mut metrics: Metrics) -> Metrics {
 /// on the kernel.)
 pub fn is_metric(name: &str) -> bool {
     names().contains_key(name)
-        || ["classes.", "memory.", "energy_pj.", "static_pj.", "registers.local."].iter().any(|p| name.starts_with(p))
+        || ["classes.", "memory.", "energy_pj.", "static_pj.", "registers.local.", "register_files."]
+            .iter()
+            .any(|p| name.starts_with(p))
 }
 
 /// A column of this kind that is spelt like `name`.
@@ -118,7 +147,7 @@ pub fn similar(name: &str) -> Option<String> {
 /// All columns that do not depend on the kernel.
 fn names() -> Metrics {
     let statistics = Statistics { timing: Some(TimingStatistics::default()), ..Default::default() };
-    let mut names = of(&statistics);
+    let mut names = flatten(&serde_json::to_value(&statistics).unwrap_or_default());
     names.extend(HEADLINES.iter().map(|h| (h.name.to_string(), Value::Null)));
     names
 }
@@ -144,7 +173,13 @@ mod tests {
         t.hierarchy.dram_read_bytes = 64;
         t.hierarchy.dram_written_bytes = 32;
         s.timing = Some(t);
-        let m = of(&s);
+        let machine = Machine::default_machine();
+        let m = of(&s, &machine);
+        assert_eq!(m["register_files.main.bits"], machine.sm.main_registers * 32);
+        let files = machine.register_files();
+        assert_eq!(m["register_file_bits"], files.iter().map(|(_, f)| f.bits).sum::<u64>());
+        let area: f64 = files.iter().map(|(_, f)| f.area_mm2).sum();
+        assert!((m["register_file_mm2"].as_f64().unwrap() - area).abs() < 1e-12);
         assert_eq!(m["cycles"], 200);
         assert_eq!(m["energy_pj"], 13.0);
         assert_eq!(m["dynamic_pj"], 3.0);

@@ -74,7 +74,7 @@ pub fn run(plan: &Plan, range: PointRange, journal_path: &Path, threads: usize) 
         let point = missing[i];
         let started = Instant::now();
         let outcome = engine::run(&compiler, point.case, point.machine, point.options, plan.mode);
-        let result = engine::result(outcome);
+        let result = engine::result(outcome, point.machine);
         let entry = Entry { id: point.id.clone(), point: point.number, result, host_seconds: started.elapsed().as_secs_f64() };
         journal.append(&entry)?;
         let mut new = new.lock().unwrap_or_else(|e| e.into_inner());

@@ -6,6 +6,7 @@ import lit.formats
 config.name = "heddle"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".ll", ".mir", ".s", ".cl", ".test"]
+config.excludes = ['Inputs']
 config.test_source_root = os.path.dirname(__file__)
 root = os.path.dirname(os.path.dirname(config.test_source_root))
 config.test_exec_root = os.path.join(root, "target", "lit")

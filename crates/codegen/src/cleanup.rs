@@ -1,4 +1,4 @@
-//! SSA clean-up: copy propagation, common subexpressions within a block, dead code elimination.
+//! SSA clean-up: copy propagation and dead code elimination.
 //!
 //! A `mov` of a register within one bank, or of an immediate into operands that take one, is replaced at its
 //! uses; what nothing uses and has no effect goes away. One pass over the blocks for each; dead code by mark
@@ -16,88 +16,8 @@ use heddle_mir::{Block, Function, liveness};
 /// Runs copy propagation and dead code elimination.
 pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
     propagate_copies(function);
-    share_subexpressions(function);
     eliminate_dead_code(function);
     Ok(())
-}
-
-/// What makes two instructions compute the same value.
-#[derive(PartialEq, Eq, Hash)]
-struct Key {
-    op: Op,
-    ty: heddle_isa::Type,
-    mods: heddle_isa::Mods,
-    class: heddle_mir::RegClass,
-    srcs: smallvec::SmallVec<[Operand; 3]>,
-    neg: u8,
-    abs: u8,
-}
-
-/// Replaces an instruction by an earlier one of its block that computes the same. Only within a block, so
-/// that live ranges stay short.
-fn share_subexpressions(function: &mut Function) {
-    let mut replaced: SecondaryMap<VReg, Option<VReg>> = SecondaryMap::new();
-    replaced.resize(function.vregs.len());
-    let mut seen: rustc_hash::FxHashMap<Key, VReg> = rustc_hash::FxHashMap::default();
-    let mut any = false;
-    for block in function.layout.clone() {
-        seen.clear();
-        for inst in &mut function.blocks[block].insts {
-            redirect(inst, &replaced);
-            let flags = inst.info().flags;
-            let acts = flags.load || flags.store || flags.side_effect || flags.terminator || flags.convergent;
-            let pure = !acts
-                && inst.op != Op::Phi
-                && inst.op != Op::Undef
-                && inst.guard.is_none()
-                && !inst.srcs.contains(&Operand::Special(heddle_isa::Special::ClockLow));
-            let Some((dst, 0)) = inst.dst.as_virt() else { continue };
-            if !pure {
-                continue;
-            }
-            let key = Key {
-                op: inst.op,
-                ty: inst.ty,
-                mods: inst.mods,
-                class: function.vregs[dst],
-                srcs: inst.srcs.clone(),
-                neg: inst.neg,
-                abs: inst.abs,
-            };
-            match seen.entry(key) {
-                std::collections::hash_map::Entry::Occupied(e) => {
-                    replaced[dst] = Some(*e.get());
-                    any = true;
-                }
-                std::collections::hash_map::Entry::Vacant(e) => {
-                    e.insert(dst);
-                }
-            }
-        }
-    }
-    if any {
-        for block in &function.layout {
-            for inst in &mut function.blocks[*block].insts {
-                redirect(inst, &replaced);
-            }
-        }
-    }
-}
-
-/// Replaces operands by the registers that stand for them.
-fn redirect(inst: &mut Inst, replaced: &SecondaryMap<VReg, Option<VReg>>) {
-    for s in &mut inst.srcs {
-        if let Some((r, word)) = s.as_virt()
-            && let Some(other) = replaced[r]
-        {
-            *s = Operand::virt_word(other, word);
-        }
-    }
-    if let Some(heddle_isa::Guard { reg: heddle_isa::Reg::Virtual { reg, .. }, .. }) = &mut inst.guard
-        && let Some(other) = replaced[*reg]
-    {
-        *reg = other;
-    }
 }
 
 /// For each virtual register that is a plain copy, what it copies.

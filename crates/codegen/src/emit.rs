@@ -63,6 +63,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             fixed_registers: function.fixed_registers.map_or(usage.main, |f| f.min(usage.main)),
             shared_demand: function.shared_demand,
             shared_typical: function.shared_typical,
+            working_sets: function.working_sets.clone(),
             surfaces: function.surfaces.clone(),
             local_registers: usage.local,
             scalar_registers: usage.scalar,

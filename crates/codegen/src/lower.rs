@@ -6,7 +6,8 @@
 //! leave a loop in different iterations take their values on the way out, not after they have met again (S4).
 //! Copies into scalar registers run for the whole warp, as the branch that leads there does.
 //!
-//! An input that is `undef` needs no copy. Tuples become copies of their words. Sequences of parallel copies:
+//! Loop phis whose next value can take their place share a register with it and need no copy on the back edge
+//! ([`super::coalesce`]). An input that is `undef` needs no copy. Tuples become copies of their words. Sequences of parallel copies:
 //! Boissinot et al., "Revisiting out-of-SSA translation" (CGO 2009).
 //!
 //! May touch: phis, tuples, and blocks on critical edges. Afterwards registers have several definitions.
@@ -51,6 +52,7 @@ fn lower_phis(function: &mut Function) {
     if !any {
         return;
     }
+    super::coalesce::run(function, &cfg);
     let mut edge_code = EdgeCode::new(function, &cfg);
     for position in 0..function.layout.len() {
         let block = function.layout[position];

@@ -53,7 +53,7 @@ pub fn mark(function: &mut Function) {
             };
             // One address of private memory is another place in every lane; volatile accesses happen once a lane.
             // A place on a surface goes by the work-item's ids, which are no operands.
-            let per_lane = inst.op == Op::Load
+            let per_lane = matches!(inst.op, Op::Load | Op::LoadUniform)
                 && (inst.mods.space == Some(MemorySpace::Private)
                     || inst.mods.cache == CachePolicy::Cv
                     || inst.mods.address == heddle_isa::AddressMode::Surface);

@@ -417,7 +417,7 @@ fn rewrite(function: &mut Function, plans: &Plans, hoisted: &Hoisted, placing: &
             place.step(&inst);
             rewriter.begin_strand(&inst);
             let reader = cluster.filter(|_| !inst.strand);
-            rewriter.copies_for_other_blocks(function, &inst, reader, &mut pending);
+            rewriter.copies_for_other_blocks(function, &inst, reader, &place, &mut pending);
             rewriter.sources(function, &mut inst, reader, &place);
             code.insert(&mut rewriter.copies);
             rewriter.destination(function, &mut inst, cluster);
@@ -568,11 +568,21 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Copies for other blocks stand before the branch that leaves, or before this block's own first read.
-    fn copies_for_other_blocks(&mut self, function: &Function, inst: &Inst, cluster: Option<u8>, pending: &mut Vec<(VReg, u8)>) {
+    /// Copies for other blocks stand before the branch that leaves, or before this block's own first read of
+    /// them. A read of the owner's register in an earlier strand is none: they would not outlive that strand.
+    fn copies_for_other_blocks(
+        &mut self,
+        function: &Function,
+        inst: &Inst,
+        cluster: Option<u8>,
+        place: &Walk,
+        pending: &mut Vec<(VReg, u8)>,
+    ) {
         let leaves = inst.info().flags.terminator;
         pending.retain(|&(reg, c)| {
-            let reads = cluster == Some(c) && inst.srcs.iter().any(|s| s.as_virt().is_some_and(|(r, _)| r == reg));
+            let served = || self.plans[reg].as_ref().is_some_and(|p| p.reads_copy(reg, c, place).is_some());
+            let named = inst.srcs.iter().any(|s| s.as_virt().is_some_and(|(r, _)| r == reg));
+            let reads = cluster == Some(c) && named && served();
             if leaves || reads {
                 self.fill(function, reg, c, inst.loc);
             }

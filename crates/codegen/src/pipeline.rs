@@ -11,8 +11,8 @@ use super::context::Context;
 use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
-    assign, cleanup, finish, local_file, lower, main_file, marks, partition, predicates, release, release_check, scalar_file,
-    schedule, strands,
+    assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, predicates, reduce, release,
+    release_check, scalar_file, schedule, share, simplify, strands,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -46,8 +46,53 @@ pub struct Unless {
 /// The pipeline.
 pub const STAGES: &[Stage] = &[
     Stage {
+        name: "narrow",
+        does: "64-bit operations of which only the low word is used become 32-bit ones",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: narrow::run,
+    },
+    Stage {
+        name: "simplify",
+        does: "algebra on words and predicates, masks that mask nothing, constants where they are read",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: simplify::run,
+    },
+    Stage {
+        name: "share",
+        does: "common subexpressions over blocks, loop counters that go in step",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: share::run,
+    },
+    Stage {
+        name: "hoist",
+        does: "loop-invariant scalar code leaves loops",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: hoist::run,
+    },
+    Stage {
+        name: "reduce",
+        does: "what loops compute from their counters steps along with them (strength reduction)",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: reduce::run,
+    },
+    Stage {
         name: "cleanup",
-        does: "copy propagation, common subexpressions within a block, dead code",
+        does: "copy propagation, dead code",
         needs: Form::Ssa,
         gives: Form::Ssa,
         unless: None,

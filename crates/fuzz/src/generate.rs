@@ -41,7 +41,7 @@ pub struct Program {
     pub seed: u64,
 }
 
-/// Elements of the input buffer.
+/// Elements of the input buffer, besides one for each work-item.
 pub const INPUTS: u64 = 64;
 /// Cells that atomics change: eight for each of six operations.
 pub const CELLS: u64 = 48;
@@ -244,9 +244,11 @@ pub fn program(seed: u64) -> Program {
     let barriers = random.random_bool(0.7);
     let mut g = Generator { random, variables: Vec::new(), loops: 0, counters: 0, budget: 0, barriers, dims };
     g.budget = g.random.random_range(6..40);
+    let by_hand = [0, 1, 2].map(|d| hand_made_id(d, &mut g));
     let mut declarations = vec![
         "uint gid = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);"
             .to_string(),
+        format!("uint hand = ({} * get_global_size(1) + {}) * get_global_size(0) + {};", by_hand[2], by_hand[1], by_hand[0]),
         "uint lid = get_local_linear_id(), size = get_local_size(0) * get_local_size(1) * get_local_size(2);".to_string(),
         "uint a[8] = {1, 2, 3, 4, gid, 6, 7, n};".to_string(),
         "struct S s = {1, 2, 3, {4, 5, 6, 7}}, t = {gid, 0, 1, {n, 1, 2, 3}};".to_string(),
@@ -292,6 +294,18 @@ pub fn program(seed: u64) -> Program {
     epilogue += "  out[gid] = (uint)(hash ^ hash >> 32);\n";
     let prologue = if g.barriers { format!("{PROLOGUE}{COLLECTIVES}") } else { PROLOGUE.to_string() };
     Program { prologue, declarations, body, epilogue, global, local, seed }
+}
+
+/// A global id as programs make it of work-group and local ids; in a smaller last work-group it is another
+/// one, but below the global size.
+fn hand_made_id(d: u32, g: &mut Generator) -> String {
+    g.pick(&[
+        "(get_group_id(D) * get_local_size(D) + get_local_id(D))",
+        "((uint)get_local_id(D) + (uint)get_local_size(D) * (uint)get_group_id(D))",
+        "(uint)((int)get_group_id(D) * (int)get_local_size(D) + (int)get_local_id(D))",
+        "(get_local_id(D) + n + get_local_size(D) * get_group_id(D) - n)",
+    ])
+    .replace('D', &d.to_string())
 }
 
 impl Generator {

@@ -128,7 +128,7 @@ pub fn case_json(program: &Program, source: &str) -> serde_json::Value {
     serde_json::json!({
         "source": source,
         "buffers": {
-            "in": random(INPUTS, program.seed),
+            "in": random(INPUTS + program.items(), program.seed),
             "out": {"zeros": [program.items()], "dtype": "uint32"},
             "cells": random(CELLS, program.seed ^ 1),
             "wide": {"zeros": [WIDE_CELLS + program.items()], "dtype": "uint64"},

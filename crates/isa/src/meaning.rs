@@ -446,6 +446,15 @@ pub(crate) fn and<V: Lanewise>(inst: &Inst, v: V) -> Made<V> {
     })
 }
 
+pub(crate) fn and_not<V: Lanewise>(inst: &Inst, v: V) -> Made<V> {
+    Some(match inst.ty {
+        Type::Pred => v.logic(|a, b, _| a & !b),
+        Type::B32 => v.binary(|a: u32, b: u32| a & !b),
+        Type::B64 => v.binary(|a: u64, b: u64| a & !b),
+        _ => return None,
+    })
+}
+
 pub(crate) fn or<V: Lanewise>(inst: &Inst, v: V) -> Made<V> {
     Some(match inst.ty {
         Type::Pred => v.logic(|a, b, _| a | b),

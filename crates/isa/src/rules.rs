@@ -245,9 +245,6 @@ fn cache_modifiers(inst: &Inst, space: MemorySpace) -> Result<(), String> {
         if !matches!(space, MemorySpace::Global | MemorySpace::Constant) {
             return Err(format!("`ldu` reads global and constant memory, not {space} (K2)"));
         }
-        if mods.address == AddressMode::Surface {
-            return Err("`ldu` takes no surface: read-only surfaces go through the uniform cache anyway (K2)".into());
-        }
     }
     match (inst.op, mods.control) {
         (Op::CacheControl | Op::CacheControlLocal, None) => Err(format!("`{mnemonic}` needs an operation (K5)")),

@@ -146,6 +146,27 @@ impl SurfaceKind {
     }
 }
 
+/// The ids that a surface's strides multiply (G8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::EnumString)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum SurfaceIds {
+    /// Global ids, with the global offset.
+    #[default]
+    Global,
+    /// Work-group id times the work-group's own size plus local id, as programs make it by hand.
+    Relative,
+    /// Local ids.
+    Local,
+}
+
+impl SurfaceIds {
+    /// Whether they are the global ids.
+    pub fn is_global(&self) -> bool {
+        *self == SurfaceIds::Global
+    }
+}
+
 /// A surface: a descriptor before launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Surface {
@@ -153,6 +174,9 @@ pub struct Surface {
     pub argument: u32,
     /// Kind.
     pub kind: SurfaceKind,
+    /// What the strides multiply.
+    #[serde(default, skip_serializing_if = "SurfaceIds::is_global")]
+    pub ids: SurfaceIds,
     /// Bytes from one work-item to the next in each dimension.
     pub strides: [LaunchExpression; 3],
     /// Bytes from the argument's address.

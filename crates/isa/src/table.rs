@@ -445,6 +445,10 @@ table! {
     CacheControlLocal "cctll" [None] (Word) <- (Base Offset)
         Flags { side_effect: true, ..F }, Fixed(C::MemoryControl), Memory(CacheControl),
         "The same of the work-item's private memory, in the data cache.";
+    // Bits, continued.
+    AndNot "andn" [B32 B64 Pred] (Value) <- (Value Value)
+        SC, Arithmetic, Lane(and_not),
+        "d = a & ~b.";
 }
 
 impl Op {

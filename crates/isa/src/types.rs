@@ -429,4 +429,8 @@ specials! {
     LocalLinearId = 30, "llid", false, "Linear local id: (z * lsize.y + y) * lsize.x + x.";
     ClockLow = 31, "clock.lo", true, "Low 32 bits of the SM's cycle counter (counts issued instructions in functional mode).";
     SmId = 32, "sm", true, "The SM that runs the work-group (0 in functional mode).";
+    RelativeIdX = 33, "rid.x", false,
+        "group.x * lsize.x + lid.x: the global id without the offset where all work-groups have one size.";
+    RelativeIdY = 34, "rid.y", false, "group.y * lsize.y + lid.y.";
+    RelativeIdZ = 35, "rid.z", false, "group.z * lsize.z + lid.z.";
 }

@@ -113,6 +113,7 @@ fn exact(op: Op, ty: Type, v: [i128; 3]) -> Option<i128> {
         Op::And => a & b,
         Op::Or => a | b,
         Op::Xor => a ^ b,
+        Op::AndNot => a & !b,
         Op::Not => -1 - a,
         Op::Shl => ((a as u128) << n(b)) as i128,
         Op::Shr => a.div_euclid(1 << n(b)),
@@ -163,7 +164,7 @@ fn integer_operations_are_those_of_numbers() {
             }
         }
     }
-    assert_eq!(tried.len(), 24, "{tried:?}");
+    assert_eq!(tried.len(), 25, "{tried:?}");
 }
 
 fn is_numeric(ty: Type) -> bool {

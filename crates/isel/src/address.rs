@@ -7,8 +7,8 @@
 //! removed. Pointers that may come from several roots, from memory or from integers are full 64-bit values.
 
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, SurfacePlace, Type};
-use heddle_llvm_passes::global_id::Poly;
 use heddle_llvm_passes::ir::{Value, address_space};
+use heddle_llvm_passes::polynomial::Poly;
 use heddle_mir::RegClass;
 use rustc_hash::FxHashMap;
 

@@ -8,11 +8,13 @@ use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::global_id::{self, GlobalIds};
 use heddle_llvm_passes::ir::layout::Layout;
 use heddle_llvm_passes::ir::{self, Value};
+use heddle_llvm_passes::polynomial::Poly;
 use heddle_llvm_passes::uniformity::{self, Uniformity};
 use heddle_mir::{Bank, RegClass};
+use rustc_hash::FxHashSet;
 
-use crate::SelectOptions;
 use crate::leaf::{self, Leaf, Leaves};
+use crate::{SelectOptions, surface};
 
 /// Most surfaces that an instruction can name.
 const MOST_SURFACES: u32 = 256;
@@ -27,6 +29,8 @@ pub(crate) struct Context<'a> {
     pub warp_size: u32,
     pub uniformity: Uniformity,
     pub global_ids: GlobalIds,
+    /// What their addresses share across blocks.
+    pub shared_bytes: FxHashSet<Poly>,
     pub hints: Hints,
 }
 
@@ -35,9 +39,10 @@ impl<'a> Context<'a> {
     pub fn new(kernel: Value, layout: &'a Layout, options: &'a SelectOptions, facts: Facts) -> Context<'a> {
         let uniformity = uniformity::analyze(kernel, facts);
         let global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
+        let shared_bytes = surface::shared_bytes(&global_ids);
         let hints = cache_hints::analyze(kernel, &uniformity);
         let (params, warp_size) = (ir::params(kernel), facts.warp_size);
-        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, hints }
+        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints }
     }
 
     /// Whether a value is computed on the scalar unit.

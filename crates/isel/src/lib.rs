@@ -42,6 +42,7 @@ mod surface;
 mod switch;
 mod values;
 mod words;
+mod working_sets;
 
 use heddle_llvm_passes::Facts;
 use heddle_llvm_passes::ir::layout::Layout;
@@ -62,6 +63,7 @@ use diagnostics::Report;
 use emit::Emitter;
 use storage::Storage;
 use values::ValueMap;
+use working_sets::WorkingSets;
 
 /// Selects every kernel of a module that the front end prepared.
 ///
@@ -104,6 +106,7 @@ struct Selector<'a> {
     arguments: Arguments,
     storage: Storage,
     control: Control,
+    working_sets: WorkingSets,
     report: Report,
     data: &'a Data<'a>,
 }
@@ -120,6 +123,7 @@ impl<'a> Selector<'a> {
             addresses: AddressForms::default(),
             arguments: Arguments::default(),
             control: Control::default(),
+            working_sets: WorkingSets::default(),
             data,
         }
     }
@@ -146,6 +150,7 @@ impl<'a> Selector<'a> {
             return Err(self.report.errors);
         }
         control::set_reconvergence(&mut self.out.f);
+        self.out.f.working_sets = self.working_sets.largest(self.cx.warp_size);
         Ok(self.out.f)
     }
 }

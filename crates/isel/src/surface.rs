@@ -3,18 +3,22 @@
 //!
 //! The rules' example (G-ex1) is `tests/lit/surfaces/example.cl`. The address arithmetic of such an access is
 //! not asked for; what nothing else uses of it is removed as dead code. The uniform part is computed on the
-//! scalar unit: once on entry if it is made of arguments, sizes and work-group ids, else once a block.
+//! scalar unit: what is made of arguments, sizes and work-group ids once on entry if several blocks or a loop
+//! need it, the rest once a block.
 
 use crate::Selector;
 use crate::address::{Address, Root};
 use crate::emit::Emitter;
-use heddle_isa::surface::{LaunchExpression, LaunchValue, Surface, SurfaceKind};
-use heddle_isa::{MemorySpace, Op, Operand, Special, SurfacePlace};
-use heddle_llvm_passes::ir::{SourcePosition, Value, address_space};
+use heddle_isa::surface::{LaunchExpression, LaunchValue, Surface, SurfaceIds, SurfaceKind};
+use heddle_isa::{MemorySpace, Op, Operand, Special, SurfacePlace, Type};
+use heddle_llvm_passes::ir::{BlockRef, SourcePosition, Value, address_space};
+use heddle_mir::RegClass;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Remark;
-use heddle_llvm_passes::global_id::{Access, Poly, Symbol, View};
+use heddle_llvm_passes::global_id::{Access, GlobalIds, Ids, View};
 use heddle_llvm_passes::ir;
+use heddle_llvm_passes::polynomial::{Poly, Symbol};
 use heddle_llvm_passes::surfaces::Kind;
 
 impl Emitter {
@@ -88,7 +92,12 @@ fn surface_of(s: &mut Selector, view: &View) -> Option<u8> {
     let [x, y, z] = &view.strides;
     let strides = [launch_expression(s, x)?, launch_expression(s, y)?, launch_expression(s, z)?];
     let base = launch_expression(s, &view.base)?;
-    Some(s.out.add_surface(Surface { argument: view.argument, kind, strides, base }))
+    let ids = match view.ids {
+        Ids::Global => SurfaceIds::Global,
+        Ids::Relative => SurfaceIds::Relative,
+        Ids::Local => SurfaceIds::Local,
+    };
+    Some(s.out.add_surface(Surface { argument: view.argument, kind, ids, strides, base }))
 }
 
 fn launch_expression(s: &Selector, p: &Poly) -> Option<LaunchExpression> {
@@ -110,6 +119,7 @@ fn symbol_operand(s: &Selector, symbol: Symbol) -> Option<Operand> {
         Symbol::GroupSize(d) => of([EnqueuedLocalSizeX, EnqueuedLocalSizeY, EnqueuedLocalSizeZ], d),
         Symbol::Groups(d) => of([NumGroupsX, NumGroupsY, NumGroupsZ], d),
         Symbol::Offset(d) => of([GlobalOffsetX, GlobalOffsetY, GlobalOffsetZ], d),
+        Symbol::LocalSize(d) => of([LocalSizeX, LocalSizeY, LocalSizeZ], d),
         Symbol::Group(d) => of([GroupIdX, GroupIdY, GroupIdZ], d),
         Symbol::Argument(i) => {
             let param = s.cx.params[i as usize];
@@ -121,28 +131,56 @@ fn symbol_operand(s: &Selector, symbol: Symbol) -> Option<Operand> {
 
 /// A uniform number of bytes in a scalar register or the constant bank.
 fn uniform_bytes(s: &mut Selector, p: &Poly) -> Operand {
-    let fixed = !p.0.keys().flatten().any(|s| matches!(s, Symbol::Uniform(_)));
-    let on_entry = fixed && s.out.pool.in_loop;
-    let known = if on_entry { &s.addresses.uniform_on_entry } else { &s.addresses.uniform_here };
-    if let Some(op) = known.get(p) {
+    if let Some(op) = s.addresses.uniform_here.get(p) {
         return *op;
     }
-    if on_entry {
-        let here = s.out.enter_entry();
-        let op = sum(s, p);
-        s.out.leave_entry(here);
-        s.addresses.uniform_on_entry.insert(p.clone(), op);
-        return op;
-    }
-    let op = sum(s, p);
+    let (fixed, changing) = p.split_fixed();
+    let start = match fixed.0.is_empty() {
+        true => None,
+        false => Some(fixed_bytes(s, &fixed)),
+    };
+    let op = if changing.0.is_empty() && start.is_some() { start } else { sum(s, &changing, start) };
+    let op = op.unwrap_or(Operand::Immediate(0));
+    let op = s.out.scalar_word(op);
     s.addresses.uniform_here.insert(p.clone(), op);
     op
 }
 
-/// The value of a polynomial on the scalar unit.
-fn sum(s: &mut Selector, p: &Poly) -> Operand {
-    let mut sum: Option<Operand> = None;
-    for (monomial, &c) in &p.0 {
+/// What is the same in the whole work-group: computed on entry if it is needed in several blocks, or in a loop.
+fn fixed_bytes(s: &mut Selector, p: &Poly) -> Operand {
+    if let Some(op) = s.addresses.uniform_on_entry.get(p) {
+        return *op;
+    }
+    if !s.out.pool.in_loop && !s.cx.shared_bytes.contains(p) {
+        return sum(s, p, None).unwrap_or(Operand::Immediate(0));
+    }
+    let here = s.out.enter_entry();
+    let op = sum(s, p, None).unwrap_or(Operand::Immediate(0));
+    s.out.leave_entry(here);
+    s.addresses.uniform_on_entry.insert(p.clone(), op);
+    op
+}
+
+/// The parts of surface accesses' addresses that are the same in a whole work-group and needed in several blocks.
+pub(crate) fn shared_bytes(ids: &GlobalIds) -> FxHashSet<Poly> {
+    let mut first: FxHashMap<Poly, BlockRef> = FxHashMap::default();
+    let mut shared = FxHashSet::default();
+    for (access, a) in &ids.accesses {
+        let (fixed, _) = a.uniform.split_fixed();
+        if !fixed.0.is_empty() && *first.entry(fixed.clone()).or_insert(access.parent()) != access.parent() {
+            shared.insert(fixed);
+        }
+    }
+    shared
+}
+
+/// A number plus the value of a polynomial, on the scalar unit; `None` if there is neither.
+fn sum(s: &mut Selector, p: &Poly, start: Option<Operand>) -> Option<Operand> {
+    let mut sum = start;
+    // A term that is not scaled needs no operation if it comes first.
+    let plain = |c: u32, m: &[Symbol]| c == 1 && !m.is_empty();
+    let terms = p.0.iter().filter(|(m, c)| plain(**c, m)).chain(p.0.iter().filter(|(m, c)| !plain(**c, m)));
+    for (monomial, &c) in terms {
         let product = product(s, monomial);
         let out = &mut s.out;
         sum = Some(match (product, sum) {
@@ -152,13 +190,11 @@ fn sum(s: &mut Selector, p: &Poly) -> Operand {
             (Some(p), Some(sum)) if c == 1 => out.scalar32(Op::Add, sum, p),
             (Some(p), Some(sum)) if c == u32::MAX => out.scalar32(Op::Sub, sum, p),
             (Some(p), None) if c.is_power_of_two() => out.scalar32(Op::Shl, p, Operand::Immediate(c.trailing_zeros())),
-            (Some(p), sum) => {
-                let scaled = out.scalar32(Op::Mul, p, Operand::Immediate(c));
-                sum.map_or(scaled, |sum| out.scalar32(Op::Add, sum, scaled))
-            }
+            (Some(p), None) => out.scalar32(Op::Mul, p, Operand::Immediate(c)),
+            (Some(p), Some(sum)) => out.emit(Op::Mad, Type::B32, RegClass::scalar(1), [p, Operand::Immediate(c), sum]),
         });
     }
-    s.out.scalar_word(sum.unwrap_or(Operand::Immediate(0)))
+    sum
 }
 
 /// The product of a monomial's symbols; `None` if it has none.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use heddle_isa::surface::Surface;
 pub use heddle_isa::{Bank, Block, RegClass};
 use heddle_isa::{Inst, VReg};
-use heddle_object::metadata::{KernelArgument, Redzone, Variable};
+use heddle_object::metadata::{KernelArgument, Redzone, Variable, WorkingSet};
 use heddle_object::printf::PrintfFormat;
 
 /// The form of a function: how far it has been lowered. In the text of MIR it is the word after `stage`.
@@ -86,6 +86,8 @@ pub struct Function {
     pub shared_demand: u32,
     /// Shared registers a warp holds at most for most of its time, by prediction: what residency reckons with.
     pub shared_typical: u32,
+    /// What a work-group wants the L1s to keep in the loop that needs most of them (K7).
+    pub working_sets: Vec<WorkingSet>,
     /// Surfaces that accesses in mode `surface` name by number (G7).
     pub surfaces: Vec<Surface>,
 }
@@ -113,6 +115,7 @@ impl Function {
             fixed_registers: None,
             shared_demand: 0,
             shared_typical: 0,
+            working_sets: Vec::new(),
             surfaces: Vec::new(),
         }
     }

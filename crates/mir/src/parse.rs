@@ -4,12 +4,12 @@
 
 use cranelift_entity::EntityRef;
 
-use heddle_isa::surface::Surface;
+use heddle_isa::surface::{Surface, SurfaceIds};
 use heddle_isa::text::column_of;
 use heddle_isa::text::{BlockNames, parse_block, parse_inst};
 
 use super::{Bank, BlockData, DataSection, Function, Module, RegClass};
-use heddle_object::metadata::{Access, KernelArgument, Redzone, TypeQualifiers, Variable};
+use heddle_object::metadata::{Access, KernelArgument, Redzone, TypeQualifiers, Variable, WorkingSet};
 use heddle_object::printf::PrintfFormat;
 
 /// An error with its place.
@@ -309,7 +309,20 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 kind: text(4)?.parse().map_err(|_| kinds.to_string())?,
                 strides: [text(6)?.parse()?, text(7)?.parse()?, text(8)?.parse()?],
                 base: text(10)?.parse()?,
+                ids: match words.get(12) {
+                    Some(ids) => ids.parse().map_err(|_| "a surface's ids are global, relative or local".to_string())?,
+                    None => SurfaceIds::default(),
+                },
             });
+        }
+        "working-set" => {
+            let uniform = match words.get(1).map(String::as_str) {
+                Some("data") => false,
+                Some("uniform") => true,
+                _ => return Err("a working set is of the data or the uniform L1".into()),
+            };
+            let strides = [number(&words, 2)?, number(&words, 3)?, number(&words, 4)?];
+            f.working_sets.push(WorkingSet { uniform, strides });
         }
         "redzone" => {
             let space = words.get(1).and_then(|w| w.parse().ok()).ok_or("a redzone is in local or private memory")?;

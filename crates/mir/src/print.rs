@@ -114,7 +114,13 @@ pub fn print_function(f: &Function, out: &mut String) {
     }
     for (i, s) in f.surfaces.iter().enumerate() {
         let [x, y, z] = &s.strides;
-        let _ = writeln!(out, "  surface {i} arg {} {} strides \"{x}\" \"{y}\" \"{z}\" base \"{}\"", s.argument, s.kind, s.base);
+        let ids = if s.ids.is_global() { String::new() } else { format!(" ids {}", s.ids) };
+        let place = format!("strides \"{x}\" \"{y}\" \"{z}\" base \"{}\"{ids}", s.base);
+        let _ = writeln!(out, "  surface {i} arg {} {} {place}", s.argument, s.kind);
+    }
+    for w in &f.working_sets {
+        let [x, y, z] = w.strides;
+        let _ = writeln!(out, "  working-set {} {x} {y} {z}", if w.uniform { "uniform" } else { "data" });
     }
     for z in &f.redzones {
         let _ = writeln!(out, "  redzone {} {} {}", z.space, z.start, z.end);

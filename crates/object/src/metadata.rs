@@ -205,6 +205,9 @@ pub struct KernelHeader {
     /// Shared registers a warp holds at most for most of its time, as the compiler predicts; decides residency, not safety.
     #[serde(default)]
     pub shared_typical: u32,
+    /// What a work-group wants the L1s to keep in the loop that needs most of them; empty if that is nothing, or not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub working_sets: Vec<WorkingSet>,
     /// Surfaces, by number (G7).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surfaces: Vec<Surface>,
@@ -234,6 +237,24 @@ pub struct KernelHeader {
     pub redzones: Vec<Redzone>,
     /// Warp size the code was compiled for.
     pub warp_size: u32,
+}
+
+/// What work-groups want an L1 to keep of an access of a loop, which comes back to its lines in the next iterations (K7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkingSet {
+    /// In the uniform L1 instead of the data L1.
+    #[serde(default)]
+    pub uniform: bool,
+    /// Bytes from one work-item to the next in each dimension.
+    pub strides: [u32; 3],
+}
+
+impl WorkingSet {
+    /// Lines of so many bytes that a work-group touches at once.
+    pub fn lines(&self, local: [u32; 3], line: u32) -> u64 {
+        let along = |(size, stride): (u32, u32)| (u64::from(size) * u64::from(stride.min(line))).div_ceil(u64::from(line.max(1)));
+        local.into_iter().zip(self.strides).map(|d| along(d).max(1)).product()
+    }
 }
 
 /// The object's metadata section.

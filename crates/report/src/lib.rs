@@ -34,7 +34,7 @@ use serde_json::json;
 
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{Mode, Outcome};
-use heddle_sim::statistics::{Forms, HierarchyStatistics, PoolStatistics, STATIC, Stalls, TimingStatistics};
+use heddle_sim::statistics::{Accesses, Forms, HierarchyStatistics, PoolStatistics, STATIC, Stalls, TimingStatistics};
 use heddle_sim::{Fault, Statistics};
 use heddle_target::Machine;
 
@@ -55,6 +55,7 @@ pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes)
     let value = json!({
         "machine": machine.name,
         "warp_size": machine.warp_size,
+        "register_files": register_files(machine),
         "mode": if mode == Mode::Timing { "timing" } else { "functional" },
         "passed": outcome.mismatches.is_empty(),
         "checked": outcome.checked,
@@ -74,6 +75,12 @@ pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes)
         "launches": launches,
     });
     format!("{value:#}\n")
+}
+
+/// Bits and area of an SM's register files by name (C13).
+fn register_files(machine: &Machine) -> serde_json::Map<String, serde_json::Value> {
+    let files = machine.register_files().into_iter();
+    files.map(|(name, f)| (name, json!({ "bits": f.bits, "area_mm2": f.area_mm2 }))).collect()
 }
 
 /// A run that a fault ended, as JSON; `printed` is what its kernels had printed by then.
@@ -148,7 +155,7 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
             grouped(s.instructions)
         );
     }
-    counts(&mut out, s);
+    counts(&mut out, s, machine);
     if let Some(t) = &s.timing {
         time(&mut out, s, t, machine);
         forms(&mut out, &t.forms);
@@ -351,7 +358,7 @@ fn hierarchy(out: &mut String, h: &HierarchyStatistics) {
     }
 }
 
-fn counts(out: &mut String, s: &Statistics) {
+fn counts(out: &mut String, s: &Statistics, machine: &Machine) {
     let _ = writeln!(out, "\ninstructions            {:>16}", grouped(s.instructions));
     let share = percent(s.scalar_instructions as f64, s.instructions as f64);
     let _ = writeln!(out, "  on the scalar unit    {:>16} {share:>5.1}%", grouped(s.scalar_instructions));
@@ -362,32 +369,7 @@ fn counts(out: &mut String, s: &Statistics) {
         let share = percent(*n as f64, s.instructions as f64);
         let _ = writeln!(out, "  {class:<22}{:>16} {share:>5.1}% {}", grouped(*n), bar(share));
     }
-    let _ = writeln!(out, "\nregister accesses                  reads           writes");
-    let mut line = |name: &str, a: &heddle_sim::statistics::Accesses| {
-        if a.reads + a.writes > 0 {
-            let _ = writeln!(out, "  {name:<22}{:>16} {:>16}", grouped(a.reads), grouped(a.writes));
-        }
-    };
-    line("main", &s.registers.main);
-    for (i, a) in s.registers.local.iter().enumerate() {
-        line(&format!("local of cluster {i}"), a);
-    }
-    line("… by shared units", &s.registers.local_by_shared_units);
-    let local: Vec<_> = s.registers.local.iter().collect();
-    let sums = |f: fn(&heddle_sim::statistics::Accesses) -> u64, main: u64| {
-        let n: u64 = local.iter().map(|a| f(a)).sum();
-        percent(n as f64, (n + main) as f64)
-    };
-    let (reads, writes) = (sums(|a| a.reads, s.registers.main.reads), sums(|a| a.writes, s.registers.main.writes));
-    line("scalar", &s.registers.scalar);
-    line("predicate", &s.registers.predicate);
-    if reads + writes > 0.0 {
-        let _ = writeln!(
-            out,
-            "  served by local files {reads:>15.1}% {writes:>15.1}%   {} copies between registers",
-            grouped(s.copies)
-        );
-    }
+    registers(out, s, machine);
     if !s.memory.is_empty() {
         let _ = writeln!(out, "\nmemory                   loads      stores     atomics            bytes          sectors");
         for (space, t) in &s.memory {
@@ -401,5 +383,41 @@ fn counts(out: &mut String, s: &Statistics) {
                 grouped(t.sectors)
             );
         }
+    }
+}
+
+/// Accesses to the register files, with what each holds and takes of an SM.
+fn registers(out: &mut String, s: &Statistics, machine: &Machine) {
+    let _ = writeln!(out, "\nregister accesses                  reads           writes   an SM's file");
+    let files = machine.register_files();
+    let mut line = |name: &str, a: &Accesses, file: &str| {
+        if a.reads + a.writes > 0 {
+            let size = files
+                .iter()
+                .find(|(n, _)| n == file)
+                .map_or(String::new(), |(_, f)| format!("   {:>6.1} KiB {:>7.3} mm²", f.bits as f64 / 8192.0, f.area_mm2));
+            let _ = writeln!(out, "  {name:<22}{:>16} {:>16}{size}", grouped(a.reads), grouped(a.writes));
+        }
+    };
+    let r = &s.registers;
+    line("main", &r.main, "main");
+    for (i, a) in r.local.iter().enumerate() {
+        let file = machine.clusters.get(i).map_or(String::new(), |c| format!("local {}", c.name));
+        line(&format!("local of cluster {i}"), a, &file);
+    }
+    line("… by shared units", &r.local_by_shared_units, "");
+    line("scalar", &r.scalar, "scalar");
+    line("predicate", &r.predicate, "");
+    let local = |f: fn(&Accesses) -> u64, main: u64| {
+        let n: u64 = r.local.iter().map(f).sum();
+        percent(n as f64, (n + main) as f64)
+    };
+    let (reads, writes) = (local(|a| a.reads, r.main.reads), local(|a| a.writes, r.main.writes));
+    if reads + writes > 0.0 {
+        let _ = writeln!(
+            out,
+            "  served by local files {reads:>15.1}% {writes:>15.1}%   {} copies between registers",
+            grouped(s.copies)
+        );
     }
 }

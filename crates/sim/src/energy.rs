@@ -132,21 +132,21 @@ pub fn by_instruction(program: &Program, profile: &[InstructionProfile], machine
             let lanes = if inst.writes_scalar_register() { issues } else { lanes };
             pj += lanes * f64::from(inst.ty.bytes()) / 4.0 * m.local_word_pj;
         }
-        pj + in_hierarchy(program, inst, p, machine)
+        pj + in_hierarchy(inst, p, machine)
     };
     program.insts.iter().zip(profile).map(|(inst, p)| one(inst, p)).collect()
 }
 
 /// Picojoules of an instruction's sectors: read in L1, and written there where they were missing; moved over
 /// the network and read or written in L2; fetched from DRAM and written in L2.
-fn in_hierarchy(program: &Program, inst: &Inst, p: &InstructionProfile, machine: &Machine) -> f64 {
+fn in_hierarchy(inst: &Inst, p: &InstructionProfile, machine: &Machine) -> f64 {
     let space = inst.mods.space.unwrap_or(MemorySpace::Global);
     let m = &machine.memory;
     let (sectors, missed, far) = (p.sectors as f64, p.sectors.saturating_sub(p.hits) as f64, p.far as f64);
     let below = m.network.sector_pj + m.l2.sector_pj;
     match inst.op {
         Op::Load | Op::LoadUniform | Op::Sample => {
-            let near = match super::exec::path_of(program, inst) {
+            let near = match super::exec::path_of(inst) {
                 Path::Data => m.data.sector_pj,
                 Path::Uniform => m.uniform.sector_pj,
                 Path::Constant => m.constant.sector_pj,

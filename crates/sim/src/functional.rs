@@ -20,6 +20,7 @@ use super::statistics::Statistics;
 use super::warp::Control;
 use super::{Descriptor, Launch, Options, Simulation, energy, host_threads, jit};
 use heddle_isa::Special;
+use heddle_isa::surface::SurfaceIds;
 
 /// Runs a launch.
 ///
@@ -183,6 +184,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 }
             };
             let global = |lane: usize, d: usize| launch.offset[d] + place.id[d] * launch.local[d] + id(lane, d);
+            let relative = |lane: usize, d: usize| place.id[d] * place.size[d] + id(lane, d);
             let same = |v: u32| [v; N];
             use Special::*;
             let values: [u32; N] = match special {
@@ -215,6 +217,9 @@ impl<'a, const N: usize> Warp<'a, N> {
                 WarpId => same(number),
                 NumWarps => same(warps),
                 LocalLinearId => std::array::from_fn(|l| first + l as u32),
+                RelativeIdX => std::array::from_fn(|l| relative(l, 0)),
+                RelativeIdY => std::array::from_fn(|l| relative(l, 1)),
+                RelativeIdZ => std::array::from_fn(|l| relative(l, 2)),
                 ExecLow | ExecHigh | ClockLow | SmId => same(0),
             };
             self.lanes.rows[usize::from(row)] = Row(values);
@@ -225,8 +230,12 @@ impl<'a, const N: usize> Warp<'a, N> {
             self.lanes.rows[row] = Row(std::array::from_fn(|lane| {
                 let linear = (first + lane as u32).min(items - 1);
                 let id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
-                let [gx, gy, gz]: [u32; 3] = std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + id[d]);
-                gx.wrapping_mul(x).wrapping_add(gy.wrapping_mul(y)).wrapping_add(gz.wrapping_mul(z))
+                let [ix, iy, iz]: [u32; 3] = match descriptor.ids {
+                    SurfaceIds::Global => std::array::from_fn(|d| launch.offset[d] + place.id[d] * launch.local[d] + id[d]),
+                    SurfaceIds::Relative => std::array::from_fn(|d| place.id[d] * place.size[d] + id[d]),
+                    SurfaceIds::Local => id,
+                };
+                ix.wrapping_mul(x).wrapping_add(iy.wrapping_mul(y)).wrapping_add(iz.wrapping_mul(z))
             }));
         }
     }

@@ -90,6 +90,7 @@ mod warp;
 
 use std::sync::OnceLock;
 
+use heddle_isa::surface::SurfaceIds;
 use heddle_object::metadata::{ARGUMENTS_START, Redzone};
 use heddle_target::Machine;
 
@@ -173,6 +174,8 @@ pub struct Descriptor {
     pub base: u32,
     /// Bytes from one work-item to the next in each dimension, modulo 2³².
     pub strides: [u32; 3],
+    /// The ids that the strides multiply.
+    pub ids: SurfaceIds,
     /// First address that may be accessed, and the first behind.
     pub bounds: (u64, u64),
     /// Name of the argument, for faults.
@@ -261,6 +264,7 @@ impl<'a> Launch<'a> {
                     start,
                     base: s.base.evaluate(value).wrapping_add(inside),
                     strides: [0, 1, 2].map(|d: usize| s.strides[d].evaluate(value)),
+                    ids: s.ids,
                     bounds,
                     name: argument.map_or_else(String::new, |a| a.name.clone()),
                     image: None,

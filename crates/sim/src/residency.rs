@@ -1,7 +1,7 @@
 //! How many work-groups an SM holds: what limits them at launch, and how their number adapts where registers
 //! are renamed (REN-1, REN-2, REN-8).
 
-use heddle_object::metadata::KernelHeader;
+use heddle_object::metadata::{KernelHeader, WorkingSet};
 use heddle_target::Machine;
 
 /// What an SM holds of a kernel.
@@ -30,6 +30,7 @@ pub fn residency(header: &KernelHeader, machine: &Machine, local: [u32; 3], loca
         (sm.max_warps / warps, "warps"),
         (sm.max_work_groups, "work-groups"),
         (sm.local_memory.checked_div(local_bytes).unwrap_or(u32::MAX), "work-group memory"),
+        (groups_in_l1(&header.working_sets, machine, local), "L1"),
     ];
     let least = |registers: u32| {
         let limits = others.into_iter().chain([(registers, "main registers")]);
@@ -43,6 +44,25 @@ pub fn residency(header: &KernelHeader, machine: &Machine, local: [u32; 3], loca
     }
     Residency { groups, limit, most: groups, renames: false }
 }
+
+/// Work-groups whose loops find in the L1s what they come back to (K7): with more, each would evict the others' lines.
+/// At least one, and enough for every scheduler to have a warp. A part of each L1 is left for everything else.
+fn groups_in_l1(working_sets: &[WorkingSet], machine: &Machine, local: [u32; 3]) -> u32 {
+    let m = &machine.memory;
+    let fit = |uniform: bool, bytes: u32| {
+        let sets = working_sets.iter().filter(|s| s.uniform == uniform);
+        let lines: u64 = sets.map(|s| s.lines(local, m.line_bytes)).sum();
+        let room = u64::from(bytes / m.line_bytes.max(1)) * ROOM.0 / ROOM.1;
+        room.checked_div(lines).unwrap_or(u64::MAX)
+    };
+    let warps = local.iter().product::<u32>().div_ceil(machine.warp_size).max(1);
+    let groups = fit(false, m.data.bytes).min(fit(true, m.uniform.bytes)).min(u64::from(u32::MAX)) as u32;
+    groups.max(machine.sm.schedulers.div_ceil(warps)).max(1)
+}
+
+/// The part of an L1 that working sets may fill: the rest is for everything else, and because rows that are a power of
+/// two apart meet in few sets. By measurement on products of matrices with 256 columns.
+const ROOM: (u64, u64) = (1, 2);
 
 /// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM,
 /// or that the launch has no more for it.
@@ -221,5 +241,28 @@ mod tests {
         a.observe(0, 100);
         a.adapt(550, 0, 20, 4);
         assert_eq!(a.target(), 2, "these are guaranteed");
+    }
+
+    #[test]
+    fn work_groups_find_their_lines_in_the_l1s() {
+        let machine = Machine::default_machine();
+        let (m, schedulers) = (&machine.memory, machine.sm.schedulers);
+        assert_eq!((m.data.bytes, m.uniform.bytes, m.line_bytes, schedulers), (65536, 32768, 128, 4));
+        let groups = |sets: &[(bool, [u32; 3])], local| {
+            let sets = sets.iter().map(|(uniform, strides)| WorkingSet { uniform: *uniform, strides: *strides });
+            groups_in_l1(&sets.collect::<Vec<_>>(), &machine, local)
+        };
+        // Half of 512 lines, 24 a group; of 256 lines in the uniform L1; what needs more of either decides.
+        assert_eq!(groups(&[(false, [4096, 0, 0])], [24, 1, 1]), 10);
+        assert_eq!(groups(&[(true, [4096, 0, 0])], [24, 1, 1]), 5);
+        assert_eq!(groups(&[(true, [4096, 0, 0]), (false, [128, 0, 0])], [24, 1, 1]), 5);
+        assert_eq!(groups(&[(false, [4096, 0, 0]), (false, [128, 0, 0])], [24, 1, 1]), 5);
+        // Half a line a work-item; rows of 8 work-items of 4 bytes each are a line.
+        assert_eq!(groups(&[(false, [64, 0, 0])], [64, 1, 1]), 8);
+        assert_eq!(groups(&[(false, [4, 512, 0])], [8, 16, 1]), 16);
+        // Every scheduler keeps a warp, and a group at least is held.
+        assert_eq!(groups(&[(true, [4096, 0, 0]); 4], [32, 1, 1]), schedulers);
+        assert_eq!(groups(&[(true, [4096, 0, 0])], [512, 1, 1]), 1);
+        assert_eq!(groups(&[], [32, 1, 1]), u32::MAX);
     }
 }

@@ -33,7 +33,7 @@ tables! {
         surface_address_pj: f64 => picojoules();
         /// Data L1 of an SM: global and private memory.
         data: DataCache => fields();
-        /// Uniform L1 of an SM: `ldu`, read-only surfaces, textures.
+        /// Uniform L1 of an SM: `ldu`, textures.
         uniform: Cache => fields();
         /// Constant L1 of an SM.
         constant: Cache => fields();

@@ -151,6 +151,15 @@ impl Machine {
         }
     }
 
+    /// All register files of an SM with their names: `main`, `local NAME` of each cluster with local registers, `scalar`.
+    /// Predicate registers, a bit of a lane each, are not among them: no published price covers them.
+    pub fn register_files(&self) -> Vec<(String, RegisterFile)> {
+        let clusters = self.clusters.iter().enumerate().filter(|(_, c)| c.local_registers > 0);
+        let local = clusters.map(|(i, c)| (format!("local {}", c.name), self.local_file(i)));
+        let (main, scalar) = (self.main_register_file(), self.scalar_file());
+        std::iter::once(("main".to_string(), main)).chain(local).chain([("scalar".to_string(), scalar)]).collect()
+    }
+
     /// The scalar file of an SM: one array for each scheduler's warps.
     pub fn scalar_file(&self) -> RegisterFile {
         let e = &self.energy;
@@ -290,6 +299,13 @@ mod tests {
     fn the_scalar_file_grows_with_its_warps() {
         let price = |more: &str| with(&["energy.arrays.scalar-file-bytes=4096", more]).scalar_file().access_pj[0];
         assert!((price("sm.schedulers=4") / price("sm.schedulers=1") - 0.25f64.powf(0.57)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn files_of_an_sm() {
+        let m = with(&["clusters.*.local-registers=0", "clusters.1.local-registers=3"]);
+        let names: Vec<String> = m.register_files().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["main".to_string(), format!("local {}", m.clusters[1].name), "scalar".to_string()]);
     }
 
     #[test]

@@ -5,21 +5,26 @@
 //! `clang_ms` is the clang that Heddle itself runs, with the same options but without the built-in
 //! library. Heddle's back-end time is what it reports for selection, code generation and object
 //! writing; llc's is its whole process less the time it takes on an empty module.
+//!
+//! Beside times, the size of the code: static instructions of a source's kernels over those of llc's
+//! assembly, what it inserts to wait (`s_waitcnt`) included, the padding behind kernels left out.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::kernels::{Kernel, number};
-use super::report::{NotCompared, Report};
-use super::{Progress, Setup, largest, median};
+use super::report::{NotCompared, Report, Table};
+use super::{Progress, Setup, geomean, largest, median};
 use crate::shell::find;
 
 /// How often each compiler runs on a kernel.
 const RUNS: usize = 5;
+/// Kernels that the table shows of those with most instructions against llc's.
+const WORST: usize = 15;
 
 /// Seconds of a process that must succeed.
 fn time(command: &mut Command) -> Result<f64> {
@@ -46,6 +51,7 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
         None => 0.0,
     };
     let (mut backend_ratios, mut total_ratios, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sizes = Vec::new();
     let kernels = setup.kernels()?;
     let progress = Progress::new(kernels.len());
     for kernel in &kernels {
@@ -72,6 +78,11 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
                     let llc_time = (t - base).max(1e-4);
                     entry.insert("llc_ms".into(), llc_time * 1e3);
                     backend_ratios.push(backend / llc_time);
+                    let here = instructions(&kernel.text(&setup.heddle, &["--emit", "asm"])?);
+                    let there = instructions(&llc.text(&file)?);
+                    entry.insert("instructions".into(), here);
+                    entry.insert("llc_instructions".into(), there);
+                    sizes.push(Size { kernel: kernel.name.clone(), here, there });
                 }
                 Err(e) => refused.push((kernel.name.clone(), Llc::reason(&e.to_string()))),
             }
@@ -84,13 +95,59 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
     }
     report.figure("total_over_clang.median", median(total_ratios));
     large(setup, report, folder)?;
+    static_figures(report, &sizes);
     report.figures_table();
+    static_table(report, sizes);
     report.notes.extend(Llc::note(kernels.len(), &refused));
     if llc.is_none() {
         let (what, why) = ("the back end's time".to_string(), "llc-19 is not installed".to_string());
         report.not_compared.push(NotCompared { peer: "LLVM's AMDGPU back end", what, why });
     }
     Ok(())
+}
+
+/// Static instructions of a source's kernels, and of what llc makes of them.
+struct Size {
+    kernel: String,
+    here: f64,
+    there: f64,
+}
+
+impl Size {
+    fn ratio(&self) -> f64 {
+        self.here / self.there
+    }
+}
+
+fn static_figures(report: &mut Report, sizes: &[Size]) {
+    if sizes.is_empty() {
+        return;
+    }
+    let ratios: Vec<f64> = sizes.iter().map(Size::ratio).collect();
+    let above = ratios.iter().filter(|r| **r > 1.0).count() as f64 / ratios.len() as f64;
+    report.figure("static_over_llc.geomean", geomean(&ratios));
+    report.figure("static_over_llc.max", largest(&ratios));
+    report.figure("static_over_llc.above_one", above);
+}
+
+/// The kernels with most instructions against llc's.
+fn static_table(report: &mut Report, mut sizes: Vec<Size>) {
+    if sizes.is_empty() {
+        return;
+    }
+    sizes.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+    let mut table = Table::new(["kernel", "static instructions", "llc's", "ratio"]);
+    for size in sizes.iter().take(WORST) {
+        let cells = [format!("{:.0}", size.here), format!("{:.0}", size.there), format!("{:.3}", size.ratio())];
+        table.row([format!("`{}`", size.kernel)].into_iter().chain(cells));
+    }
+    report.tables.push(table);
+}
+
+/// Lines of assembly that are instructions, Heddle's or LLVM's. `s_code_end` is padding.
+fn instructions(assembly: &str) -> f64 {
+    let code = assembly.lines().map(|line| line.split(';').next().unwrap_or("").trim());
+    code.filter(|l| !l.is_empty() && !l.ends_with(':') && !l.starts_with('.') && !l.starts_with("s_code_end")).count() as f64
 }
 
 /// Seconds in the back end, as `heddle build --time` says.
@@ -180,12 +237,22 @@ impl Llc {
 
     /// Its assembly of a kernel, or why it refuses.
     pub fn assembly(&self, kernel: &Kernel, heddle: &Path, folder: &Path) -> Result<std::result::Result<String, String>> {
-        let file = self.input(kernel, heddle, folder)?;
-        let output = self.command().args(["-o", "-"]).arg(&file).output().context("cannot run llc")?;
+        let output = self.to_standard_output(&self.input(kernel, heddle, folder)?)?;
         if !output.status.success() {
             return Ok(Err(Llc::reason(&String::from_utf8_lossy(&output.stderr))));
         }
         Ok(Ok(String::from_utf8(output.stdout)?))
+    }
+
+    fn to_standard_output(&self, input: &Path) -> Result<Output> {
+        self.command().args(["-o", "-"]).arg(input).output().context("cannot run llc")
+    }
+
+    /// Its assembly of what it is known to compile.
+    fn text(&self, input: &Path) -> Result<String> {
+        let output = self.to_standard_output(input)?;
+        ensure!(output.status.success(), "llc: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
     }
 
     /// The line of its errors that says why.
@@ -282,6 +349,14 @@ mod tests {
         let expected = "define amdgpu_kernel void @k(ptr noundef byref(%s) align 4 %x) #0 {\n\
                         attributes #0 = { nounwind  \"x\"=\"y\" }";
         assert_eq!(for_amdgpu(ir), expected);
+    }
+
+    #[test]
+    fn instructions_are_counted_without_labels_directives_and_padding() {
+        let heddle = ".object {}\n.kernel {\"name\":\"k\"}\n  add.b32 s0, c[0x8], 1 !0:1:2\nL1:\n  exit !0:2:1\n";
+        assert_eq!(instructions(heddle), 2.0);
+        let llc = "\t.text\nk:  ; @k\n; %bb.0:\n\ts_waitcnt vmcnt(0) ; wait\n\ts_endpgm\n\ts_code_end\n.Lend:\n\t.p2align 8\n";
+        assert_eq!(instructions(llc), 2.0);
     }
 
     #[test]

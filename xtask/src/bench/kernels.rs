@@ -71,7 +71,7 @@ impl Setup {
             }
         }
         result.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(result)
+        Ok(result.into_iter().step_by(self.every).collect())
     }
 
     /// The workloads: name and case file.
@@ -85,7 +85,7 @@ impl Setup {
             }
         }
         result.sort();
-        Ok(result)
+        Ok(result.into_iter().step_by(self.every).collect())
     }
 
     /// Runs a case and returns the statistics of all its launches together.

@@ -8,6 +8,7 @@
 
 mod address;
 mod cache;
+mod cause;
 mod compile;
 mod document;
 mod energy;
@@ -18,6 +19,7 @@ mod rename;
 mod report;
 mod scalar;
 mod sim;
+mod techniques;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -49,6 +51,7 @@ pub const BENCHES: &[Bench] = &[
     Bench { name: "rename", measures: "cycles where registers are scarce, with and without renaming", run: rename::run },
     Bench { name: "address", measures: "work that the address-generation unit saves", run: address::run },
     Bench { name: "cache", measures: "cache policies of the analysis against fixed ones", run: cache::run },
+    Bench { name: "techniques", measures: "each technique off in turn: who gains, who loses, and why", run: techniques::run },
     Bench { name: "energy", measures: "which gains survive uncertain constants of energy", run: energy::run },
     Bench { name: "opencl", measures: "what the OpenCL driver adds to a launch and a copy, beside PoCL", run: opencl::run },
 ];
@@ -67,9 +70,12 @@ pub struct Options {
     /// nothing.
     #[arg(long)]
     smoke: bool,
+    /// Only every Nth test kernel and workload, to see sooner what a change does.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    every: u16,
     /// Put the tables into docs/BENCHMARKS.md, with commit, date and machine. Nothing else should
     /// run meanwhile.
-    #[arg(long, conflicts_with = "smoke")]
+    #[arg(long, conflicts_with_all = ["smoke", "every"])]
     write: bool,
     /// Where the figures go, as JSON (of `all`: an array).
     #[arg(long, value_name = "FILE")]
@@ -87,6 +93,8 @@ pub struct Setup {
     heddle: PathBuf,
     /// Whether it runs in its small form.
     smoke: bool,
+    /// Of the test kernels and workloads, every how many are measured.
+    every: usize,
 }
 
 impl Options {
@@ -98,7 +106,7 @@ impl Options {
         }
         // Named before the build: what is measured is what stood there when it began.
         let place = if self.write { Some(document::Place::here()?) } else { None };
-        let setup = Setup { heddle: shell::build()?, smoke: self.smoke };
+        let setup = Setup { heddle: shell::build()?, smoke: self.smoke, every: self.every.into() };
         let chosen: Vec<&Bench> = BENCHES.iter().filter(|b| self.name == "all" || b.name == self.name).collect();
         let (mut reports, mut failed) = (Vec::new(), Vec::new());
         for (i, bench) in chosen.iter().enumerate() {
@@ -155,7 +163,7 @@ impl Bench {
 
 /// Runs the small form of a benchmark; returns what was not compared.
 pub fn smoke(bench: &Bench, heddle: &Path) -> Result<Vec<NotCompared>> {
-    bench.measure(&Setup { heddle: heddle.to_path_buf(), smoke: true }).map(|r| r.not_compared)
+    bench.measure(&Setup { heddle: heddle.to_path_buf(), smoke: true, every: 1 }).map(|r| r.not_compared)
 }
 
 /// The paragraph that ends a run whose comparisons lack something.
@@ -216,9 +224,12 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_not_written_from_the_small_form() {
-        let Err(error) = Line::try_parse_from(["bench", "all", "--smoke", "--write"]) else { panic!("they exclude each other") };
-        assert_eq!(error.exit_code(), 2);
+    fn tables_are_not_written_from_a_part() {
+        for part in [&["--smoke"][..], &["--every", "3"]] {
+            let line = ["bench", "all", "--write"].iter().chain(part);
+            let Err(error) = Line::try_parse_from(line) else { panic!("{part:?} and --write exclude each other") };
+            assert_eq!(error.exit_code(), 2);
+        }
     }
 
     #[test]

@@ -66,6 +66,7 @@ impl Report {
         for (name, value) in &self.figures {
             table.row([format!("`{name}`"), format!("{value:.3}")]);
         }
+        table.of_figures = true;
         self.tables.push(table);
     }
 
@@ -92,6 +93,9 @@ impl fmt::Display for Report {
         for (name, value) in &self.figures {
             writeln!(f, "{name:<44} {value:.4}")?;
         }
+        for table in self.tables.iter().filter(|t| !t.of_figures) {
+            write!(f, "\n{table}")?;
+        }
         for note in &self.notes {
             writeln!(f, "\n{note}")?;
         }
@@ -103,12 +107,14 @@ impl fmt::Display for Report {
 pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// It repeats the report's figures.
+    of_figures: bool,
 }
 
 impl Table {
     /// An empty table.
     pub fn new<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Table {
-        Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new(), of_figures: false }
     }
 
     /// Adds a row. Missing cells stay empty.

@@ -162,7 +162,12 @@ impl Generator {
             let c = constant(&mut self.random);
             return format!("({name})(({}){c}ul)", ty.scalar().name());
         }
-        match self.random.random_range(0..13) {
+        match self.random.random_range(0..15) {
+            13 => {
+                let index = self.pick(&["gid", "hand", "lid", "(uint)get_local_id(0) + (uint)get_group_id(0)"]);
+                format!("({name})in[{index} + {}]", self.random.random_range(0..50))
+            }
+            14 => format!("({name})hand"),
             8 => format!("({name})wide[{} + gid]", super::WIDE_CELLS),
             9 => format!("({name})narrow[gid]"),
             10 => format!("({name})table64[{} & 3]", self.pick(&["gid", "lid", "a[1]", "n"])),

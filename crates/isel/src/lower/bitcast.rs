@@ -21,9 +21,9 @@ pub(crate) fn bitcast(s: &mut Selector, i: Value) {
         s.values.set(i, parts);
         return;
     }
-    // Vectors of bits are integers of so many bits, element 0 lowest.
-    let bits = |side: &[Leaf]| side.len() % 8 == 0 && side.iter().all(|l| l.bits == 1);
-    let whole = |side: &[Leaf]| side.iter().all(|l| l.bits >= 8 && l.bits % 8 == 0);
+    // Vectors of bits are integers of so many bits, element 0 lowest; so many need not be whole bytes.
+    let bits = |side: &[Leaf]| side.iter().all(|l| l.bits == 1);
+    let whole = |side: &[Leaf]| side.len() == 1 || side.iter().all(|l| l.bits % 8 == 0);
     if !(bits(&from) || whole(&from)) || !(bits(&to) || whole(&to)) {
         s.report.error(Some(i), "a bitcast of elements that are no whole bytes is not supported");
         return;

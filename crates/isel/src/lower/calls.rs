@@ -42,6 +42,7 @@ pub(crate) fn call(s: &mut Selector, i: Value) {
             // Other lanes read the register, so it is one of lanes.
             let value = s.out.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
             let result = s.out.emit(Op::Shuffle, Type::B32, RegClass::vector(1), [value, lane]);
+            let result = if s.cx.is_scalar(i) { s.out.scalar(result, 1) } else { result };
             return s.values.set1(i, result);
         }
         Some(Builtin::Ballot) => {
@@ -50,7 +51,8 @@ pub(crate) fn call(s: &mut Selector, i: Value) {
             let value = s.out.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
             let predicate = s.out.predicate(value);
             let lanes = s.out.emit(Op::Ballot, Type::None, RegClass::scalar(2), [predicate]);
-            let result = s.out.emit(Op::Mov, Type::B64, RegClass::vector(2), [lanes]);
+            let in_lanes = !s.cx.is_scalar(i);
+            let result = if in_lanes { s.out.emit(Op::Mov, Type::B64, RegClass::vector(2), [lanes]) } else { lanes };
             return s.values.set1(i, result);
         }
         Some(Builtin::PrintfRoom) => {

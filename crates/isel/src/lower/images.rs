@@ -5,7 +5,7 @@
 
 use crate::values::Parts;
 use crate::{Selector, constants};
-use heddle_isa::surface::{Surface, SurfaceKind};
+use heddle_isa::surface::{Surface, SurfaceIds, SurfaceKind};
 use heddle_isa::{Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::RegClass;
@@ -120,8 +120,9 @@ fn sampler(s: &mut Selector, i: Value) -> Operand {
 
 fn image_surface(s: &mut Selector, argument: usize) -> i32 {
     let zero = Default::default;
-    let surface =
-        Surface { argument: argument as u32, kind: SurfaceKind::TypedImage, strides: [zero(), zero(), zero()], base: zero() };
+    let strides = [zero(), zero(), zero()];
+    let (kind, ids) = (SurfaceKind::TypedImage, SurfaceIds::Global);
+    let surface = Surface { argument: argument as u32, kind, ids, strides, base: zero() };
     i32::from(s.out.add_surface(surface))
 }
 

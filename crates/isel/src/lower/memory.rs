@@ -10,7 +10,7 @@ use crate::lower::pieces;
 use crate::lower::pieces::Piece;
 use crate::values::{Extension, Parts};
 use crate::{CacheHints, Selector, surface};
-use heddle_isa::{AddressMode, CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
+use heddle_isa::{CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::{Bank, RegClass};
 
@@ -43,7 +43,7 @@ impl Caching {
         if space != Some(MemorySpace::Argument) {
             inst.mods.cache = self.policy;
         }
-        if self.uniform && space == Some(MemorySpace::Global) && inst.mods.address != AddressMode::Surface {
+        if self.uniform && space == Some(MemorySpace::Global) {
             inst.op = Op::LoadUniform;
         }
     }
@@ -99,6 +99,14 @@ pub(crate) fn cache_control(
     dst
 }
 
+/// Takes note of a load that its loop wants the L1 to keep.
+fn working_set(s: &mut Selector, i: Value, caching: Caching) {
+    let reuse = s.cx.hints.decision(i).and_then(|d| d.reuse.clone());
+    if let Some(reuse) = reuse.filter(|_| s.cx.options.cache_hints == CacheHints::Analysis && !s.cx.is_scalar(i)) {
+        s.working_sets.add(&reuse, caching.uniform);
+    }
+}
+
 /// Selects a load.
 pub(crate) fn load(s: &mut Selector, i: Value) {
     let address = surface::surface_address(s, i).unwrap_or_else(|| s.address(i.operand(0)));
@@ -107,6 +115,7 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     let bank = s.cx.bank(i);
     let parts = load_value(&mut s.out, &address, &leaves, i.alignment().max(1), caching, bank);
     prefetch(s, i);
+    working_set(s, i, caching);
     if let [leaf] = leaves[..] {
         if !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16) {
             s.values.extended.insert(i, Extension::Zero);

@@ -70,6 +70,7 @@ fn query_special(q: Query, dimension: i64) -> Operand {
     use Special::*;
     let table = match q {
         Query::GlobalId => [GlobalIdX, GlobalIdY, GlobalIdZ],
+        Query::RelativeId => [RelativeIdX, RelativeIdY, RelativeIdZ],
         Query::LocalId => [LocalIdX, LocalIdY, LocalIdZ],
         Query::GroupId => [GroupIdX, GroupIdY, GroupIdZ],
         Query::GlobalSize => [GlobalSizeX, GlobalSizeY, GlobalSizeZ],

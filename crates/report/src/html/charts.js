@@ -45,7 +45,7 @@ function findings() {
   if (t) {
     const causes = Object.entries(t.stalls).sort((a, b) => b[1] - a[1]);
     const all = sum(causes.map(c => c[1]));
-    const names = { dependence: 'results of arithmetic', memory: 'memory', unit: 'a free unit', barrier: 'a barrier', rename: 'shared registers', fetch: 'instructions' };
+    const names = { dependence: 'results of arithmetic', memory: 'memory', unit: 'a free unit', barrier: 'a barrier', rename: 'shared registers', fetch: 'instructions', inactive: 'a place in the active set', bank: 'banks of the main register file' };
     if (all > 0) out.push(`Resident warps wait ${percent(all, all + s.instructions)} of their time; of that ${percent(causes[0][1], all)} for ${names[causes[0][0]]} and ${percent(causes[1][1], all)} for ${names[causes[1][0]]}.`);
   }
   const local = s.registers.local;
@@ -78,6 +78,12 @@ function instructionMix(width) {
   };
 }
 
+/** Capacity and area of an SM's register file, as texts; empty for predicates, which have none of their own. */
+function capacity(name) {
+  const file = data.machine.register_files.find(f => f.name === name.replace('local of', 'local'));
+  return file ? [(file.bits / 8192).toFixed(1), file.area_mm2.toFixed(3)] : ['', ''];
+}
+
 function registerFiles(width) {
   const r = stats().registers;
   const rows = [['main', r.main], ...r.local.map((a, i) => [`local of ${data.machine.clusters[i] ?? i}`, a]), ['scalar', r.scalar], ['predicate', r.predicate]];
@@ -87,7 +93,7 @@ function registerFiles(width) {
     svg: bars(width, ['reads', 'writes'], rows.map(([name, a]) => ({ name, parts: [a.reads, a.writes], text: `${short(a.reads + a.writes)} · ${percent(a.reads + a.writes, all)}` }))),
     key: legend(['reads', 'writes']),
     summary: rows.map(([n, a]) => `${n} ${percent(a.reads + a.writes, all)}`).join(', '),
-    table: [['file', 'reads', 'writes', 'share of all'], rows.map(([n, a]) => [n, group(a.reads), group(a.writes), percent(a.reads + a.writes, all)])],
+    table: [['file', 'reads', 'writes', 'share of all', 'KiB an SM', 'mm² an SM'], rows.map(([n, a]) => [n, group(a.reads), group(a.writes), percent(a.reads + a.writes, all), ...capacity(n)])],
   };
 }
 

@@ -141,6 +141,8 @@ fn data(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<Value, String
             "clusters": machine.clusters.iter().map(|c| &c.name).collect::<Vec<_>>(),
             "cluster_units": (0..machine.clusters.len()).map(|c| machine.cluster_units(c).iter().map(ToString::to_string).collect()).collect::<Vec<Vec<_>>>(),
             "sector_bytes": machine.memory.sector_bytes,
+            "register_files": machine.register_files().iter()
+                .map(|(name, f)| json!({ "name": name, "bits": f.bits, "area_mm2": f.area_mm2 })).collect::<Vec<_>>(),
         },
         "total": outcome.total,
         "launches": launches,

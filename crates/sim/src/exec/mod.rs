@@ -23,10 +23,8 @@ use crate::Descriptor;
 use crate::check::Checker;
 use crate::hierarchy::cluster_caches::ClusterCaches;
 use crate::hierarchy::{AccessCost, Path};
-use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
-    SurfacePlace,
 };
 
 /// A register of all lanes.
@@ -234,15 +232,11 @@ impl<const N: usize> Lanes<'_, N> {
     }
 }
 
-/// Through which L1 an instruction of a program reads: read-only surfaces, textures and `ldu` through the uniform one.
-pub fn path_of(program: &Program, inst: &heddle_isa::Inst) -> Path {
-    let surfaces = &program.header.surfaces;
-    let read_only = inst.mods.address == AddressMode::Surface
-        && surfaces
-            .get(usize::from(SurfacePlace::from_immediate(inst.imm).surface))
-            .is_some_and(|s| matches!(s.kind, SurfaceKind::TypedBuffer | SurfaceKind::RawBuffer));
+/// Through which L1 an instruction reads: textures and `ldu` through the uniform one. How its address is made
+/// does not matter.
+pub fn path_of(inst: &heddle_isa::Inst) -> Path {
     match inst.mods.space {
-        _ if matches!(inst.op, Op::LoadUniform | Op::Sample) || read_only => Path::Uniform,
+        _ if matches!(inst.op, Op::LoadUniform | Op::Sample) => Path::Uniform,
         Some(MemorySpace::Constant) => Path::Constant,
         _ => Path::Data,
     }
@@ -289,7 +283,7 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
             };
             // `Program::load` refuses what has no meaning.
             let inner = alu::select::<N>(inst).unwrap_or(undefined_operation);
-            let path = path_of(program, inst);
+            let path = path_of(inst);
             let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
             Decoded {
                 run: if inst.uniform { uniform::marked::<N> } else { inner },

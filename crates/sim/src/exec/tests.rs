@@ -249,6 +249,7 @@ fn header() -> KernelHeader {
         fixed_registers: 256,
         shared_demand: 0,
         shared_typical: 0,
+        working_sets: Vec::new(),
         surfaces: Vec::new(),
         local_registers: Vec::new(),
         scalar_registers: 128,

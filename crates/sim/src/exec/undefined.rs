@@ -292,10 +292,10 @@ fn lane_result<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, inst: &Inst, w: u16
             let p = l.predicate(d, 0);
             word(l, d, 0, 0).or(word(l, d, 1, w).of(p)).or(word(l, d, 2, w).of(!p))
         }
-        Op::And | Op::Or => {
+        Op::And | Op::AndNot | Op::Or => {
             // A defined operand that is zero, or all ones, decides.
             let decides = |i: usize| {
-                let ones = inst.op == Op::Or;
+                let ones = inst.op == Op::Or || inst.op == Op::AndNot && i == 1;
                 let lanes = if d.predicate_sources >> i & 1 == 1 {
                     let p = l.predicate(d, i);
                     if ones { p } else { !p }

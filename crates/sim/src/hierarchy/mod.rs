@@ -54,7 +54,7 @@ use heddle_target::Machine;
 pub enum Path {
     /// The data L1; behind it is L2.
     Data,
-    /// The uniform L1 (read-only surfaces, textures, `ldu`), then the L1.5.
+    /// The uniform L1 (textures, `ldu`), then the L1.5.
     Uniform,
     /// The constant L1, then the L1.5.
     Constant,

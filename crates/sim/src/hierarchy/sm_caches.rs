@@ -10,7 +10,7 @@ use heddle_target::Memory;
 pub(super) struct SmCaches {
     /// Global memory's loads; private memory.
     pub data: Cache,
-    /// Read-only surfaces, textures, `ldu`.
+    /// Textures, `ldu`.
     pub uniform: Cache,
     /// The constant address space.
     pub constant: Cache,

@@ -35,7 +35,7 @@ impl Translator<'_> {
             return None;
         }
         match inst.op {
-            Op::Mov | Op::Sel | Op::And | Op::Or | Op::Xor | Op::Not if ty == Type::Pred => self.logic(s),
+            Op::Mov | Op::Sel | Op::And | Op::AndNot | Op::Or | Op::Xor | Op::Not if ty == Type::Pred => self.logic(s),
             Op::Mov => Some(Out::Words((0..ty.words()).map(|w| self.word(s, 0, w)).collect())),
             Op::Sel => self.select(s),
             Op::First => Some(self.take_first(s)),
@@ -46,7 +46,7 @@ impl Translator<'_> {
             Op::Add | Op::Mul | Op::Div | Op::Min | Op::Max if ty.is_float() => self.float(s),
             Op::Fma | Op::Sqrt | Op::Round | Op::Copysign | Op::Rcp | Op::Rsq => self.float(s),
             Op::Add | Op::Sub | Op::Mul | Op::MulHi | Op::Mad | Op::Abs | Op::Min | Op::Max => self.integer(s),
-            Op::And | Op::Or | Op::Xor | Op::Not | Op::Shl | Op::Shr | Op::Fshl | Op::Fshr => self.integer(s),
+            Op::And | Op::AndNot | Op::Or | Op::Xor | Op::Not | Op::Shl | Op::Shr | Op::Fshl | Op::Fshr => self.integer(s),
             Op::Clz | Op::Ctz | Op::Popc | Op::Brev | Op::Bswap => self.integer(s),
             // By the interpreter's functions: the host has no instruction for them, or they are rare.
             Op::Div | Op::Rem | Op::Ldexp | Op::FrexpMant | Op::FrexpExp => None,
@@ -133,6 +133,7 @@ impl Translator<'_> {
             Op::Mov => p(0),
             Op::Sel => or(and(p(0), p(1)), and(invert(p(0)), p(2))),
             Op::And => and(p(0), p(1)),
+            Op::AndNot => and(p(0), invert(p(1))),
             Op::Or => or(p(0), p(1)),
             Op::Xor => both(p(0), p(1), &|a, b| self.b.xor(a, b)),
             Op::Not => invert(p(0)),
@@ -260,6 +261,7 @@ impl Translator<'_> {
             Op::Mul => binary(&|a, b| self.b.mul(a, b)),
             Op::Mad => Some(self.b.apply([x(0), x(1), x(2)], |[a, b, c]| self.b.add(self.b.mul(a, b), c))),
             Op::And => binary(&|a, b| self.b.and(a, b)),
+            Op::AndNot => binary(&|a, b| self.b.and(a, self.b.not(b))),
             Op::Or => binary(&|a, b| self.b.or(a, b)),
             Op::Xor => binary(&|a, b| self.b.xor(a, b)),
             Op::Not => Some(self.b.apply([x(0)], |[a]| self.b.not(a))),
