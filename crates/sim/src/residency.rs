@@ -131,29 +131,6 @@ impl Admission {
 mod tests {
     use super::*;
 
-    #[test]
-    fn work_groups_find_their_lines_in_the_l1s() {
-        let machine = Machine::default_machine();
-        let (m, schedulers) = (&machine.memory, machine.sm.schedulers);
-        assert_eq!((m.data.bytes, m.uniform.bytes, m.line_bytes, schedulers), (65536, 32768, 128, 4));
-        let groups = |sets: &[(bool, [u32; 3])], local| {
-            let sets = sets.iter().map(|(uniform, strides)| WorkingSet { uniform: *uniform, strides: *strides });
-            groups_in_l1(&sets.collect::<Vec<_>>(), &machine, local)
-        };
-        // Half of 512 lines, 24 a group; of 256 lines in the uniform L1; what needs more of either decides.
-        assert_eq!(groups(&[(false, [4096, 0, 0])], [24, 1, 1]), 10);
-        assert_eq!(groups(&[(true, [4096, 0, 0])], [24, 1, 1]), 5);
-        assert_eq!(groups(&[(true, [4096, 0, 0]), (false, [128, 0, 0])], [24, 1, 1]), 5);
-        assert_eq!(groups(&[(false, [4096, 0, 0]), (false, [128, 0, 0])], [24, 1, 1]), 5);
-        // Half a line a work-item; rows of 8 work-items of 4 bytes each are a line.
-        assert_eq!(groups(&[(false, [64, 0, 0])], [64, 1, 1]), 8);
-        assert_eq!(groups(&[(false, [4, 512, 0])], [8, 16, 1]), 16);
-        // Every scheduler keeps a warp, and a group at least is held.
-        assert_eq!(groups(&[(true, [4096, 0, 0]); 4], [32, 1, 1]), schedulers);
-        assert_eq!(groups(&[(true, [4096, 0, 0])], [512, 1, 1]), 1);
-        assert_eq!(groups(&[], [32, 1, 1]), u32::MAX);
-    }
-
     /// SMs of 20 warps, 6 work-groups, 128 registers of a warp and 1000 bytes of work-group memory.
     fn machine() -> Machine {
         let registers = ["max-main-registers=128", "main-registers=4096"];
@@ -264,5 +241,28 @@ mod tests {
         a.observe(0, 100);
         a.adapt(550, 0, 20, 4);
         assert_eq!(a.target(), 2, "these are guaranteed");
+    }
+
+    #[test]
+    fn work_groups_find_their_lines_in_the_l1s() {
+        let machine = Machine::default_machine();
+        let (m, schedulers) = (&machine.memory, machine.sm.schedulers);
+        assert_eq!((m.data.bytes, m.uniform.bytes, m.line_bytes, schedulers), (65536, 32768, 128, 4));
+        let groups = |sets: &[(bool, [u32; 3])], local| {
+            let sets = sets.iter().map(|(uniform, strides)| WorkingSet { uniform: *uniform, strides: *strides });
+            groups_in_l1(&sets.collect::<Vec<_>>(), &machine, local)
+        };
+        // Half of 512 lines, 24 a group; of 256 lines in the uniform L1; what needs more of either decides.
+        assert_eq!(groups(&[(false, [4096, 0, 0])], [24, 1, 1]), 10);
+        assert_eq!(groups(&[(true, [4096, 0, 0])], [24, 1, 1]), 5);
+        assert_eq!(groups(&[(true, [4096, 0, 0]), (false, [128, 0, 0])], [24, 1, 1]), 5);
+        assert_eq!(groups(&[(false, [4096, 0, 0]), (false, [128, 0, 0])], [24, 1, 1]), 5);
+        // Half a line a work-item; rows of 8 work-items of 4 bytes each are a line.
+        assert_eq!(groups(&[(false, [64, 0, 0])], [64, 1, 1]), 8);
+        assert_eq!(groups(&[(false, [4, 512, 0])], [8, 16, 1]), 16);
+        // Every scheduler keeps a warp, and a group at least is held.
+        assert_eq!(groups(&[(true, [4096, 0, 0]); 4], [32, 1, 1]), schedulers);
+        assert_eq!(groups(&[(true, [4096, 0, 0])], [512, 1, 1]), 1);
+        assert_eq!(groups(&[], [32, 1, 1]), u32::MAX);
     }
 }

@@ -443,13 +443,16 @@ mod tests {
         let whole = d.new_ticket(Some(Box::new([9; LONGEST_LINE])), 3);
         assert_eq!((d.answer(b).not_before, d.answer(b).ready), (2, PENDING));
         let parts: SectorTickets = [(a, 0b001), (b, 0b110)].into_iter().collect();
+        d.defer(Continuation::Combine(whole, 15, parts.clone()));
         d.record_reply(reply(a, 10, 1, 0));
-        assert!(!d.is_known(&Continuation::Combine(whole, 15, parts.clone())));
+        assert!(d.take_known().is_none());
         d.record_reply(reply(b, 20, 2, 0));
-        assert!(d.is_known(&Continuation::Combine(whole, 15, parts.clone())));
-        assert_eq!((d.combine(whole, 15, &parts, 32), d.answer(whole).ready), (20, 20));
+        assert!(matches!(d.take_known(), Some(Continuation::Combine(ticket, 15, _)) if ticket == whole));
+        d.combine(whole, 15, &parts, 32);
+        assert_eq!(d.answer(whole).ready, 20);
         assert_eq!([0, 31, 32, 95, 96].map(|byte| d.answer(whole).line()[byte]), [1, 1, 2, 2, 9]);
-        assert_eq!(d.combine(whole, 25, &parts, 32), 25, "what was known comes last");
+        d.combine(whole, 25, &parts, 32);
+        assert_eq!(d.answer(whole).ready, 25, "what was known comes last");
     }
 
     #[test]
@@ -458,11 +461,12 @@ mod tests {
         let [a, b] = [1, 2].map(|not_before| d.new_ticket(None, not_before));
         let mut offsets = [0; 64];
         (offsets[1], offsets[2]) = (4, 64);
-        let readers = LaneBytes { lanes: 0b111, offsets, bytes: 4, to: 0 };
-        let parts = [(a, 0b001)].into_iter().collect();
-        let line = PendingLine { data: Box::new([9; LONGEST_LINE]), keep: [0b1111, 0, 0, 0], parts, readers };
+        let kept = Some(Box::new(([9; LONGEST_LINE], [0b1111, 0, 0, 0])));
+        let line = PendingLine { part: 0, lanes: 0b111, kept, parts: [(a, 0b001)].into_iter().collect() };
         let mut load = PendingLoad {
             lines: vec![line],
+            offsets: std::iter::once(offsets).collect(),
+            bytes: 4,
             asked: [a, b].into_iter().collect(),
             ready: 12,
             out: vec![[0; 16]; 3],
@@ -480,14 +484,20 @@ mod tests {
     fn answers_are_kept_as_long_as_something_waits_for_them() {
         let mut d = Deferred::default();
         let [first, second, third] = [1, 2, 3].map(|not_before| d.new_ticket(None, not_before));
-        d.defer(Continuation::Fetch(7, second));
+        d.defer(Continuation::Fetch(7, first));
+        d.defer(Continuation::Fetch(8, second));
         d.record_reply(reply(first, 10, 1, 0));
-        assert!(d.is_known(&Continuation::Fetch(0, first)) && !d.is_known(&Continuation::Fetch(0, second)));
-        // What waits may need the first one, too.
+        // It has come, and what waits for it has not gone on.
         d.forget();
         assert_eq!((d.answers.len(), d.answer(first).ready), (3, 10));
+        let Some(gone) = d.take_known() else { panic!("the first has come") };
+        assert!(matches!(gone, Continuation::Fetch(7, _)) && d.take_known().is_none());
+        d.release(&gone);
+        d.forget();
+        assert_eq!((d.answers.len(), d.answer(second).not_before), (2, 2));
         d.record_reply(reply(second, 20, 1, 0));
-        d.take_log();
+        let Some(gone) = d.take_known() else { panic!("the second has come") };
+        d.release(&gone);
         d.forget();
         assert_eq!((d.answers.len(), d.answer(third).not_before), (1, 3));
         assert_eq!((d.new_ticket(None, 4), d.answer(third + 1).not_before), (third + 1, 4));
