@@ -371,12 +371,13 @@ fn a_warp_starves_until_older_ones_give_registers_back() {
     for in_turns in [false, true] {
         let s = case.run(&Options { in_turns, check_renames: true, ..Options::default() });
         let t = timing(&s);
-        // Divisions at 1000, 1005, 1010. Warps 0 and 1 take three registers each from 11000 and 11005 on, warp 2 the last one at
-        // 11010. Warp 0 divides at 11020 and gives one back, which it may want again. So warp 2 gets another one when warp 1 has
-        // divided, too, at 11026, and the third one when warp 0 has its sum at 21020. It divides at 21022.
-        assert_eq!(t.cycles, 21_022 + 10_000 + 2);
-        assert_eq!(t.stalls.rename, (11_026 - 11_011) + (21_021 - 11_027));
-        assert_eq!((t.pool.peak, t.resident_warps), (13, 3));
+        // Divisions at 1000, 1005, 1010. Warps 0 and 1 take three registers each from 11000 and 11005 on. At 11010 one is left for
+        // warp 2, which may need three, and does not begin. Warp 0 divides at 11020, warp 1 at 11026; each gives one back and
+        // may want it again. Warp 0 has its sum at 21020 and ends in the next cycle. Then five are free, of which warp 1,
+        // the oldest now, may want one: warp 2 begins, and divides 20 cycles later, as warp 0 did.
+        assert_eq!(t.cycles, 21_021 + 20 + 10_000 + 2);
+        assert_eq!(t.stalls.rename, 21_021 - 11_010);
+        assert_eq!((t.pool.peak, t.resident_warps), (6 + 6, 3));
     }
 }
 
