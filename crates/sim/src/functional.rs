@@ -337,13 +337,14 @@ const ALONE: Duration = Duration::from_micros(50);
 /// By dimension: the local ids of the lanes of a warp whose first work-item is `first` of `items`. Lanes without a work-item
 /// have the last one's.
 fn local_ids<const N: usize>([sx, sy, _]: [u32; 3], first: u32, items: u32) -> [[u32; N]; 3] {
-    let mut ids = [[0; N]; 3];
+    let [mut xs, mut ys, mut zs] = [[0; N]; 3];
     // One division a warp.
     let start = first.min(items.saturating_sub(1));
     let (mut x, mut y, mut z) = (start % sx, start / sx % sy, start / (sx * sy));
-    for lane in 0..N {
-        (ids[0][lane], ids[1][lane], ids[2][lane]) = (x, y, z);
-        if first + lane as u32 + 1 < items {
+    for (lane, of_lane) in xs.iter_mut().zip(&mut ys).zip(&mut zs).enumerate() {
+        let ((to_x, to_y), to_z) = of_lane;
+        (*to_x, *to_y, *to_z) = (x, y, z);
+        if first + (lane as u32) + 1 < items {
             x += 1;
             if x == sx {
                 (x, y) = (0, y + 1);
@@ -353,7 +354,7 @@ fn local_ids<const N: usize>([sx, sy, _]: [u32; 3], first: u32, items: u32) -> [
             }
         }
     }
-    ids
+    [xs, ys, zs]
 }
 
 fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault>> {

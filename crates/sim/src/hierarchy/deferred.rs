@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use super::Path;
 use super::line::{
-    ByteMask, LONGEST_LINE, LaneBytes, LaneOffsets, LineBytes, LineNumber, bytes_of_sectors, copy_bytes, copy_sectors,
+    ByteMask, LONGEST_LINE, LaneBytes, LaneOffsets, LineBox, LineBytes, LineNumber, bytes_of_sectors, copy_bytes, copy_sectors,
 };
 use super::lower_levels::{LineWrite, LowerLevels, ReadReply, SectorRead};
 use super::policy::AccessPolicy;
@@ -160,6 +160,9 @@ impl PendingLoad {
     }
 }
 
+/// A load that waits, as it goes from place to place.
+pub type LoadBox = Box<PendingLoad>;
+
 /// What is done over when answers have come.
 pub enum Continuation {
     /// Sectors of a line come to a cache.
@@ -209,8 +212,8 @@ pub struct Deferred {
     /// Ticket of the first of `answers`.
     first: Ticket,
     /// Boxes, and loads that are over, to be used again.
-    boxes: Vec<Box<LineBytes>>,
-    loads: Vec<Box<PendingLoad>>,
+    boxes: Vec<LineBox>,
+    loads: Vec<LoadBox>,
 }
 
 impl Deferred {
@@ -235,7 +238,7 @@ impl Deferred {
     }
 
     /// Takes rooms for lines that nobody needs any more.
-    pub fn recycle_boxes(&mut self, boxes: &mut Vec<Box<LineBytes>>) {
+    pub fn recycle_boxes(&mut self, boxes: &mut Vec<LineBox>) {
         self.boxes.append(boxes);
     }
 
@@ -398,7 +401,7 @@ impl Request {
         lower: &mut LowerLevels,
         memory: &DeviceMemory,
         (cluster, made): (usize, Timestamp),
-        boxes: &mut Vec<Box<LineBytes>>,
+        boxes: &mut Vec<LineBox>,
     ) -> Option<Reply> {
         match self {
             Request::Read { ticket, read, arrives, back, mut data } => {

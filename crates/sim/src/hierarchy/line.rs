@@ -9,6 +9,8 @@ pub type LineNumber = u64;
 pub const LONGEST_LINE: usize = 256;
 /// A line's bytes, from the first on; those behind a shorter line's mean nothing.
 pub type LineBytes = [u8; LONGEST_LINE];
+/// A line that goes from place to place without being copied.
+pub type LineBox = Box<LineBytes>;
 /// Bytes of a line, a bit each.
 pub type ByteMask = [u64; LONGEST_LINE / 64];
 /// Each lane's first byte in its line.

@@ -70,9 +70,6 @@ enum Home {
     Nowhere,
 }
 
-/// Allocations may have changed.
-const NO_ALLOCATION: (RangeInclusive<u64>, Home) = (1..=0, Home::Nowhere);
-
 /// A slice of L2: it serves one sector after the other, behind a port with a direction for requests and one for replies.
 struct Slice {
     cache: Cache,
@@ -139,8 +136,8 @@ pub struct LowerLevels {
     /// DRAM chooses among requests.
     chooses: bool,
     undecided: Undecided,
-    /// The allocation found last, with all addresses that are its own.
-    home: (RangeInclusive<u64>, Home),
+    /// The allocation found last in this launch, with all addresses that are its own.
+    home: Option<(RangeInclusive<u64>, Home)>,
 }
 
 /// Counts what had to make room for a line.
@@ -187,7 +184,7 @@ impl LowerLevels {
             urgent: false,
             chooses: m.dram.scheduler == DramScheduler::FrFcfs,
             undecided: Undecided::new(m),
-            home: NO_ALLOCATION,
+            home: None,
         }
     }
 
@@ -201,7 +198,7 @@ impl LowerLevels {
         self.link_free = 0;
         self.translation.restart_clock();
         self.undecided.restart_clock();
-        self.home = NO_ALLOCATION;
+        self.home = None;
     }
 
     fn sector_bytes(&self) -> usize {
@@ -220,13 +217,14 @@ impl LowerLevels {
         if address >= CODE_BASE {
             return Home::Nowhere;
         }
-        let (range, home) = &self.home;
-        if range.contains(&address) {
+        if let Some((range, home)) = &self.home
+            && range.contains(&address)
+        {
             return *home;
         }
         let Some(a) = memory.find(address, 0) else { return Home::Nowhere };
         let home = if a.system { Home::System } else { Home::Device };
-        self.home = (a.address..=a.end(), home);
+        self.home = Some((a.address..=a.end(), home));
         home
     }
 

@@ -29,7 +29,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use super::super::HostWrite;
 use super::super::fault::Fault;
 use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
-use super::super::hierarchy::line::LineBytes;
+use super::super::hierarchy::line::LineBox;
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::super::hierarchy::undecided::LateReply;
 use super::sm::LaunchContext;
@@ -108,7 +108,7 @@ struct SharedState<'a, 'b> {
 #[derive(Default)]
 struct Received {
     replies: Vec<(Timestamp, Reply)>,
-    boxes: Vec<Box<LineBytes>>,
+    boxes: Vec<LineBox>,
 }
 
 /// What a thread is to do next.
