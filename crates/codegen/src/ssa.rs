@@ -42,10 +42,9 @@ impl Definitions {
 /// undefined values are no computations.
 pub(super) fn is_pure(inst: &Inst) -> bool {
     let flags = inst.info().flags;
-    !(flags.load || flags.store || flags.side_effect || flags.terminator || flags.convergent)
-        && !matches!(inst.op, Op::Phi | Op::Undef)
-        && inst.guard.is_none()
-        && !inst.srcs.contains(&Operand::Special(Special::ClockLow))
+    let acts = flags.load || flags.store || flags.side_effect || flags.terminator || flags.convergent;
+    let value = matches!(inst.op, Op::Phi | Op::Undef);
+    !acts && !value && inst.guard.is_none() && !inst.srcs.contains(&Operand::Special(Special::ClockLow))
 }
 
 /// What makes two pure instructions compute the same value.
