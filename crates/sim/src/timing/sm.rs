@@ -235,7 +235,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Whether the SM would take another work-group.
     #[inline]
     pub fn wants_group(&self) -> bool {
-        self.registers.admission.target() > self.resident_groups()
+        let registers = &self.registers;
+        registers.admission.target() > self.resident_groups() && registers.free >= registers.room
     }
 
     /// Makes work-group `number` resident. Its warps begin when the SM has done with the work-groups before.

@@ -11,6 +11,9 @@ use heddle_target::Machine;
 pub(in super::super) struct RegisterPool {
     /// Registers that are neither a resident warp's fixed ones nor mapped.
     pub free: u32,
+    /// Of these, those that must be there before another work-group comes: its fixed ones, and what the oldest
+    /// may come to need.
+    pub room: u32,
     /// How many work-groups the SM holds (REN-2).
     pub admission: Admission,
 }
@@ -18,7 +21,8 @@ pub(in super::super) struct RegisterPool {
 impl RegisterPool {
     /// Of an SM without warps.
     pub fn new(groups: &GroupPlan, machine: &Machine) -> RegisterPool {
-        RegisterPool { free: groups.pool, admission: Admission::new(groups.resident, groups.pool, machine) }
+        let room = if groups.pool > 0 { groups.fixed + groups.demand } else { 0 };
+        RegisterPool { free: groups.pool, room, admission: Admission::new(groups.resident, groups.pool, machine) }
     }
 }
 
