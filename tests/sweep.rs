@@ -316,7 +316,7 @@ fn the_page_of_a_sweep_draws_in_a_browser() {
     // Capacities are the machine's, whatever the kernel does with them.
     let rows = json_lines(&folder.path().join("out/results.jsonl"));
     let bits: BTreeSet<String> = rows.iter().map(|r| r["register_file_bits"].to_string()).collect();
-    let registers = 65536 * 32 + 4 * 128 * 8 * 32 + 2 * 5 * 32 * 32 * 32;
+    let registers = 65536 * 32 + 4 * 128 * 8 * 32 + 2 * 8 * 32 * 32 * 32;
     assert_eq!(bits, BTreeSet::from([registers.to_string(), "null".into()]));
     assert!(fs::read_to_string(page).unwrap().contains("Not shown: 6 in which a case did not end"));
 }

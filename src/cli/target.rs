@@ -37,14 +37,22 @@ pub struct Target {
 fn register_files(machine: &Machine) -> String {
     use std::fmt::Write;
     let prices = machine.register_prices();
-    let local = machine.clusters.iter().zip(&prices.local).map(|(c, price)| (format!("local {}", c.name), *price));
-    let by_name: Vec<(String, [f64; 2])> =
-        [("main".to_string(), prices.main), ("scalar".to_string(), prices.scalar)].into_iter().chain(local).collect();
-    let files = machine.register_files();
-    let width = files.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut files = Vec::new();
+    for (name, file) in machine.register_files() {
+        let cluster = machine.clusters.iter().position(|c| name == format!("local {}", c.name));
+        match cluster {
+            Some(c) if machine.near_bank(c).bits > 0 => {
+                files.push((format!("{name}, near"), machine.near_bank(c), prices.near[c]));
+                files.push((format!("{name}, far"), machine.far_bank(c), prices.local[c]));
+            }
+            Some(c) => files.push((name, file, prices.local[c])),
+            None if name == "main" => files.push((name, file, prices.main)),
+            None => files.push((name, file, prices.scalar)),
+        }
+    }
+    let width = files.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     let mut out = format!("{:<width$}   KiB an SM   mm² an SM   array bytes   access ns   read pJ   write pJ\n", "file");
-    for (name, f) in &files {
-        let price = by_name.iter().find(|(n, _)| n == name).map_or(f.access_pj, |(_, p)| *p);
+    for (name, f, price) in &files {
         let _ = writeln!(
             out,
             "{name:<width$} {:>11.1} {:>11.3} {:>13.0} {:>11.3} {:>9.3} {:>10.3}",
@@ -56,7 +64,7 @@ fn register_files(machine: &Machine) -> String {
             price[1]
         );
     }
-    let (bits, area) = files.iter().fold((0, 0.0), |(b, a), (_, f)| (b + f.bits, a + f.area_mm2));
+    let (bits, area) = files.iter().fold((0, 0.0), |(b, a), (_, f, _)| (b + f.bits, a + f.area_mm2));
     let _ = writeln!(out, "{:<width$} {:>11.1} {:>11.3}", "all", bits as f64 / 8192.0, area);
     out
 }
