@@ -25,7 +25,12 @@
 //! 7. Everything else keeps the default, with the reason.
 //!
 //! Loads that come back to their lines in the next iterations say so, with the distance between work-items:
-//! how many work-groups the L1 can serve follows from it ([`LoopReuse`]).
+//! how many work-groups the L1 can serve follows from it ([`LoopReuse`]). Where every lane walks a row
+//! of its own, a few warps fill the L1; with all that an SM can hold, each load evicts what another
+//! one needs. Fewer warps are faster then: Kim et al., "Compiler-assisted GPU thread throttling for
+//! reduced cache contention" (ICPP 2019), from memory. A load counts if its address is affine, the
+//! innermost loop advances it by less than a sector, neighbouring work-items do not share what it
+//! touches, and the loop is of the deepest level. Addresses that are not affine count as nothing.
 //!
 //! Loads that advance by at least a line in every iteration are candidates for prefetches; this
 //! pass inserts none.
@@ -36,8 +41,6 @@
 //! taken to be longer than a row.
 //!
 //! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
-
-mod working_set;
 
 use std::io::Write;
 
@@ -57,8 +60,6 @@ use crate::memory::{may_write_global, reads_constant, underlying};
 use crate::polynomial::{Poly, Symbol};
 use crate::printf;
 use crate::uniformity::{self, Uniformity};
-
-pub use working_set::LoopReuse;
 
 /// What a load or store should do with the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,6 +108,17 @@ impl Prefetch {
     }
 }
 
+/// A load that comes back to its lines in the next iterations of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopReuse {
+    /// The loop's header.
+    pub header: BlockRef,
+    /// Bytes from one work-item to the next in each dimension; what is longer than a line counts alike.
+    pub strides: [u32; 3],
+    /// Instructions of an iteration.
+    pub instructions: u32,
+}
+
 /// What was decided for an access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
@@ -141,6 +153,10 @@ pub const METADATA: &str = "heddle.cache";
 
 /// Bytes of a cache line.
 const LINE: u32 = 128;
+/// Bytes that a miss fetches.
+const SECTOR: u32 = 32;
+/// Distance between work-items that is known to be long, in bytes.
+const FAR: u32 = 4096;
 /// Iterations that a prefetch is ahead of its load.
 const ITERATIONS_AHEAD: u32 = 4;
 /// Accesses of one surface that are compared with each other; with more, reuse is taken for
@@ -576,6 +592,56 @@ impl<'a> Kernel<'a> {
             return Some("reused by neighbouring work-items");
         }
         steps.iter().any(|s| is_multiple(distance, s)).then_some("reused by the next iterations")
+    }
+
+    /// What a load comes back to, if it does; nothing for one whose lines another load has.
+    fn loop_reuse(&self, a: &Access, hint: Hint) -> Option<LoopReuse> {
+        let (argument, address) = a.place.as_ref().ok()?;
+        if a.kind != Kind::Load || !matches!(hint, Hint::Default | Hint::UniformLoad) || self.uniformity.is_uniform(a.pointer) {
+            return None;
+        }
+        let header = *a.loops.last()?;
+        let strides = self.apart(a, address)?;
+        let others = self.surfaces.get(argument).map_or(&[][..], |s| s);
+        let before = others.iter().map(|o| &self.accesses[*o]).take_while(|o| o.inst != a.inst);
+        let shares = |o: &Access| match &o.place {
+            Ok((_, theirs)) if o.kind == Kind::Load && o.loops == a.loops && theirs.strides == address.strides => {
+                let distance = theirs.offset.clone().plus(&address.offset, u32::MAX);
+                distance.as_constant().is_some_and(|c| (c as i32).unsigned_abs() < LINE)
+            }
+            _ => false,
+        };
+        if before.into_iter().any(shares) {
+            return None;
+        }
+        Some(LoopReuse { header, strides, instructions: self.instructions_of(header) })
+    }
+
+    /// The strides of a load in a loop of the deepest level, if the next iterations find its sectors again and no other
+    /// work-item does.
+    fn apart(&self, a: &Access, address: &AffineAddress) -> Option<[u32; 3]> {
+        let cfg = self.uniformity.cfg();
+        let deepest = (0..cfg.blocks.len()).map(|b| cfg.loops.iter().filter(|l| l.members.contains(b)).count()).max();
+        let step = address.step(*a.loops.last()?);
+        let advances = if step.0.is_empty() { 0 } else { (step.as_constant()? as i32).unsigned_abs() };
+        if deepest != Some(a.loops.len()) || advances >= SECTOR {
+            return None;
+        }
+        let mut strides = [0; 3];
+        for d in (0..3).filter(|d| self.used[*d]) {
+            let own = &address.strides[d];
+            if own.0.is_empty() || !self.by_group(address, d as u8) {
+                return None;
+            }
+            strides[d] = own.as_constant().map_or(FAR, |c| (c as i32).unsigned_abs().min(FAR));
+        }
+        strides.iter().any(|s| *s != 0).then_some(strides)
+    }
+
+    fn instructions_of(&self, header: BlockRef) -> u32 {
+        let cfg = self.uniformity.cfg();
+        let around = cfg.loops.iter().find(|l| cfg.blocks[l.header] == header);
+        around.map_or(0, |l| l.members.ones().map(|b| cfg.blocks[b].instructions().count() as u32).sum())
     }
 
     fn prefetch(&self, a: &Access) -> Option<Prefetch> {

@@ -10,7 +10,7 @@ declare i64 @_Z13get_global_idj(i32)
 ; PRINTED-NEXT:   %c: load cg, other work-groups may write it
 ; PRINTED-NEXT:   %b: store wb, address is not affine
 ; INLINED-LABEL: cache hints of k:
-; INLINED-NEXT:   %c: load ldu, same address in all lanes, read-only
+; INLINED-NEXT:   %c: load ca, same address in all lanes, read-only
 ; INLINED-NEXT:   %b: store cs, written once
 
 ; CHECK-LABEL: define spir_kernel void @k

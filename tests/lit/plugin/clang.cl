@@ -21,7 +21,7 @@
 // CHECK-DAG: [[PLACE]] = !{!"t0(0, 0, 0)"}
 // CHECK-DAG: [[SAME]] = !{!"kept", !"all work-items access the same place"}
 // CHECK-DAG: [[ONCE]] = !{!"cs", !"touched once"}
-// CHECK-DAG: [[UNIFORM]] = !{!"ldu", !"same address in all lanes, read-only"}
+// CHECK-DAG: [[UNIFORM]] = !{!"ca", !"same address in all lanes, read-only, and the data L1 has room"}
 
 // Without optimisation functions are not to be optimised, and are annotated nevertheless.
 // O0: define {{.*}}spir_kernel void @scale({{.*}} [[ATTRIBUTES:#[0-9]+]]
@@ -29,7 +29,7 @@
 // O0: attributes [[ATTRIBUTES]] = {{.*}} optnone
 
 // PRINTED: cache hints of scale:
-// PRINTED-NEXT: %f: load ldu, same address in all lanes, read-only
+// PRINTED-NEXT: %f: load ca, same address in all lanes, read-only
 // PRINTED-NEXT: %a: load cs, touched once
 // PRINTED-NEXT: %a: store cs, written once
 

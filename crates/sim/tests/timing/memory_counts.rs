@@ -51,10 +51,7 @@ struct Bench {
 fn bench(more: &[&str]) -> Bench {
     let set: Vec<String> = MACHINE.iter().chain(more).map(ToString::to_string).collect();
     let machine = heddle_target::testing::mixed(&set);
-    let mut memory = DeviceMemory::new(1 << 20);
-    let device = memory.allocate("device", 1 << 16).unwrap();
-    let system = memory.allocate("system", 1 << 16).unwrap();
-    memory.place(system, true);
+    let (mut memory, device, system) = crate::memories();
     assert_eq!(device % 512, 0);
     let bytes: Vec<u8> = (0..1u32 << 14).flat_map(|i| (i + 1).to_le_bytes()).collect();
     assert!(memory.write(device, &bytes) && memory.write(system, &bytes));

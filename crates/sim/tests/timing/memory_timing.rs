@@ -54,10 +54,7 @@ struct Bench {
 fn bench(more: &[&str]) -> Bench {
     let set: Vec<String> = MACHINE.iter().chain(more).map(ToString::to_string).collect();
     let machine = heddle_target::testing::mixed(&set);
-    let mut memory = DeviceMemory::new(1 << 20);
-    let device = memory.allocate("device", 1 << 16).unwrap();
-    let system = memory.allocate("system", 1 << 16).unwrap();
-    memory.place(system, true);
+    let (memory, device, system) = crate::memories();
     let mut h = Hierarchy::new(&machine);
     h.start();
     Bench { h, memory, device, system }
