@@ -111,6 +111,9 @@ fn explained(line: &str, required: bool) -> Option<&'static str> {
     if line.contains("get_image_") {
         return Some("an image's shape is the same for all work-items; for LLVM it is an unknown call");
     }
+    if line.contains("__heddle_ballot") {
+        return Some("what a ballot says is the same in all active lanes; for LLVM it is an unknown call");
+    }
     if line.contains("__translate_sampler_initializer") {
         return Some("a sampler that the program writes is the same for all work-items; for LLVM it is an unknown call");
     }
