@@ -635,7 +635,8 @@ impl<'a> Kernel<'a> {
             }
             strides[d] = own.as_constant().map_or(FAR, |c| (c as i32).unsigned_abs().min(FAR));
         }
-        strides.iter().any(|s| *s != 0).then_some(strides)
+        // Where several work-items share a line, an L1 holds those of many warps: fewer of them cost more than they save.
+        strides.iter().any(|s| *s >= LINE).then_some(strides)
     }
 
     fn instructions_of(&self, header: BlockRef) -> u32 {

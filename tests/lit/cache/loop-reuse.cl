@@ -11,7 +11,7 @@
 // HINT-LABEL: cache hints of update:
 // MIR-LABEL: kernel @rows
 // MIR: working-set data 4096 0 0
-// MIR-NOT: working-set
+// MIR-NOT: {{^  }}working-set
 __kernel void rows(__global const float *restrict a, __global const float *restrict x, __global float *restrict y, int n) {
   int i = get_global_id(0);
   float s = 0;
@@ -20,14 +20,21 @@ __kernel void rows(__global const float *restrict a, __global const float *restr
   y[i] = s;
 }
 
-// Rows of 16 elements, half a line, that the loop reads and writes.
+// Rows of a line, which the loop reads and writes.
 // MIR-LABEL: kernel @update
-// MIR: working-set data 64 0 0
-__kernel void update(__global float *a, int n) {
+// MIR: working-set data 128 0 0
+__kernel void update(__global float *a) {
   int i = get_global_id(0);
 #pragma unroll 1
-  for (int k = 0; k < n; k++)
-    a[i * 16 + (k & 15)] *= 2.0f;
+  for (int k = 0; k < 32; k++)
+    a[i * 32 + k] *= 3.0f;
+}
+
+// Two rows a line: an L1 holds those of many warps.
+// MIR-LABEL: kernel @short_rows
+// MIR-NOT: {{^  }}working-set
+__kernel void short_rows(__global float *a) {
+  int i = get_global_id(0);
 #pragma unroll 1
   for (int k = 0; k < 16; k++)
     a[i * 16 + k] *= 3.0f;
@@ -35,9 +42,9 @@ __kernel void update(__global float *a, int n) {
 
 // Neighbours in y read the same row, and in a loop over columns neighbours in x do.
 // MIR-LABEL: kernel @shared_rows
-// MIR-NOT: working-set
+// MIR-NOT: {{^  }}working-set
 // MIR-LABEL: kernel @columns
-// MIR-NOT: working-set
+// MIR-NOT: {{^  }}working-set
 // MIR-LABEL: kernel @slow
 __kernel void shared_rows(__global const float *restrict a, __global float *restrict y, int n) {
   int i = get_global_id(0), j = get_global_id(1);
@@ -55,7 +62,7 @@ __kernel void columns(__global const float *restrict a, __global float *restrict
 }
 
 // Lines that follow each other closely, and much to compute: not worth fewer warps.
-// MIR-NOT: working-set
+// MIR-NOT: {{^  }}working-set
 __kernel void slow(__global const float *restrict a, __global float *restrict y, int n) {
   int i = get_global_id(0);
   float s = 0;
