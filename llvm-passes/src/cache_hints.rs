@@ -155,6 +155,8 @@ pub const METADATA: &str = "heddle.cache";
 const LINE: u32 = 128;
 /// Bytes that a miss fetches.
 const SECTOR: u32 = 32;
+/// Bytes of a word.
+const WORD: u32 = 4;
 /// Distance between work-items that is known to be long, in bytes.
 const FAR: u32 = 4096;
 /// Iterations that a prefetch is ahead of its load.
@@ -633,7 +635,12 @@ impl<'a> Kernel<'a> {
             if own.0.is_empty() || !self.by_group(address, d as u8) {
                 return None;
             }
-            strides[d] = own.as_constant().map_or(FAR, |c| (c as i32).unsigned_abs().min(FAR));
+            strides[d] = match own.as_constant() {
+                Some(c) => (c as i32).unsigned_abs().min(FAR),
+                // Rows of bytes, of a length known at launch, are likelier short.
+                None if advances >= WORD => FAR,
+                None => return None,
+            };
         }
         // Where several work-items share a line, an L1 holds those of many warps: fewer of them cost more than they save.
         strides.iter().any(|s| *s >= LINE).then_some(strides)
