@@ -30,7 +30,9 @@
 //! one needs. Fewer warps are faster then: Kim et al., "Compiler-assisted GPU thread throttling for
 //! reduced cache contention" (ICPP 2019), from memory. A load counts if its address is affine, the
 //! innermost loop advances it by less than a sector, neighbouring work-items do not share what it
-//! touches, and the loop is of the deepest level. Addresses that are not affine count as nothing.
+//! touches and are at least a line apart, and the loop is of the deepest level. Rows whose length is
+//! known only at launch are taken to be long, those of bytes to be short. Addresses that are not affine
+//! count as nothing.
 //!
 //! Loads that advance by at least a line in every iteration are candidates for prefetches; this
 //! pass inserts none.
