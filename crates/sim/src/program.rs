@@ -11,9 +11,9 @@ pub use crate::warp::NOWHERE;
 use heddle_isa::rules;
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{AddressMode, Inst, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace, Targets, Type};
-use heddle_object::Image;
 use heddle_object::metadata::KernelHeader;
 use heddle_object::read::ObjectError;
+use heddle_object::{INSTRUCTION_BYTES, Image};
 use heddle_target::{Machine, limits};
 
 /// Code that cannot be loaded.
@@ -128,6 +128,8 @@ pub struct Program {
     pub files: Vec<String>,
     /// Clusters of the machine.
     pub clusters: usize,
+    /// Bytes of the code that it was loaded with, other kernels' included: nothing is fetched beyond.
+    pub code_bytes: u64,
     /// The code in the host's instructions, once it is worth it.
     pub host: super::jit::Slot,
 }
@@ -158,7 +160,8 @@ impl Program {
                 have = machine.warp_size
             )));
         }
-        Program::load(insts, header, image.files.clone(), machine).map_err(|e| ObjectError(e.to_string()))
+        let program = Program::load(insts, header, image.files.clone(), machine).map_err(|e| ObjectError(e.to_string()))?;
+        Ok(Program { code_bytes: (image.text.len() * INSTRUCTION_BYTES) as u64, ..program })
     }
 
     /// Checks and prepares a kernel's instructions.
@@ -184,8 +187,9 @@ impl Program {
         let blocks = blocks(&insts).map_err(|(i, m)| fail(i, m))?;
         let clusters = machine.clusters.len();
         let (rows, operands) = number_rows(&insts, header, clusters).map_err(|m| fail(0, m))?;
-        let mut program =
-            Program { header: header.clone(), insts, blocks, rows, operands, files, clusters, host: Default::default() };
+        let code_bytes = header.text_offset + (insts.len() * INSTRUCTION_BYTES) as u64;
+        let (header, host) = (header.clone(), Default::default());
+        let mut program = Program { header, insts, blocks, rows, operands, files, clusters, code_bytes, host };
         for b in 0..program.blocks.len() {
             let end = program.blocks[b].first + program.blocks[b].body;
             if let End::Scalar { condition, .. } = &mut program.blocks[b].end {

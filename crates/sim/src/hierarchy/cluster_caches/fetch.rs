@@ -13,10 +13,11 @@ use heddle_isa::{CachePolicy, MemorySpace};
 
 impl ClusterCaches {
     /// Fetches the line of code that holds byte `offset` for an SM; returns the cycle at which it is there,
-    /// which may be pending. The next lines are fetched ahead.
-    pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, offset: u64, now: u64) -> u64 {
+    /// which may be pending. The next lines are fetched ahead, as far as there is code: `bytes` of it.
+    pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, [offset, bytes]: [u64; 2], now: u64) -> u64 {
         let geometry = self.coalescer.geometry;
         let line = geometry.code_line(offset);
+        let further = geometry.code_line(bytes.saturating_sub(1)).saturating_sub(line);
         let index = sm - self.first_sm;
         let caches = &mut self.sms[index];
         let before = caches.instruction.changes();
@@ -29,7 +30,7 @@ impl ClusterCaches {
         let sectors = geometry.all_sectors();
         let mut needed = None;
         let mut ready = now;
-        for ahead in 0..=u64::from(self.memory.instruction.prefetch) {
+        for ahead in 0..=further.min(self.memory.instruction.prefetch.into()) {
             let cache = &mut self.sms[index].instruction;
             let (frame, eviction) = match cache.find(line + ahead) {
                 Some(frame) => {
