@@ -157,6 +157,38 @@ const EXPECTED_WARPS: f32 = 8.0;
 /// cluster from doing everything.
 const BALANCE: f32 = 0.3;
 
+/// Price of an instruction for a unit that clusters share, in a cluster that collects operands for the average of them, in
+/// picojoules of a lane: each cluster has operand collectors of its own, in which such instructions wait for the unit. Any price
+/// from a third of this one to six times as much gives the same cycles within 0.1 % (`cargo xtask bench regfile`).
+const COLLECT: f32 = 0.1;
+
+/// What instructions take of a cluster, weighted with the frequencies of their blocks.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    /// Cycles of its own units.
+    work: f32,
+    /// Instructions for units that it shares with others, for which it collects operands.
+    collected: f32,
+}
+
+impl Load {
+    /// Of one instruction: none if the scalar unit runs it.
+    fn of(inst: &Inst, candidate: &Candidate, cluster: u8, frequency: f32) -> Self {
+        if inst.uniform {
+            return Load::default();
+        }
+        if candidate.shared >> cluster & 1 == 1 {
+            return Load { work: 0.0, collected: frequency };
+        }
+        Load { work: frequency * candidate.work(cluster) as f32, collected: 0.0 }
+    }
+
+    fn add(&mut self, other: Load, sign: f32) {
+        self.work += sign * other.work;
+        self.collected += sign * other.collected;
+    }
+}
+
 /// State of the greedy assignment.
 struct Greedy<'a> {
     function: &'a mut Function,
@@ -166,10 +198,10 @@ struct Greedy<'a> {
     web: SecondaryMap<VReg, Option<VReg>>,
     /// Accesses of the instructions placed so far.
     table: SecondaryMap<VReg, Accesses>,
-    /// Weighted work of each cluster.
-    load: Vec<f32>,
-    /// All work there is.
-    total: f32,
+    /// What is taken of each cluster.
+    load: Vec<Load>,
+    /// All there is to take.
+    total: Load,
     /// Work that a cluster can take without holding up a warp: the time of one warp alone, shared by the
     /// warps expected on an SM.
     idle: f32,
@@ -185,9 +217,10 @@ impl<'a> Greedy<'a> {
         let costs = Costs::new(machine);
         let mut table = SecondaryMap::with_capacity(function.vregs.len());
         table.resize(function.vregs.len());
-        let load = vec![0.0; machine.clusters.len()];
+        let load = vec![Load::default(); machine.clusters.len()];
         let web = webs::representatives(function, &LiveView::new(function));
-        Greedy { web, function, candidates, costs, table, load, total: 0.0, idle: 0.0, temperature: HEAT[0] }
+        let (total, idle) = (Load::default(), 0.0);
+        Greedy { web, function, candidates, costs, table, load, total, idle, temperature: HEAT[0] }
     }
 
     fn run(mut self, machine: &Machine) {
@@ -199,7 +232,7 @@ impl<'a> Greedy<'a> {
             for inst in &data.insts {
                 if let Some((choices, candidate)) = self.choices(inst) {
                     if let Some(first) = choices.first() {
-                        self.total += data.frequency * work_of(inst, candidate, *first);
+                        self.total.add(Load::of(inst, candidate, *first, data.frequency), 1.0);
                     }
                 } else {
                     // The scalar unit's reads of lane registers.
@@ -268,6 +301,16 @@ impl<'a> Greedy<'a> {
         }
     }
 
+    /// What it costs to take more of a cluster, from what is taken of it beside the average.
+    fn crowding(&self, cluster: u8, taken: Load) -> f32 {
+        let load = self.load[usize::from(cluster)];
+        let clusters = self.load.len() as f32;
+        let price = |taken: f32, load: f32, mean: f32| taken * (load / mean.max(1e-6)).powi(2);
+        let work = price(taken.work, load.work, (self.total.work / clusters).max(self.idle));
+        let collected = price(taken.collected, load.collected, self.total.collected / clusters);
+        self.temperature * (BALANCE * work + COLLECT * collected)
+    }
+
     /// Places an instruction where it costs least; `from` is where it is. Says whether it moved.
     fn place(&mut self, block: Block, i: usize, from: Option<u8>) -> bool {
         let data = &self.function.blocks[block];
@@ -275,23 +318,18 @@ impl<'a> Greedy<'a> {
         let frequency = data.frequency;
         let Some((choices, candidate)) = self.choices(inst) else { return false };
         let mentions = self.mentions(inst, frequency);
-        let mut work = [0.0; webs::MAX_CLUSTERS];
-        for (c, work) in work.iter_mut().enumerate() {
-            *work = frequency * work_of(inst, candidate, c as u8);
-        }
+        let taken: [Load; webs::MAX_CLUSTERS] = std::array::from_fn(|c| Load::of(inst, candidate, c as u8, frequency));
         if let Some(now) = from {
             self.account(&mentions, now, -1.0);
-            self.load[usize::from(now)] -= work[usize::from(now)];
+            self.load[usize::from(now)].add(taken[usize::from(now)], -1.0);
         }
         let mut best = (f32::INFINITY, from.unwrap_or(0));
-        let mean = (self.total / self.load.len() as f32).max(self.idle).max(1e-6);
         if choices.len() == 1 {
             best = (0.0, choices[0]);
         } else {
             for &c in &choices {
                 self.account(&mentions, c, 1.0);
-                let ratio = self.load[usize::from(c)] / mean;
-                let mut cost = BALANCE * self.temperature * work[usize::from(c)] * ratio * ratio;
+                let mut cost = self.crowding(c, taken[usize::from(c)]);
                 for (k, (reg, ..)) in mentions.iter().enumerate() {
                     if !mentions[..k].iter().any(|m| m.0 == *reg) {
                         cost += self.table[*reg].best(&self.costs).1;
@@ -306,15 +344,10 @@ impl<'a> Greedy<'a> {
             }
         }
         self.account(&mentions, best.1, 1.0);
-        self.load[usize::from(best.1)] += work[usize::from(best.1)];
+        self.load[usize::from(best.1)].add(taken[usize::from(best.1)], 1.0);
         self.function.blocks[block].insts[i].cluster = best.1;
         from.is_some_and(|f| f != best.1)
     }
-}
-
-/// Cycles that an instruction takes of a cluster: none if the scalar unit runs it.
-fn work_of(inst: &Inst, candidate: &Candidate, cluster: u8) -> f32 {
-    if inst.uniform { 0.0 } else { candidate.work(cluster) as f32 }
 }
 
 /// Cycles that a warp alone takes for a block: issue in order, operands by their latencies.
