@@ -11,9 +11,11 @@
 //! memory (accesses of different spaces, or to different bytes from one address, or through different
 //! arguments of which one is `restrict`, are independent; loads do not order loads), side effects and
 //! volatile accesses in order. Cycle by cycle, among the instructions whose operands are ready, the one is
-//! taken that starts the longest path of long latencies (memory, divides); on ties the first of the original
-//! order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps
-//! can have each, only instructions that do not add to them are moved up.
+//! taken that starts the longest path of long latencies (memory, divides); on ties one after which fewer words
+//! are live, if nothing keeps it from issuing, so that results do not wait in registers (code made of vectors
+//! does each step for all of their elements); else the first of the original order. If none is ready the one
+//! that will be soonest is. While more words are live than a full SM of warps can have each, only
+//! instructions that do not add to them are moved up.
 //!
 //! List scheduling by critical path: Gibbons and Muchnick, "Efficient instruction scheduling for a pipelined
 //! architecture" (1986); with an eye on pressure: Goodman and Hsu, "Code scheduling and register allocation in
@@ -167,7 +169,8 @@ fn schedule(machine: &Machine, insts: Vec<Inst>, mut live: Live, limit: i32, out
             // Short waits are not worth a detour.
             let waits = if waits < LONG { 0 } else { waits };
             let grows = if crowded { live.change(&insts[*i as usize]).max(0) } else { 0 };
-            (waits, grows, std::cmp::Reverse(if crowded { 0 } else { node.height }), *i)
+            let ends = node.ready <= cycle && live.change(&insts[*i as usize]) < 0;
+            (waits, grows, std::cmp::Reverse(if crowded { 0 } else { node.height }), !ends, *i)
         };
         let best = ready.iter().copied().min_by_key(urgency).unwrap_or(ready[0]);
         ready.retain(|i| *i != best);
