@@ -144,6 +144,22 @@ pub struct SimulationArgs {
     /// (sm.scalar-threshold).
     #[arg(long, value_name = "LANES")]
     pub scalar_threshold: Option<u32>,
+    /// Timing mode: of launches with many work-groups, time some parts and extrapolate the rest: cycles are
+    /// then estimates with an interval, and marked as such. PARTS: how many (6 or more; 8 if not said).
+    /// Results are exact.
+    #[arg(long, value_name = "PARTS", num_args = 0..=1, default_missing_value = "8", require_equals = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(6..))]
+    pub sample: Option<u32>,
+    /// Of launches that are alike (the same code on the same sizes) time the first N (4 if not said) and then
+    /// those whose number is a power of two; the others run functionally, and what they would take is
+    /// extrapolated, with an interval, and marked as such. Implies --warm.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "4", require_equals = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..))]
+    pub alike: Option<u32>,
+    /// Launches that run functionally between timed ones keep L2 warm: the next timed one finds the lines that
+    /// they touched. They run on one host thread.
+    #[arg(long)]
+    pub warm: bool,
 }
 
 impl SimulationArgs {
@@ -166,6 +182,8 @@ impl SimulationArgs {
             jit: self.jit,
             scalar_threshold: self.scalar_threshold,
             printf_room: self.printf_buffer,
+            sample: self.sample,
+            warm: self.warm || self.alike.is_some(),
             ..Options::default()
         }
     }

@@ -52,7 +52,7 @@ fn run_first(path: &str, mode: Mode, plan: Option<&LaunchPlan>) -> (Case, Arc<Im
 
 /// Tells a session of a launch of `saxpy` that ran as planned.
 fn launch(session: &Session, image: &Arc<Image>, statistics: Result<&Statistics, &Fault>, started: u64) -> LaunchPlan {
-    let plan = session.begin_launch("saxpy");
+    let plan = session.begin_launch("saxpy", String::new);
     tell(session, &plan, image, statistics, started);
     plan
 }
@@ -92,20 +92,20 @@ fn plans_follow_the_options() {
         &[("HEDDLE_TIMING", "step:2-3,5;other:1"), ("HEDDLE_RECORD", "/nowhere"), ("HEDDLE_RECORD_ONLY", "step:4")],
         None,
     );
-    let steps: Vec<LaunchPlan> = (0..6).map(|_| session.begin_launch("step")).collect();
+    let steps: Vec<LaunchPlan> = (0..6).map(|_| session.begin_launch("step", String::new)).collect();
     let timed: Vec<bool> = steps.iter().map(|p| p.mode == Mode::Timing).collect();
     assert_eq!(timed, [false, true, true, false, true, false]);
     // Empty where functional launches ran since the last timed one.
     assert_eq!(steps.iter().map(|p| p.cold).collect::<Vec<_>>(), [false, true, false, false, true, false]);
     assert_eq!(steps.iter().map(|p| p.record).collect::<Vec<_>>(), [false, false, false, true, false, false]);
-    let other = session.begin_launch("other");
+    let other = session.begin_launch("other", String::new);
     assert_eq!((other.number, other.occurrence, other.mode), (7, 1, Mode::Timing));
 
     let warm = self::session(&[("HEDDLE_TIMING", "*:2"), ("HEDDLE_TIMING_CACHES", "warm")], None);
-    assert!(!warm.begin_launch("k").cold && !warm.begin_launch("k").cold);
+    assert!(!warm.begin_launch("k", String::new).cold && !warm.begin_launch("k", String::new).cold);
     let all = self::session(&[("HEDDLE_MODE", "timing")], None);
     assert!((0..3).all(|_| {
-        let plan = all.begin_launch("k");
+        let plan = all.begin_launch("k", String::new);
         plan.mode == Mode::Timing && !plan.cold && !plan.record
     }));
 }
@@ -123,7 +123,7 @@ fn outputs_say_what_was_launched() {
     let (_, image, functional) = run_first("test-kernels/saxpy/case.json", Mode::Functional, None);
     session.host_call("clCreateContext", 5, 10, 20);
     launch(&session, &image, Ok(&functional.total), 1000);
-    let plan = session.begin_launch("saxpy");
+    let plan = session.begin_launch("saxpy", String::new);
     assert!(plan.options.record.time_line, "its page has a time line");
     let (_, _, timed) = run_first("test-kernels/saxpy/case.json", Mode::Timing, Some(&plan));
     tell(&session, &plan, &image, Ok(&timed.total), 2000);
@@ -169,7 +169,7 @@ fn index(folder: &Path, mode: &str, names: &[&str], image: &Arc<Image>, statisti
     let report = folder.join(mode);
     let session = session(&[("HEDDLE_MODE", mode), ("HEDDLE_REPORT", report.to_str().unwrap())], Some(folder));
     for name in names {
-        let plan = session.begin_launch(name);
+        let plan = session.begin_launch(name, String::new);
         // The page of a launch needs the kernel's code.
         let mut image = Image::clone(image);
         image.metadata.kernels[0].name = name.to_string();
@@ -332,7 +332,7 @@ fn record(session: &Session, path: &str) -> Option<PathBuf> {
     let (global, local) = (&spec.global[..], &spec.local.clone().unwrap()[..]);
     let offset = spec.offset.clone().unwrap_or_else(|| vec![0; global.len()]);
     let description = Description { header, source: &source, global, local, offset: &offset, arguments: &arguments };
-    let plan = session.begin_launch(&spec.kernel);
+    let plan = session.begin_launch(&spec.kernel, String::new);
     let pending = session.begin_recording(&plan, &description, &|at, bytes| contents(&before, at, bytes))?;
     session.end_recording(pending, &|at, bytes| contents(&after, at, bytes), true);
     Some(session.options().record.as_ref()?.join(format!("{:04}-{}", plan.number, spec.kernel)).join("case.json"))
@@ -369,7 +369,7 @@ fn recorded_launches_replay() {
         Array::read(&cases.join("0001-saxpy").join(typed["buffers"]["x"]["npy"].as_str().unwrap())).unwrap().dtype.to_string(),
         "float32"
     );
-    session.leave_out(&session.begin_launch("indirect"), "indirect", "it follows pointers in memory");
+    session.leave_out(&session.begin_launch("indirect", String::new), "indirect", "it follows pointers in memory");
     let left_out = fs::read_to_string(cases.join("left-out.txt")).unwrap();
     assert_eq!(left_out, "launch 10, kernel `indirect`: it follows pointers in memory\n");
 }

@@ -13,8 +13,9 @@ use heddle::options::SimulationArgs;
 use heddle_object::{Image, read};
 use heddle_report::HostTimes;
 use heddle_runtime::case::{COMMAND_LINE, Case};
+use heddle_runtime::picks::Picks;
 use heddle_runtime::quick::Quick;
-use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, Refusal, RunError, Simulator, run_case};
+use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, Refusal, RunError, Simulator, TimedLaunches, run_chosen};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options};
 use heddle_target::Machine;
@@ -68,6 +69,12 @@ pub struct Run {
     /// Run this object instead of compiling the case's source.
     #[arg(long, value_name = "FILE")]
     object: Option<PathBuf>,
+    /// Time these launches of the case, and run the others functionally: kernel names, in which * stands for any
+    /// characters, and which launches of each kernel, counted from 1: 'sgemm*:2-3,7', '*:10', 'step:5-',
+    /// 'step:5-/10' (one in ten). '#3' counts all launches, '@HASH:1' those of the same code and sizes. May be
+    /// repeated.
+    #[arg(long, value_name = "NAME[:RANGES]")]
+    timing: Vec<Picks>,
     #[command(flatten)]
     simulation: SimulationArgs,
     /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised
@@ -198,7 +205,15 @@ impl Run {
         self.codegen.check(machine).map_err(Failure::input)?;
         let wrong = |message: &str| Err(Failure::input(message));
         let timing = self.mode() == Mode::Timing;
-        for (given, option) in [(self.trace.is_some(), "--trace"), (self.profile, "--profile")] {
+        let simulation = &self.simulation;
+        for (given, option) in [
+            (self.trace.is_some(), "--trace"),
+            (self.profile, "--profile"),
+            (!self.timing.is_empty(), "--timing"),
+            (simulation.sample.is_some(), "--sample"),
+            (simulation.alike.is_some(), "--alike"),
+            (simulation.warm, "--warm"),
+        ] {
             if given && !timing {
                 return wrong(&format!("{option} needs --mode timing: functional mode knows no cycles"));
             }
@@ -306,7 +321,8 @@ impl Run {
         let mut terminal = Terminal { shows: !self.json_alone(), shown: Ok(()), printed: Vec::new() };
         let options = self.simulator_options();
         let simulator = Simulator { machine, mode: self.mode(), options: &options };
-        let outcome = run_case(case, image, &simulator, &mut terminal);
+        let timed = TimedLaunches { picks: self.timing.clone(), alike: self.simulation.alike };
+        let outcome = run_chosen(case, image, &simulator, &timed, &mut terminal);
         let Terminal { shown, printed, .. } = terminal;
         shown?;
         let name = self.case.display();

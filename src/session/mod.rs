@@ -19,7 +19,6 @@
 mod options;
 mod outputs;
 mod pages;
-mod picks;
 pub mod record;
 pub mod results;
 mod state;
@@ -31,8 +30,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 pub use heddle_report::session_trace::CommandTimes;
+pub use heddle_runtime::picks::{PickedLaunches, Picks};
 pub use options::{Check, DeviceType, ExecOptions, TimingCaches, variables};
-pub use picks::{PickedLaunches, Picks};
 
 use crate::driver::CompileOptions;
 use heddle_frontend::FrontendOptions;
@@ -79,6 +78,10 @@ pub struct LaunchPlan {
     pub record: bool,
     /// The simulator's options: checks, limits, and what to record by time.
     pub options: Options,
+    /// The hash of its code and sizes, if somebody wants to know.
+    pub hash: Option<String>,
+    /// It runs functionally, but what it would take follows from launches like it: [`Session::extrapolate`].
+    pub extrapolated: bool,
     /// Which of the kernels.
     kernel: usize,
     /// The report has a page of this launch.
@@ -205,13 +208,18 @@ impl Session {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// A launch of a kernel begins.
-    pub fn begin_launch(&self, kernel: &str) -> LaunchPlan {
+    /// A launch of a kernel begins; `hash` makes the [hash](heddle_runtime::alike::launch_hash) of its code and
+    /// sizes, if that is wanted.
+    pub fn begin_launch(&self, kernel: &str, hash: impl FnOnce() -> String) -> LaunchPlan {
+        let options = &self.options;
+        let listed = options.json.is_some() && self.may_time();
+        let wanted = listed || options.simulation.alike.is_some() || Picks::need_hashes(&options.timing);
+        let hash = wanted.then(hash);
         let mut state = lock(&self.state);
-        let begun = state.begin(kernel, &self.options);
-        let mode = if begun.timed || self.options.mode == Mode::Timing { Mode::Timing } else { Mode::Functional };
+        let begun = state.begin(kernel, hash.as_deref(), options);
+        let mode = if begun.timed { Mode::Timing } else { Mode::Functional };
         let page = mode == Mode::Timing && self.options.report.is_some() && state.takes_page(begun.kernel);
-        let cold = state.finds_cold_caches(mode) && self.options.timing_caches == TimingCaches::Cold;
+        let cold = state.finds_cold_caches(mode) && !self.functional.warm && options.timing_caches == TimingCaches::Cold;
         drop(state);
         let options = match mode {
             Mode::Functional => self.functional.clone(),
@@ -224,8 +232,17 @@ impl Session {
             cold,
             record: begun.record,
             options,
+            hash,
+            extrapolated: begun.extrapolated,
             kernel: begun.kernel,
             page,
+        }
+    }
+
+    /// A launch that the plan calls extrapolated has run functionally: adds what it would have taken.
+    pub fn extrapolate(&self, plan: &LaunchPlan, statistics: &mut Statistics) {
+        if let Some(hash) = plan.hash.as_deref().filter(|_| plan.extrapolated) {
+            lock(&self.state).extrapolate(hash, statistics);
         }
     }
 

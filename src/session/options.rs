@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, Parser, ValueEnum, ValueHint};
 
-use super::picks::Picks;
 use crate::driver::CompileOptions;
 use crate::options::{CodegenArgs, MachineArgs, SimulationArgs};
 use heddle_frontend::FrontendOptions;
+use heddle_runtime::picks::Picks;
 use heddle_runtime::run::Mode;
 use heddle_sim::Options;
 use heddle_target::Machine;
@@ -27,8 +27,9 @@ pub struct ExecOptions {
     #[arg(long, value_enum, default_value = "functional")]
     pub mode: Mode,
     /// Time these launches, and run the others functionally: kernel names, in which * stands for any
-    /// characters, and which launches of each kernel, counted from 1: 'sgemm*:2-3,7', '*:10', 'step:5-'. May
-    /// be repeated.
+    /// characters, and which launches of each kernel, counted from 1: 'sgemm*:2-3,7', '*:10', 'step:5-',
+    /// 'step:5-/10' (one in ten). '#3' counts all launches of the program, '@HASH:1' those of the same code and
+    /// sizes, whose hashes are in --json. May be repeated.
     #[arg(long, value_name = "NAME[:RANGES]")]
     pub timing: Vec<Picks>,
     /// What a launch of --timing finds in the caches if others ran functionally since the last timed one. Cold:
@@ -278,6 +279,14 @@ impl ExecOptions {
             return Err("--check=races, uninitialised and all change the code, so that cycles of --timing would mean \
                         nothing; check in one run and time in another"
                 .into());
+        }
+        let simulation = &self.simulation;
+        for (given, option) in
+            [(simulation.sample.is_some(), "--sample"), (simulation.alike.is_some(), "--alike"), (simulation.warm, "--warm")]
+        {
+            if given && !timed && self.timing.is_empty() {
+                return Err(format!("{option} is about timed launches: --mode timing, or --timing NAME"));
+            }
         }
         if !self.record_only.is_empty() && self.record.is_none() {
             return Err("--record-only says which launches --record FOLDER keeps; there is no --record".into());

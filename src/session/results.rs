@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::outputs;
 use heddle_report::grouped;
+use heddle_sim::statistics::Sampling;
 
 /// A kernel's launches together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct KernelResults {
     pub energy_pj: f64,
     /// Bytes from and to device memory of the timed ones.
     pub dram_bytes: u64,
+    /// Of how many launches cycles were extrapolated, and how sure they are.
+    pub sampling: Option<Sampling>,
     /// Host time, in seconds.
     pub host_seconds: f64,
 }
@@ -91,6 +94,9 @@ impl Results {
                     mine.energy_pj += k.energy_pj;
                     mine.dram_bytes += k.dram_bytes;
                     mine.host_seconds += k.host_seconds;
+                    if let Some(sampling) = &k.sampling {
+                        mine.sampling.get_or_insert_default().add(sampling);
+                    }
                 }
             }
         }
@@ -119,11 +125,24 @@ impl Results {
             counted(self.kernels.len() as u64, "kernel", "kernels"),
             seconds(host)
         );
+        let mut sampling: Option<Sampling> = None;
+        for s in self.kernels.iter().filter_map(|k| k.sampling.as_ref()) {
+            sampling.get_or_insert_default().add(s);
+        }
         if timed > 0 {
             let time = seconds(cycles as f64 / (self.clock_mhz.max(1e-6) * 1e6));
-            let _ = write!(out, "; {} timed: {} cycles ({time}), {:.3} µJ", grouped(timed), grouped(cycles), pj * 1e-6);
+            let _ = write!(
+                out,
+                "; {} timed: {} cycles ({time}), {:.3} µJ",
+                grouped(timed),
+                heddle_report::marked(cycles, sampling.as_ref()),
+                pj * 1e-6
+            );
         }
         out.push('\n');
+        if let Some(sampling) = &sampling {
+            let _ = writeln!(out, "heddle: {}", heddle_report::sampling_note(sampling, cycles));
+        }
         let mut kernels: Vec<&KernelResults> = self.kernels.iter().collect();
         kernels.sort_by_key(|k| std::cmp::Reverse((k.cycles, k.instructions)));
         self.table(&mut out, &kernels, if timed > 0 { Some(cycles) } else { None }, instructions);
@@ -155,7 +174,7 @@ impl Results {
                     out,
                     " {:>9} {:>16} {:>6.1}% {:>7.2} µJ",
                     grouped(k.timed),
-                    grouped(k.cycles),
+                    heddle_report::marked(k.cycles, k.sampling.as_ref()),
                     share(k.cycles, all),
                     k.energy_pj * 1e-6
                 ),

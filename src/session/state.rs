@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use super::options::ExecOptions;
 use super::outputs::{Outputs, command_line};
-use super::picks::PickedLaunches;
 use super::results::{KernelResults, Results};
 use super::{LaunchPlan, LaunchResult};
 use heddle_report::html::launches::{KernelRow, LaunchRow};
+use heddle_runtime::alike::AlikeLaunches;
+use heddle_runtime::picks::PickedLaunches;
 use heddle_runtime::run::Mode;
 use heddle_sim::Statistics;
 use heddle_target::Machine;
@@ -49,6 +50,7 @@ struct Kernel {
 struct Entry {
     row: LaunchRow,
     mode: Mode,
+    hash: Option<String>,
     cold: bool,
     offset: Vec<u64>,
     queue: u64,
@@ -62,8 +64,10 @@ pub(super) struct Begun {
     pub number: u64,
     pub occurrence: u64,
     pub kernel: usize,
-    /// `--timing` picks it.
+    /// It is to be timed.
     pub timed: bool,
+    /// It would be timed, but for launches that are like it and were.
+    pub extrapolated: bool,
     /// It is to be recorded.
     pub record: bool,
 }
@@ -72,6 +76,10 @@ pub(super) struct Begun {
 pub(super) struct State {
     kernels: Vec<Kernel>,
     by_name: HashMap<String, usize>,
+    /// Launches of each hash of code and sizes, and which of them are picked.
+    by_hash: HashMap<String, (u64, PickedLaunches)>,
+    program_picks: Option<PickedLaunches>,
+    alike: Option<AlikeLaunches>,
     begun: u64,
     ended: u64,
     /// Launches that ran functionally since the last timed one.
@@ -117,6 +125,9 @@ impl State {
         State {
             kernels: Vec::new(),
             by_name: HashMap::new(),
+            by_hash: HashMap::new(),
+            program_picks: None,
+            alike: None,
             begun: 0,
             ended: 0,
             functional_since: false,
@@ -140,7 +151,7 @@ impl State {
     }
 
     /// A launch begins.
-    pub fn begin(&mut self, name: &str, options: &ExecOptions) -> Begun {
+    pub fn begin(&mut self, name: &str, hash: Option<&str>, options: &ExecOptions) -> Begun {
         let index = match self.by_name.get(name) {
             Some(index) => *index,
             None => {
@@ -160,11 +171,29 @@ impl State {
         kernel.begun += 1;
         let occurrence = kernel.begun;
         let all = options.record_only.is_empty();
+        let program = self.program_picks.get_or_insert_with(|| PickedLaunches::of_program(&options.timing));
+        let of_hash = hash.is_some_and(|hash| {
+            if !self.by_hash.contains_key(hash) {
+                self.by_hash.insert(hash.into(), (0, PickedLaunches::alike(&options.timing, hash)));
+            }
+            self.by_hash.get_mut(hash).is_some_and(|(launches, picked)| {
+                *launches += 1;
+                picked.contains(*launches)
+            })
+        });
+        let chosen =
+            options.mode == Mode::Timing || of_hash || program.contains(self.begun) || kernel.timed_picks.contains(occurrence);
+        let alike = options.simulation.alike.filter(|_| chosen).zip(hash);
+        let timed = match alike {
+            Some((first, hash)) => self.alike.get_or_insert_with(|| AlikeLaunches::new(first)).begin(hash),
+            None => chosen,
+        };
         Begun {
             number: self.begun,
             occurrence,
             kernel: index,
-            timed: kernel.timed_picks.contains(occurrence),
+            timed,
+            extrapolated: chosen && !timed,
             record: options.record.is_some() && (all || kernel.recorded_picks.contains(occurrence)),
         }
     }
@@ -190,6 +219,13 @@ impl State {
         }
     }
 
+    /// Adds to the statistics of a launch what it would have taken.
+    pub fn extrapolate(&self, hash: &str, statistics: &mut Statistics) {
+        if let Some(alike) = &self.alike {
+            alike.extrapolate(hash, statistics);
+        }
+    }
+
     /// Launches that have ended.
     pub fn launches(&self) -> u64 {
         self.ended
@@ -204,18 +240,28 @@ impl State {
     pub fn end(&mut self, plan: &LaunchPlan, result: &LaunchResult, page: Option<String>) -> bool {
         self.ended += 1;
         let timed = plan.mode == Mode::Timing;
+        let known = result.outcome.ok().and_then(|s| s.timing.as_ref());
+        let interval = known.and_then(|t| t.sampling);
+        if let (Some(alike), Some(hash), Ok(statistics)) =
+            (&mut self.alike, plan.hash.as_deref().filter(|_| timed), result.outcome)
+        {
+            alike.timed(hash, statistics);
+        }
         let host_seconds = result.host.as_secs_f64();
         let Some(kernel) = self.kernels.get_mut(plan.kernel) else { return false };
         let row = &mut kernel.row;
         row.launches += 1;
         row.timed += u64::from(timed);
+        if let Some(interval) = interval {
+            row.sampling.get_or_insert_default().add(&interval);
+        }
         row.host_seconds += host_seconds;
         row.faults += u64::from(result.outcome.is_err());
         if let Ok(s) = result.outcome {
             row.work_items += s.work_items;
             row.instructions += s.instructions;
             kernel.work_groups += s.work_groups;
-            if timed {
+            if known.is_some() {
                 row.cycles += s.cycles().unwrap_or(0);
                 row.energy_pj += s.energy_pj.values().sum::<f64>();
                 row.dram_bytes += dram_bytes(s);
@@ -246,7 +292,7 @@ impl State {
             return;
         }
         let statistics = result.outcome.ok();
-        let timed = statistics.filter(|_| plan.mode == Mode::Timing);
+        let timed = statistics.filter(|s| s.timing.is_some());
         let whole = self.keeps_statistics && timed.is_some() && self.whole < MOST_WHOLE;
         self.whole += usize::from(whole);
         self.entries.push(Entry {
@@ -261,12 +307,14 @@ impl State {
                 work_items: statistics.map_or(0, |s| s.work_items),
                 instructions: statistics.map_or(0, |s| s.instructions),
                 cycles: timed.and_then(Statistics::cycles),
+                sampling: timed.and_then(|s| s.timing.as_ref()?.sampling),
                 energy_pj: timed.map(|s| s.energy_pj.values().sum()),
                 dram_bytes: timed.map(dram_bytes),
                 host_seconds: result.host.as_secs_f64(),
                 page,
             },
             mode: plan.mode,
+            hash: plan.hash.clone(),
             cold: plan.cold,
             offset: result.offset.into(),
             queue: result.queue,
@@ -357,7 +405,7 @@ impl State {
                 let r = &k.row;
                 json!({
                     "kernel": k.name, "launches": r.launches, "timed": r.timed, "faults": r.faults,
-                    "host_seconds": r.host_seconds, "dram_bytes": r.dram_bytes, "energy_pj": r.energy_pj,
+                    "host_seconds": r.host_seconds, "dram_bytes": r.dram_bytes, "energy_pj": r.energy_pj, "sampling": r.sampling,
                     "statistics": k.statistics,
                 })
             })
@@ -381,8 +429,14 @@ impl State {
                         value["statistics"] = counts;
                         if let Some(cycles) = r.cycles {
                             value["statistics"]["timing"] = json!({ "cycles": cycles });
+                            if let Some(sampling) = r.sampling {
+                                value["statistics"]["timing"]["sampling"] = json!(sampling);
+                            }
                         }
                     }
+                }
+                if let Some(hash) = &e.hash {
+                    value["hash"] = hash.as_str().into();
                 }
                 if e.mode == Mode::Timing {
                     value["cold_caches"] = e.cold.into();
@@ -423,6 +477,7 @@ impl State {
             cycles: k.row.cycles,
             energy_pj: k.row.energy_pj,
             dram_bytes: k.row.dram_bytes,
+            sampling: k.row.sampling,
             host_seconds: k.row.host_seconds,
         };
         Results {

@@ -34,7 +34,7 @@ use serde_json::json;
 
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{Mode, Outcome};
-use heddle_sim::statistics::{Accesses, Forms, HierarchyStatistics, PoolStatistics, STATIC, Stalls, TimingStatistics};
+use heddle_sim::statistics::{Accesses, Forms, HierarchyStatistics, PoolStatistics, STATIC, Sampling, Stalls, TimingStatistics};
 use heddle_sim::{Fault, Statistics};
 use heddle_target::Machine;
 
@@ -117,6 +117,36 @@ pub fn dropped(printed: &Printed, room: u32) -> Option<String> {
     })
 }
 
+/// Cycles, with their interval if a part of them was extrapolated.
+pub fn estimated(t: &TimingStatistics) -> String {
+    match &t.sampling {
+        Some(s) => format!("{} ± {}", marked(t.cycles, Some(s)), grouped(s.half_width().ceil() as u64)),
+        None => grouped(t.cycles),
+    }
+}
+
+/// Cycles, marked if a part of them was extrapolated.
+pub fn marked(cycles: u64, sampling: Option<&Sampling>) -> String {
+    if sampling.is_some() { format!("≈{}", grouped(cycles)) } else { grouped(cycles) }
+}
+
+/// What to say of cycles of which a part was extrapolated.
+pub fn sampling_note(s: &Sampling, cycles: u64) -> String {
+    let plural = if s.launches == 1 { "" } else { "es" };
+    format!(
+        "sampled: {} launch{plural}; timed {:.2} % of their {} warp instructions, extrapolated the rest. Cycles ± {:.2} % \
+         ({:.0} % confidence: spread {:.2} %, allowance {:.2} %); what else depends on time or caches is scaled, without \
+         an interval of its own",
+        grouped(s.launches),
+        percent(s.timed_instructions as f64, s.instructions as f64),
+        grouped(s.instructions),
+        percent(s.half_width(), cycles as f64),
+        s.confidence * 100.0,
+        percent(s.spread, cycles as f64),
+        percent(s.allowance, cycles as f64),
+    )
+}
+
 /// A number with thousands separators.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -146,7 +176,7 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
     let mode = if mode == Mode::Timing { "timing" } else { "functional" };
     let _ = writeln!(out, "machine {} · warps of {} · {mode} mode", machine.name, machine.warp_size);
     for (kernel, s) in &outcome.launches {
-        let cycles = s.timing.as_ref().map_or(String::new(), |t| format!(", {} cycles", grouped(t.cycles)));
+        let cycles = s.timing.as_ref().map_or(String::new(), |t| format!(", {} cycles", estimated(t)));
         let _ = writeln!(
             out,
             "  {kernel}: {} work-items in {} work-groups, {} warp instructions{cycles}",
@@ -209,8 +239,11 @@ fn part<'a>(out: &mut String, name: &str, pj: f64, total: f64, components: impl 
 fn time(out: &mut String, s: &Statistics, t: &TimingStatistics, machine: &Machine) {
     let _ = writeln!(out, "\ntime");
     let seconds = t.cycles as f64 / (machine.clock_mhz * 1e6);
-    let _ =
-        writeln!(out, "  cycles                {:>16}   {:.3} ms at {} MHz", grouped(t.cycles), seconds * 1e3, machine.clock_mhz);
+    let cycles = marked(t.cycles, t.sampling.as_ref());
+    let _ = writeln!(out, "  cycles                {cycles:>16}   {:.3} ms at {} MHz", seconds * 1e3, machine.clock_mhz);
+    if let Some(sampling) = &t.sampling {
+        let _ = writeln!(out, "    {}", sampling_note(sampling, t.cycles));
+    }
     let per_cycle = s.instructions as f64 / t.cycles.max(1) as f64;
     let _ = writeln!(out, "  instructions a cycle  {per_cycle:>16.3}");
     let _ = writeln!(

@@ -4,6 +4,7 @@
 //!
 //! - [`case`]: case files (DESIGN §8); [`quick`] makes one of a command line's words.
 //! - [`run`]: runs a case on the simulator and compares what it leaves in buffers; a device between launches.
+//! - [`picks`]: which launches are meant; [`alike`]: launches that are like others.
 //! - [`array`]: typed arrays, read from and written to `.npy`.
 //! - [`printf`]: what kernels print.
 //!
@@ -22,8 +23,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod alike;
 pub mod array;
 pub mod case;
+pub mod picks;
 pub mod printf;
 pub mod quick;
 pub mod run;

@@ -2,10 +2,12 @@
 //!
 //! - [`device`]: a device between launches, and the launch itself.
 //! - [`arguments`]: what a kernel finds in the constant bank.
+//! - `choose`: which launches are timed.
 //! - `limits`: what the machine allows, and work-group sizes for launches that give none.
 //! - `stale`: which L1 lines the driver must invalidate (K6).
 
 pub mod arguments;
+mod choose;
 pub mod device;
 mod limits;
 mod stale;
@@ -15,7 +17,9 @@ use std::time::Duration;
 
 use super::array::Array;
 use super::case::{Case, Placement};
+use super::picks::Picks;
 use super::printf::Printed;
+use choose::Chooser;
 pub use device::{DeviceState, Launched, Request};
 use heddle_object::Image;
 use heddle_sim::{DeviceMemory, Fault, Options, Statistics};
@@ -96,11 +100,34 @@ impl Observer for () {
 /// A case's buffers by name, with their device addresses and contents.
 type Buffers<'a> = BTreeMap<&'a str, (u64, Array)>;
 
+/// Which launches of a case are timed in timing mode.
+#[derive(Clone, Debug, Default)]
+pub struct TimedLaunches {
+    /// Those that are picked; none: all.
+    pub picks: Vec<Picks>,
+    /// Of those that are alike, so many one after the other and then fewer ([`alike`](super::alike)).
+    pub alike: Option<u32>,
+}
+
 /// Runs a case's launches on compiled code.
 ///
 /// # Errors
 /// See [`RunError`]. Results that differ from the expected ones are in the outcome.
 pub fn run_case(case: &Case, image: &Image, simulator: &Simulator, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+    run_chosen(case, image, simulator, &TimedLaunches::default(), observer)
+}
+
+/// Runs a case's launches; in timing mode those that are not chosen run functionally.
+///
+/// # Errors
+/// As [`run_case`].
+pub fn run_chosen(
+    case: &Case,
+    image: &Image,
+    simulator: &Simulator,
+    timed: &TimedLaunches,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
     let limit = simulator.machine.memory.device_bytes;
     let mut memory = match simulator.mode == Mode::Functional && simulator.options.check_uninitialised {
         true => DeviceMemory::spread(limit),
@@ -111,13 +138,14 @@ pub fn run_case(case: &Case, image: &Image, simulator: &Simulator, observer: &mu
     let mut device = DeviceState::new(memory, simulator.machine);
     let data = device.load(0, image).map_err(|e| RunError::Input(e.to_string()))?;
     let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
+    let mut chooser = Chooser::new(timed, simulator, image);
     for (number, spec) in case.launches.iter().enumerate() {
         // With one launch there is nothing to tell apart.
         let place = if case.launches.len() > 1 { format!("launches[{number}]: ") } else { String::new() };
         let placed = |m: String| RunError::Input(format!("{place}{m}"));
         let arguments = spec.arguments().map_err(placed)?;
         let request = Request { addresses: &addresses, buffers: &case.buffers, ..Request::by_address(spec, 0, &arguments, data) };
-        let launched = device.launch(image, &request, simulator, observer).map_err(|e| match e {
+        let launched = chooser.launch(&mut device, &request, observer).map_err(|e| match e {
             RunError::Input(m) => placed(m),
             RunError::Refused(Refusal { kind, message }) => Refusal::new(kind, format!("{place}{message}")).into(),
             fault => fault,

@@ -6,6 +6,7 @@
 //! static content.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,11 +15,14 @@ use super::check::Checker;
 use super::exec::strands::{self, Lost};
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
 use super::fault::{Fault, FaultKind};
+use super::features::{ClassShares, GroupFeatures, weight};
 use super::memory::DeviceMemory;
 use super::program::{BasicBlock, End, Program};
+use super::residency::residency;
 use super::statistics::Statistics;
+use super::touches::{Touch, Touches};
 use super::warp::Control;
-use super::{Descriptor, Launch, Options, Simulation, energy, host_threads, jit};
+use super::{Descriptor, Hierarchy, Launch, Options, Simulation, energy, host_threads, jit};
 use heddle_isa::Special;
 use heddle_isa::surface::SurfaceIds;
 
@@ -74,7 +78,8 @@ impl BlockCounts {
         }
     }
 
-    fn add(&mut self, other: &BlockCounts) {
+    /// Adds others.
+    pub fn add(&mut self, other: &BlockCounts) {
         for (a, b) in self.executions.iter_mut().zip(&other.executions) {
             *a += b;
         }
@@ -145,6 +150,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 sm: 0,
                 private_base: 0,
                 checker: None,
+                touches: None,
                 local_banks: 0,
                 access: None,
                 check_marks: options.check_marks,
@@ -301,12 +307,79 @@ struct Worker<'a, const N: usize> {
     /// Memory of the work-group.
     local: Vec<u128>,
     counts: BlockCounts,
+    /// What tells work-groups apart, if somebody wants to know.
+    groups: Option<GroupObserver>,
 }
 
 impl<const N: usize> Worker<'_, N> {
-    fn finish(mut self) -> BlockCounts {
+    fn finish(mut self) -> (BlockCounts, ClassShares) {
         self.counts.settle(N as u64);
-        self.counts
+        (self.counts, self.groups.map(|g| g.shares).unwrap_or_default())
+    }
+}
+
+/// Finds what each work-group executed from what a host thread has counted.
+struct GroupObserver {
+    weights: Vec<u64>,
+    /// The sum of all counts with their weights before the work-group.
+    before: u64,
+    /// Instructions of each of its warps.
+    warps: Vec<u64>,
+    shares: ClassShares,
+}
+
+impl GroupObserver {
+    fn new(blocks: usize, warps: usize) -> GroupObserver {
+        let weights = (0..blocks).map(weight).collect();
+        GroupObserver { weights, before: 0, warps: vec![0; warps], shares: ClassShares::default() }
+    }
+
+    /// A work-group has ended.
+    fn ended(&mut self, counts: &BlockCounts) {
+        let entries = counts.executions.iter().zip(&counts.whole).map(|(e, w)| e.wrapping_add(*w));
+        let sum = entries.zip(&self.weights).fold(0u64, |sum, (n, w)| sum.wrapping_add(n.wrapping_mul(*w)));
+        self.shares.add(&GroupFeatures {
+            signature: sum.wrapping_sub(std::mem::replace(&mut self.before, sum)),
+            instructions: self.warps.iter().sum(),
+            longest: self.warps.iter().copied().max().unwrap_or(0),
+        });
+        self.shares.coarsen();
+        self.warps.fill(0);
+    }
+}
+
+/// What work-groups did that ran functionally in the middle of a launch.
+pub struct Part {
+    /// Executions of blocks.
+    pub counts: BlockCounts,
+    /// How many there were of each class.
+    pub shares: ClassShares,
+}
+
+/// Runs some work-groups of a launch, one after the other, and tells which lines of memory they touched, as if
+/// `together` of them had run side by side: the first that each touched, then the second of each, and so on.
+///
+/// # Errors
+/// The first fault.
+pub fn part<const N: usize>(
+    run: Simulation,
+    groups: Range<u64>,
+    together: u64,
+    touched: &mut dyn FnMut(Touch),
+) -> Result<Part, Box<Fault>> {
+    // In order, so that the caches are left the same each time.
+    let options = Options { threads: 1, ..run.options.clone() };
+    let memory = &run.machine.memory;
+    let touches = RefCell::new(Touches::new(memory.line_bytes, memory.sector_bytes, together));
+    let mut groups = WorkGroups::<N>::new(Simulation { options: &options, ..run }, groups);
+    groups.observes = true;
+    // No surface is in bounds for accesses on frequent paths: all are seen.
+    groups.quiet_descriptors = run.launch.descriptors.iter().map(|d| Descriptor { bounds: (0, 0), ..d.clone() }).collect();
+    let (counts, shares) = groups.work(Some(&touches), || touches.borrow_mut().end_group(&mut *touched));
+    touches.borrow_mut().flush(&mut *touched);
+    match groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        Some((_, fault)) => Err(Box::new(fault)),
+        None => Ok(Part { counts, shares }),
     }
 }
 
@@ -314,8 +387,10 @@ impl<const N: usize> Worker<'_, N> {
 struct WorkGroups<'a, const N: usize> {
     run: Simulation<'a>,
     interpreter: Interpreter<'a, N>,
-    /// Work-groups of the launch.
-    total: u64,
+    /// Behind the last work-group.
+    end: u64,
+    /// Whether it is wanted what each work-group executed.
+    observes: bool,
     /// Warps of a work-group.
     warps: usize,
     /// Host threads.
@@ -357,27 +432,50 @@ fn local_ids<const N: usize>([sx, sy, _]: [u32; 3], first: u32, items: u32) -> [
     [xs, ys, zs]
 }
 
+/// Runs a launch on one host thread and keeps L2 warm.
+///
+/// # Errors
+/// The first fault.
+pub(super) fn warming(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
+    let held = residency(&run.launch.program.header, run.machine, run.launch.local, run.launch.local_bytes);
+    let together = u64::from(held.groups.max(1)) * u64::from(run.machine.sm.count);
+    let all = 0..run.launch.groups().iter().map(|g| u64::from(*g)).product();
+    let ran = hierarchy.warm(run.memory, |touched| match run.machine.warp_size {
+        8 => part::<8>(run, all.clone(), together, touched),
+        16 => part::<16>(run, all.clone(), together, touched),
+        64 => part::<64>(run, all.clone(), together, touched),
+        _ => part::<32>(run, all.clone(), together, touched),
+    })?;
+    let warps = run.launch.local.iter().product::<u32>().div_ceil(run.machine.warp_size);
+    let mut statistics = energy::count(run.launch.program, &ran.counts, run.machine);
+    statistics.work_items = run.launch.global.iter().map(|g| u64::from(*g)).product();
+    statistics.work_groups = all.end;
+    statistics.warps = all.end * u64::from(warps);
+    Ok(statistics)
+}
+
 fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault>> {
-    let groups = WorkGroups::<N>::new(run);
+    let all: u64 = run.launch.groups().iter().map(|g| u64::from(*g)).product();
+    let groups = WorkGroups::<N>::new(run, 0..all);
     let started = Instant::now();
     let shared = &groups;
     let counts = std::thread::scope(|scope| {
         let mut helpers = Vec::new();
         // Most launches of many programs end sooner than threads begin.
-        let mut counts = shared.work(|| {
+        let (mut counts, _) = shared.work(None, || {
             if helpers.is_empty() && shared.threads > 1 && started.elapsed() >= ALONE {
-                helpers.extend((1..shared.threads).map(|_| scope.spawn(move || shared.work(|| {}))));
+                helpers.extend((1..shared.threads).map(|_| scope.spawn(move || shared.work(None, || {}))));
             }
         });
         for helper in helpers {
             match helper.join() {
-                Ok(c) => counts.add(&c),
+                Ok((c, _)) => counts.add(&c),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
         counts
     });
-    let (total, warps) = (groups.total, groups.warps);
+    let (total, warps) = (all, groups.warps);
     if let Some((_, fault)) = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
         return Err(Box::new(fault));
     }
@@ -389,10 +487,10 @@ fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault
 }
 
 impl<'a, const N: usize> WorkGroups<'a, N> {
-    /// Of a launch none of whose work-groups has begun.
-    fn new(run: Simulation<'a>) -> Self {
+    /// Work-groups of a launch, none of which has begun.
+    fn new(run: Simulation<'a>, groups: Range<u64>) -> Self {
         let Simulation { launch, memory, options, .. } = run;
-        let total: u64 = launch.groups().iter().map(|g| u64::from(*g)).product();
+        let total = groups.end - groups.start;
         // Races are reported in the order of work-groups.
         let wanted = if options.check_races { 1 } else { options.threads };
         let threads = if wanted == 0 { host_threads() } else { wanted }.min(total.max(1) as usize);
@@ -405,11 +503,12 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         WorkGroups {
             run,
             interpreter: Interpreter::new(launch.program, prepare::<N>(launch.program), options.max_instructions),
-            total,
+            end: groups.end,
+            observes: false,
             warps: launch.local.iter().product::<u32>().div_ceil(N as u32) as usize,
             threads,
             quiet_descriptors,
-            next: AtomicU64::new(0),
+            next: AtomicU64::new(groups.start),
             // Several groups a step keep the counter cold when groups are short.
             step: (total / (threads as u64 * 64)).clamp(1, 64),
             stop: AtomicU64::new(u64::MAX),
@@ -418,7 +517,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
     }
 
     /// What a host thread does: runs work-groups until there are none, and `ran` after each. Returns what it counted.
-    fn work(&self, mut ran: impl FnMut()) -> BlockCounts {
+    fn work(&self, touches: Option<&RefCell<Touches>>, mut ran: impl FnMut()) -> (BlockCounts, ClassShares) {
         let Simulation { launch, memory, options, progress, .. } = self.run;
         let program = launch.program;
         let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
@@ -429,23 +528,29 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
                 warp.lanes.quiet_descriptors = &self.quiet_descriptors;
             }
+            if touches.is_some() {
+                (warp.lanes.touches, warp.lanes.local_banks) = (touches, 1);
+                warp.lanes.quiet_descriptors = &self.quiet_descriptors;
+            }
             warp
         };
         let mut worker: Worker<N> = Worker {
             warps: (0..self.warps).map(new_warp).collect(),
             local: local_memory(launch.local_bytes),
             counts: BlockCounts::new(program),
+            groups: self.observes.then(|| GroupObserver::new(program.blocks.len(), self.warps)),
         };
         let whole = launch.local.iter().product::<u32>() % N as u32 == 0;
         // Compiled code does not say which registers it reads.
         let watched = Lost::new(&self.run).is_some();
-        let tier = jit::Tier::new(program, options, self.total, whole, self.threads);
+        let first = self.next.load(Ordering::Relaxed).min(self.end);
+        let tier = jit::Tier::new(program, options, self.end - first, whole, self.threads);
         loop {
             let start = self.next.fetch_add(self.step, Ordering::Relaxed);
-            if start >= self.total {
+            if start >= self.end {
                 return worker.finish();
             }
-            let end = (start + self.step).min(self.total);
+            let end = (start + self.step).min(self.end);
             for number in start..end {
                 if number > self.stop.load(Ordering::Relaxed) {
                     return worker.finish();
@@ -459,6 +564,9 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 if let Err(fault) = result {
                     self.stop_at(number, *fault);
                     return worker.finish();
+                }
+                if let Some(groups) = &mut worker.groups {
+                    groups.ended(&worker.counts);
                 }
                 ran();
             }
@@ -508,12 +616,16 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                     checker.borrow_mut().run_warp(warp.number);
                 }
                 let limit = self.run.options.max_instructions;
+                let before = *budget;
                 let from = match compiled {
                     Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, limit),
                     None => Some(0),
                 };
                 if let Some(from) = from {
                     self.interpreter.run(warp, &mut worker.counts, budget, from);
+                }
+                if let Some(groups) = &mut worker.groups {
+                    groups.warps[warp.number as usize] += before - *budget;
                 }
                 if let Some(fault) = warp.fault(launch, place) {
                     let race = matches!(fault.kind, FaultKind::Race(_));

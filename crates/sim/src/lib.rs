@@ -70,6 +70,7 @@ mod check;
 pub mod energy;
 mod exec;
 pub mod fault;
+mod features;
 mod functional;
 pub mod hierarchy;
 pub mod image;
@@ -85,6 +86,7 @@ pub mod residency;
 mod static_power;
 pub mod statistics;
 mod timing;
+mod touches;
 pub mod trace;
 mod warp;
 
@@ -154,6 +156,15 @@ impl<'a> Simulation<'a> {
     /// The fault of the first faulting work-group (in order of their numbers among those that ran).
     pub fn functional(self) -> Result<Statistics, Box<Fault>> {
         functional::launch(self)
+    }
+
+    /// Runs the launch for its results on one host thread, and tells L2 which lines it touches, so that the next
+    /// launch with timing finds it as warm as if this one had been timed, too.
+    ///
+    /// # Errors
+    /// The fault of the first faulting work-group.
+    pub fn warming(self, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
+        functional::warming(self, hierarchy)
     }
 
     /// Runs the launch with cycles and energy. The hierarchy keeps what L2 holds from launch to launch.
@@ -344,6 +355,11 @@ pub struct Options {
     pub host_writes: Vec<HostWrite>,
     /// What to record by time (timing mode).
     pub record: trace::Record,
+    /// Functional mode between launches with timing: the device keeps L2 warm ([`Simulation::warming`]).
+    pub warm: bool,
+    /// Timing mode: of launches with many work-groups so many parts are timed (6 at least), and the rest is
+    /// extrapolated ([`statistics::Sampling`]). `None`: all.
+    pub sample: Option<u32>,
 }
 
 /// A write of the host to memory it shares with the device.
@@ -374,6 +390,8 @@ impl Default for Options {
             printf_room: heddle_object::metadata::PRINTF_ROOM,
             host_writes: Vec::new(),
             record: trace::Record::default(),
+            warm: false,
+            sample: None,
         }
     }
 }

@@ -86,6 +86,71 @@ pub struct MainFileStatistics {
     pub write_conflicts: u64,
 }
 
+/// Of launches a part of which was timed and the rest extrapolated: how sure their cycles are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Launches of which cycles were extrapolated.
+    pub launches: u64,
+    /// Their work-groups.
+    pub work_groups: u64,
+    /// Those of them that were timed.
+    pub timed_work_groups: u64,
+    /// Their warp instructions.
+    pub instructions: u64,
+    /// Those of them that were timed.
+    pub timed_instructions: u64,
+    /// Their cycles.
+    pub cycles: u64,
+    /// Those of them that were simulated.
+    pub measured_cycles: u64,
+    /// How likely the interval is to hold the cycles that timing everything would give.
+    pub confidence: f64,
+    /// Half of the interval by the spread of what was timed, in cycles.
+    pub spread: f64,
+    /// What the interval has beside that on each side, in cycles: for what sampling itself changes.
+    pub allowance: f64,
+}
+
+/// The confidence of intervals.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Two-sided 95 % quantiles of Student's t with 1, 2, … degrees of freedom.
+const STUDENT: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
+    2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/// The two-sided quantile of Student's t at [`CONFIDENCE`], with some degrees of freedom.
+pub fn student(freedom: usize) -> f64 {
+    STUDENT.get(freedom.max(1) - 1).copied().unwrap_or(1.96)
+}
+
+impl Sampling {
+    /// Half of the interval, in cycles.
+    pub fn half_width(&self) -> f64 {
+        self.spread + self.allowance
+    }
+
+    /// Adds others. Their spreads are independent, allowances may all be on one side.
+    pub fn add(&mut self, o: &Sampling) {
+        self.launches += o.launches;
+        self.work_groups += o.work_groups;
+        self.timed_work_groups += o.timed_work_groups;
+        self.instructions += o.instructions;
+        self.cycles += o.cycles;
+        self.timed_instructions += o.timed_instructions;
+        self.measured_cycles += o.measured_cycles;
+        self.confidence = self.confidence.max(o.confidence);
+        self.spread = self.spread.hypot(o.spread);
+        self.allowance += o.allowance;
+    }
+}
+
+/// A count times a factor.
+pub fn scaled(n: u64, by: f64) -> u64 {
+    (n as f64 * by).round() as u64
+}
+
 impl MainFileStatistics {
     /// Adds others.
     pub fn add(&mut self, o: &MainFileStatistics) {
@@ -96,6 +161,14 @@ impl MainFileStatistics {
 }
 
 impl Stalls {
+    /// Makes all of them so many times as long.
+    pub fn scale(&mut self, by: f64) {
+        let Stalls { dependence, memory, unit, barrier, rename, fetch, inactive, bank } = self;
+        for n in [dependence, memory, unit, barrier, rename, fetch, inactive, bank] {
+            *n = scaled(*n, by);
+        }
+    }
+
     /// Adds others.
     pub fn add(&mut self, o: &Stalls) {
         self.dependence += o.dependence;
@@ -157,6 +230,17 @@ impl CacheStatistics {
     pub fn hit_rate(&self) -> f64 {
         let found = self.reads.saturating_sub(self.misses + self.bypassed);
         if self.reads == 0 { 0.0 } else { found as f64 / self.reads as f64 }
+    }
+
+    fn scale(&mut self, by: f64) {
+        let CacheStatistics { reads, misses, merged, bypassed, writes, .. } = self;
+        for n in [reads, misses, merged, bypassed, writes] {
+            *n = scaled(*n, by);
+        }
+        let CacheStatistics { evicted_normal, evicted_first, written_back, discarded, last_uses, .. } = self;
+        for n in [evicted_normal, evicted_first, written_back, discarded, last_uses] {
+            *n = scaled(*n, by);
+        }
     }
 
     fn add(&mut self, o: &CacheStatistics) {
@@ -237,6 +321,50 @@ pub struct HierarchyStatistics {
 }
 
 impl HierarchyStatistics {
+    /// Of a launch of which a part was timed: makes counts so many times as great, but for what went between L2
+    /// and memory, which for the rest is known by its bytes (read and written).
+    pub(crate) fn extrapolate(&mut self, by: f64, (read, written): (u64, u64), sector_bytes: u64) {
+        let known = self.clone();
+        self.scale(by);
+        self.l2.misses = known.l2.misses + read / sector_bytes;
+        self.l2.written_back = known.l2.written_back + written / sector_bytes;
+        // Where some of it is in system memory, in the same shares.
+        let of_device = |device: u64, system: u64| device as f64 / ((device + system) as f64).max(1.0);
+        let reads = of_device(known.dram_read_bytes, known.system_read_bytes);
+        let writes = of_device(known.dram_written_bytes, known.system_written_bytes);
+        self.dram_read_bytes = known.dram_read_bytes + scaled(read, reads);
+        self.system_read_bytes = known.system_read_bytes + scaled(read, 1.0 - reads);
+        self.dram_written_bytes = known.dram_written_bytes + scaled(written, writes);
+        self.system_written_bytes = known.system_written_bytes + scaled(written, 1.0 - writes);
+        let bytes = |h: &HierarchyStatistics| (h.dram_read_bytes + h.dram_written_bytes) as f64;
+        let more = bytes(self) / bytes(&known).max(1.0);
+        self.dram_row_hits = scaled(known.dram_row_hits, more);
+        self.dram_row_misses = scaled(known.dram_row_misses, more);
+    }
+
+    /// Makes all counts so many times as great, but for invalidations, which are of launches.
+    pub fn scale(&mut self, by: f64) {
+        let HierarchyStatistics { data, uniform, constant, instruction, l15, l2, tlb, l2_tlb, .. } = self;
+        for cache in [data, uniform, constant, instruction, l15, l2] {
+            cache.scale(by);
+        }
+        for n in [&mut tlb.look_ups, &mut tlb.misses, &mut l2_tlb.look_ups, &mut l2_tlb.misses] {
+            *n = scaled(*n, by);
+        }
+        let HierarchyStatistics { network_sectors, l2_to_l1_bytes, l1_to_l2_bytes, page_walks, .. } = self;
+        for n in [network_sectors, l2_to_l1_bytes, l1_to_l2_bytes, page_walks] {
+            *n = scaled(*n, by);
+        }
+        let HierarchyStatistics { dram_read_bytes, dram_written_bytes, dram_row_hits, dram_row_misses, .. } = self;
+        for n in [dram_read_bytes, dram_written_bytes, dram_row_hits, dram_row_misses] {
+            *n = scaled(*n, by);
+        }
+        let HierarchyStatistics { system_read_bytes, system_written_bytes, latencies, .. } = self;
+        for n in latencies.iter_mut().chain([system_read_bytes, system_written_bytes]) {
+            *n = scaled(*n, by);
+        }
+    }
+
     /// Adds others.
     pub fn add(&mut self, o: &HierarchyStatistics) {
         self.data.add(&o.data);
@@ -312,12 +440,34 @@ pub struct TimingStatistics {
     /// What the simulator itself needed for the state of the resident warps.
     #[serde(default)]
     pub host: HostState,
+    /// Only where a part was timed and the rest extrapolated: then cycles, and all that depends on them or on
+    /// caches, are estimates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
     /// Each instruction of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub profile: Vec<InstructionProfile>,
     /// What was recorded by time, one for each launch; not part of the JSON report.
     #[serde(skip)]
     pub recordings: Vec<Arc<Recording>>,
+}
+
+impl TimingStatistics {
+    /// Makes all that was counted so many times as much. What is a share or a limit stays.
+    pub fn scale(&mut self, by: f64) {
+        let TimingStatistics { cycles, sm_cycles, scalar_issued, departures, .. } = self;
+        for n in self.issued.iter_mut().chain([cycles, sm_cycles, scalar_issued, departures]) {
+            *n = scaled(*n, by);
+        }
+        let MainFileStatistics { read_words, read_conflicts, write_conflicts } = &mut self.main_file;
+        let Forms { scalar, marked, one_lane, few_lanes, missed, vector } = &mut self.forms;
+        for n in [read_words, read_conflicts, write_conflicts, scalar, marked, one_lane, few_lanes, missed, vector] {
+            *n = scaled(*n, by);
+        }
+        self.stalls.scale(by);
+        self.hierarchy.scale(by);
+        self.pool.histogram.iter_mut().for_each(|n| *n = scaled(*n, by));
+    }
 }
 
 /// How often a block of a kernel ran.
@@ -353,6 +503,14 @@ pub struct InstructionProfile {
 }
 
 impl InstructionProfile {
+    /// Makes what accesses did and what time passed so many times as much.
+    pub fn scale(&mut self, by: f64) {
+        let InstructionProfile { cycles, lines, sectors, hits, far, latency, .. } = self;
+        for n in [cycles, lines, sectors, hits, far, latency] {
+            *n = scaled(*n, by);
+        }
+    }
+
     /// Adds another profile of the same instruction, or of the same line.
     pub fn add(&mut self, o: &InstructionProfile) {
         self.issues += o.issues;
@@ -518,6 +676,9 @@ impl Statistics {
         }
         if let Some(t) = &other.timing {
             let mine = self.timing.get_or_insert_with(Default::default);
+            if let Some(sampling) = &t.sampling {
+                mine.sampling.get_or_insert_default().add(sampling);
+            }
             let total = (mine.cycles + t.cycles).max(1) as f64;
             mine.occupancy = (mine.occupancy * mine.cycles as f64 + t.occupancy * t.cycles as f64) / total;
             mine.cycles += t.cycles;

@@ -12,6 +12,7 @@
 //! skipped.
 //!
 //! - [`rounds`]: SMs side by side on several host threads.
+//! - [`sampling`]: work-groups that are skipped, and what they would have taken.
 //! - [`sm_cluster`]: the SMs that share an L1.5, in turns.
 //! - [`sm`]: one SM.
 //! - [`warp_set`]: sets of its warps.
@@ -21,6 +22,7 @@
 
 mod port_plan;
 mod rounds;
+mod sampling;
 mod sm;
 mod sm_cluster;
 mod statics;
@@ -39,6 +41,7 @@ use super::{Simulation, energy, static_power};
 use heddle_isa::{Inst, MemorySpace};
 use heddle_target::DramScheduler;
 use port_plan::PortPlan;
+use sampling::Sampler;
 use sm::{GroupPlan, LaunchContext, Totals};
 use sm_cluster::SmCluster;
 
@@ -75,10 +78,16 @@ fn simulate<const N: usize, const W: usize>(run: Simulation, hierarchy: &mut Hie
     let mut totals = Totals::new(launch.program, known);
     sms.iter().for_each(|sm| totals.add(sm, machine.launch_cycles.into()));
     totals.cycles += u64::from(machine.end_cycles);
+    let sample = totals.extrapolate(&context);
     totals.multiply_out(&context);
     let recording = Recording::new(sms.into_iter().map(|sm| sm.recorder), totals.cycles);
     totals.timing.recordings.extend(recording.map(Arc::new));
-    let hierarchy = HierarchyStatistics { latencies: totals.timing.hierarchy.latencies, ..hierarchy.finish(memory) };
+    let warmed = hierarchy.warmed_bytes();
+    let mut counted = hierarchy.finish(memory);
+    if let Some(factor) = sample {
+        counted.extrapolate(factor, warmed, machine.memory.sector_bytes.into());
+    }
+    let hierarchy = HierarchyStatistics { latencies: totals.timing.hierarchy.latencies, ..counted };
     Ok(statistics(&context, totals, hierarchy))
 }
 
@@ -98,6 +107,7 @@ impl<'a, const N: usize> LaunchContext<'a, N> {
             ports: PortPlan::new(machine),
             threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
             lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),
+            sampler: Sampler::new(&run, launch.groups().iter().map(|g| u64::from(*g)).product(), groups),
             chooses: machine.memory.dram.scheduler == DramScheduler::FrFcfs,
             groups: GroupPlan {
                 total: launch.groups().iter().map(|g| u64::from(*g)).product(),

@@ -17,6 +17,7 @@ mod opencl;
 mod regfile;
 mod rename;
 mod report;
+mod sampling;
 mod scalar;
 mod sim;
 mod techniques;
@@ -45,6 +46,7 @@ pub struct Bench {
 /// follow from this list.
 pub const BENCHES: &[Bench] = &[
     Bench { name: "sim", measures: "speed of the simulator, beside Oclgrind and PoCL", run: sim::run },
+    Bench { name: "sampling", measures: "error, interval and speed of sampled launches", run: sampling::run },
     Bench { name: "compile", measures: "compile time, beside clang and llc's AMDGPU back end", run: compile::run },
     Bench { name: "scalar", measures: "redundant work that the scalar unit takes over", run: scalar::run },
     Bench { name: "regfile", measures: "energy and cycles with local register files", run: regfile::run },

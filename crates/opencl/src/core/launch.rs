@@ -7,6 +7,7 @@ use opencl_sys::*;
 
 use heddle::session::{CommandTimes, LaunchPlan, LaunchResult, record};
 use heddle_object::metadata::{ArgumentKind, KernelHeader};
+use heddle_runtime::alike::launch_hash;
 use heddle_runtime::case::{Argument, Launch};
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, suggested_local};
@@ -154,12 +155,15 @@ impl Enqueued {
 
     fn execute(self) -> Result<Done, cl_int> {
         let device = self.device;
-        let plan = device.session.begin_launch(&self.spec.kernel);
+        let plan = device.session.begin_launch(&self.spec.kernel, || self.hash());
         let mut printer = Printer { context: &self.context, printed: Printed::default() };
         let started = device.clock.now();
         let mut state = device.state();
         let pending = plan.record.then(|| self.record_begin(&plan, &mut state)).flatten();
-        let result = self.simulate(&mut state, &plan, &mut printer);
+        let mut result = self.simulate(&mut state, &plan, &mut printer);
+        if let Ok(launched) = &mut result {
+            device.session.extrapolate(&plan, &mut launched.statistics);
+        }
         if plan.options.record.time_line {
             state.recordings_taken();
         }
@@ -185,6 +189,11 @@ impl Enqueued {
             Err(RunError::Refused(Refusal { kind, message })) => Err(self.refused(*kind, message)),
             Err(RunError::Input(message)) => Err(self.refused(RefusalKind::Arguments, message)),
         }
+    }
+
+    /// The hash of its code and sizes.
+    fn hash(&self) -> String {
+        launch_hash(self.loaded.code_hash(self.kernel), &self.spec.global, self.local(), self.offset())
     }
 
     /// Runs the launch, with the device's memory and caches at hand.

@@ -1,7 +1,7 @@
 //! Programs: sources, compiled parts and executables.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
 
@@ -9,6 +9,7 @@ use heddle::build::{BuildFailure, BuildOptions, Executable, LinkOptions, Linked,
 use heddle::session::SourceText;
 use heddle_object::Image;
 use heddle_object::metadata::KernelHeader;
+use heddle_runtime::alike::code_hash;
 
 use super::context::Context;
 use super::device::Device;
@@ -73,9 +74,17 @@ pub struct Loaded {
     pub source: SourceText,
     /// The program may ask for the arguments of kernels.
     pub argument_info: bool,
+    /// Hashes of the kernels' code, once somebody wants to know.
+    pub code_hashes: OnceLock<Vec<String>>,
 }
 
 impl Loaded {
+    /// A hash of a kernel's code.
+    pub fn code_hash(&self, kernel: usize) -> &str {
+        let all = || (0..self.image.metadata.kernels.len()).map(|k| code_hash(&self.image, k)).collect();
+        self.code_hashes.get_or_init(all).get(kernel).map_or("", String::as_str)
+    }
+
     /// The header of a kernel by its number.
     pub fn header(&self, kernel: usize) -> &KernelHeader {
         &self.image.metadata.kernels[kernel]
@@ -247,5 +256,13 @@ pub fn load(device: &'static Device, object: Vec<u8>, source: SourceText) -> Res
     for kernel in 0..image.metadata.kernels.len() {
         heddle_sim::Program::from_image(&image, kernel, &device.machine).map_err(|e| e.to_string())?;
     }
-    Ok(Loaded { device, number: device.next_image(), image: Arc::new(image), object, source, argument_info: false })
+    Ok(Loaded {
+        device,
+        number: device.next_image(),
+        image: Arc::new(image),
+        object,
+        source,
+        argument_info: false,
+        code_hashes: OnceLock::new(),
+    })
 }

@@ -14,7 +14,9 @@ function tiles() {
   const list = [];
   const add = (name, value, small) => list.push(make('div', { class: 'tile' }, make('dt', {}, name), make('dd', {}, value, make('small', {}, small))));
   if (t) {
-    add('Cycles', group(t.cycles), `${seconds(t.cycles / m.clock_mhz / 1e6)} at ${m.clock_mhz} MHz`);
+    const sampled = t.sampling;
+    const interval = sampled ? ` ± ${group(Math.ceil(sampled.spread + sampled.allowance))} with ${percent(sampled.confidence, 1)} confidence: ${percent(sampled.timed_instructions, sampled.instructions)} of the sampled instructions were timed, the rest is extrapolated;` : '';
+    add('Cycles', `${sampled ? '≈' : ''}${group(t.cycles)}`, `${interval} ${seconds(t.cycles / m.clock_mhz / 1e6)} at ${m.clock_mhz} MHz`.trim());
     add('Instructions a cycle', (s.instructions / Math.max(t.cycles, 1)).toFixed(2), `${group(s.instructions)} warp instructions on ${m.sms} SMs`);
     add('Occupancy', percent(t.occupancy, 1), `at most ${t.resident_warps} of ${m.max_warps} warps an SM, limited by ${t.residency_limit}`);
   } else {

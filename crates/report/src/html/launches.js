@@ -73,9 +73,12 @@ const number = (name, field, format = group) => ({ name, value: r => r[field] ??
 const sizes = list => (list.length ? list.join(' × ') : '–');
 const product = list => (list.length ? list.reduce((a, b) => a * b, 1) : null);
 const share = { name: `share of ${whole[1]}`, value: r => r[whole[0]] ?? null, text: r => maybe(r[whole[0]], v => percent(v, total(whole[0]))) };
+/** Cycles, marked and with their interval where they were extrapolated. */
+const halfWidth = s => Math.ceil(s.spread + s.allowance);
+const cyclesColumn = { name: 'cycles', value: r => r.cycles ?? null, text: r => maybe(r.cycles, n => (r.sampling ? `≈${group(n)} ± ${group(halfWidth(r.sampling))}` : group(n))) };
 const figures = (ofLaunch) => [
   number('work-items', 'work_items'), number('instructions', 'instructions'),
-  ...(timed ? [number('cycles', 'cycles')] : []), share,
+  ...(timed ? [cyclesColumn] : []), share,
   ...(timed ? [number('energy', 'energy_pj', joules), number('DRAM traffic', 'dram_bytes', bytes)] : []),
   number('host time', 'host_seconds', time),
   ...(ofLaunch ? [] : [number('faults', 'faults')]),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::assemble;
+use heddle_sim::statistics::Sampling;
 use heddle_target::Machine;
 
 /// A kernel's launches together.
@@ -25,8 +26,11 @@ pub struct KernelRow {
     pub work_items: u64,
     /// Warp instructions of all launches.
     pub instructions: u64,
-    /// Cycles of the timed ones.
+    /// Cycles of the timed ones, and of those that were extrapolated.
     pub cycles: u64,
+    /// What was extrapolated, and how sure it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
     /// Energy of the timed ones, in picojoules.
     pub energy_pj: f64,
     /// Bytes from and to device memory of the timed ones.
@@ -56,8 +60,11 @@ pub struct LaunchRow {
     pub work_items: u64,
     /// Warp instructions.
     pub instructions: u64,
-    /// Cycles, if it was timed.
+    /// Cycles, if it was timed or extrapolated.
     pub cycles: Option<u64>,
+    /// How sure they are, if they were extrapolated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
     /// Energy in picojoules, if it was timed.
     pub energy_pj: Option<f64>,
     /// Bytes from and to device memory, if it was timed.

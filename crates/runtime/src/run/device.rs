@@ -164,7 +164,7 @@ impl DeviceState {
         let mut launched = Launched::default();
         if !launch.global.contains(&0) {
             for _ in 0..request.spec.repeat {
-                self.prepare_caches(&accesses, simulator.mode);
+                self.prepare_caches(&accesses, simulator);
                 self.launch_once(&launch, &formats, simulator, observer, &mut launched)?;
             }
         }
@@ -262,12 +262,12 @@ impl DeviceState {
     }
 
     /// Before a launch: what an earlier one or the host wrote may be stale in an L1 (K6).
-    fn prepare_caches(&mut self, accesses: &Accesses, mode: Mode) {
-        if mode == Mode::Functional {
+    fn prepare_caches(&mut self, accesses: &Accesses, simulator: &Simulator) {
+        if simulator.mode == Mode::Functional {
             // Caches that hold nothing hold nothing stale.
             if !self.hierarchy.is_empty() {
                 self.stale.launched(accesses, false);
-                self.memory_ahead = true;
+                self.memory_ahead |= !simulator.options.warm;
             }
             return;
         }
@@ -303,6 +303,7 @@ impl DeviceState {
         let simulation =
             Simulation { progress: &*progress, ..Simulation::new(launch, &self.memory, simulator.machine, &options) };
         let result = match simulator.mode {
+            Mode::Functional if simulator.options.warm => simulation.warming(&mut self.hierarchy),
             Mode::Functional => simulation.functional(),
             Mode::Timing => simulation.timing(&mut self.hierarchy),
         };

@@ -11,6 +11,7 @@ use super::banks::bank_conflicts;
 use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached};
 use crate::check;
 use crate::fault::FaultKind;
+use crate::hierarchy::policy::{self, L2Policy};
 use heddle_isa::meaning::updated;
 use heddle_isa::{AddressMode, AtomicOp, CachePolicy, Inst, MemorySpace, SurfacePlace, Type};
 
@@ -278,6 +279,15 @@ impl<const N: usize> check::Values for Data<'_, '_, N> {
 /// Shows an access to checking mode's observer, or notes bank conflicts for the timing model.
 #[cold]
 fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+    if let Some(touches) = l.touches {
+        if is_device(d.space) {
+            let written = access != LOAD;
+            let table = if written { &policy::STORES } else { &policy::LOADS };
+            let evict_first = policy::of(table, d.space, d.policy).l2_device != L2Policy::Normal;
+            touches.borrow_mut().access(a, mask, bytes, (written, evict_first));
+        }
+        return;
+    }
     if let Some(checker) = l.checker {
         let kind = match access {
             LOAD => check::Kind::Load,

@@ -23,6 +23,7 @@ use crate::Descriptor;
 use crate::check::Checker;
 use crate::hierarchy::cluster_caches::ClusterCaches;
 use crate::hierarchy::{AccessCost, Path};
+use crate::touches::Touches;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
 };
@@ -145,8 +146,10 @@ pub struct Lanes<'a, const N: usize> {
     pub private_base: u64,
     /// Checking mode's observer of accesses (functional mode).
     pub checker: Option<&'a std::cell::RefCell<Checker>>,
-    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker either, so that what it
-    /// watches leaves the frequent path.
+    /// Is told of accesses to device memory, for caches that are kept warm (functional mode).
+    pub touches: Option<&'a std::cell::RefCell<Touches>>,
+    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker or touches either, so that
+    /// what they watch leaves the frequent path.
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,

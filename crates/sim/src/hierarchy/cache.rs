@@ -297,6 +297,18 @@ impl Cache {
         lines.filter(|((line, state), _)| **line != EMPTY && **state & ANY_DIRTY == 0).map(|((line, _), bytes)| (*line, bytes))
     }
 
+    /// All lines with their bytes.
+    pub fn lines_mut(&mut self) -> impl Iterator<Item = (LineNumber, &mut [u8])> {
+        let lines = self.tags.iter().zip(self.data.chunks_exact_mut(self.line_bytes));
+        lines.filter(|(line, _)| **line != EMPTY).map(|(line, bytes)| (*line, bytes))
+    }
+
+    /// Lines that are dirty, with their bytes and which of them are.
+    pub fn dirty_lines(&self) -> impl Iterator<Item = (LineNumber, &[u8], &ByteMask)> {
+        let frames = (0..self.tags.len()).map(LineFrame).filter(|f| self.is_dirty(*f));
+        frames.map(|f| (self.tags[f.0], self.bytes(f), &self.dirty[f.0]))
+    }
+
     /// Removes all lines; returns what is dirty.
     pub fn take_all(&mut self) -> Vec<DirtyLine> {
         (0..self.tags.len()).filter_map(|i| self.take(LineFrame(i))).collect()

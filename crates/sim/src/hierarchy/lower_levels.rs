@@ -5,6 +5,9 @@
 //! time of arrival is what the requester waits for. Where DRAM chooses among requests this is known later:
 //! see [`undecided`](super::undecided).
 
+mod warming;
+pub use warming::WarmTraffic;
+
 use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
@@ -131,6 +134,8 @@ pub struct LowerLevels {
     pub statistics: HierarchyStatistics,
     /// Sectors that missed L2 since this was set to 0.
     pub far_sectors: u32,
+    /// What work-groups without timing would have moved since the launch began.
+    pub warmed: WarmTraffic,
     /// DRAM serves requests now, before all that wait: they need their answers.
     pub urgent: bool,
     /// DRAM chooses among requests.
@@ -181,6 +186,7 @@ impl LowerLevels {
             private: FxHashMap::default(),
             statistics: HierarchyStatistics::default(),
             far_sectors: 0,
+            warmed: WarmTraffic::default(),
             urgent: false,
             chooses: m.dram.scheduler == DramScheduler::FrFcfs,
             undecided: Undecided::new(m),
@@ -196,12 +202,14 @@ impl LowerLevels {
         }
         self.dram.restart_clock();
         self.link_free = 0;
+        self.warmed = WarmTraffic::default();
         self.translation.restart_clock();
         self.undecided.restart_clock();
         self.home = None;
     }
 
-    fn sector_bytes(&self) -> usize {
+    /// Bytes of a sector.
+    pub fn sector_bytes(&self) -> usize {
         self.description.sector_bytes as usize
     }
 

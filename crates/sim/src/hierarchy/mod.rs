@@ -46,6 +46,7 @@ use lower_levels::LowerLevels;
 
 use super::DeviceMemory;
 use super::statistics::{CacheStatistics, HierarchyStatistics};
+use super::touches::Touch;
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
 use heddle_target::Machine;
 
@@ -206,6 +207,26 @@ impl Hierarchy {
         if let Some(lower) = &mut self.lower {
             lower.refresh(memory);
         }
+    }
+
+    /// A launch runs functionally: `run` is given what tells L2 of a line that was touched. Afterwards memory and
+    /// L2 hold the same.
+    pub(crate) fn warm<R>(&mut self, memory: &DeviceMemory, run: impl FnOnce(&mut dyn FnMut(Touch)) -> R) -> R {
+        self.used = true;
+        let Some(lower) = &mut self.lower else { return run(&mut |_| {}) };
+        lower.begin_warming(memory);
+        let result = run(&mut |touch| lower.warm(memory, touch));
+        lower.settle_warm_lines();
+        lower.end_warming(memory);
+        result
+    }
+
+    /// Bytes that work-groups without timing would have read from memory and written to it since the launch
+    /// began.
+    pub(crate) fn warmed_bytes(&self) -> (u64, u64) {
+        let Some(lower) = &self.lower else { return (0, 0) };
+        let sector = lower.sector_bytes() as u64;
+        (lower.warmed.missed * sector, lower.warmed.written * sector)
     }
 
     /// The driver's invalidation between dependent launches (K6).

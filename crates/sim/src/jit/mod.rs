@@ -351,6 +351,11 @@ struct Watched {
 impl Watched {
     fn new<const N: usize>(lanes: &mut Lanes<N>) -> Self {
         let (local_bytes, private_bytes) = (u64::from(lanes.local_bytes), u64::from(lanes.private_bytes));
+        if lanes.touches.is_some() {
+            // All of device memory is watched, and nothing else.
+            let (descriptors, ranges) = (lanes.quiet_descriptors.as_ptr(), lanes.quiet.as_mut_ptr());
+            return Watched { local_bytes, private_bytes, descriptors, ranges };
+        }
         let Some(checker) = lanes.checker else {
             let (descriptors, ranges) = (lanes.descriptors.as_ptr(), lanes.ranges.as_mut_ptr());
             return Watched { local_bytes, private_bytes, descriptors, ranges };

@@ -255,7 +255,7 @@ fn in_turns<'a, const N: usize, const W: usize>(
         let cluster = &mut clusters[first];
         match cluster.stop.take() {
             Some((_, Stop::Fault(fault))) => return Err(fault),
-            Some((_, Stop::WantsGroup(i))) => cluster.with_lower(lower, |k| k.dispatch(c, i, &mut next_group)),
+            Some((_, Stop::WantsGroup(i))) => cluster.with_lower(lower, |k| k.dispatch(c, i, &mut next_group))?,
             Some((_, Stop::NeedsLowerLevels(_) | Stop::OpenCycle(_))) => {}
             None => {
                 apply_host_writes(&mut host, c, now.0);
@@ -450,7 +450,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 cluster.with_lower(shared.lower, |k| k.cycle(self.context, i, true, limits));
             }
             Some((_, Stop::WantsGroup(i))) => {
-                cluster.with_lower(shared.lower, |k| k.dispatch(self.context, i, &mut shared.next_group));
+                cluster.with_lower(shared.lower, |k| k.dispatch(self.context, i, &mut shared.next_group))?;
                 if groups_left && shared.next_group == self.context.groups.total {
                     shared.exhausted = now;
                 }

@@ -40,6 +40,7 @@ use super::super::hierarchy::cluster_caches::ClusterCaches;
 use super::super::statistics::HostState;
 use super::super::trace::Recorder;
 use super::port_plan::{PortKind, PortPlan};
+use super::sampling::Sampler;
 use super::statics::{CONTROL, SCALAR, Statics};
 use super::warp_set::WarpSet;
 use super::wheel::Wheel;
@@ -80,6 +81,8 @@ pub(super) struct LaunchContext<'a, const N: usize> {
     pub chooses: bool,
     /// Work-groups.
     pub groups: GroupPlan,
+    /// Which of them are timed, if not all.
+    pub sampler: Option<Sampler>,
 }
 
 /// What decides how many work-groups and warps an SM holds.
@@ -247,7 +250,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.registers.free -= c.groups.fixed;
         let live = place.size.iter().product::<u32>().div_ceil(N as u32);
         let group = self.groups.add(place, live, launch.local_bytes);
-        let local = self.groups.get(group).local();
+        let resident = self.groups.get(group);
+        (resident.number, resident.begin) = (number, self.time);
+        let local = resident.local();
         let begin = self.time.max(self.dispatches_from);
         self.dispatches_from = begin + u64::from(c.run.machine.sm.dispatch_cycles);
         self.close_ranks();
@@ -472,6 +477,11 @@ fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &LaunchContext<'_, N
     let b = warp.control.pc as usize;
     counts.executions[b] += 1;
     counts.lanes[b] += u64::from(warp.control.mask.count_ones());
-    slot.pc = c.run.launch.program.blocks[b].first;
+    let block = &c.run.launch.program.blocks[b];
+    slot.pc = block.first;
+    if let Some(sampler) = &c.sampler {
+        slot.executed.signature = slot.executed.signature.wrapping_add(sampler.weights[b]);
+        slot.executed.instructions += u64::from(block.len());
+    }
     (slot.first, slot.ahead) = (slot.pc, slot.pc);
 }

@@ -197,12 +197,22 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     }
 
     /// Makes work-groups from `next` on resident in an SM, as many as it takes, where the lower levels answer at once.
-    pub fn dispatch(&mut self, c: &LaunchContext<'a, N>, i: usize, next: &mut u64) {
-        let sm = &mut self.sms[i];
+    ///
+    /// # Errors
+    /// The fault of a work-group that a sample skips.
+    pub fn dispatch(&mut self, c: &LaunchContext<'a, N>, i: usize, next: &mut u64) -> Result<(), Box<Fault>> {
+        let SmCluster { sms, caches, .. } = self;
+        let sm = &mut sms[i];
         while *next < c.groups.total && sm.wants_group() {
+            if let Some(sampler) = &c.sampler {
+                let first = *next;
+                *next = sampler.advance::<N>(c.run, (first, sm.time), caches.borrow_mut().lower.as_deref_mut())?;
+                (c.run.progress)(*next - first);
+            }
             sm.dispatch(c, *next);
             *next += 1;
         }
         self.done[i] = sm.resident_groups() == 0;
+        Ok(())
     }
 }

@@ -3,7 +3,10 @@
 use super::super::super::functional::BlockCounts;
 use super::super::super::hierarchy::AccessCost;
 use super::super::super::program::Program;
-use super::super::super::statistics::{Forms, InstructionProfile, MainFileStatistics, Stalls, TimingStatistics};
+use super::super::super::statistics::{
+    CONFIDENCE, Forms, InstructionProfile, MainFileStatistics, Sampling, Stalls, TimingStatistics, scaled,
+};
+use super::super::sampling::TimedGroup;
 use super::front_end::Form;
 use super::{LaunchContext, Sm};
 use heddle_isa::MemorySpace;
@@ -38,6 +41,8 @@ pub(in super::super) struct Counters {
     histogram: [u64; 11],
     /// Resident warps, summed over cycles.
     pub occupied: u64,
+    /// Work-groups that have ended, of a launch that is sampled.
+    pub timed: Vec<TimedGroup>,
 }
 
 impl Counters {
@@ -61,6 +66,7 @@ impl Counters {
             peak: 0,
             histogram: [0; 11],
             occupied: 0,
+            timed: Vec::new(),
         }
     }
 
@@ -127,6 +133,8 @@ pub(in super::super) struct Totals {
     pub cycles: u64,
     /// Times each instruction was scalarised at run time.
     scalarised: Vec<u64>,
+    /// Work-groups of a launch that is sampled.
+    timed: Vec<TimedGroup>,
     /// Cycles in which SMs had a resident work-group, summed.
     pub sm_cycles: u64,
     /// Resident warps, summed over these.
@@ -140,7 +148,16 @@ impl Totals {
         let mut blocks = BlockCounts::new(program);
         blocks.saved_lanes = vec![0; n];
         let timing = TimingStatistics { profile: vec![InstructionProfile::default(); n], ..timing };
-        Totals { blocks, timing, sectors: [None; 8], cycles: 0, scalarised: vec![0; n], sm_cycles: 0, occupied: 0 }
+        Totals {
+            blocks,
+            timing,
+            sectors: [None; 8],
+            cycles: 0,
+            scalarised: vec![0; n],
+            timed: Vec::new(),
+            sm_cycles: 0,
+            occupied: 0,
+        }
     }
 
     /// Adds an SM that is done; the launch had its first work-groups given out in cycle `begin`.
@@ -169,12 +186,58 @@ impl Totals {
                 *to.get_or_insert(0) += from;
             }
         }
+        self.timed.extend_from_slice(&counted.timed);
         let host = sm.host_state();
         timing.host.bytes += host.bytes;
         timing.host.work_items += host.work_items;
         self.occupied += counted.occupied;
         self.cycles = self.cycles.max(sm.time);
         self.sm_cycles += sm.time - begin;
+    }
+
+    /// Of a launch of which a part was skipped: makes what was counted what it would have been without that.
+    /// Returns by what factor events are more.
+    pub fn extrapolate<const N: usize>(&mut self, c: &LaunchContext<'_, N>) -> Option<f64> {
+        let groups = std::mem::take(&mut self.timed);
+        let (estimate, skipped) = c.sampler.as_ref()?.estimate(groups, self.cycles)?;
+        let measured = std::mem::replace(&mut self.cycles, estimate.cycles);
+        let events = 1.0 + estimate.skipped_instructions as f64 / estimate.timed_instructions.max(1) as f64;
+        let time = estimate.cycles as f64 / measured.max(1) as f64;
+        let Totals { blocks, timing, .. } = self;
+        blocks.add(&skipped);
+        let more = |list: &mut [u64], by: f64| list.iter_mut().for_each(|n| *n = scaled(*n, by));
+        more(&mut blocks.saved_lanes, events);
+        blocks.compared = scaled(blocks.compared, events);
+        more(&mut self.scalarised, events);
+        more(&mut timing.hierarchy.latencies, events);
+        self.sectors.iter_mut().flatten().for_each(|n| *n = scaled(*n, events));
+        let forms = &mut timing.forms;
+        for n in [&mut forms.one_lane, &mut forms.few_lanes, &mut forms.missed] {
+            *n = scaled(*n, events);
+        }
+        timing.profile.iter_mut().for_each(|p| p.scale(events));
+        let main = &mut timing.main_file;
+        for n in [&mut timing.departures, &mut main.read_words, &mut main.read_conflicts, &mut main.write_conflicts] {
+            *n = scaled(*n, events);
+        }
+        // Stalls, occupancy and registers in use are shares of the time.
+        timing.stalls.scale(time);
+        more(&mut timing.pool.histogram, time);
+        self.occupied = scaled(self.occupied, time);
+        self.sm_cycles = scaled(self.sm_cycles, time);
+        timing.sampling = Some(Sampling {
+            launches: 1,
+            work_groups: c.groups.total,
+            timed_work_groups: estimate.timed_groups,
+            instructions: estimate.timed_instructions + estimate.skipped_instructions,
+            cycles: estimate.cycles,
+            timed_instructions: estimate.timed_instructions,
+            measured_cycles: measured,
+            confidence: CONFIDENCE,
+            spread: estimate.spread,
+            allowance: estimate.allowance,
+        });
+        Some(events)
     }
 
     /// What follows from how often each block was executed, of all SMs together: issues by instruction, form and unit.

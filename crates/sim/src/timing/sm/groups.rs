@@ -1,6 +1,8 @@
 //! The work-groups that are resident in an SM, and their barriers.
 
+use super::super::super::features::GroupFeatures;
 use super::super::super::functional::{GroupPlace, local_memory};
+use super::super::sampling::TimedGroup;
 
 /// A resident work-group.
 pub(super) struct Group {
@@ -16,6 +18,11 @@ pub(super) struct Group {
     pub executed: u64,
     /// Shared registers that its warps hold (REN-3).
     pub held: u32,
+    /// Its number in the launch, and the cycle in which it became resident.
+    pub number: u64,
+    pub begin: u64,
+    /// What its warps that have ended have executed, where a sample wants to know.
+    pub features: GroupFeatures,
     used: bool,
 }
 
@@ -33,6 +40,19 @@ impl Group {
             self.at_barrier = 0;
         }
         passes
+    }
+
+    /// A warp of it has ended, which executed so much.
+    pub fn add_features(&mut self, warp: &GroupFeatures) {
+        let all = &mut self.features;
+        all.signature = all.signature.wrapping_add(warp.signature);
+        all.instructions += warp.instructions;
+        all.longest = all.longest.max(warp.instructions);
+    }
+
+    /// It has ended: what a sample wants to know of it.
+    pub fn timed(&self, end: u64) -> TimedGroup {
+        TimedGroup { number: self.number, begin: self.begin, end: end.max(self.begin), features: self.features }
     }
 
     /// Bytes of host memory.
@@ -63,7 +83,18 @@ impl ResidentGroups {
             Some(number) => number,
             None => {
                 let local = local_memory(local_bytes);
-                self.groups.push(Group { place, local, live_warps: 0, at_barrier: 0, executed: 0, held: 0, used: false });
+                self.groups.push(Group {
+                    place,
+                    local,
+                    live_warps: 0,
+                    at_barrier: 0,
+                    executed: 0,
+                    held: 0,
+                    number: 0,
+                    begin: 0,
+                    features: GroupFeatures::default(),
+                    used: false,
+                });
                 self.groups.len() - 1
             }
         };
@@ -71,6 +102,7 @@ impl ResidentGroups {
         let group = &mut self.groups[number];
         (group.place, group.live_warps, group.used) = (place, warps, true);
         (group.at_barrier, group.executed, group.held) = (0, 0, 0);
+        group.features = GroupFeatures::default();
         group.local.fill(0);
         number
     }

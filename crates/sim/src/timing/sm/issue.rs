@@ -127,7 +127,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.warps.slots[s].at_barrier = at_barrier;
         if done {
             self.states.live.remove(rank);
-            self.groups.get(g).live_warps -= 1;
+            let executed = self.warps.slots[s].executed;
+            let group = self.groups.get(g);
+            group.live_warps -= 1;
+            group.add_features(&executed);
         } else {
             // A branch delays the warp's next instruction; everything else only who needs the result.
             let next = now + if at_end { timing.latency.max(1) } else { 1 };
@@ -268,6 +271,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     fn arrive(&mut self, c: &LaunchContext<'a, N>, g: usize, now: u64) -> u32 {
         let group = self.groups.get(g);
         if group.live_warps == 0 {
+            if c.sampler.is_some() {
+                self.counters.timed.push(self.groups.get(g).timed(now));
+            }
             self.groups.retire(g);
             self.registers.free += c.groups.fixed;
             return 1;

@@ -1,5 +1,6 @@
 //! Where a resident warp stands.
 
+use super::super::super::features::GroupFeatures;
 use super::super::super::rename::Table;
 
 /// No line of code.
@@ -43,6 +44,8 @@ pub(super) struct Slot {
     pub loads: u32,
     /// At a barrier.
     pub at_barrier: bool,
+    /// What the warp has executed, where a sample wants to know.
+    pub executed: GroupFeatures,
 }
 
 impl Slot {
@@ -74,6 +77,7 @@ impl Default for Slot {
             generation: 0,
             loads: 0,
             at_barrier: false,
+            executed: GroupFeatures::default(),
         }
     }
 }
