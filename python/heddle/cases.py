@@ -31,7 +31,7 @@ def run(case: str | os.PathLike[str], machine: Machine | None = None, *, mode: s
     checks = [check] if isinstance(check, str) else list(check)
     simulation = {k: options.pop(k) for k in list(options) if k in _SIMULATION}
     native = (machine or Machine())._native
-    done = CaseRun(_native.run_case(Path(case), native, mode, checks, record, techniques_of(options), simulation))
+    done = CaseRun(_native.run_case(Path(case), native, mode, checks, record, techniques_of(options), simulation), (case,))
     sys.stdout.write(done.printed)
     return done
 

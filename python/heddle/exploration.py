@@ -144,10 +144,16 @@ class Sweep:
 
 def _bar(total: int, before: int):
     try:
-        from tqdm.auto import tqdm
+        from tqdm import tqdm
     except ImportError:
         return None
-    return tqdm(total=total + before, initial=before, unit="point")
+    try:
+        # The bar of notebooks needs widgets, and warns where there are none.
+        import ipywidgets  # noqa: F401
+        from tqdm.auto import tqdm
+    except ImportError:
+        pass
+    return tqdm(total=total + before, initial=before, unit="point", mininterval=0.5)
 
 
 def _text(cases: Sequence[str], mode: str, machine: str | None, fields: Mapping[str, Any], options: Mapping[str, Any],

@@ -142,6 +142,7 @@ class Launcher:
         run = Run(
             kernel._native.launch(sizes, repeat, args, mode or machine.mode, checks, machine.record if record is None else record,
                                   options or None),
+            (kernel.name, sizes),
         )
         if run._native.has_printed:
             sys.stdout.write(run.printed)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from . import _native
-
-
-def _command() -> str:
-    return " ".join(sys.argv) if sys.argv and sys.argv[0] else "python"
 
 
 class Run:
@@ -30,10 +25,11 @@ class Run:
     KeyError: 'no statistic `timing.cycle`; is `timing.cycles` meant?'
     """
 
-    __slots__ = ("_native", "_metrics")
+    __slots__ = ("_call", "_native", "_metrics")
 
-    def __init__(self, native: _native.Run):
+    def __init__(self, native: _native.Run, call: tuple[Any, ...] = ()):
         self._native = native
+        self._call = call
         self._metrics: dict[str, Any] | None = None
 
     @property
@@ -112,11 +108,18 @@ class Run:
 
     def report(self, path: str | None = None) -> str:
         """The report as one HTML page that needs no network; writes it to a file if one is named."""
-        page = self._native.page(_command())
+        page = self._native.page(self._command())
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(page)
         return page
+
+    def _command(self) -> str:
+        """The call, for the report's head."""
+        name, (total, group, offset) = self._call
+        sizes = [tuple(s) if len(s) > 1 else s[0] for s in (total, group) if s is not None]
+        keywords = f", offset={offset}" if offset is not None else ""
+        return f"{name}[{', '.join(map(str, sizes))}](…{keywords}), called from Python"
 
     def _repr_html_(self) -> str:
         import html
@@ -137,9 +140,12 @@ class CaseRun(Run):
 
     __slots__ = ("_buffers",)
 
-    def __init__(self, native: _native.Run):
-        super().__init__(native)
+    def __init__(self, native: _native.Run, call: tuple[Any, ...] = ()):
+        super().__init__(native, call)
         self._buffers: dict[str, Any] | None = None
+
+    def _command(self) -> str:
+        return f'heddle.run("{self._call[0]}"), called from Python'
 
     @property
     def buffers(self) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _blocks(mir: str) -> tuple[dict[str, list[str]], list[tuple[str, str, str]]]
             name = match.group(1)
             blocks[name] = []
         elif name and line.startswith("  "):
-            blocks[name].append(re.sub(r" ![\d:]+$", "", line.strip()))
+            blocks[name].append(re.sub(r" ![\d:]+(?= ;|$)", "", line.strip()))
     edges, names = [], list(blocks)
     for i, name in enumerate(names):
         falls = True
