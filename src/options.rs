@@ -9,6 +9,7 @@ use heddle_codegen::release::Release;
 use heddle_codegen::{RegisterFile, Rename};
 use heddle_frontend::FrontendOptions;
 use heddle_isel::CacheHints;
+use heddle_runtime::run::Mode;
 use heddle_sim::Options;
 use heddle_target::{Machine, TargetError};
 
@@ -187,4 +188,85 @@ impl SimulationArgs {
             ..Options::default()
         }
     }
+}
+
+/// What `--check` watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, strum::Display)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Check {
+    /// Wrong u bits (S8).
+    Marks,
+    /// Reads of unmapped shared registers, and leaks (REN-9; timing mode).
+    Renames,
+    /// Reads of local registers that a warp may have lost (C14; machines with an active set).
+    Strands,
+    /// Data races (functional mode, on one host thread).
+    Races,
+    /// Reads of work-group and private memory that was never written (functional mode).
+    #[value(alias = "uninitialized")]
+    Uninitialised,
+    /// Barriers that not all work-items of a work-group reach (functional mode).
+    Barriers,
+    /// Everything that the mode can check.
+    All,
+}
+
+impl Check {
+    /// Those that only functional mode does.
+    pub const FUNCTIONAL: [Check; 3] = [Check::Races, Check::Uninitialised, Check::Barriers];
+
+    /// The mode that finds what is to be checked.
+    pub fn mode(checks: &[Check]) -> Mode {
+        let functional = checks.iter().any(|c| *c == Check::All || Check::FUNCTIONAL.contains(c));
+        if functional { Mode::Functional } else { Mode::Timing }
+    }
+
+    /// Whether a mode does all that is asked for by name.
+    ///
+    /// # Errors
+    /// A check that it does not do, and the mode that does, with the reason if it is not plain.
+    pub fn possible(checks: &[Check], mode: Mode) -> Result<(), (Check, &'static str)> {
+        let other = |c: &&Check| match mode {
+            Mode::Timing => Check::FUNCTIONAL.contains(c),
+            Mode::Functional => **c == Check::Renames,
+        };
+        let needed = match mode {
+            Mode::Timing => "functional",
+            Mode::Functional => "timing: functional mode has no shared registers",
+        };
+        checks.iter().find(other).map_or(Ok(()), |c| Err((*c, needed)))
+    }
+
+    /// Whether code must be compiled for what is checked ([`CompileOptions::checked`]).
+    pub fn compiled(checks: &[Check], mode: Mode) -> bool {
+        let needs = |c: &Check| matches!(c, Check::Races | Check::Uninitialised | Check::All);
+        mode == Mode::Functional && checks.iter().any(needs)
+    }
+
+    /// The simulator's options with what is to be checked in a mode.
+    pub fn set(checks: &[Check], mode: Mode, options: Options) -> Options {
+        let functional = mode == Mode::Functional;
+        let on = |check: Check| checks.iter().any(|c| *c == check || *c == Check::All);
+        Options {
+            check_marks: on(Check::Marks),
+            check_renames: on(Check::Renames),
+            check_strands: on(Check::Strands),
+            check_races: functional && on(Check::Races),
+            check_uninitialised: functional && on(Check::Uninitialised),
+            check_barriers: functional && on(Check::Barriers),
+            ..options
+        }
+    }
+}
+
+/// Reads the name of a check.
+///
+/// # Errors
+/// A sentence with the names that there are.
+pub fn parse_check(name: &str) -> Result<Check, String> {
+    use clap::ValueEnum;
+    Check::from_str(name, false).map_err(|_| {
+        let names: Vec<String> = Check::value_variants().iter().map(ToString::to_string).collect();
+        format!("there is no check `{name}`; there are: {}", names.join(", "))
+    })
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All packages but the tool of the build, in order: each depends only on those before it.
-const PACKAGES: [(&str, &str); 17] = [
+const PACKAGES: [(&str, &str); 18] = [
     ("heddle-isa", "crates/isa"),
     ("heddle-target", "crates/target"),
     ("heddle-object", "crates/object"),
@@ -24,6 +24,7 @@ const PACKAGES: [(&str, &str); 17] = [
     ("heddle", "."),
     ("heddle-opencl", "crates/opencl"),
     ("heddle-fuzz", "crates/fuzz"),
+    ("heddle-python", "python"),
     ("xtask", "xtask"),
 ];
 

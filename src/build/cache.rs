@@ -118,8 +118,8 @@ fn this_build() -> Option<&'static str> {
         .as_deref()
 }
 
-/// The file that has this code.
-fn own_file() -> Option<PathBuf> {
+/// The file that has this code: a program, or a library that one has loaded.
+pub(crate) fn own_file() -> Option<PathBuf> {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return std::env::current_exe().ok() };
     let here = own_file as *const () as u64;
     let line = maps.lines().find(|line| {

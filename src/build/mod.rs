@@ -172,7 +172,7 @@ impl Builder {
         if let Some(found) = self.look_up(&key) {
             return Ok(Linked::Executable(Executable { object: found.bytes, log: found.log, cached: true }));
         }
-        let object = large_stack(|| self.object(units))?;
+        let object = large_stack(|| self.lower(units, Emit::Obj))?;
         self.keep(&key, || Entry::new(object.clone(), String::new()));
         Ok(Linked::Executable(Executable { object, log: String::new(), cached: false }))
     }
@@ -187,9 +187,32 @@ impl Builder {
             return Ok(Executable { object: found.bytes, log: found.log, cached: true });
         }
         let (unit, files) = self.clang(source, options)?;
-        let object = large_stack(|| self.object(&[&unit])).map_err(|e| e.after(&unit.log))?;
+        let object = large_stack(|| self.lower(&[&unit], Emit::Obj)).map_err(|e| e.after(&unit.log))?;
         self.keep(&key, || Entry::new(object.clone(), unit.log.clone()).with_files(files, source, options));
         Ok(Executable { object, log: unit.log, cached: false })
+    }
+
+    /// Links units and returns what `emit` says: LLVM IR, machine IR or assembly as text, or an object.
+    ///
+    /// # Errors
+    /// See [`BuildFailure`].
+    pub fn emit(&self, units: &[&Unit], emit: Emit) -> Result<Vec<u8>, BuildFailure> {
+        large_stack(|| self.lower(units, emit))
+    }
+
+    /// Links units and runs passes as `heddle opt --passes` does; returns what they print (`print<uniformity>`).
+    ///
+    /// # Errors
+    /// See [`BuildFailure`]; a name of no pass is an option that cannot be used.
+    pub fn analyse(&self, units: &[&Unit], passes: &str) -> Result<String, BuildFailure> {
+        large_stack(|| {
+            let context = Context::create();
+            let mut out = Vec::new();
+            let (ir, facts) = (self.module(&context, units)?, driver::facts(&self.machine));
+            heddle_llvm_passes::pipeline::run_text_pipeline(&ir, passes, facts, &mut out)
+                .map_err(|e| InvalidOptions(e.to_string()))?;
+            Ok(String::from_utf8_lossy(&out).into_owned())
+        })
     }
 
     /// What tells the code of this builder from that of other versions, for other machines or by other techniques:
@@ -206,16 +229,20 @@ impl Builder {
         Ok((unit, compiled.files))
     }
 
-    /// Links units and generates code.
-    fn object(&self, units: &[&Unit]) -> Result<Vec<u8>, BuildFailure> {
+    /// Links units and generates code, as far as `emit` says.
+    fn lower(&self, units: &[&Unit], emit: Emit) -> Result<Vec<u8>, BuildFailure> {
+        let context = Context::create();
+        let ir = self.module(&context, units)?;
+        Ok(driver::compile_module(&ir, emit, &self.options, &self.machine)?.output)
+    }
+
+    /// Links units into one module, as selection takes it.
+    fn module<'c>(&self, context: &'c Context, units: &[&Unit]) -> Result<inkwell::module::Module<'c>, BuildFailure> {
         let unoptimised = units.iter().any(|u| u.header.unoptimised);
         let opt = if unoptimised { OptLevel::O0 } else { OptLevel::default() };
         let frontend = FrontendOptions { opt, ..options::quiet() };
         let checked = units.iter().any(|u| u.header.checked);
-        let context = Context::create();
-        let facts = driver::facts(&self.machine);
-        let ir = heddle_frontend::link_to_module(&context, &parts(units), &frontend, checked, facts)?;
-        Ok(driver::compile_module(&ir, Emit::Obj, &self.options, &self.machine)?.output)
+        Ok(heddle_frontend::link_to_module(context, &parts(units), &frontend, checked, driver::facts(&self.machine))?)
     }
 
     fn key(&self, kind: &str) -> Key {

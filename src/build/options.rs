@@ -123,7 +123,12 @@ impl BuildOptions {
         BuildOptions::of(&words)
     }
 
-    fn of(words: &[String]) -> Result<BuildOptions, InvalidOptions> {
+    /// As `heddle build` and `heddle run` take clang's options: any that clang knows, and its own default for the language
+    /// version.
+    ///
+    /// # Errors
+    /// A sentence about an option that is none, or a word that is none.
+    pub fn of(words: &[String]) -> Result<BuildOptions, InvalidOptions> {
         let line = parse_options(words).map_err(InvalidOptions)?;
         Ok(BuildOptions { frontend: FrontendOptions { clang_args: line.clang_args, opt: line.opt, ..quiet() } })
     }

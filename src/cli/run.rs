@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
 use heddle::driver::{self, Emit};
-use heddle::options::SimulationArgs;
+use heddle::options::{Check, SimulationArgs};
 use heddle_object::{Image, read};
 use heddle_report::HostTimes;
 use heddle_runtime::case::{COMMAND_LINE, Case};
@@ -110,30 +110,6 @@ pub struct Run {
     quiet: bool,
 }
 
-/// What `--check` watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Check {
-    /// Wrong u bits (S8).
-    Marks,
-    /// Reads of unmapped shared registers, and leaks (REN-9; timing mode).
-    Renames,
-    /// Reads of local registers that a warp may have lost (C14; machines with an active set).
-    Strands,
-    /// Data races (functional mode, on one host thread).
-    Races,
-    /// Reads of work-group and private memory that was never written (functional mode).
-    #[value(alias = "uninitialized")]
-    Uninitialised,
-    /// Barriers that not all work-items of a work-group reach (functional mode).
-    Barriers,
-    /// Everything that the mode can check.
-    All,
-}
-
-/// Checks of functional mode.
-const FUNCTIONAL: [(Check, &str); 3] =
-    [(Check::Races, "races"), (Check::Uninitialised, "uninitialised"), (Check::Barriers, "barriers")];
-
 /// Extensions of sources; anything else is a case file.
 const SOURCES: [&str; 5] = ["cl", "ll", "bc", "mir", "s"];
 
@@ -190,8 +166,7 @@ impl Run {
 
     /// The mode: as given, or one that finds what is to be checked.
     fn mode(&self) -> Mode {
-        let functional = self.check.iter().any(|c| *c == Check::All || FUNCTIONAL.iter().any(|(f, _)| f == c));
-        self.mode.unwrap_or(if functional { Mode::Functional } else { Mode::Timing })
+        self.mode.unwrap_or(Check::mode(&self.check))
     }
 
     /// What the simulator records by time.
@@ -218,16 +193,10 @@ impl Run {
                 return wrong(&format!("{option} needs --mode timing: functional mode knows no cycles"));
             }
         }
-        for (check, name) in FUNCTIONAL {
-            if timing && self.check.contains(&check) {
-                return wrong(&format!("--check={name} needs --mode functional"));
-            }
-        }
-        if !timing && self.check.contains(&Check::Renames) {
-            return wrong("--check=renames needs --mode timing: functional mode has no shared registers");
-        }
+        Check::possible(&self.check, self.mode())
+            .map_err(|(check, mode)| Failure::input(format!("--check={check} needs --mode {mode}")))?;
         if timing && self.check.contains(&Check::All) {
-            let left_out = FUNCTIONAL.map(|(_, name)| name).join(", ");
+            let left_out = Check::FUNCTIONAL.map(|c| c.to_string()).join(", ");
             heddle_report::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
         }
         self.simulation.check(machine).map_err(Failure::input)?;
@@ -271,8 +240,7 @@ impl Run {
         let (inputs, frontend) = driver::case_frontend(case, &self.more_options()?)
             .map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
         let mut options = self.codegen.options(frontend);
-        options.checked = self.mode() == Mode::Functional
-            && self.check.iter().any(|c| matches!(c, Check::Races | Check::Uninitialised | Check::All));
+        options.checked = Check::compiled(&self.check, self.mode());
         options.codegen.dump.clone_from(&self.dump.dump);
         let compilation = driver::compile(&inputs, Emit::Obj, &options, machine).map_err(compile_failure)?;
         self.dump.write(&compilation.stats)?;
@@ -296,18 +264,8 @@ impl Run {
 
     /// The simulator's options.
     fn simulator_options(&self) -> Options {
-        let functional = self.mode() == Mode::Functional;
-        let checks = |check: Check| self.check.iter().any(|c| *c == check || *c == Check::All);
-        Options {
-            check_marks: checks(Check::Marks),
-            check_renames: checks(Check::Renames),
-            check_strands: checks(Check::Strands),
-            check_races: functional && checks(Check::Races),
-            check_uninitialised: functional && checks(Check::Uninitialised),
-            check_barriers: functional && checks(Check::Barriers),
-            record: self.record(),
-            ..self.simulation.options()
-        }
+        let options = Options { record: self.record(), ..self.simulation.options() };
+        Check::set(&self.check, self.mode(), options)
     }
 
     /// Whether statistics are all that goes to standard output: then what the kernels print is a field of them.

@@ -119,11 +119,25 @@ pub fn run(
     options: &PointOptions,
     mode: Mode,
 ) -> Result<Outcome, Failure> {
+    run_with(compiler, case, machine, options, (mode, &options.simulation()))
+}
+
+/// Runs a point as [`run`] does, with other options of the simulator.
+///
+/// # Errors
+/// See [`run`].
+pub fn run_with(
+    compiler: &Compiler,
+    case: &LoadedCase,
+    machine: Result<&Machine, &str>,
+    options: &PointOptions,
+    (mode, simulation): (Mode, &heddle_sim::Options),
+) -> Result<Outcome, Failure> {
     let work = || {
         let machine = machine.map_err(|m| (Status::Refused, m.to_string()))?;
         options.check(machine).map_err(|m| (Status::Refused, m))?;
         let image = compiler.image(case, machine, options)?;
-        run_case(&case.case, &image, &Simulator { machine, mode, options: &options.simulation() }, &mut ()).map_err(|e| match e {
+        run_case(&case.case, &image, &Simulator { machine, mode, options: simulation }, &mut ()).map_err(|e| match e {
             RunError::Input(m) | RunError::Refused(Refusal { message: m, .. }) => (Status::Refused, m),
             RunError::Fault(f) => (Status::Fault, f.to_string()),
         })

@@ -20,7 +20,8 @@ use heddle_target::Machine;
 /// # Errors
 /// The program's own file cannot be read.
 pub fn build() -> Result<Hash, ExploreError> {
-    let exe = std::env::current_exe().map_err(|e| ExploreError::Input(format!("cannot find Heddle's own program file: {e}")))?;
+    let exe =
+        crate::build::cache::own_file().ok_or_else(|| ExploreError::Input("cannot find Heddle's own program file".into()))?;
     let bytes = std::fs::read(&exe).map_err(|e| ExploreError::file(&exe, "read this program", e))?;
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     Ok(Hasher::default().part(bytes).part(format!("LLVM {major}.{minor}.{patch}")).finish())

@@ -143,6 +143,8 @@ pub enum FaultKind {
         /// The budget.
         limit: u64,
     },
+    /// The host wanted the launch to end.
+    Interrupted,
 }
 
 impl FaultKind {
@@ -161,6 +163,7 @@ impl FaultKind {
             FaultKind::Image { .. } => "image",
             FaultKind::Trap => "trap",
             FaultKind::Runaway { .. } => "runaway",
+            FaultKind::Interrupted => "interrupted",
         }
     }
 }
@@ -182,10 +185,21 @@ pub struct Fault {
     pub group_id: [u32; 3],
 }
 
+impl Fault {
+    /// Of a launch that its host has interrupted: no instruction did anything wrong.
+    pub(crate) fn interrupted(kernel: &str) -> Fault {
+        let [global_id, local_id, group_id] = [[0; 3]; 3];
+        Fault { kind: FaultKind::Interrupted, kernel: kernel.into(), source: None, global_id, local_id, group_id }
+    }
+}
+
 impl std::error::Error for Fault {}
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if self.kind == FaultKind::Interrupted {
+            return write!(f, "{}\n  in kernel `{}`", self.kind, self.kernel);
+        }
         if let Some(source) = &self.source {
             write!(f, "{source}: ")?;
         }
@@ -259,6 +273,7 @@ impl fmt::Display for FaultKind {
                  set: nothing has been written to it in this strand; this is a defect of the compiler (C14)"
             )?,
             FaultKind::Image { message } => write!(f, "{message}")?,
+            FaultKind::Interrupted => write!(f, "interrupted; memory holds what the launch had written")?,
             FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
             FaultKind::Runaway { limit } => write!(
                 f,

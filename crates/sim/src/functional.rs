@@ -406,6 +406,44 @@ struct WorkGroups<'a, const N: usize> {
     first_fault: Mutex<Option<(u64, Fault)>>,
 }
 
+/// Instructions that a work-group may still execute, in portions: between two of them it is seen whether the host wants the
+/// launch to end.
+pub struct Budget<'a> {
+    /// Of this portion.
+    pub left: u64,
+    /// In later portions.
+    behind: u64,
+    options: &'a Options,
+}
+
+impl<'a> Budget<'a> {
+    /// Instructions of a portion: a fraction of a second.
+    const PORTION: u64 = 1 << 22;
+
+    /// Of a whole work-group.
+    pub fn new(options: &'a Options) -> Budget<'a> {
+        let left = options.max_instructions.min(Self::PORTION);
+        Budget { left, behind: options.max_instructions - left, options }
+    }
+
+    /// Takes what a block needs, which this portion does not have, from the next one. Otherwise the work-group's fault.
+    pub fn take_more(&mut self, length: u64) -> Result<(), FaultKind> {
+        if self.options.interrupt.is_some_and(|i| i.requested()) {
+            return Err(FaultKind::Interrupted);
+        }
+        let portion = self.behind.min(Self::PORTION);
+        (self.left, self.behind) = (self.left + portion, self.behind - portion);
+        let runaway = FaultKind::Runaway { limit: self.options.max_instructions };
+        self.left = self.left.checked_sub(length).ok_or(runaway)?;
+        Ok(())
+    }
+
+    /// Instructions executed.
+    fn used(&self) -> u64 {
+        self.options.max_instructions - self.left - self.behind
+    }
+}
+
 /// How long one host thread works on a launch before others help.
 const ALONE: Duration = Duration::from_micros(50);
 
@@ -502,7 +540,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         };
         WorkGroups {
             run,
-            interpreter: Interpreter::new(launch.program, prepare::<N>(launch.program), options.max_instructions),
+            interpreter: Interpreter::new(launch.program, prepare::<N>(launch.program)),
             end: groups.end,
             observes: false,
             warps: launch.local.iter().product::<u32>().div_ceil(N as u32) as usize,
@@ -551,16 +589,20 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 return worker.finish();
             }
             let end = (start + self.step).min(self.end);
+            if let Some(fault) = options.interrupted(launch) {
+                self.stop_at(start, *fault);
+                return worker.finish();
+            }
             for number in start..end {
                 if number > self.stop.load(Ordering::Relaxed) {
                     return worker.finish();
                 }
                 let id = launch.group_id(number);
                 let place = GroupPlace { id, size: launch.group_size(id) };
-                let mut budget = options.max_instructions;
+                let mut budget = Budget::new(options);
                 let compiled = if watched { None } else { tier.compiled::<N>(program) };
                 let result = self.run_group(&mut worker, compiled, place, &mut budget);
-                tier.executed(options.max_instructions - budget);
+                tier.executed(budget.used());
                 if let Err(fault) = result {
                     self.stop_at(number, *fault);
                     return worker.finish();
@@ -589,7 +631,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         worker: &mut Worker<N>,
         compiled: Option<&jit::Compiled>,
         place: GroupPlace,
-        budget: &mut u64,
+        budget: &mut Budget,
     ) -> Result<(), Box<Fault>> {
         let launch = self.run.launch;
         let items: u32 = place.size.iter().product();
@@ -615,17 +657,16 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 if let Some(checker) = checker {
                     checker.borrow_mut().run_warp(warp.number);
                 }
-                let limit = self.run.options.max_instructions;
-                let before = *budget;
+                let before = budget.used();
                 let from = match compiled {
-                    Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget, limit),
+                    Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget),
                     None => Some(0),
                 };
                 if let Some(from) = from {
                     self.interpreter.run(warp, &mut worker.counts, budget, from);
                 }
                 if let Some(groups) = &mut worker.groups {
-                    groups.warps[warp.number as usize] += before - *budget;
+                    groups.warps[warp.number as usize] += budget.used() - before;
                 }
                 if let Some(fault) = warp.fault(launch, place) {
                     let race = matches!(fault.kind, FaultKind::Race(_));
@@ -681,22 +722,20 @@ fn uneven_barrier<const N: usize>(warps: &[Warp<N>], launch: &Launch, place: Gro
 struct Interpreter<'a, const N: usize> {
     program: &'a Program,
     code: Vec<Decoded<N>>,
-    /// Instructions that a work-group may execute: for the message about more.
-    limit: u64,
     /// The program reads special registers that change while a warp runs.
     refreshes: bool,
 }
 
 impl<'a, const N: usize> Interpreter<'a, N> {
-    fn new(program: &'a Program, code: Vec<Decoded<N>>, limit: u64) -> Self {
+    fn new(program: &'a Program, code: Vec<Decoded<N>>) -> Self {
         let changes = |s: Special| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow);
         let refreshes = program.rows.specials.iter().any(|(s, _)| changes(*s));
-        Interpreter { program, code, limit, refreshes }
+        Interpreter { program, code, refreshes }
     }
 
     /// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0,
     /// the block has been counted.
-    fn run(&self, warp: &mut Warp<N>, counts: &mut BlockCounts, budget: &mut u64, from: u32) {
+    fn run(&self, warp: &mut Warp<N>, counts: &mut BlockCounts, budget: &mut Budget, from: u32) {
         warp.lanes.mask = warp.control.mask;
         let mut from = from as usize;
         loop {
@@ -716,13 +755,17 @@ impl<'a, const N: usize> Interpreter<'a, N> {
             }
             let length = u64::from(block.len());
             warp.lanes.clock += length;
-            if *budget < length {
-                let lane = warp.control.mask.trailing_zeros();
-                let index = block.first + block.body.min(block.len() - 1);
-                warp.lanes.fault = Some((FaultKind::Runaway { limit: self.limit }, index, lane));
-                return;
+            match budget.left.checked_sub(length) {
+                Some(left) => budget.left = left,
+                None => {
+                    if let Err(kind) = budget.take_more(length) {
+                        let lane = warp.control.mask.trailing_zeros();
+                        let index = block.first + block.body.min(block.len() - 1);
+                        warp.lanes.fault = Some((kind, index, lane));
+                        return;
+                    }
+                }
             }
-            *budget -= length;
             if !warp.end_block(block.end, block.first + block.body, &mut counts.splits) {
                 return;
             }
@@ -764,8 +807,8 @@ pub fn run_interpreted<const N: usize>(
     program: &Program,
     code: &[Decoded<N>],
     counts: &mut BlockCounts,
-    budget: &mut u64,
+    budget: &mut Budget,
 ) {
-    let interpreter = Interpreter { refreshes: true, ..Interpreter::new(program, code.to_vec(), *budget) };
+    let interpreter = Interpreter { refreshes: true, ..Interpreter::new(program, code.to_vec()) };
     interpreter.run(warp, counts, budget, 0);
 }

@@ -91,6 +91,7 @@ pub mod trace;
 mod warp;
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use heddle_isa::surface::SurfaceIds;
 use heddle_object::metadata::{ARGUMENTS_START, Redzone};
@@ -360,6 +361,34 @@ pub struct Options {
     /// Timing mode: of launches with many work-groups so many parts are timed (6 at least), and the rest is
     /// extrapolated ([`statistics::Sampling`]). `None`: all.
     pub sample: Option<u32>,
+    /// What ends a launch before its time, as a fault.
+    pub interrupt: Option<Interrupt>,
+}
+
+/// A wish of the host that launches end, which a handler of signals can express: a counter that moves on.
+#[derive(Clone, Copy, Debug)]
+pub struct Interrupt {
+    counter: &'static AtomicU64,
+    before: u64,
+}
+
+impl Interrupt {
+    /// Ends what begins now when the counter moves on from the value it has.
+    pub fn by(counter: &'static AtomicU64) -> Interrupt {
+        Interrupt { counter, before: counter.load(Ordering::Relaxed) }
+    }
+
+    /// Whether it has.
+    pub fn requested(&self) -> bool {
+        self.counter.load(Ordering::Relaxed) != self.before
+    }
+}
+
+impl Options {
+    /// The fault of a launch that its host has interrupted, if it has.
+    fn interrupted(&self, launch: &Launch) -> Option<Box<Fault>> {
+        self.interrupt.filter(Interrupt::requested).map(|_| Box::new(Fault::interrupted(&launch.program.header.name)))
+    }
 }
 
 /// A write of the host to memory it shares with the device.
@@ -392,6 +421,7 @@ impl Default for Options {
             record: trace::Record::default(),
             warm: false,
             sample: None,
+            interrupt: None,
         }
     }
 }

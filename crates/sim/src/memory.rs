@@ -25,12 +25,20 @@ const ALIGN: u64 = 256;
 const GAP: u64 = 256;
 /// The same in checking mode: most wrong indices hit no other buffer.
 const CHECKED_GAP: u64 = 16 << 20;
-/// Host address of a reserved range if it is free, so that addresses are the same in every run.
+/// Host address of a reserved range if it is free, so that addresses are the same in every run; below what the host gives
+/// others.
 const PREFERRED_ADDRESS: usize = 0x2000_0000_0000;
+/// From one preferred address to the next, of so many.
+const PREFERRED_STEP: usize = 1 << 36;
+const PREFERRED_ADDRESSES: usize = 256;
 /// Addresses of a reserved range for gaps of checking mode.
 const SPREAD_RANGE: u64 = 4 << 40;
 /// From this size on, the pages of a freed allocation go back to the host; below, zeroing them is cheaper.
 const RETURNED_BYTES: u64 = 64 << 10;
+/// Alignment of memory that is lent: no access is longer.
+const LENT_ALIGN: u64 = 16;
+/// Device addresses of memory that is lent end before this: none is the address of another space.
+const LENT_END: u64 = 1 << 47;
 /// What the size of a reserved range is a multiple of, as it is of all usual page sizes.
 const RESERVED_UNIT: u64 = 64 << 10;
 
@@ -47,6 +55,8 @@ pub struct Allocation {
     pub bytes: u64,
     /// In system memory, behind the host's link.
     pub system: bool,
+    /// The host's own memory, lent for a launch; else the device's.
+    pub lent: bool,
 }
 
 impl Allocation {
@@ -115,14 +125,7 @@ impl Region {
     /// A range of addresses, of which the host has no memory until they are touched. `sparse`: what is
     /// touched lies far apart.
     fn reserved(bytes: usize, sparse: bool) -> io::Result<Region> {
-        let hint = std::ptr::without_provenance_mut(PREFERRED_ADDRESS);
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping of no file, at an address of the kernel's choice; it replaces nothing.
-        let start = unsafe { libc::mmap(hint, bytes, access, flags, -1, 0) };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let start = Region::map(bytes)?;
         #[cfg(target_os = "linux")]
         if sparse {
             // A huge page for every small allocation would be most of the host's memory. No harm if it is refused.
@@ -133,6 +136,26 @@ impl Region {
         let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(RESERVED_UNIT).max(1);
         let start = start.cast();
         Ok(Region { storage: Storage::Reserved { start, page }, pointer: start, bytes })
+    }
+
+    /// Maps a range of addresses, at the first preferred one where it fits, else at one of the kernel's choice.
+    fn map(bytes: usize) -> io::Result<*mut libc::c_void> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        for i in 0..PREFERRED_ADDRESSES {
+            let hint = std::ptr::without_provenance_mut(PREFERRED_ADDRESS + i * PREFERRED_STEP);
+            // SAFETY: a new mapping of no file, at an address of the kernel's choice; it replaces nothing.
+            let start = unsafe { libc::mmap(hint, bytes, access, flags, -1, 0) };
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            if start == hint || i + 1 == PREFERRED_ADDRESSES {
+                return Ok(start);
+            }
+            // SAFETY: the mapping was made with this size, and nobody knows of it.
+            let _given_back = unsafe { libc::munmap(start, bytes) };
+        }
+        Err(io::ErrorKind::AddrNotAvailable.into())
     }
 
     /// Zeros bytes that nobody uses any more. Whole pages of a reserved range go back to the host.
@@ -290,11 +313,49 @@ impl DeviceMemory {
         DeviceMemory::in_range(limit.saturating_add(SPREAD_RANGE), limit, CHECKED_GAP)
     }
 
+    /// Memory of at most `limit` bytes with the device addresses of [`DeviceMemory::new`], which the host never moves: it may
+    /// keep pointers to it, and lend its own memory ([`DeviceMemory::lend`]).
+    ///
+    /// # Errors
+    /// As [`DeviceMemory::reserved`].
+    pub fn pinned(limit: u64) -> io::Result<Self> {
+        Ok(DeviceMemory { base: BASE_ADDRESS, ..DeviceMemory::reserved(limit)? })
+    }
+
     fn in_range(bytes: u64, limit: u64, gap: u64) -> io::Result<Self> {
         let bytes = bytes.checked_next_multiple_of(RESERVED_UNIT).and_then(|b| usize::try_from(b).ok());
         let region = Region::reserved(bytes.ok_or(io::ErrorKind::OutOfMemory)?, gap > GAP)?;
         let base = region.pointer as u64;
         Ok(DeviceMemory::of(region, base, limit, gap))
+    }
+
+    /// Lends memory of the host to launches in functional mode, until it is given back; returns its device address. None of
+    /// it is copied. (Timing mode wants memory that is the device's: its caches hold whole lines, and simulated time depends
+    /// on addresses.) `None`: the memory cannot be lent, because it moves, is not aligned to 16 bytes, lies below that of the
+    /// device, or overlaps an allocation.
+    ///
+    /// # Safety
+    /// The bytes from `start` on may be read and written until they are given back, and only as a launch does: see the
+    /// module's documentation on sharing.
+    pub unsafe fn lend(&mut self, name: &str, start: *mut u8, bytes: u64) -> Option<u64> {
+        let Storage::Reserved { .. } = self.region.storage else { return None };
+        let above = (start as u64).checked_sub(self.region.pointer as u64)?;
+        let address = self.base.checked_add(above)?;
+        let end = address.checked_add(bytes).filter(|end| *end < LENT_END)?;
+        let i = self.allocations.partition_point(|a| a.address < address);
+        let before = i.checked_sub(1).is_none_or(|i| self.allocations[i].end() <= address);
+        let after = self.allocations.get(i).is_none_or(|a| a.address >= end);
+        if above < self.region.bytes as u64 || bytes == 0 || address % LENT_ALIGN != 0 || !before || !after {
+            return None;
+        }
+        self.allocations.insert(i, Allocation { name: name.into(), address, bytes, variable: false, system: false, lent: true });
+        Some(address)
+    }
+
+    /// Gives back memory that was lent, by its device address. False if there is none.
+    pub fn give_back(&mut self, address: u64) -> bool {
+        let i = self.allocations.iter().position(|a| a.lent && a.address == address);
+        i.is_some_and(|i| self.allocations.remove(i).lent)
     }
 
     fn of(region: Region, base: u64, limit: u64, gap: u64) -> Self {
@@ -337,7 +398,7 @@ impl DeviceMemory {
             Some(last) if last.address > address => self.allocations.partition_point(|a| a.address < address),
             _ => self.allocations.len(),
         };
-        self.allocations.insert(i, Allocation { name: name.into(), address, bytes, variable: false, system: false });
+        self.allocations.insert(i, Allocation { name: name.into(), address, bytes, variable: false, system: false, lent: false });
         Ok(address)
     }
 
@@ -376,7 +437,7 @@ impl DeviceMemory {
                 bytes
             }
             None => match self.allocations.get(i) {
-                Some(a) if a.address == address && self.whole(address).is_none() => self.allocations.remove(i).bytes,
+                Some(a) if a.address == address && !a.lent && self.whole(address).is_none() => self.allocations.remove(i).bytes,
                 _ => return false,
             },
         };
@@ -418,6 +479,7 @@ impl DeviceMemory {
             bytes: v.bytes.into(),
             variable: true,
             system: self.allocations[i].system,
+            lent: false,
         };
         let parts: Vec<Allocation> = variables.iter().map(part).collect();
         self.allocations.splice(i..=i, parts);

@@ -41,8 +41,7 @@ use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, Targe
 use self::build::Build;
 use self::translate::Translator;
 use super::exec::{Decoded, Lanes, Row, all_lanes, prepare};
-use super::fault::FaultKind;
-use super::functional::{BlockCounts, Warp};
+use super::functional::{BlockCounts, Budget, Warp};
 use super::program::Program;
 use super::warp::Control;
 use super::{Descriptor, Jit, Options};
@@ -376,8 +375,7 @@ pub fn run_warp<const N: usize>(
     warp: &mut Warp<N>,
     program: &Program,
     counts: &mut BlockCounts,
-    budget: &mut u64,
-    limit: u64,
+    budget: &mut Budget,
 ) -> Option<u32> {
     loop {
         if compiled.whole && warp.control.live != all_lanes(N) || !warp.lanes.undefined.is_empty() {
@@ -399,7 +397,7 @@ pub fn run_warp<const N: usize>(
             private_bytes: watched.private_bytes,
             descriptors: watched.descriptors,
             ranges: watched.ranges,
-            budget: *budget,
+            budget: budget.left,
             splits: 0,
             mask: warp.control.mask,
             pc: warp.control.pc,
@@ -411,7 +409,7 @@ pub fn run_warp<const N: usize>(
         if status == Status::Fault as u32 {
             return None;
         }
-        *budget = frame.budget;
+        budget.left = frame.budget;
         (warp.control.mask, warp.control.pc) = (frame.mask, frame.pc);
         warp.lanes.mask = frame.mask;
         let block = &program.blocks[frame.pc as usize];
@@ -420,9 +418,11 @@ pub fn run_warp<const N: usize>(
         }
         let end = block.first + block.body;
         if status == Status::Runaway as u32 {
-            let index = block.first + block.body.min(block.len() - 1);
-            warp.lanes.fault = Some((FaultKind::Runaway { limit }, index, frame.mask.trailing_zeros()));
-            return None;
+            if let Err(kind) = budget.take_more(u64::from(block.len())) {
+                let index = block.first + block.body.min(block.len() - 1);
+                warp.lanes.fault = Some((kind, index, frame.mask.trailing_zeros()));
+                return None;
+            }
         }
         if !warp.end_block(block.end, end, &mut counts.splits) {
             return None;

@@ -1,7 +1,8 @@
 //! Translated code for tests of other modules.
 
 use super::{Compiled, Variant, compile, run_warp};
-use crate::functional::{BlockCounts, Warp};
+use crate::Options;
+use crate::functional::{BlockCounts, Budget, Warp};
 use crate::program::Program;
 
 /// A program's translation.
@@ -17,7 +18,8 @@ pub(crate) fn translated<const N: usize>(program: &Program, whole: bool) -> Opti
 impl Translated {
     /// Runs a warp to its end.
     pub(crate) fn run<const N: usize>(&self, warp: &mut Warp<N>, program: &Program) {
-        let (mut counts, mut budget) = (BlockCounts::new(program), 10_000);
-        assert_eq!(run_warp(&self.0, warp, program, &mut counts, &mut budget, 10_000), None);
+        let options = Options { max_instructions: 10_000, ..Options::default() };
+        let (mut counts, mut budget) = (BlockCounts::new(program), Budget::new(&options));
+        assert_eq!(run_warp(&self.0, warp, program, &mut counts, &mut budget), None);
     }
 }

@@ -4,7 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
-use crate::functional::run_interpreted;
+use crate::functional::{Budget, run_interpreted};
 use crate::{DeviceMemory, Launch};
 use heddle_isa::{Guard, Inst, Operand, PhysReg, Reg, Space, Type, sample};
 use heddle_object::metadata::KernelHeader;
@@ -164,11 +164,13 @@ fn compare(seed: u64, machine: &Machine) -> usize {
         });
         let compiled = compile::<N>(&program, Variant { whole, checked }).unwrap();
         let (mut counts, mut expected) = (BlockCounts::new(&program), BlockCounts::new(&program));
-        let (mut budget, mut expected_budget) = (1000, 1000);
-        assert_eq!(run_warp(&compiled, &mut warps[0], &program, &mut counts, &mut budget, 1000), None);
+        let limited = Options { max_instructions: 1000, ..Options::default() };
+        let (mut budget, mut expected_budget) = (Budget::new(&limited), Budget::new(&limited));
+        assert_eq!(run_warp(&compiled, &mut warps[0], &program, &mut counts, &mut budget), None);
         run_interpreted(&mut warps[1], &program, &prepare::<N>(&program), &mut expected, &mut expected_budget);
         counts.settle(N as u64);
-        assert_eq!((counts.executions, counts.lanes, budget), (expected.executions, expected.lanes, expected_budget));
+        assert_eq!((counts.executions, counts.lanes), (expected.executions, expected.lanes));
+        assert_eq!(budget.left, expected_budget.left);
         let [found, wanted] = &warps;
         for (i, inst) in program.insts.iter().enumerate() {
             let row = usize::from(program.operands[i][0]);

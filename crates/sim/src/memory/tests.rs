@@ -180,3 +180,38 @@ fn races_are_found_far_apart() {
         }
     }
 }
+
+/// What the host lends is read and written in its place, and found wherever allocations are.
+#[test]
+fn the_host_lends_memory() {
+    let mut memory = DeviceMemory::pinned(LIMIT).unwrap();
+    assert_eq!(memory.allocate("own", 64).unwrap(), BASE_ADDRESS);
+    let mut words = vec![0u128; 4];
+    let start = words.as_mut_ptr().cast::<u8>();
+    // SAFETY: `words` outlives its use, and only this test accesses it.
+    let address = unsafe { memory.lend("lent", start, 64) }.unwrap();
+    assert_eq!(memory.host(address), start);
+    assert!(memory.find(address + 60, 4).is_some_and(|a| a.lent) && memory.find(address + 61, 4).is_none());
+    assert!(memory.write(address + 16, &[1; 16]) && memory.read(address + 16, 16) == Some(vec![1; 16]));
+    // Not twice, nor a part of it; not unaligned; not what is the device's.
+    for (start, bytes) in
+        [(start, 64), (start.wrapping_add(32), 64), (start.wrapping_add(72), 8), (memory.host(BASE_ADDRESS), 64)]
+    {
+        // SAFETY: it is refused.
+        assert_eq!(unsafe { memory.lend("again", start, bytes) }, None);
+    }
+    assert!(!memory.free(address) && memory.give_back(address) && !memory.give_back(address));
+    assert_eq!(memory.available(), LIMIT - 64 - 256);
+    assert_eq!(words, [0, 0x0101_0101_0101_0101_0101_0101_0101_0101, 0, 0]);
+    // SAFETY: it is refused, as this memory moves.
+    assert_eq!(unsafe { DeviceMemory::new(LIMIT).lend("moving", words.as_mut_ptr().cast(), 64) }, None);
+}
+
+/// Several devices have ranges of their own below what the host gives others.
+#[test]
+fn ranges_lie_below_other_memory() {
+    let devices: Vec<DeviceMemory> = (0..5).map(|_| DeviceMemory::pinned(LIMIT).unwrap()).collect();
+    let boxed = Box::new(0u8);
+    let starts: Vec<u64> = devices.iter().map(|d| d.host(BASE_ADDRESS) as u64).collect();
+    assert!(starts.iter().all(|s| *s < (&raw const *boxed) as u64), "{starts:x?}");
+}

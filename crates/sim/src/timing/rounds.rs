@@ -250,6 +250,9 @@ fn in_turns<'a, const N: usize, const W: usize>(
     mut host: Peekable<std::slice::Iter<HostWrite>>,
 ) -> Result<(), Box<Fault>> {
     loop {
+        if let Some(fault) = c.run.options.interrupted(c.run.launch) {
+            return Err(fault);
+        }
         let bounds = clusters.iter().map(|k| k.bound(u64::MAX)).enumerate();
         let Some((first, now)) = bounds.min_by_key(|b| b.1).filter(|b| b.1 != NEVER) else { break };
         let cluster = &mut clusters[first];
@@ -345,6 +348,11 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         loop {
             if shared.result.is_some() {
                 return Task::End;
+            }
+            if let Some(fault) = self.context.run.options.interrupted(self.context.run.launch) {
+                shared.result = Some(Err(fault));
+                self.changed();
+                continue;
             }
             let bounds = shared.positions.iter().map(|p| p.bound).enumerate();
             let (first, now) = bounds.min_by_key(|b| b.1).unwrap_or((0, NEVER));

@@ -1,0 +1,93 @@
+"""What the compiler made of kernels: texts, tables, pictures."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as Xml
+
+import pytest
+
+import heddle
+from heddle import text
+
+SOURCE = """kernel void spread(global int *a, global const int *b, int n) {
+    int i = get_global_id(0);
+    for (int k = 0; k < n; k++) if (a[i + k] > b[k]) a[i] += k * n;
+}
+kernel void other(global float *x) { x[get_global_id(0)] = 1; }
+"""
+
+
+@pytest.fixture(scope="module")
+def program():
+    return heddle.Machine().compile(SOURCE)
+
+
+def test_texts_are_the_command_lines(program, tmp_path, text_of, request):
+    binary = request.getfixturevalue("program_path")
+    path = tmp_path / "kernel.cl"
+    path.write_text(SOURCE)
+    for form in ("mir", "asm"):
+        whole = text_of(binary, "build", path, "--emit", form, "-o", "-").replace(str(path), "kernel.cl")
+        assert program.text(form) == whole
+        assert getattr(program["spread"], form) in whole
+    assert program["spread"].ir.startswith("define ") and "@spread(" in program["spread"].ir and "@other(" not in program["spread"].ir
+    assert "kernel @other" in program["other"].mir and "spread" not in program["other"].mir
+    ir = tmp_path / "kernel.ll"
+    ir.write_text(program.text("ir"))
+    assert program.analysis("uniformity") == text_of(binary, "opt", "--passes=print<uniformity>", "--disable-output", ir)
+
+
+@pytest.fixture(scope="module")
+def program_path(request):
+    from conftest import ROOT
+
+    path = ROOT / "target" / "debug" / "heddle"
+    import os
+
+    path = type(path)(os.environ.get("HEDDLE_BIN", path))
+    if not path.is_file():
+        pytest.skip("no heddle program: set HEDDLE_BIN")
+    return path
+
+
+def test_frames_have_all_lines_of_the_analyses(program):
+    kernel = program["spread"]
+    uniformity = kernel.uniformity
+    printed = [line for line in text._section(program.analysis("uniformity"), "uniformity of 'spread':") if not line.startswith("block")]
+    assert len(uniformity) == len(printed)
+    assert {"uniform", "varying", "divergent branch"} <= set(uniformity["class"])
+    assert "work-item id" in set(uniformity["reason"])
+    surfaces = kernel.surfaces
+    assert list(surfaces["argument"]) == ["%a", "%b"] and surfaces["loads"].sum() >= 2 and surfaces["stores"][0] >= 1
+    assert set(surfaces["kind"]) <= {"typed UAV", "untyped UAV", "typed buffer", "raw buffer"}
+    hints = kernel.cache_hints
+    assert set(hints["access"]) == {"load", "store"} and (hints["line"] == 3).all()
+    assert len(hints) == len(text._section(program.analysis("cache-hints"), "cache hints of spread:"))
+    with pytest.raises(heddle.InputError, match="uniformty"):
+        program.analysis("uniformty")
+
+
+def test_control_flow_is_drawn(program):
+    graph = program["spread"].control_flow
+    assert graph.svg == graph._repr_svg_()
+    root = Xml.fromstring(graph.svg)
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(root.findall(f"{space}path")) == len(graph.edges) and len(graph.blocks) > 4
+    assert {kind for _, _, kind in graph.edges} >= {"always", "taken", "falls through"}
+    assert "divergent" in {kind for _, _, kind in graph.edges}
+    # No two boxes overlap.
+    boxes = [tuple(float(r.get(k)) for k in ("x", "y", "width", "height")) for r in root.findall(f"{space}rect") if r.get("x")]
+    assert len(boxes) == len(graph.blocks)
+    for i, (x, y, w, h) in enumerate(boxes):
+        assert not any(x < u + v and u < x + w and y < t + s and t < y + h for u, t, v, s in boxes[i + 1 :])
+
+
+def test_code_is_shown_with_colours_and_nothing_is_lost(program):
+    import html
+    import re
+
+    for code in (program["spread"].ir, program["spread"].mir, program["spread"].asm):
+        shown = code._repr_html_()
+        inside = shown.split("<pre", 1)[1].split(">", 1)[1].rsplit("</pre>", 1)[0]
+        assert html.unescape(re.sub(r"</?span[^>]*>", "", inside)) == code
+        assert inside.count("<span") > 10
