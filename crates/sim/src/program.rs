@@ -11,9 +11,9 @@ pub use crate::warp::NOWHERE;
 use heddle_isa::rules;
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{AddressMode, Inst, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace, Targets, Type};
-use heddle_object::Image;
 use heddle_object::metadata::KernelHeader;
 use heddle_object::read::ObjectError;
+use heddle_object::{INSTRUCTION_BYTES, Image};
 use heddle_target::{Machine, limits};
 
 /// Code that cannot be loaded.
@@ -126,6 +126,8 @@ pub struct Program {
     pub operands: Vec<[u16; 4]>,
     /// Source files of the instructions' locations.
     pub files: Vec<String>,
+    /// Where the code ends that was loaded with it, of all kernels of its object, in bytes.
+    pub code_end: u64,
     /// Clusters of the machine.
     pub clusters: usize,
     /// The code in the host's instructions, once it is worth it.
@@ -158,7 +160,8 @@ impl Program {
                 have = machine.warp_size
             )));
         }
-        Program::load(insts, header, image.files.clone(), machine).map_err(|e| ObjectError(e.to_string()))
+        let program = Program::load(insts, header, image.files.clone(), machine).map_err(|e| ObjectError(e.to_string()))?;
+        Ok(Program { code_end: image.text.len() as u64 * INSTRUCTION_BYTES as u64, ..program })
     }
 
     /// Checks and prepares a kernel's instructions.
@@ -184,8 +187,8 @@ impl Program {
         let blocks = blocks(&insts).map_err(|(i, m)| fail(i, m))?;
         let clusters = machine.clusters.len();
         let (rows, operands) = number_rows(&insts, header, clusters).map_err(|m| fail(0, m))?;
-        let mut program =
-            Program { header: header.clone(), insts, blocks, rows, operands, files, clusters, host: Default::default() };
+        let (header, code_end) = (header.clone(), header.text_offset + (insts.len() * INSTRUCTION_BYTES) as u64);
+        let mut program = Program { header, insts, blocks, rows, operands, files, code_end, clusters, host: Default::default() };
         for b in 0..program.blocks.len() {
             let end = program.blocks[b].first + program.blocks[b].body;
             if let End::Scalar { condition, .. } = &mut program.blocks[b].end {

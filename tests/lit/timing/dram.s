@@ -5,7 +5,7 @@
 ; 534, 51 to be back, 5 to the add, and exit: 1000 + 14450 + 534 + 51 + 5 + 2.
 ; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --json - | FileCheck %s
 ; CHECK: "cycles": 16042,
-; CHECK: "dram_row_hits": 3,
+; CHECK: "dram_row_hits": 1,
 ; CHECK: "dram_row_misses": 5,
 
 ; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.dram.row-cycle=3000 --json - | FileCheck %s --check-prefix=CYCLE

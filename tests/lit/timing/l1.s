@@ -5,14 +5,14 @@
 
 ; A miss to a row, 5 + 100 + 50 + 300 + 534 + 1 + 50; a hit, 105; a miss in another sector of the line, with the
 ; row open, 5 + 100 + 50 + 300 + 204 + 1 + 50; three adds, and exit: 11000 + 1040 + 105 + 710 + 3 x 20 - 20 + 2.
-; From L2 come three lines of code of 8 sectors of 32 bytes, and two sectors.
+; From L2 come a line of code of 8 sectors of 32 bytes, and two sectors.
 ; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --json - | FileCheck %s
 ; CHECK: "cycles": 12897,
 ; CHECK: "misses": 2,
 ; CHECK: "reads": 3,
-; CHECK: "dram_read_bytes": 832,
-; CHECK: "l2_to_l1_bytes": 832,
-; CHECK: "network_sectors": 26,
+; CHECK: "dram_read_bytes": 320,
+; CHECK: "l2_to_l1_bytes": 320,
+; CHECK: "network_sectors": 10,
 
 ; Three look-ups.
 ; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.data.latency=101 --json - | FileCheck %s --check-prefix=LATENCY

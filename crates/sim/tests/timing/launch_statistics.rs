@@ -135,16 +135,15 @@ fn all_that_two_loads_do() {
             ([1, 32, 1], [0; 5]),
         ]
     );
-    // Three lines of code of eight sectors, of one row of DRAM, and a sector of data, of another one.
+    // A line of code of eight sectors and a sector of data, of another row of DRAM.
     let wanted = HierarchyStatistics {
         data: CacheStatistics { reads: 2, misses: 1, ..Default::default() },
         instruction: CacheStatistics { reads: 1, misses: 1, ..Default::default() },
-        l15: CacheStatistics { reads: 24, misses: 24, ..Default::default() },
-        l2: CacheStatistics { reads: 25, misses: 25, ..Default::default() },
-        network_sectors: 25,
-        l2_to_l1_bytes: 25 * 32,
-        dram_read_bytes: 25 * 32,
-        dram_row_hits: 2,
+        l15: CacheStatistics { reads: 8, misses: 8, ..Default::default() },
+        l2: CacheStatistics { reads: 9, misses: 9, ..Default::default() },
+        network_sectors: 9,
+        l2_to_l1_bytes: 9 * 32,
+        dram_read_bytes: 9 * 32,
         dram_row_misses: 2,
         latencies: latencies(&[(6, 1), (10, 1)]),
         ..Default::default()
@@ -236,12 +235,11 @@ fn work_groups_follow_each_other() {
         assert_eq!(spent, [[6, 192, 1000 + 1005 + 1000 + 1005 + 5], [6, 192, 60_000], [6, 192, 6]]);
         let wanted = HierarchyStatistics {
             instruction: CacheStatistics { reads: 6, misses: 2, ..Default::default() },
-            l15: CacheStatistics { reads: 48, misses: 48, ..Default::default() },
-            l2: CacheStatistics { reads: 48, misses: 24, ..Default::default() },
-            network_sectors: 48,
-            l2_to_l1_bytes: 48 * 32,
-            dram_read_bytes: 24 * 32,
-            dram_row_hits: 2,
+            l15: CacheStatistics { reads: 16, misses: 16, ..Default::default() },
+            l2: CacheStatistics { reads: 16, misses: 8, ..Default::default() },
+            network_sectors: 16,
+            l2_to_l1_bytes: 16 * 32,
+            dram_read_bytes: 8 * 32,
             dram_row_misses: 1,
             ..Default::default()
         };

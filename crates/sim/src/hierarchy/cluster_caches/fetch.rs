@@ -1,5 +1,7 @@
 //! Instruction fetch, through the instruction L1 and the L1.5. Code does not change, so that only tags and times matter.
 
+use std::ops::Range;
+
 use super::super::Path;
 use super::super::cache::Eviction;
 use super::super::deferred::{Continuation, FillTarget, PENDING, Ticket};
@@ -12,11 +14,12 @@ use crate::DeviceMemory;
 use heddle_isa::{CachePolicy, MemorySpace};
 
 impl ClusterCaches {
-    /// Fetches the line of code that holds byte `offset` for an SM; returns the cycle at which it is there,
-    /// which may be pending. The next lines are fetched ahead.
-    pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, offset: u64, now: u64) -> u64 {
+    /// Fetches the line of code that holds the first of some bytes for an SM; returns the cycle at which it is
+    /// there, which may be pending. The next lines are fetched ahead, as far as they hold others of the bytes.
+    pub fn fetch(&mut self, memory: &DeviceMemory, sm: usize, code: Range<u64>, now: u64) -> u64 {
         let geometry = self.coalescer.geometry;
-        let line = geometry.code_line(offset);
+        let line = geometry.code_line(code.start);
+        let left = geometry.code_line(code.end.max(code.start + 1) - 1) - line;
         let index = sm - self.first_sm;
         let caches = &mut self.sms[index];
         let before = caches.instruction.changes();
@@ -29,7 +32,7 @@ impl ClusterCaches {
         let sectors = geometry.all_sectors();
         let mut needed = None;
         let mut ready = now;
-        for ahead in 0..=u64::from(self.memory.instruction.prefetch) {
+        for ahead in 0..=left.min(self.memory.instruction.prefetch.into()) {
             let cache = &mut self.sms[index].instruction;
             let (frame, eviction) = match cache.find(line + ahead) {
                 Some(frame) => {

@@ -54,10 +54,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     fn fetch(&mut self, c: &LaunchContext<'a, N>, s: usize, st: &Static, now: u64) {
         let slot = &mut self.warps.slots[s];
         slot.fetched = st.line;
-        let offset = c.run.launch.program.header.text_offset + INSTRUCTION_BYTES * u64::from(slot.pc);
+        let program = c.run.launch.program;
+        let code = program.header.text_offset + INSTRUCTION_BYTES * u64::from(slot.pc)..program.code_end;
         let caches = &mut *self.caches.borrow_mut();
         caches.deferred.now = (self.time, self.number as u32);
-        slot.code_ready = caches.fetch(c.run.memory, self.number, offset, now);
+        slot.code_ready = caches.fetch(c.run.memory, self.number, code, now);
         if slot.code_ready >= PENDING {
             caches.wait_for_fetch(token(self.number, s), slot.code_ready);
         }
