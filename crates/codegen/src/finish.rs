@@ -1,16 +1,16 @@
 //! Final clean-up of allocated code and its register usage.
 //!
 //! Copies onto themselves and branches to the next block go away; branches to blocks that only branch on go
-//! straight to the end; a scalar branch around a jump is inverted. Divergent branches keep their sides: which
+//! straight to the end; blocks that other stages added get their place, and scalar branches are turned for it. Divergent branches keep their sides: which
 //! runs first decides what scalar registers must survive (hazard 1).
 //!
 //! May touch: allocated code, without moving any value to another register.
 
 use super::context::Context;
-use super::{CodegenError, FunctionStats, marks};
+use super::{CodegenError, FunctionStats, marks, place};
 use cranelift_entity::SecondaryMap;
 
-use heddle_isa::{Op, Operand, PhysReg, Reg, Space, Targets};
+use heddle_isa::{Inst, Op, Operand, PhysReg, Reg, Space, Targets};
 use heddle_mir::{Block, Function};
 
 /// Removes what does nothing, counts what is left, and marks what allocation added.
@@ -28,17 +28,19 @@ fn tidy(function: &mut Function, stats: &mut FunctionStats) {
     for block in function.layout.clone() {
         function.blocks[block].insts.retain(|i| !(i.op == Op::Mov && i.dst == i.srcs[0]) && i.op != Op::Nop);
     }
+    place::order(function);
     thread_jumps(function);
-    for position in 0..function.layout.len() {
-        let next = function.layout.get(position + 1).copied();
-        let insts = &mut function.blocks[function.layout[position]].insts;
-        if let [.., branch, jump] = &mut insts[..]
-            && branch.op == Op::BraScalar
-            && jump.op == Op::Bra
-            && branch.blocks().first().copied() == next
-        {
-            branch.imm = 1 - branch.imm;
-            std::mem::swap(&mut branch.targets, &mut jump.targets);
+    for (block, next) in place::with_next(function) {
+        let turns = |branch: &Inst, jump: &Inst| {
+            let [to, other] = [branch, jump].map(|i| i.blocks().first().copied());
+            let (Some(to), Some(other)) = (to, other) else { return false };
+            let uniform = branch.op == Op::BraScalar && jump.op == Op::Bra && jump.guard.is_none();
+            uniform && Some(other) != next && place::is_better_target(function, other, to, next)
+        };
+        let turns = matches!(&function.blocks[block].insts[..], [.., branch, jump] if turns(branch, jump));
+        let insts = &mut function.blocks[block].insts;
+        if turns && let [.., branch, jump] = &mut insts[..] {
+            place::swap_sides(branch, jump);
         }
         if insts.last().is_some_and(|i| i.op == Op::Bra && i.guard.is_none() && i.blocks().first().copied() == next) {
             insts.pop();

@@ -28,6 +28,7 @@ pub mod names;
 pub mod narrow;
 pub mod partition;
 pub mod pipeline;
+pub mod place;
 pub mod predicates;
 pub mod ranges;
 pub mod reduce;

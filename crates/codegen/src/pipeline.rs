@@ -11,7 +11,7 @@ use super::context::Context;
 use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
-    assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, predicates, reduce, release,
+    assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, place, predicates, reduce, release,
     release_check, scalar_file, schedule, share, simplify, strands,
 };
 use heddle_mir::{Form, Function};
@@ -98,6 +98,15 @@ pub const STAGES: &[Stage] = &[
         unless: None,
         shows: None,
         run: cleanup::run,
+    },
+    Stage {
+        name: "place",
+        does: "the order of blocks: loops before what follows them, one branch on the way back",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: place::run,
     },
     Stage {
         name: "lower",

@@ -4,7 +4,7 @@
 //! the caches, a *sector* its unit of transfer.
 
 use heddle_isa::OpClass;
-use heddle_target::{DramScheduler, Machine, Replacement, Timing};
+use heddle_target::{Machine, Replacement, Timing};
 
 /// A cache hierarchy's level, as a chain of loads sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,12 +243,7 @@ pub fn stream(machine: &Machine, in_flight: u64, lines: u64, sectors: u64, dram:
     // The slowest of a warp's loads counts.
     let opening = dram.filter(|_| row_miss(machine) > f64::from(m.dram.row_hit)).unwrap_or(0.0);
     let alone = load(machine, Path::Data, far, opening) + f64::from(m.network.interval) * (sectors - 1.0);
-    let before = match m.dram.scheduler {
-        DramScheduler::InOrder => load(machine, Path::Data, Level::L1, 0.0),
-        // Taken when a load issues.
-        DramScheduler::FrFcfs => latency_of(machine, OpClass::LoadGlobal),
-    };
-    let held = alone - before;
+    let held = alone - latency_of(machine, OpClass::LoadGlobal);
     let port = f64::from(m.network.interval);
     let mut all = vec![
         Resource { name: "load-store unit", cycles: load_interval(machine, lines) },
@@ -256,7 +251,7 @@ pub fn stream(machine: &Machine, in_flight: u64, lines: u64, sectors: u64, dram:
         Resource { name: "L2 slices", cycles: f64::from(m.l2.interval) * sectors / f64::from(m.l2.slices) },
         // Little's law: as many as are on their way, each for as long as it takes.
         Resource { name: "warps", cycles: alone / in_flight as f64 },
-        // Taken when a load has been looked up, or issues, until it is back.
+        // Taken when a load issues, until it is back.
         Resource { name: "miss registers", cycles: held * lines / f64::from(m.data.misses) },
     ];
     if dram.is_some() {

@@ -1,5 +1,5 @@
-; Under FR-FCFS a load does not issue before a register for its miss is free, as nobody knows yet when one will be. Six
-; loads of six lines begin at T = F + 11060, one a cycle, as in mshr.s.
+; Under FR-FCFS a load waits for a register as it does without, though it is known later when one returns. Six loads of
+; six lines begin at T = F + 11060, one a cycle, as in mshr.s.
 
 ; Four issue from T on. The first is back at T + 100 + 50 + 300 + 204 + 51 = T + 705, when the fifth issues; the second 4
 ; later. The sixth takes 705, 5 to the add, and exit: 1000 + 11060 + 709 + 705 + 5 + 2.

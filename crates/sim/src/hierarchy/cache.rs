@@ -197,12 +197,6 @@ impl Cache {
         }
     }
 
-    /// Whether one more request may wait for a line on its way.
-    #[inline]
-    pub fn can_merge(&self, frame: LineFrame) -> bool {
-        self.waiting.get(frame.0).is_none_or(|w| *w < self.merges)
-    }
-
     /// One more request waits for a line on its way.
     #[inline]
     pub fn merge(&mut self, frame: LineFrame) {
@@ -216,13 +210,6 @@ impl Cache {
         let Some(frame) = self.find(line) else { return false };
         self.ready(frame, u64::MAX) > now
             && u64::from(self.waiting.get(frame.0).copied().unwrap_or(0)) + count > u64::from(self.merges)
-    }
-
-    /// Whether one of `count` more requests of a line may have to wait for sectors of which it is not known when they come.
-    pub fn may_wait(&self, line: LineNumber, count: u64) -> bool {
-        let Some(frame) = self.find(line) else { return count > u64::from(self.merges) };
-        let late = self.ready(frame, u64::MAX) >= PENDING || count > 1;
-        late && u64::from(self.waiting.get(frame.0).copied().unwrap_or(0)) + count > u64::from(self.merges)
     }
 
     /// Whether requests that wait for a line have a limit.
@@ -604,30 +591,28 @@ mod tests {
         let mut c = Cache::new(&Organization { merges: 2, ..organization(8) });
         let (p, _) = c.allocate(5, false);
         c.fill_later(p, 0b0001, 9);
-        assert!(!c.may_wait(5, 1) && !c.may_wait(5, 2) && c.may_wait(5, 3));
         for left in [2, 1] {
-            assert!(c.can_merge(p), "{left} left");
+            assert!(!c.is_full(5, left, 1000) && c.is_full(5, left + 1, 1000), "{left} left");
             c.merge(p);
         }
-        assert!(!c.can_merge(p) && c.may_wait(5, 1));
-        assert!(!c.may_wait(6, 2) && c.may_wait(6, 3), "another line");
         assert!(c.limits_merges() && c.is_full(5, 1, 1000) && !c.is_full(6, 3, 0));
         c.arrive(5, 0b0001, 9, &bytes(3), 50);
-        assert!(!c.may_wait(5, 1) && c.may_wait(5, 2), "it is known when the line comes, but not what a second one finds");
         assert!(c.is_full(5, 1, 49) && !c.is_full(5, 1, 50));
         c.begin_miss(p);
-        assert!(c.can_merge(p) && !c.is_full(5, 2, 49) && c.is_full(5, 3, 49));
+        assert!(!c.is_full(5, 2, 49) && c.is_full(5, 3, 49));
         c.merge(p);
-        assert!(!c.is_full(5, 1, 49) && c.is_full(5, 2, 49) && !c.may_wait(5, 1) && c.may_wait(5, 2));
+        assert!(!c.is_full(5, 1, 49) && c.is_full(5, 2, 49));
         // Another line comes to the same frame.
         c.merge(p);
         c.take(p);
-        assert_eq!((c.allocate(5, false).0, c.can_merge(p)), (p, true));
+        assert_eq!(c.allocate(5, false).0, p);
+        c.fill_later(p, 0b0001, 9);
+        assert!(!c.is_full(5, 2, 1000) && c.is_full(5, 3, 1000));
         // Without a limit.
         let mut c = cache(8);
         let (p, _) = c.allocate(5, false);
         (0..1000).for_each(|_| c.merge(p));
-        assert!(c.can_merge(p) && !c.limits_merges());
+        assert!(!c.limits_merges());
     }
 
     #[test]

@@ -60,8 +60,6 @@ struct Hit<'c> {
 struct LineReply {
     /// Cycle at which the sectors are there, as far as is known.
     ready: u64,
-    /// Cycles for which the load-store unit waits for a miss-status holding register.
-    busy: u32,
     /// Sectors found in L1, or on their way.
     hits: u32,
     /// Sectors that are still to come.
@@ -86,10 +84,8 @@ struct CurrentAccess {
 /// What loads would do that are not performed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Probe {
-    /// Their transactions.
-    pub lines: usize,
-    /// One may have to wait for a line on its way for which enough wait already, and nobody knows how long.
-    pub waits: bool,
+    /// One needs a miss register.
+    pub misses: bool,
     /// Enough wait for a line that one of them needs.
     pub full: bool,
 }
@@ -377,10 +373,10 @@ impl ClusterCaches {
         for part in 0..parts {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             if let Some(probe) = &mut self.probed {
-                probe.lines += transactions.len();
                 let cache = self.sms[access.sm - self.first_sm].of(path);
+                let held = |t: &Transaction| cache.find(t.line).is_some_and(|f| t.sectors & !cache.valid(f) == 0);
+                probe.misses |= policy.l1 == L1Policy::NoCache || !transactions.iter().all(held);
                 if cache.limits_merges() {
-                    probe.waits |= transactions.iter().any(|t| cache.may_wait(t.line, parts));
                     probe.full |= transactions.iter().any(|t| cache.is_full(t.line, parts, access.now));
                 }
                 self.coalescer.recycle(transactions);
@@ -403,7 +399,6 @@ impl ClusterCaches {
                 let load = LineLoad { path, from, transaction: *t, policy, covers_line, found };
                 let reply = self.read_line(memory, &load, &mut data);
                 cost.ready = cost.ready.max(reply.ready);
-                cost.busy = cost.busy.max(reply.busy);
                 cost.hits += reply.hits;
                 let line = match reply.frame {
                     Some(frame) => self.sms[from.sm].of(path).bytes(frame),
@@ -460,7 +455,7 @@ impl ClusterCaches {
         self.set_urgent(urgent);
     }
 
-    /// Whether a load may issue where DRAM chooses: one register of its L1 is free.
+    /// Whether a load that misses may issue: one register of its L1 is free.
     #[inline]
     pub fn is_register_free(&mut self, sm: usize, path: Path, now: u64) -> bool {
         self.sm(sm).of(path).mshrs.is_any_free(now)
@@ -471,24 +466,9 @@ impl ClusterCaches {
         self.sm(sm).of(path).limits_merges()
     }
 
-    /// The cycle at which a miss of an SM's L1 can leave. Where DRAM chooses, the load has waited for a register before.
-    #[inline]
-    fn admit(&mut self, sm: usize, path: Path, looked_up: u64) -> u64 {
-        if self.chooses { looked_up } else { self.sms[sm].of(path).mshrs.admit(looked_up) }
-    }
-
-    /// Whether it is known when `count` more misses of an SM's L1, found from cycle `now` on, can leave.
-    #[inline]
-    pub fn can_admit(&mut self, sm: usize, path: Path, count: usize, now: u64) -> bool {
-        let earliest = now + 2 * u64::from(self.memory.network.latency) + u64::from(self.memory.l2.latency);
-        self.sm(sm).of(path).mshrs.can_admit(count, earliest)
-    }
-
-    /// Whether requests of an SM's L1 may have to wait for a line on its way, of which it is not known when it comes.
-    #[inline]
-    pub fn may_merge_late(&mut self, sm: usize, path: Path) -> bool {
-        let cache = self.sm(sm).of(path);
-        cache.limits_merges() && cache.mshrs.any_unknown()
+    /// The first cycle from which a miss register of an SM's L1 may be free, where none is.
+    pub fn register_free_from(&mut self, sm: usize, path: Path) -> u64 {
+        self.sm(sm).of(path).mshrs.free_from()
     }
 
     /// Loads are only cut into transactions from now on, which are looked at.
@@ -579,13 +559,7 @@ impl ClusterCaches {
         let mut reply = LineReply { hits: present.count_ones(), ..LineReply::default() };
         if there > looked_up {
             counts.merged += u64::from(present.count_ones());
-            if cache.can_merge(frame) || self.chooses {
-                cache.merge(frame);
-            } else {
-                // It is looked up again when the line has come, as it then is known to come.
-                debug_assert!(there < PENDING);
-                reply.busy = (there - looked_up) as u32;
-            }
+            cache.merge(frame);
         } else if missing != 0 {
             cache.begin_miss(frame);
         }
@@ -596,9 +570,7 @@ impl ClusterCaches {
         }
         let mut pending = there >= PENDING;
         if missing != 0 {
-            let leaves = self.admit(from.sm, path, looked_up);
-            reply.busy = reply.busy.max((leaves - looked_up) as u32);
-            let leaving = Requester { now: leaves, ..from };
+            let leaving = Requester { now: looked_up, ..from };
             let read = SectorRead { line, sectors: missing, policy };
             // What is to be evicted first does not take room in the L1.5, nor the time to look there.
             let arrives = if path == Path::Data || evict_first {
@@ -636,9 +608,8 @@ impl ClusterCaches {
         let counts = path.counts(&mut self.statistics);
         counts.discarded += u64::from(cache.discard(line));
         counts.bypassed += u64::from(sectors.count_ones());
-        let leaves = self.admit(from.sm, path, looked_up);
-        let mut reply = LineReply { busy: (leaves - looked_up) as u32, ..LineReply::default() };
-        let arrives = self.read_lower(memory, Requester { now: leaves, ..from }, SectorRead { line, sectors, policy }, out);
+        let mut reply = LineReply::default();
+        let arrives = self.read_lower(memory, Requester { now: looked_up, ..from }, SectorRead { line, sectors, policy }, out);
         self.hold_mshr(from.sm, path, arrives);
         if arrives < PENDING {
             reply.ready = arrives;

@@ -1,7 +1,7 @@
 //! The lower levels of the hierarchy, which all SMs share (K1): L2 slices, DRAM, system memory.
 //!
-//! Every slice and channel serves in the order in which requests are made; a request waits for those made
-//! before it, not for those that are made later and arrive earlier. Bytes move when the request is made; its
+//! A slice serves in the order of arrival, as far as requests have been made; a channel of DRAM in the order in
+//! which they are made: one waits for those made before it, not for those that are made later and arrive earlier. Bytes move when the request is made; its
 //! time of arrival is what the requester waits for. Where DRAM chooses among requests this is known later:
 //! see [`undecided`](super::undecided).
 
@@ -13,11 +13,11 @@ use std::ops::RangeInclusive;
 use rustc_hash::FxHashMap;
 
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
+use super::calendar::Calendar;
 use super::deferred::{PENDING, Ticket};
 use super::dram::{Chosen, Dram};
 use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, copy_sectors, runs, sectors_of};
 use super::policy::{AccessPolicy, L2Policy};
-use super::sm_caches::NetworkPort;
 use super::tlb::{ArrivingRequest, SharedTranslation};
 use super::undecided::{LateReply, Undecided, Waiter};
 use crate::DeviceMemory;
@@ -76,19 +76,12 @@ enum Home {
 /// A slice of L2: it serves one sector after the other, behind a port with a direction for requests and one for replies.
 struct Slice {
     cache: Cache,
-    port: NetworkPort,
-    /// Cycle from which it can serve the next sector.
-    free: u64,
-}
-
-impl Slice {
-    /// Takes the slice for `cycles`, from cycle `arrives` on at the earliest. Returns the first of them.
-    #[inline]
-    fn reserve(&mut self, arrives: u64, cycles: u64) -> u64 {
-        let start = self.free.max(arrives);
-        self.free = start + cycles;
-        start
-    }
+    /// Cycles in which its port takes a sector's request.
+    requests: Calendar,
+    /// Cycles in which its port sends a sector.
+    replies: Calendar,
+    /// Cycles in which it serves a sector.
+    served: Calendar,
 }
 
 /// For how many sectors' time a request takes the port of a slice, and the slice.
@@ -175,7 +168,7 @@ impl LowerLevels {
                 slices: m.l2.slices,
                 number: u64::from(number),
             });
-            Slice { cache, port: NetworkPort::default(), free: 0 }
+            Slice { cache, requests: Calendar::default(), replies: Calendar::default(), served: Calendar::default() }
         };
         LowerLevels {
             description: m.clone(),
@@ -198,7 +191,7 @@ impl LowerLevels {
     pub fn restart_clock(&mut self) {
         for s in &mut self.slices {
             s.cache.restart_clock();
-            (s.port, s.free) = (NetworkPort::default(), 0);
+            (s.requests, s.replies, s.served) = Default::default();
         }
         self.dram.restart_clock();
         self.link_free = 0;
@@ -257,8 +250,8 @@ impl LowerLevels {
         let (interval, port_interval) = (u64::from(l2.interval), u64::from(network.slice_interval));
         let slice = self.slice(line);
         let slice = &mut self.slices[slice];
-        let arrives = slice.port.inject(arrives, port_interval * carried);
-        slice.reserve(arrives, interval * sectors)
+        let arrives = slice.requests.take(arrives, port_interval * carried);
+        slice.served.take(arrives, interval * sectors)
     }
 
     /// Cycles that the reply to a request, found in its slice at a cycle, is later for the slice's port: it
@@ -267,7 +260,7 @@ impl LowerLevels {
         let network = self.description.network;
         let slice = self.slice(line);
         let port_interval = u64::from(network.slice_interval);
-        let starts = self.slices[slice].port.reserve_reply(found, port_interval * sectors);
+        let starts = self.slices[slice].replies.take(found, port_interval * sectors);
         starts - found + port_interval.saturating_sub(u64::from(network.interval)) * sectors
     }
 
@@ -424,7 +417,8 @@ impl LowerLevels {
         bytes[..cached.len()].copy_from_slice(cached);
         let mask = update(&mut bytes);
         let each = u64::from(self.description.l2.atomic_interval);
-        self.slices[slice].free += each * u64::from(lanes);
+        let start = found - u64::from(self.description.l2.latency);
+        self.slices[slice].served.take(start, each * u64::from(lanes));
         let home = self.home(memory, line);
         let through = home == Home::System;
         let all_through = self.description.l2.write == WritePolicy::Through;

@@ -26,6 +26,7 @@
 //! also when its data is there.
 
 mod cache;
+mod calendar;
 pub(crate) mod cluster_caches;
 mod coalescer;
 pub(crate) mod deferred;

@@ -23,20 +23,6 @@ impl Mshrs {
         Mshrs { returns: BinaryHeap::new(), unknown: 0, not_before: u64::MAX, capacity: capacity as usize }
     }
 
-    /// When a miss that is found at cycle `now` can leave: at once, or when an earlier one has returned if
-    /// all registers are taken.
-    #[inline]
-    pub fn admit(&mut self, now: u64) -> u64 {
-        while self.returns.peek().is_some_and(|Reverse(t)| *t <= now) {
-            self.returns.pop();
-        }
-        if self.returns.len() + self.unknown < self.capacity {
-            return now;
-        }
-        debug_assert!(self.unknown == 0 || self.returns.peek().is_some_and(|Reverse(t)| *t <= self.not_before));
-        self.returns.pop().map_or(now, |Reverse(t)| t)
-    }
-
     /// Whether a register is free at a cycle, where those of which it is not known when they return do so later.
     pub fn is_any_free(&mut self, now: u64) -> bool {
         while self.returns.peek().is_some_and(|Reverse(t)| *t <= now) {
@@ -66,22 +52,9 @@ impl Mshrs {
         self.returns.push(Reverse(returns));
     }
 
-    /// Whether there are misses on their way of which it is not known when they return.
-    #[inline]
-    pub fn any_unknown(&self) -> bool {
-        self.unknown > 0
-    }
-
-    /// Whether [`Self::admit`] can tell for `count` more misses, of which none returns before `earliest`, when they can leave.
-    #[inline]
-    pub fn can_admit(&self, count: usize, earliest: u64) -> bool {
-        let taken = self.returns.len() + self.unknown;
-        if taken + count <= self.capacity {
-            return true;
-        }
-        // As many must return before any of which it is not known when.
-        let bound = self.not_before.min(earliest);
-        self.returns.iter().filter(|Reverse(t)| *t <= bound).count() >= taken + count - self.capacity
+    /// The first cycle from which one more may be free: when the first of those that are taken returns, as far as is known.
+    pub fn free_from(&self) -> u64 {
+        self.returns.peek().map_or(u64::MAX, |Reverse(t)| *t).min(self.not_before)
     }
 
     /// Nothing is on its way.
@@ -94,16 +67,6 @@ impl Mshrs {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn misses_wait_for_a_register() {
-        let mut m = Mshrs::new(2);
-        m.add(100);
-        m.add(50);
-        assert_eq!(m.admit(10), 50);
-        m.add(120);
-        assert_eq!(m.admit(110), 110);
-    }
 
     #[test]
     fn a_register_is_free_or_not() {
@@ -120,14 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_known_who_leaves_first_or_not() {
+    fn nobody_needs_to_ask_before_the_first_returns() {
         let mut m = Mshrs::new(2);
-        assert!(m.can_admit(2, 500) && !m.can_admit(3, 500), "the first two may be the ones to wait for");
         m.add(100);
-        m.add_unknown(400);
-        assert!(m.can_admit(1, 500) && !m.can_admit(2, 500));
-        assert_eq!(m.admit(10), 100);
-        m.resolve(450);
-        assert_eq!(m.admit(10), 10);
+        m.add_unknown(80);
+        assert_eq!(m.free_from(), 80);
+        m.resolve(250);
+        assert_eq!(m.free_from(), 100);
+        assert!(m.is_any_free(100));
+        assert_eq!(m.free_from(), 250);
     }
 }

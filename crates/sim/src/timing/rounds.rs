@@ -18,7 +18,6 @@
 //! of all SMs matters at once:
 //! - a work-group has ended, and the next one of the launch is to be given out,
 //! - atomics, cache control and texture reads, whose answers decide how the instruction goes on,
-//! - a load for which it is not known whether a miss register is free,
 //! - a fault, because only the first one in simulated time is reported.
 
 use std::collections::VecDeque;

@@ -348,8 +348,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                         continue;
                     }
                 }
-                if c.chooses && self.states.asks_memory.contains(rank) && self.lacks_register(c, rank) {
-                    candidates.blocked_until = now + 1;
+                if self.states.asks_memory.contains(rank)
+                    && let Some(until) = self.waits_for_register(c, rank)
+                {
+                    candidates.blocked_until = candidates.blocked_until.min(until);
                     continue;
                 }
                 if !direct && self.states.asks_memory.contains(rank) && self.needs_lower_levels(c, rank) {

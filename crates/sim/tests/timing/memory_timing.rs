@@ -270,32 +270,29 @@ fn the_link_to_system_memory() {
     assert_eq!(b.line(2, at + 256, 1000).ready, first + 23 + 4 * 23 + 9);
 }
 
+/// Who waits for a miss register does so before it issues (tests/lit/timing/mshr.s); here nobody waits.
 #[test]
-fn registers_of_misses() {
+fn a_load_takes_as_many_registers_as_it_needs() {
     let mut b = bench(&["memory.data.misses=2", "memory.l2.interval=0", "memory.network.interval=0", "memory.dram.interval=0"]);
     let at = b.device;
     let trip = 101 + 57 + 211 + 101;
-    let first = b.load(0, Path::Data, at, 1000).ready;
-    let second = b.load(0, Path::Data, at + 128, 1010).ready;
-    assert_eq!((first, second), (1011 + trip + 96, 1021 + trip));
-    // Another sector of a line is a miss of its own. It leaves when the first register is free.
-    let third = b.load(0, Path::Data, at + 32, 1020);
-    assert_eq!((third.busy, third.ready), ((second - 1031) as u32, second + trip));
-    assert_eq!(b.load(0, Path::Data, at, 1500).busy, 1, "a hit needs none");
-    assert_eq!(b.load(2, Path::Data, at + 256, 1020).busy, 1, "each SM has its own");
-    // Loads past L1 need registers, too.
-    let past = |b: &mut Bench, line: u64| {
-        let (mut out, at) = ([[0; 16]], [b.device + 128 * line]);
-        b.h.load(&b.memory, Path::Data, &access(1, MemorySpace::Global, CachePolicy::Cg, &at, 5000), &mut out)
-    };
-    let costs = [1, 2, 3].map(|line| past(&mut b, line));
-    assert_eq!(costs.map(|c| c.busy), [1, 1, 101 + 57 + 101], "lines 1 and 2 are in L2");
-    assert_eq!(costs[2].ready, costs[0].ready + trip);
-    // An access of three lines: the third waits for the first one's return.
-    let mut b = bench(&["memory.data.misses=2", "memory.l2.interval=0", "memory.network.interval=0", "memory.dram.interval=0"]);
     b.load(3, Path::Data, at, 0);
     let cost = b.loads(0, Path::Data, &[at + 128, at + 256, at + 384], 1000);
-    assert_eq!((u64::from(cost.busy), cost.ready), (1011 + trip - 1013, 1011 + 2 * trip));
+    assert_eq!((cost.busy, cost.ready), (3, 1013 + trip));
+}
+
+#[test]
+fn who_comes_early_does_not_wait_for_who_asked_early() {
+    let ready = |later: bool| {
+        let mut b = bench(&["memory.l2.slices=1"]);
+        let at = b.device;
+        b.load(0, Path::Data, at, 0);
+        if later {
+            b.load(0, Path::Data, at + 128, 2400);
+        }
+        b.load(1, Path::Data, at, 2000).ready
+    };
+    assert_eq!(ready(true), ready(false));
 }
 
 #[test]
@@ -308,24 +305,11 @@ fn requests_that_wait_for_a_miss() {
         assert!(costs.iter().all(|c| c.ready == 1011 + trip), "{merges}: nobody gets it later for it");
         let s = b.h.statistics().data;
         assert_eq!((s.reads, s.misses, s.merged), (loads as u64, 1, loads as u64 - 1));
-        // When it has come there are no limits.
-        assert_eq!(b.load(0, Path::Data, at, 5000).busy, 1);
         costs.iter().map(|c| u64::from(c.busy)).collect::<Vec<_>>()
     };
     assert_eq!(cost(0, 5), [1, 1, 1, 1, 1]);
+    // Who may not wait with them does so before it issues (tests/lit/timing/merges.s).
     assert_eq!(cost(3, 4), [1, 1, 1, 1]);
-    // The second, or the third one, waits in the load-store unit until the line is there.
-    assert_eq!(cost(1, 3), [1, 1, trip - 20]);
-    assert_eq!(cost(2, 5), [1, 1, 1, trip - 30, trip - 40]);
-    // A second miss of the line has a count of its own once the first has come.
-    let mut b = bench(&["memory.data.merges=1"]);
-    let at = b.device;
-    for begin in [1000, 11_000] {
-        let at = at + u64::from(begin > 1000) * 32;
-        b.load(0, Path::Data, at, begin);
-        assert_eq!(b.load(0, Path::Data, at, begin + 1).busy, 1);
-        assert!(b.load(0, Path::Data, at, begin + 2).busy > 1);
-    }
 }
 
 #[test]

@@ -74,48 +74,41 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         match c.statics.insts[index].way {
             Way::Free => false,
             Way::Direct => true,
-            // Where DRAM chooses it waits for a register before.
-            Way::Load if c.chooses => false,
-            Way::Load => {
-                let d = &c.code[index];
-                let lanes = if d.scalar { 1 } else { self.warps.warps[s].lanes.active(d).count_ones() };
-                let most = lanes as usize * c.lines_per_lane;
-                let known = {
-                    let mut caches = self.caches.borrow_mut();
-                    caches.can_admit(self.number, d.path, most, self.time) && !caches.may_merge_late(self.number, d.path)
-                };
-                !known && !self.is_admitted(c, s, d.path)
-            }
+            // It waits for a register before.
+            Way::Load => false,
         }
     }
 
-    /// Whether a warp's next instruction is a load that has to wait, where DRAM chooses among requests: no register
-    /// is free, or a line is on its way for which enough wait. What returns at a later cycle has not returned, so
-    /// that it makes no difference whether that cycle is known.
-    #[cold]
-    pub(super) fn lacks_register(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> bool {
+    /// The cycle until which a warp's next instruction has to wait, if it is a load that does: it misses and no
+    /// register is free, or a line is on its way for which enough wait. A load that issues takes as many registers
+    /// as it needs. What returns at a later cycle has not returned, so that it makes no difference whether that
+    /// cycle is known.
+    #[inline]
+    pub(super) fn waits_for_register(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> Option<u64> {
         let s = self.warps.slot_of(rank);
         let index = self.warps.slots[s].pc as usize;
         if c.statics.insts[index].way != Way::Load {
-            return false;
+            return None;
         }
         let (path, now) = (c.code[index].path, self.time);
-        let mut caches = self.caches.borrow_mut();
-        let limits = caches.limits_merges(self.number, path);
-        let free = caches.is_register_free(self.number, path, now);
-        drop(caches);
-        !free || limits && self.probe(c, s).full
-    }
-
-    /// Whether it is known when all misses of a warp's next instruction, a load, can leave, and how long it
-    /// waits for others', by the lines that it really touches.
-    #[cold]
-    fn is_admitted(&mut self, c: &LaunchContext<'a, N>, s: usize, path: Path) -> bool {
+        let (limits, free) = {
+            let mut caches = self.caches.borrow_mut();
+            (caches.limits_merges(self.number, path), caches.is_register_free(self.number, path, now))
+        };
+        if free && !limits {
+            return None;
+        }
         let probe = self.probe(c, s);
-        !probe.waits && self.caches.borrow_mut().can_admit(self.number, path, probe.lines, self.time)
+        if !free && probe.misses {
+            // Until then no line comes that it could hit, but of texture reads, which wait for no register.
+            let free = if path == Path::Uniform { 0 } else { self.caches.borrow_mut().register_free_from(self.number, path) };
+            return Some(free.max(now + 1));
+        }
+        (limits && probe.full).then_some(now + 1)
     }
 
     /// What a warp's next instruction, a load, would do.
+    #[cold]
     fn probe(&mut self, c: &LaunchContext<'a, N>, s: usize) -> Probe {
         let (slot, warp) = self.warps.get_mut(s);
         let d = &c.code[slot.pc as usize];
