@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from . import _native
 from .machine import Machine, techniques_of
+from .program import shown
 from .results import CaseRun, Run
 
 _SIMULATION = {"threads", "max_instructions", "scalar_threshold", "printf_buffer", "jit"}
@@ -32,7 +32,8 @@ def run(case: str | os.PathLike[str], machine: Machine | None = None, *, mode: s
     simulation = {k: options.pop(k) for k in list(options) if k in _SIMULATION}
     native = (machine or Machine())._native
     done = CaseRun(_native.run_case(Path(case), native, mode, checks, record, techniques_of(options), simulation), (case,))
-    sys.stdout.write(done.printed)
+    if done._native.has_printed:
+        shown(done, simulation)
     return done
 
 
