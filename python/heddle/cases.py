@@ -23,10 +23,6 @@ def run(case: str | os.PathLike[str], machine: Machine | None = None, *, mode: s
 
     `mode` is "timing" (default, unless `check` asks for something of functional mode) or "functional"; other keywords are
     the options of `heddle run`, with `_` for `-`. Buffers that are not as expected are no exception: see `passed`.
-
-    >>> heddle_case = getfixture("saxpy")  # doctest: +SKIP
-    >>> heddle.run("test-kernels/saxpy/case.json", no_rename=True).passed  # doctest: +SKIP
-    True
     """
     checks = [check] if isinstance(check, str) else list(check)
     simulation = {k: options.pop(k) for k in list(options) if k in _SIMULATION}
