@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from . import _native
 from .machine import Machine, techniques_of
+from .program import shown
 from .results import CaseRun, Run
 
 _SIMULATION = {"threads", "max_instructions", "scalar_threshold", "printf_buffer", "jit"}
@@ -23,16 +23,13 @@ def run(case: str | os.PathLike[str], machine: Machine | None = None, *, mode: s
 
     `mode` is "timing" (default, unless `check` asks for something of functional mode) or "functional"; other keywords are
     the options of `heddle run`, with `_` for `-`. Buffers that are not as expected are no exception: see `passed`.
-
-    >>> heddle_case = getfixture("saxpy")  # doctest: +SKIP
-    >>> heddle.run("test-kernels/saxpy/case.json", no_rename=True).passed  # doctest: +SKIP
-    True
     """
     checks = [check] if isinstance(check, str) else list(check)
     simulation = {k: options.pop(k) for k in list(options) if k in _SIMULATION}
     native = (machine or Machine())._native
     done = CaseRun(_native.run_case(Path(case), native, mode, checks, record, techniques_of(options), simulation), (case,))
-    sys.stdout.write(done.printed)
+    if done._native.has_printed:
+        shown(done, simulation)
     return done
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -145,8 +146,15 @@ class Launcher:
             (kernel.name, sizes),
         )
         if run._native.has_printed:
-            sys.stdout.write(run.printed)
+            shown(run, options)
         return run
+
+
+def shown(run: Run, options: Mapping[str, Any]) -> None:
+    """Shows what kernels printed, and warns if it was not all."""
+    sys.stdout.write(run.printed)
+    if lost := run._native.dropped(options.get("printf_buffer", _native.PRINTF_BUFFER)):
+        warnings.warn(lost.replace("--printf-buffer", "printf_buffer=…"), RuntimeWarning, stacklevel=3)
 
 
 def _size(size: int | Sequence[int]) -> list[int]:

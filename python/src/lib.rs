@@ -30,6 +30,7 @@ fn clang_path() -> std::path::PathBuf {
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add("FIELDS", heddle::target::docs::paths())?;
+    m.add("PRINTF_BUFFER", heddle::sim::Options::default().printf_room)?;
     m.add_class::<machine::Machine>()?;
     m.add_class::<device::Memory>()?;
     m.add_class::<program::Program>()?;

@@ -339,6 +339,11 @@ def test_printf(gpu, capsys):
     kernel = one(gpu, r'kernel void hello(int n) { printf("item %d of %d\n", (int)get_global_id(0), n); }')
     run = kernel[2](2)
     assert capsys.readouterr().out == run.printed == "item 0 of 2\nitem 1 of 2\n"
+    # A machine's buffer is that of its first launch that prints.
+    kernel = one(heddle.Machine(), r'kernel void hello(int n) { printf("item %d of %d\n", (int)get_global_id(0), n); }')
+    with pytest.warns(RuntimeWarning, match=r"messages of .* bytes dropped, .*printf_buffer=… sets its size"):
+        run = kernel[100](100, printf_buffer=64)
+    assert 0 < run.printed.count("\n") < 100
 
 
 def test_machines(tmp_path, root):

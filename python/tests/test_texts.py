@@ -91,3 +91,28 @@ def test_code_is_shown_with_colours_and_nothing_is_lost(program):
         inside = shown.split("<pre", 1)[1].split(">", 1)[1].rsplit("</pre>", 1)[0]
         assert html.unescape(re.sub(r"</?span[^>]*>", "", inside)) == code
         assert inside.count("<span") > 10
+
+
+def test_stubs_name_what_there_is():
+    """`_native.pyi` has the names of the extension, and no others."""
+    import ast
+    from pathlib import Path
+
+    from heddle import _native
+
+    tree = ast.parse((Path(heddle.__file__).parent / "_native.pyi").read_text())
+    stated: dict[str, set[str]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            stated[node.name] = {n.name for n in node.body if isinstance(n, ast.FunctionDef)} | {
+                n.target.id for n in node.body if isinstance(n, ast.AnnAssign)}
+        elif isinstance(node, ast.FunctionDef):
+            stated[node.name] = set()
+        elif isinstance(node, ast.AnnAssign):
+            stated[node.target.id] = set()
+    real = {name for name in dir(_native) if not name.startswith("__")} | {"__version__"}
+    assert set(stated) == real
+    for name, members in stated.items():
+        kind = getattr(_native, name)
+        if isinstance(kind, type) and not issubclass(kind, Exception):
+            assert {m for m in members if not m.startswith("__")} == {m for m in vars(kind) if not m.startswith("__")}, name

@@ -8,6 +8,7 @@ mod engines;
 mod fuzz;
 mod gpu;
 mod parallel;
+mod python;
 mod setup;
 mod shell;
 mod tests;
@@ -38,8 +39,8 @@ enum Task {
     },
     /// Set up, build, and run a real kernel with its report.
     Demo,
-    /// Everything that must pass: formatting, clippy, tests, the lit suite, generators, benchmarks
-    /// in their small form.
+    /// Everything that must pass: formatting, clippy, tests, the lit suite, generators, the Python
+    /// package with its notebooks, benchmarks in their small form.
     Test,
     /// A sweep on the real Slurm and GNU parallel, with what of them is installed (about a minute;
     /// not part of `test`).

@@ -135,13 +135,20 @@ fn has_lists() -> bool {
 
 /// What `cargo xtask test` uses where it can have it, and does without elsewhere: Chromium, in
 /// which the tests load reports, numpy, with which the generators of the test kernels are checked,
-/// and OpenCL's loader and headers, for the examples. Tests that lack them say that they skip.
+/// OpenCL's loader and headers, for the examples, and an environment for the Python package. Tests
+/// that lack them say that they skip.
 pub fn for_tests() {
     if is_debian() && find("apt-get").is_some() && python(&["numpy"]).is_none() && apt_install(&["python3-numpy"]).is_err() {
         eprintln!("python3-numpy cannot be installed: the generators of the test kernels will not be checked");
     }
     opencl_hosts();
     browser();
+    if let Err(e) = crate::python::set_up(|package| match is_debian() && find("apt-get").is_some() {
+        true => apt_install(&[package]),
+        false => bail!("there is no {package}"),
+    }) {
+        eprintln!("no environment for the Python package, whose tests will be skipped: {e:#}");
+    }
 }
 
 /// OpenCL's loader and headers, with which the examples in C and C++ are built.

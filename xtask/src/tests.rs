@@ -1,5 +1,5 @@
-//! `cargo xtask test`: lint, cargo's tests, the lit suite, the generators of the test kernels,
-//! benchmarks in their small form; ends with the totals.
+//! `cargo xtask test`: lint, cargo's tests, the lit suite, the generators of the test kernels, the
+//! Python package, benchmarks in their small form; ends with the totals.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::bench;
-use crate::shell::{build_all, cargo, check, python, root};
+use crate::python;
+use crate::shell::{build_all, cargo, check, python as python_with, root};
 
 /// Formatting and clippy.
 pub fn lint() -> Result<()> {
@@ -27,6 +28,7 @@ pub fn run() -> Result<bool> {
     totals.cargo()?;
     totals.lit(&binary, &plugin)?;
     totals.generators()?;
+    totals.python(&binary);
     totals.benchmarks(&binary);
     for skipped in &totals.skipped {
         println!("{skipped}");
@@ -130,7 +132,7 @@ impl Totals {
     /// The inputs and goldens of the test kernels and the workloads are what their generators make.
     fn generators(&mut self) -> Result<()> {
         let scripts = ["test-kernels/generate.py", "benches/workloads/generate.py"];
-        let Some(python) = python(&["numpy"]) else {
+        let Some(python) = python_with(&["numpy"]) else {
             self.skipped
                 .push(format!("Not checked, for no python3 has numpy (`cargo xtask setup --peers`): {}.", scripts.join(", ")));
             return Ok(());
@@ -145,6 +147,25 @@ impl Totals {
             self.skipped.extend(left_out.map(|l| format!("{script}: {l}; see `cargo xtask setup --peers`.")));
         }
         Ok(())
+    }
+
+    /// The Python package's tests, and the notebooks.
+    fn python(&mut self, heddle: &Path) {
+        let Some(interpreter) = python::interpreter() else {
+            let why = "there is no environment for it (python3 of version 3.10 with venv, and PyPI, make one)";
+            self.skipped.push(format!("Not checked: the Python package and examples/notebooks, for {why}."));
+            return;
+        };
+        match python::test(&interpreter, heddle) {
+            Ok(counts) => {
+                self.passed += counts.passed;
+                self.failed += counts.failed;
+                if counts.skipped > 0 {
+                    self.skipped.push(format!("{} tests of the Python package were skipped; pytest says why.", counts.skipped));
+                }
+            }
+            Err(e) => self.count("python/tests", Err(e)),
+        }
     }
 
     /// Every benchmark in its small form: it runs, and what comes out are numbers.
