@@ -148,3 +148,44 @@ fn options_that_are_about_timing_need_it() {
         assert!(output.status.code() == Some(2) && text.contains(part), "{option}: {text}");
     }
 }
+
+#[test]
+fn a_run_that_is_restored_gives_the_same_cycles() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = many(folder.path());
+    let file = folder.path().join("state");
+    let file = file.to_str().unwrap();
+    let whole = json(&["run", &case, "--checkpoint", file, "--at", "3,20,23"]);
+    // Launches as they were written: what is in the files is all that the rest needs.
+    let cycles = |total: &Value| number(total, "total.timing.cycles");
+    for (at, left_out) in [(3, "saxpy:1-2"), (20, "saxpy:1-19"), (23, "saxpy:1-22")] {
+        let rest = json(&["run", &case, "--restore", &format!("{file}.{at}")]);
+        let before = json(&["run", &case, "--timing", left_out]);
+        assert_eq!(cycles(&rest) + cycles(&before), cycles(&whole), "from launch {at} on");
+        let misses = |total: &Value| number(total, "total.timing.hierarchy.l2.misses");
+        assert_eq!(misses(&rest) + misses(&before), misses(&whole), "from launch {at} on");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_something_else_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = many(folder.path());
+    let file = folder.path().join("state");
+    let file = file.to_str().unwrap();
+    json(&["run", &case, "--mode", "functional", "--checkpoint", file, "--at", "2"]);
+    let refused = |arguments: &[&str], part: &str| {
+        let output = heddle(&[&["run", &case], arguments].concat());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(part), "{arguments:?}: {text}");
+    };
+    refused(&["--restore", file, "--set", "sm.count=4"], "another machine");
+    let bytes = std::fs::read(file).unwrap();
+    std::fs::write(file, &bytes[..bytes.len() - 1]).unwrap();
+    refused(&["--restore", file], "cut short");
+    std::fs::write(file, "nothing").unwrap();
+    refused(&["--restore", file], "no checkpoint");
+    refused(&["--restore", "/nowhere"], "/nowhere");
+    refused(&["--checkpoint", file], "--at");
+    refused(&["--restore", file, "--alike"], "--alike");
+}

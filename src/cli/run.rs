@@ -15,6 +15,7 @@ use heddle_report::HostTimes;
 use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::picks::Picks;
 use heddle_runtime::quick::Quick;
+use heddle_runtime::run::checkpoint::Checkpoints;
 use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, Refusal, RunError, Simulator, TimedLaunches, run_chosen};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options};
@@ -75,6 +76,18 @@ pub struct Run {
     /// repeated.
     #[arg(long, value_name = "NAME[:RANGES]")]
     timing: Vec<Picks>,
+    /// Write the state of memory and caches to this file before the launch of --at; of several, each to a file
+    /// with the launch's number behind its name.
+    #[arg(long, value_name = "FILE", requires = "at")]
+    checkpoint: Option<PathBuf>,
+    /// Launches before which --checkpoint writes, counted from 1 over all launches of the case.
+    #[arg(long, value_name = "LAUNCH", value_delimiter = ',', requires = "checkpoint")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    at: Vec<u64>,
+    /// Go on from a file that --checkpoint wrote, with the same machine, code and case; cycles are what they would
+    /// be without the interruption. Launches before are left out of the statistics.
+    #[arg(long, value_name = "FILE")]
+    restore: Option<PathBuf>,
     #[command(flatten)]
     simulation: SimulationArgs,
     /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised
@@ -195,6 +208,9 @@ impl Run {
         }
         Check::possible(&self.check, self.mode())
             .map_err(|(check, mode)| Failure::input(format!("--check={check} needs --mode {mode}")))?;
+        if self.simulation.alike.is_some() && (self.restore.is_some() || self.checkpoint.is_some()) {
+            return wrong("--alike learns from all launches before; it goes with neither --checkpoint nor --restore");
+        }
         if timing && self.check.contains(&Check::All) {
             let left_out = Check::FUNCTIONAL.map(|c| c.to_string()).join(", ");
             heddle_report::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
@@ -268,6 +284,16 @@ impl Run {
         Check::set(&self.check, self.mode(), options)
     }
 
+    /// Checkpoints to be written and restored.
+    fn checkpoints(&self) -> Checkpoints {
+        let numbered = |path: &PathBuf, at: u64| match self.at.len() {
+            1 => path.clone(),
+            _ => PathBuf::from(format!("{}.{at}", path.display())),
+        };
+        let write = self.checkpoint.iter().flat_map(|path| self.at.iter().map(move |at| (*at, numbered(path, *at))));
+        Checkpoints { write: write.collect(), restore: self.restore.clone() }
+    }
+
     /// Whether statistics are all that goes to standard output: then what the kernels print is a field of them.
     fn json_alone(&self) -> bool {
         self.json.as_ref().is_some_and(|p| p.as_os_str() == "-")
@@ -280,7 +306,7 @@ impl Run {
         let options = self.simulator_options();
         let simulator = Simulator { machine, mode: self.mode(), options: &options };
         let timed = TimedLaunches { picks: self.timing.clone(), alike: self.simulation.alike };
-        let outcome = run_chosen(case, image, &simulator, &timed, &mut terminal);
+        let outcome = run_chosen(case, image, &simulator, &timed, &self.checkpoints(), &mut terminal);
         let Terminal { shown, printed, .. } = terminal;
         shown?;
         let name = self.case.display();

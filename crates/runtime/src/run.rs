@@ -2,11 +2,13 @@
 //!
 //! - [`device`]: a device between launches, and the launch itself.
 //! - [`arguments`]: what a kernel finds in the constant bank.
+//! - [`checkpoint`]: the state of a device before a launch, in a file.
 //! - `choose`: which launches are timed.
 //! - `limits`: what the machine allows, and work-group sizes for launches that give none.
 //! - `stale`: which L1 lines the driver must invalidate (K6).
 
 pub mod arguments;
+pub mod checkpoint;
 mod choose;
 pub mod device;
 mod limits;
@@ -19,6 +21,7 @@ use super::array::Array;
 use super::case::{Case, Placement};
 use super::picks::Picks;
 use super::printf::Printed;
+use checkpoint::Checkpoints;
 use choose::Chooser;
 pub use device::{DeviceState, Launched, Request};
 use heddle_object::Image;
@@ -114,10 +117,11 @@ pub struct TimedLaunches {
 /// # Errors
 /// See [`RunError`]. Results that differ from the expected ones are in the outcome.
 pub fn run_case(case: &Case, image: &Image, simulator: &Simulator, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
-    run_chosen(case, image, simulator, &TimedLaunches::default(), observer)
+    run_chosen(case, image, simulator, &TimedLaunches::default(), &Checkpoints::default(), observer)
 }
 
-/// Runs a case's launches; in timing mode those that are not chosen run functionally.
+/// Runs a case's launches, from a checkpoint on if there is one to be restored; in timing mode those that are
+/// not chosen run functionally.
 ///
 /// # Errors
 /// As [`run_case`].
@@ -126,6 +130,7 @@ pub fn run_chosen(
     image: &Image,
     simulator: &Simulator,
     timed: &TimedLaunches,
+    checkpoints: &Checkpoints,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
     let limit = simulator.machine.memory.device_bytes;
@@ -139,6 +144,10 @@ pub fn run_chosen(
     let data = device.load(0, image).map_err(|e| RunError::Input(e.to_string()))?;
     let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
     let mut chooser = Chooser::new(timed, simulator, image);
+    if !checkpoints.is_empty() {
+        let of = checkpoint::identity(simulator.machine, image, case);
+        chooser.keep(checkpoints, of).map_err(RunError::Input)?;
+    }
     for (number, spec) in case.launches.iter().enumerate() {
         // With one launch there is nothing to tell apart.
         let place = if case.launches.len() > 1 { format!("launches[{number}]: ") } else { String::new() };
@@ -150,6 +159,9 @@ pub fn run_chosen(
             RunError::Refused(Refusal { kind, message }) => Refusal::new(kind, format!("{place}{message}")).into(),
             fault => fault,
         })?;
+        if chooser.left_out(spec.repeat) {
+            continue;
+        }
         outcome.simulated += launched.time;
         outcome.launch_times.push(launched.time);
         outcome.printed.add(&launched.printed);

@@ -21,6 +21,7 @@
 //!   and checked.
 //! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
 //! - [`residency`]: how many work-groups an SM holds.
+//! - [`snapshot`]: what stays from launch to launch, as bytes.
 //! - [`image`]: texel formats, addressing and filtering.
 //!
 //! # Example
@@ -83,6 +84,7 @@ pub mod memory;
 pub mod program;
 mod rename;
 pub mod residency;
+pub mod snapshot;
 mod static_power;
 pub mod statistics;
 mod timing;

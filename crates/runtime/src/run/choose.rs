@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::super::alike::{AlikeLaunches, code_hash, launch_hash};
 use super::super::case::Launch;
 use super::super::picks::{PickedLaunches, Picks};
+use super::checkpoint::{self, Checkpoints, Restored};
 use super::{DeviceState, Launched, Mode, Observer, Request, RunError, Simulator, TimedLaunches};
 use heddle_object::Image;
 
@@ -35,6 +36,13 @@ pub(super) struct Chooser<'a> {
     alike: Option<AlikeLaunches>,
     /// Launches ran functionally since the last timed one, and the caches know nothing of it.
     behind: bool,
+    /// Checkpoints to be written, and what they are of.
+    checkpoints: Option<(&'a Checkpoints, String)>,
+    /// The state to go on with, and the launch before which that is.
+    restored: Option<Restored>,
+    first: u64,
+    /// Launches that have begun or were left out.
+    begun: u64,
 }
 
 impl<'a> Chooser<'a> {
@@ -50,7 +58,44 @@ impl<'a> Chooser<'a> {
             code: BTreeMap::new(),
             alike: timed.alike.map(AlikeLaunches::new),
             behind: false,
+            checkpoints: None,
+            restored: None,
+            first: 1,
+            begun: 0,
         }
+    }
+
+    /// Writes checkpoints of what `of` says, and goes on from one.
+    pub fn keep(&mut self, checkpoints: &'a Checkpoints, of: String) -> Result<(), String> {
+        if let Some(path) = &checkpoints.restore {
+            let restored = checkpoint::read(path, &of)?;
+            self.first = restored.launch;
+            self.restored = Some(restored);
+        }
+        self.checkpoints = Some((checkpoints, of));
+        Ok(())
+    }
+
+    /// Whether the last launches, so many, were all before the checkpoint.
+    pub fn left_out(&self, launches: u32) -> bool {
+        launches > 0 && self.begun < self.first
+    }
+
+    /// Before the next launch: what is to be written or restored. False: the launch is left out.
+    fn begin(&mut self, device: &mut DeviceState) -> Result<bool, String> {
+        self.begun += 1;
+        if self.begun < self.first {
+            return Ok(false);
+        }
+        if let Some(restored) = self.restored.take() {
+            restored.give(device)?;
+        }
+        if let Some((checkpoints, of)) = &self.checkpoints {
+            for (_, path) in checkpoints.write.iter().filter(|(at, _)| *at == self.begun) {
+                checkpoint::write(path, device, of, self.begun)?;
+            }
+        }
+        Ok(true)
     }
 
     /// The hash of a launch's code and sizes.
@@ -84,7 +129,7 @@ impl<'a> Chooser<'a> {
     ) -> Result<Launched, RunError> {
         let simulator = self.simulator;
         let chosen = self.timed.alike.is_some() || !self.timed.picks.is_empty();
-        if simulator.mode == Mode::Functional || !chosen {
+        if (simulator.mode == Mode::Functional || !chosen) && self.checkpoints.is_none() {
             return device.launch(self.image, request, simulator, observer);
         }
         let needs_hash = self.timed.alike.is_some() || Picks::need_hashes(&self.timed.picks);
@@ -92,7 +137,10 @@ impl<'a> Chooser<'a> {
         let once = Launch { repeat: 1, ..request.spec.clone() };
         let mut all = Launched::default();
         for _ in 0..request.spec.repeat {
-            let picked = self.picks(&once.kernel, hash.as_deref());
+            let picked = self.picks(&once.kernel, hash.as_deref()) && simulator.mode == Mode::Timing;
+            if !self.begin(device).map_err(RunError::Input)? {
+                continue;
+            }
             let alike = self.alike.as_mut().zip(hash.as_deref()).filter(|_| picked);
             let timed = alike.map_or(picked, |(alike, hash)| alike.begin(hash));
             let mode = if timed { Mode::Timing } else { Mode::Functional };

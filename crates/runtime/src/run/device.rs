@@ -15,6 +15,7 @@ use heddle_object::Image;
 use heddle_object::metadata::KernelHeader;
 use heddle_object::printf::{Format, PrintfFormat};
 use heddle_sim::memory::OutOfMemory;
+use heddle_sim::snapshot::Snapshot;
 use heddle_sim::trace::{MOST_LAUNCHES, Record};
 use heddle_sim::{DeviceMemory, Hierarchy, Launch, Options, Program, Simulation, Statistics};
 use heddle_target::Machine;
@@ -144,6 +145,40 @@ impl DeviceState {
         }
         self.stale = Stale::default();
         self.memory_ahead = false;
+    }
+
+    /// Exchanges all that stays from launch to launch: contents of memory and caches. Allocations themselves must
+    /// be those that there were.
+    ///
+    /// # Errors
+    /// They are not.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) -> Result<(), String> {
+        let mut room = self.print_buffer.map_or(0, |b| u64::from(b.room));
+        snapshot.word(&mut room);
+        if room > 0 && self.print_buffer.is_none() {
+            let room = u32::try_from(room).map_err(|e| e.to_string())?;
+            self.print_buffer = Some(printf::Buffer::new(&mut self.memory, room)?);
+        }
+        let places: Vec<(u64, u64)> = self.memory.allocations().iter().map(|a| (a.address, a.bytes)).collect();
+        if snapshot.length(places.len(), places.len()) != places.len() {
+            return Err("it has other buffers".into());
+        }
+        for place in places {
+            let (mut address, mut bytes) = place;
+            snapshot.words([&mut address, &mut bytes]);
+            if (address, bytes) != place {
+                return Err("it has buffers of other sizes".into());
+            }
+            let mut data = self.memory.read(address, bytes as usize).unwrap_or_default();
+            snapshot.bytes(&mut data);
+            let _fits = self.memory.write(address, &data);
+        }
+        let mut ahead = u64::from(self.memory_ahead);
+        snapshot.word(&mut ahead);
+        self.memory_ahead = ahead != 0;
+        self.stale.exchange(snapshot);
+        self.hierarchy.exchange(snapshot);
+        Ok(())
     }
 
     /// Runs a launch, as often as it says. Afterwards, also if it ended with a fault, memory holds all that

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use heddle_sim::DeviceMemory;
+use heddle_sim::snapshot::Snapshot;
 use smallvec::SmallVec;
 
 /// The allocations that a launch may access, each with whether it may write it.
@@ -34,6 +35,21 @@ pub(super) struct Stale {
 }
 
 impl Stale {
+    /// Exchanges what is known.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        const MOST: usize = 1 << 24;
+        for set in [&mut self.used, &mut self.written] {
+            let mut list: Vec<u64> = set.iter().copied().collect();
+            list.resize(snapshot.length(list.len(), MOST), 0);
+            snapshot.words(&mut list);
+            *set = list.into_iter().collect();
+        }
+        let mut freed: Vec<(u64, u64)> = self.freed.iter().map(|(start, end)| (*start, *end)).collect();
+        freed.resize(snapshot.length(freed.len(), MOST), (0, 0));
+        snapshot.words(freed.iter_mut().flat_map(|(start, end)| [start, end]));
+        self.freed = freed.into_iter().collect();
+    }
+
     /// Whether a launch would read or write what may be stale.
     pub fn concerns(&self, launch: &Accesses) -> bool {
         let freed = |root: &Range<u64>| {

@@ -11,6 +11,7 @@ use super::deferred::{PENDING, SectorTickets, Ticket};
 use super::line::{ByteMask, LineNumber, bytes_of_sectors, copy_bytes, runs, sectors_of, whole_sectors_of};
 use super::mshr::Mshrs;
 use super::replacement::EvictionOrder;
+use crate::snapshot::Snapshot;
 use heddle_target::{Replacement, SetIndex};
 
 /// Tag of a frame without a line.
@@ -299,6 +300,16 @@ impl Cache {
     /// Removes all lines; returns what is dirty.
     pub fn take_all(&mut self) -> Vec<DirtyLine> {
         (0..self.tags.len()).filter_map(|i| self.take(LineFrame(i))).collect()
+    }
+
+    /// Exchanges what the cache holds.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        self.changes += 1;
+        snapshot.words(&mut self.tags);
+        snapshot.words(&mut self.states);
+        snapshot.words(self.dirty.iter_mut().flatten());
+        snapshot.bytes(&mut self.data);
+        self.order.exchange(snapshot);
     }
 
     /// The dirty bytes of a line, which are clean from now on.

@@ -23,6 +23,7 @@ use super::tlb::{ArrivingRequest, Translation};
 use super::undecided::Waiter;
 use super::{Access, AccessCost, Path};
 use crate::DeviceMemory;
+use crate::snapshot::Snapshot;
 use crate::statistics::HierarchyStatistics;
 use heddle_isa::{CachePolicy, MemorySpace};
 use heddle_target::{DramScheduler, Machine, WritePolicy};
@@ -160,6 +161,17 @@ impl ClusterCaches {
     pub fn finish(&mut self) {
         let private = PRIVATE_BASE / self.line_bytes()..=LineNumber::MAX;
         self.sms.iter_mut().for_each(|sm| sm.data.discard_range(&private));
+    }
+
+    /// Exchanges what the caches hold.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        for sm in &mut self.sms {
+            for cache in [&mut sm.data, &mut sm.uniform, &mut sm.constant, &mut sm.instruction] {
+                cache.exchange(snapshot);
+            }
+            sm.translation.exchange(snapshot);
+        }
+        self.l15.exchange(snapshot);
     }
 
     /// The driver's invalidation between dependent launches (K6).

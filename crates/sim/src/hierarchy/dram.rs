@@ -29,6 +29,7 @@
 
 mod queue;
 
+use crate::snapshot::Snapshot;
 use heddle_target::{AddressPart, DramScheduler};
 use queue::Queue;
 pub use queue::{Chosen, RequestNumber};
@@ -106,6 +107,16 @@ impl Dram {
             next: 0,
             row_hits: 0,
             row_misses: 0,
+        }
+    }
+
+    /// Exchanges the open rows.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        const MOST_OPEN: usize = 1 << 16;
+        for bank in self.channels.iter_mut().flat_map(|c| &mut c.banks) {
+            let open = snapshot.length(bank.rows.len(), MOST_OPEN);
+            bank.rows.resize(open, OpenRow { row: 0, until: 0, activated: 0 });
+            snapshot.words(bank.rows.iter_mut().map(|r| &mut r.row));
         }
     }
 

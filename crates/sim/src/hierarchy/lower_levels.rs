@@ -21,6 +21,7 @@ use super::policy::{AccessPolicy, L2Policy};
 use super::tlb::{ArrivingRequest, SharedTranslation};
 use super::undecided::{LateReply, Undecided, Waiter};
 use crate::DeviceMemory;
+use crate::snapshot::Snapshot;
 use crate::statistics::{CacheStatistics, HierarchyStatistics, TlbStatistics};
 use heddle_target::{DramScheduler, Memory, WritePolicy};
 use smallvec::SmallVec;
@@ -185,6 +186,13 @@ impl LowerLevels {
             undecided: Undecided::new(m),
             home: None,
         }
+    }
+
+    /// Exchanges what L2 holds, and what is open in DRAM.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        self.slices.iter_mut().for_each(|s| s.cache.exchange(snapshot));
+        self.translation.exchange(snapshot);
+        self.dram.exchange(snapshot);
     }
 
     /// A launch begins at cycle 0.

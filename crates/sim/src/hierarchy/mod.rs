@@ -48,6 +48,7 @@ use lower_levels::LowerLevels;
 use super::DeviceMemory;
 use super::statistics::{CacheStatistics, HierarchyStatistics};
 use super::touches::Touch;
+use crate::snapshot::Snapshot;
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
 use heddle_target::Machine;
 
@@ -186,6 +187,15 @@ impl Hierarchy {
             lower.finish(memory);
         }
         self.statistics()
+    }
+
+    /// Exchanges all that stays from launch to launch.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        let mut used = u64::from(self.used);
+        snapshot.words([&mut used, &mut self.invalidations]);
+        self.used = used != 0;
+        self.clusters.iter_mut().for_each(|c| c.get_mut().exchange(snapshot));
+        self.lower.iter_mut().for_each(|l| l.exchange(snapshot));
     }
 
     /// Whether nothing was accessed since the hierarchy was made: all caches are empty.

@@ -3,6 +3,7 @@
 //! Every policy takes an empty way first, then chooses among the lines that are marked evict-first (K3, K4),
 //! and only then among all. What it decides depends on nothing but the order in which the cache was used.
 
+use crate::snapshot::Snapshot;
 use heddle_target::Replacement;
 
 /// In a line's age: it is not evicted first. Worth more than any order of use.
@@ -32,6 +33,14 @@ pub struct EvictionOrder {
 }
 
 impl EvictionOrder {
+    /// Exchanges the order.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        snapshot.words(&mut self.ages);
+        snapshot.words(&mut self.trees);
+        snapshot.words([&mut self.order, &mut self.choices]);
+        snapshot.bytes(&mut self.distances);
+    }
+
     /// Of an empty cache. `number` tells caches apart whose choices are random.
     pub fn new(policy: Replacement, sets: usize, ways: usize, number: u64) -> EvictionOrder {
         let frames = sets * ways;

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::replacement::EvictionOrder;
+use crate::snapshot::Snapshot;
 use heddle_target::{Memory, Replacement};
 
 /// Tag of an entry without a page.
@@ -41,6 +42,11 @@ pub struct Tlb {
 }
 
 impl Tlb {
+    fn exchange(&mut self, snapshot: &mut Snapshot) {
+        snapshot.words(&mut self.tags);
+        self.order.exchange(snapshot);
+    }
+
     /// An empty buffer; `None` without entries.
     fn new(entries: u32, ways: u32, replacement: Replacement, number: u64) -> Option<Tlb> {
         let sets = entries / ways;
@@ -73,6 +79,11 @@ pub struct SmTranslation {
 }
 
 impl SmTranslation {
+    /// Exchanges the pages that the TLB knows.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        self.tlb.iter_mut().for_each(|tlb| tlb.exchange(snapshot));
+    }
+
     /// Of the SM of a number.
     pub fn new(m: &Memory, number: usize) -> SmTranslation {
         SmTranslation {
@@ -122,6 +133,11 @@ pub struct SharedTranslation {
 }
 
 impl SharedTranslation {
+    /// Exchanges the pages that the TLB knows.
+    pub fn exchange(&mut self, snapshot: &mut Snapshot) {
+        self.tlb.iter_mut().for_each(|tlb| tlb.exchange(snapshot));
+    }
+
     /// As described, with nothing known.
     pub fn new(m: &Memory) -> SharedTranslation {
         SharedTranslation {
