@@ -70,7 +70,7 @@ write("sgemm_naive", {"A": rand([1024, 64]), "B": rand([64, 1024]), "C": rand([1
       ("sgemm", [1024, 1024], [32, 4], "A", "B", "C", I(1024), I(1024), I(64), F(0.75), F(-1.25)))
 write("sgemm_tiled", {"A": rand([1024, 128]), "B": rand([128, 1024]), "C": zeros([1024, 1024])},
       ("sgemm_tiled", [1024, 1024], [8, 8], "A", "B", "C", I(1024), I(1024), I(128)), options=["-DTILE=8"])
-rows, cols = 256 << 10, 48
+rows, cols = 1 << 20, 48
 write("matvec", {"a": rand([cols, rows]), "x": rand([cols]), "y": zeros([rows])}, ("matvec", [rows], [64], "a", "x", "y", I(rows), I(cols)))
 rows, cols = 16 << 10, 512
 write("row_dot", {"a": rand([rows, cols]), "x": rand([cols]), "y": zeros([rows])}, ("row_dot", [rows * 256], [256], "a", "x", "y", L(1024), I(cols)))
@@ -93,13 +93,13 @@ write("black_scholes", {"s": rand([n], low=5, high=30), "k": rand([n], low=1, hi
       ("black_scholes", [n], [64], "s", "k", "t", "call", I(n)))
 write("md5", {"blocks": rand([512 << 10, 16], "uint32", low=0, high=1 << 30), "digests": zeros([512 << 10, 16], "uint8")},
       ("md5", [512 << 10], [64], "blocks", "digests"))
-n = 256 << 10
+n = 1 << 20
 write("monte_carlo", {"seeds": rand([n], "uint32", low=1, high=1 << 30), "normals": zeros([8, n]), "mean": zeros([n // 64])},
       ("price", [n], [64], "seeds", "normals", "mean", L(256), I(4)))
 n = 2 * M
 write("knn", {"points": rand([n, 2]), "distance": zeros([n]), "least": zeros([n // 64]), "index": zeros([n // 64], "int32")},
       ("nearest", [n], [64], "points", "distance", "least", "index", {"f32": [12.5, -33.25]}, L(256), L(256)))
-count, dims, k = 256 << 10, 16, 8
+count, dims, k = 1 << 20, 16, 8
 write("kmeans_assign", {"points": rand([dims, count]), "centroids": rand([dims, k]), "member": zeros([count], "int32"), "distance": zeros([count])},
       ("assign", [count], [64], "points", "centroids", "member", "distance", I(count), I(dims)), options=[f"-DK={k}"])
 
