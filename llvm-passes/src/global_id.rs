@@ -38,7 +38,6 @@ use std::io::Write;
 
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::LLVMGetIsDisjoint;
 use rustc_hash::FxHashMap;
 
 use crate::address_cost::{self, Candidate};
@@ -506,8 +505,7 @@ impl<'a> Analysis<'a> {
             LLVMXor if constant(v.operand(1)).is_some_and(|c| c == u64::MAX >> (64 - bits.min(64))) => {
                 Ok(Poly::constant(u32::MAX).plus(&self.low(v.operand(0))?, u32::MAX))
             }
-            // SAFETY: flag of a live `or`.
-            LLVMOr if unsafe { LLVMGetIsDisjoint(v.0) != 0 } => Ok(self.low(v.operand(0))?.plus(&self.low(v.operand(1))?, 1)),
+            LLVMOr if v.is_disjoint() => Ok(self.low(v.operand(0))?.plus(&self.low(v.operand(1))?, 1)),
             LLVMMul => {
                 let (a, b) = (self.low(v.operand(0))?, self.low(v.operand(1))?);
                 a.times(&b).ok_or(Refusal::Data(v))

@@ -81,8 +81,7 @@ struct KernelFacts {
 }
 
 fn is_sum(i: Value) -> bool {
-    // SAFETY: flag of a live `or`.
-    let adds = |i: Value| i.opcode() == LLVMAdd || i.opcode() == LLVMOr && unsafe { LLVMGetIsDisjoint(i.0) != 0 };
+    let adds = |i: Value| i.opcode() == LLVMAdd || i.is_disjoint();
     i.is_instruction() && matches!(i.integer_bits(), 32 | 64) && adds(i)
 }
 

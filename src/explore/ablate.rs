@@ -2,7 +2,8 @@
 //!
 //! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the
 //! same bytes each time. A buffer whose expectation has a tolerance may differ within it: the order of
-//! floating-point atomics is such a case, and is told.
+//! floating-point atomics is such a case, and is told. So may a buffer without expectation where others have
+//! one: in which order atomics filled a list need not be the same.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -82,7 +83,8 @@ pub struct Row {
     pub ratios: BTreeMap<&'static str, Option<f64>>,
     /// Buffers whose bytes are not those of all on although they must be.
     pub differ: Vec<String>,
-    /// Buffers whose bytes are not those of all on, within the tolerance of their expectation.
+    /// Buffers whose bytes are not those of all on, within the tolerance of their expectation, or without one
+    /// where others have one.
     pub within_tolerance: Vec<String>,
     /// All statistics of the run by the names of sweeps' columns; empty if it did not end.
     pub statistics: Metrics,
@@ -204,8 +206,10 @@ fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -
             reference.iter().flat_map(|r| &r.buffers).filter(|(n, a)| e.buffers.get(*n).map(|b| &b.data) != Some(&a.data));
         for (name, _) in different {
             let buffer = case.case.buffers.get(name);
-            let tolerant =
-                buffer.is_some_and(|b| b.expect.is_some() && (b.rtol.unwrap_or(0.0) > 0.0 || b.atol.unwrap_or(0.0) > 0.0));
+            let tolerant = buffer.is_some_and(|b| match b.expect {
+                Some(_) => b.rtol.unwrap_or(0.0) > 0.0 || b.atol.unwrap_or(0.0) > 0.0,
+                None => case.case.buffers.values().any(|b| b.expect.is_some()),
+            });
             let list = if tolerant { &mut row.within_tolerance } else { &mut row.differ };
             list.push(name.clone());
         }
@@ -313,7 +317,7 @@ mod tests {
         )
         .unwrap();
         let hash = crate::explore::identity::Hasher::default().finish();
-        let case = LoadedCase { name: "k".into(), case, hash };
+        let mut case = LoadedCase { name: "k".into(), case, hash };
         let ended = |changed: &str, cycles: f64| {
             let mut buffers: BTreeMap<String, Array> =
                 ["a", "b", "c"].map(|n| (n.to_string(), Array::zeros(DType::Float32, vec![1]))).into();
@@ -327,12 +331,16 @@ mod tests {
         let failed = Err((Status::Fault, "boom".to_string()));
         let rows = rows(&case, &setups, &[ended("", 10.0), ended("a", 20.0), ended("b", 5.0), ended("c", 10.0), failed]);
         let differ: Vec<_> = rows.iter().map(|r| (r.differ.join(","), r.within_tolerance.join(","))).collect();
-        assert_eq!(differ[..4], [("", ""), ("a", ""), ("", "b"), ("c", "")].map(|(a, b)| (a.to_string(), b.to_string())));
+        assert_eq!(differ[..4], [("", ""), ("", "a"), ("", "b"), ("c", "")].map(|(a, b)| (a.to_string(), b.to_string())));
         assert_eq!([rows[1].ratios["cycles"], rows[2].ratios["cycles"]], [Some(2.0), Some(0.5)]);
         let table = CaseTable { case: "k".into(), rows };
         let ablation = Ablation { means: means(&[table.clone(), table.clone()]), cases: vec![table] };
         assert_eq!(ablation.means[1].ratios["cycles"].map(|r| (r * 1e9).round()), Some(2e9));
-        assert_eq!(ablation.failures().len(), 3);
-        assert!(ablation.text().contains("DIFFERENT BYTES: a"));
+        assert_eq!(ablation.failures().len(), 2);
+        assert!(ablation.text().contains("DIFFERENT BYTES: c"));
+        // Where nothing is said of any buffer all are compared.
+        case.case.buffers.values_mut().for_each(|b| b.expect = None);
+        let rows = super::rows(&case, &setups[..2], &[ended("", 10.0), ended("a", 20.0)]);
+        assert_eq!(rows[1].differ, ["a"]);
     }
 }

@@ -230,6 +230,8 @@ pub(crate) fn select_gep(s: &mut Selector, gep: Value) {
             }
             GepStep::Element { index, stride } => (index, stride as u32),
         };
+        let (index, added) = if matches!(address.root, Root::Full(_)) { (index, 0) } else { without_constants(index) };
+        constant = constant.wrapping_add(added.wrapping_mul(i64::from(stride)));
         match constants::sign_extended(index) {
             Some(value) => constant = constant.wrapping_add(value.wrapping_mul(i64::from(stride))),
             None => add_index(s, &mut address, index, stride),
@@ -244,6 +246,26 @@ pub(crate) fn select_gep(s: &mut Selector, gep: Value) {
         _ => address.immediate = address.immediate.wrapping_add(constant as i32),
     }
     s.addresses.set(gep, address);
+}
+
+/// An index without what is added to it that is constant, and the sum of that: modulo 2^32, since of an offset
+/// only the low word counts. Accesses of neighbours, as unrolled loops have them, then share the rest.
+fn without_constants(mut index: Value) -> (Value, i64) {
+    let mut sum = 0i64;
+    while index.is_instruction() {
+        let adds = match index.opcode() {
+            LLVMZExt | LLVMSExt | LLVMTrunc => false,
+            LLVMAdd => true,
+            LLVMOr if index.is_disjoint() => true,
+            _ => break,
+        };
+        let inner = index.operand(0);
+        let added = if adds { index.operand(1).as_signed_constant() } else { Some(0) };
+        let Some(added) = added.filter(|_| index.integer_bits() >= 32 && inner.integer_bits() >= 32) else { break };
+        sum = sum.wrapping_add(added);
+        index = inner;
+    }
+    (index, sum)
 }
 
 /// Adds an index times a number of bytes to an address.

@@ -126,6 +126,12 @@ impl Value {
         self.type_kind() == LLVMTypeKind::LLVMVoidTypeKind
     }
 
+    /// Whether no bit is set in both operands of an `or`, which then adds them.
+    pub fn is_disjoint(self) -> bool {
+        // SAFETY: the flag of a live `or`.
+        self.is_instruction() && self.opcode() == LLVMOpcode::LLVMOr && unsafe { LLVMGetIsDisjoint(self.0) != 0 }
+    }
+
     /// Bits of an integer; 0 for values of other types.
     pub fn integer_bits(self) -> u32 {
         match self.type_kind() {
