@@ -38,7 +38,7 @@ pub(super) struct Chooser<'a> {
     behind: bool,
     /// Checkpoints to be written, and what they are of.
     checkpoints: Option<(&'a Checkpoints, String)>,
-    /// The state to go on with, and the launch before which that is.
+    /// The state to go on with, and the launch before which that is; 0 without one.
     restored: Option<Restored>,
     first: u64,
     /// Launches that have begun or were left out.
@@ -60,7 +60,7 @@ impl<'a> Chooser<'a> {
             behind: false,
             checkpoints: None,
             restored: None,
-            first: 1,
+            first: 0,
             begun: 0,
         }
     }
