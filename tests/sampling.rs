@@ -185,6 +185,11 @@ fn a_checkpoint_of_something_else_is_refused() {
     let bytes = std::fs::read(file).unwrap();
     std::fs::write(file, &bytes[..bytes.len() - 1]).unwrap();
     refused(&["--restore", file], "cut short");
+    // A bit of what memory holds.
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 2] ^= 1;
+    std::fs::write(file, &damaged).unwrap();
+    refused(&["--restore", file], "damaged");
     std::fs::write(file, "nothing").unwrap();
     refused(&["--restore", file], "no checkpoint");
     refused(&["--restore", "/nowhere"], "/nowhere");

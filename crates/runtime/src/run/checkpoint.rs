@@ -43,6 +43,8 @@ struct Header {
     of: String,
     /// The launch that comes next.
     launch: u64,
+    /// A hash of the state.
+    state: String,
 }
 
 /// A state that was read.
@@ -64,6 +66,11 @@ pub fn identity(machine: &Machine, image: &Image, case: &Case) -> String {
     }
     image.text.iter().for_each(|word| hash.update(word.to_le_bytes()));
     hash.update(&image.data);
+    hexadecimal(hash)
+}
+
+/// The first half of a hash.
+fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -73,12 +80,14 @@ pub fn identity(machine: &Machine, image: &Image, case: &Case) -> String {
 /// A sentence naming the file.
 pub fn write(path: &Path, device: &mut DeviceState, of: &str, launch: u64) -> Result<(), String> {
     let failed = |e: &dyn std::fmt::Display| format!("checkpoint {}: {e}", path.display());
-    let header = Header { heddle_checkpoint: VERSION, of: of.into(), launch };
-    let mut bytes = serde_json::to_vec(&header).map_err(|e| failed(&e))?;
-    bytes.push(b'\n');
     let mut snapshot = Snapshot::writer();
     device.exchange(&mut snapshot).map_err(|e| failed(&e))?;
-    bytes.extend(snapshot.into_bytes());
+    let state = snapshot.into_bytes();
+    let hash = hexadecimal(Sha256::new_with_prefix(&state));
+    let header = Header { heddle_checkpoint: VERSION, of: of.into(), launch, state: hash };
+    let mut bytes = serde_json::to_vec(&header).map_err(|e| failed(&e))?;
+    bytes.push(b'\n');
+    bytes.extend(state);
     let mut unfinished = path.as_os_str().to_os_string();
     unfinished.push(".unfinished");
     std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path)).map_err(|e| failed(&e))
@@ -100,6 +109,9 @@ pub fn read(path: &Path, of: &str) -> Result<Restored, String> {
         return Err(failed(&"of another machine, other code or another case; write it again with these"));
     }
     let state = bytes.split_off(end + 1);
+    if hexadecimal(Sha256::new_with_prefix(&state)) != header.state {
+        return Err(failed(&"it is cut short or damaged"));
+    }
     Ok(Restored { launch: header.launch, state, path: path.into() })
 }
 
