@@ -203,7 +203,7 @@ mod tests {
                 Skipped { groups: p[0].end..p[1].start, shares }
             })
             .collect();
-        let (truth, _) = simulated(&[0..total], 10, &time);
+        let (truth, _) = simulated(std::slice::from_ref(&(0..total)), 10, &time);
         (estimate(groups, &timed, &skipped, 10, measured), truth)
     }
 
