@@ -2,7 +2,7 @@
 //! ever compiled, and every warp is interpreted. The interface is that of `jit/mod.rs`.
 
 use super::Options;
-use super::functional::{BlockCounts, Warp};
+use super::functional::{BlockCounts, Budget, Warp};
 use super::program::Program;
 
 /// A kernel in the host's instructions: there is none.
@@ -37,8 +37,7 @@ pub fn run_warp<const N: usize>(
     _warp: &mut Warp<N>,
     _program: &Program,
     _counts: &mut BlockCounts,
-    _budget: &mut u64,
-    _limit: u64,
+    _budget: &mut Budget,
 ) -> Option<u32> {
     match *compiled {}
 }
