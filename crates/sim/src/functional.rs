@@ -5,11 +5,15 @@
 //! statistics cost nothing per instruction: everything a block does is multiplied out at the end from its
 //! static content.
 
+mod budget;
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+pub use budget::Budget;
 
 use super::check::Checker;
 use super::exec::strands::{self, Lost};
@@ -404,44 +408,6 @@ struct WorkGroups<'a, const N: usize> {
     stop: AtomicU64,
     /// The fault of the first work-group that had one.
     first_fault: Mutex<Option<(u64, Fault)>>,
-}
-
-/// Instructions that a work-group may still execute, in portions: between two of them it is seen whether the host wants the
-/// launch to end.
-pub struct Budget<'a> {
-    /// Of this portion.
-    pub left: u64,
-    /// In later portions.
-    behind: u64,
-    options: &'a Options,
-}
-
-impl<'a> Budget<'a> {
-    /// Instructions of a portion: a fraction of a second.
-    const PORTION: u64 = 1 << 22;
-
-    /// Of a whole work-group.
-    pub fn new(options: &'a Options) -> Budget<'a> {
-        let left = options.max_instructions.min(Self::PORTION);
-        Budget { left, behind: options.max_instructions - left, options }
-    }
-
-    /// Takes what a block needs, which this portion does not have, from the next one. Otherwise the work-group's fault.
-    pub fn take_more(&mut self, length: u64) -> Result<(), FaultKind> {
-        if self.options.interrupt.is_some_and(|i| i.requested()) {
-            return Err(FaultKind::Interrupted);
-        }
-        let portion = self.behind.min(Self::PORTION);
-        (self.left, self.behind) = (self.left + portion, self.behind - portion);
-        let runaway = FaultKind::Runaway { limit: self.options.max_instructions };
-        self.left = self.left.checked_sub(length).ok_or(runaway)?;
-        Ok(())
-    }
-
-    /// Instructions executed.
-    fn used(&self) -> u64 {
-        self.options.max_instructions - self.left - self.behind
-    }
 }
 
 /// How long one host thread works on a launch before others help.
