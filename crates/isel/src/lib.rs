@@ -150,7 +150,7 @@ impl<'a> Selector<'a> {
             return Err(self.report.errors);
         }
         control::set_reconvergence(&mut self.out.f);
-        self.out.f.working_sets = self.working_sets.largest(self.cx.warp_size);
+        self.out.f.working_sets = self.working_sets.largest(self.cx.warp_size, self.cx.options.lines_a_warp);
         Ok(self.out.f)
     }
 }

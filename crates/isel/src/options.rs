@@ -10,6 +10,9 @@ pub struct SelectOptions {
     pub global_id: bool,
     /// Surface descriptors of the machine, at most 256.
     pub surfaces: u32,
+    /// Lines that an L1 keeps for each of the fewest warps that hide its latency. Where a loop wants more, fewer warps would wait
+    /// longer than they save.
+    pub lines_a_warp: u32,
     /// How cache policies are chosen.
     pub cache_hints: CacheHints,
     /// Prefetch far streams in loops.
@@ -36,6 +39,7 @@ impl Default for SelectOptions {
             scalarize: true,
             global_id: true,
             surfaces: 256,
+            lines_a_warp: u32::MAX,
             cache_hints: CacheHints::Analysis,
             prefetch: false,
             redzones: false,

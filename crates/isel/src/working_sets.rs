@@ -34,11 +34,13 @@ impl WorkingSets {
         }
     }
 
-    /// Those of the loop whose warps touch most lines; none if it has much else to do.
-    pub fn largest(self, warp_size: u32) -> Vec<WorkingSet> {
+    /// Those of the loop whose warps touch most lines; none if it has much else to do, or if a warp's lines are more than an L1
+    /// keeps for each of a few.
+    pub fn largest(self, warp_size: u32, lines_a_warp: u32) -> Vec<WorkingSet> {
         let lines = |l: &LoopSets| l.sets.iter().map(|s| s.lines([warp_size, 1, 1], LINE)).sum::<u64>();
         let largest = self.0.into_iter().max_by_key(lines);
         let busy = |l: &LoopSets| u64::from(l.instructions) <= MOST_INSTRUCTIONS_A_LINE * lines(l);
-        largest.filter(busy).map_or(Vec::new(), |l| l.sets)
+        let fits = |l: &LoopSets| lines(l) <= u64::from(lines_a_warp);
+        largest.filter(|l| busy(l) && fits(l)).map_or(Vec::new(), |l| l.sets)
     }
 }
