@@ -193,6 +193,10 @@ impl DeviceState {
         simulator: &Simulator,
         observer: &mut dyn Observer,
     ) -> Result<Launched, RunError> {
+        let straight = simulator.mode == Mode::Functional || simulator.options.sample.is_some();
+        if straight && self.memory.wants_timing() {
+            return Err(RunError::Input("memory is lent to launches in timing mode, of all work-groups".into()));
+        }
         let formats = self.formats(image, request.image).map_err(RunError::Input)?;
         let program = self.program(image, request, simulator.machine).map_err(RunError::Input)?;
         let (launch, accesses) = self.prepare(&program, request, simulator)?;
