@@ -9,10 +9,12 @@
 use std::fs;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use crate::error::io;
 use crate::library::{Library, Part};
+use crate::options::Stop;
 use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features};
 
 /// The header `heddle.h`.
@@ -210,7 +212,7 @@ pub(crate) fn language(command: &mut Command, header: &Path, options: &FrontendO
 fn execute(command: &mut Command, options: &FrontendOptions, input: String, output: &Path) -> Result<(), FrontendError> {
     let keep = options.diagnostics == Diagnostics::Keep;
     command.stdout(Stdio::inherit());
-    let (ended, text) = run(command, options.verbose, keep)?;
+    let (ended, text) = run(command, options, keep)?;
     if ended.well(output) {
         return Ok(());
     }
@@ -242,7 +244,7 @@ impl Ended {
 }
 
 /// Runs clang to its end; `keep`: with its messages, which are else shown as it writes them.
-pub(crate) fn run(command: &mut Command, verbose: bool, keep: bool) -> Result<(Ended, String), FrontendError> {
+pub(crate) fn run(command: &mut Command, options: &FrontendOptions, keep: bool) -> Result<(Ended, String), FrontendError> {
     // A file rather than a pipe: nobody has to read it meanwhile, and where the host program has closed its
     // standard streams, a pipe's ends would take their numbers.
     let mut messages = if keep { Some(tempfile::tempfile().map_err(io("making a temporary file"))?) } else { None };
@@ -251,12 +253,16 @@ pub(crate) fn run(command: &mut Command, verbose: bool, keep: bool) -> Result<(E
         None => Stdio::inherit(),
     };
     command.stdin(Stdio::null()).stderr(stderr);
-    if verbose {
+    if options.verbose {
         let _gone = writeln!(std::io::stderr(), "{command:?}");
     }
     let no_clang = |error| FrontendError::NoClang { path: clang_path().display().to_string(), error };
     let mut child = command.spawn().map_err(no_clang)?;
-    let ended = match child.wait() {
+    let status = match &options.stop {
+        Some(stop) => wait_or_stop(&mut child, stop)?,
+        None => child.wait(),
+    };
+    let ended = match status {
         Ok(status) => Ended::With(status),
         Err(e) if e.raw_os_error() == Some(NO_CHILD) => Ended::Unseen,
         Err(e) => return Err(no_clang(e)),
@@ -266,6 +272,26 @@ pub(crate) fn run(command: &mut Command, verbose: bool, keep: bool) -> Result<(E
         file.rewind().and_then(|()| file.read_to_end(&mut text)).map_err(io("reading clang's messages"))?;
     }
     Ok((ended, String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// How often a clang that may be stopped is looked at. It takes 20 ms to start.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// Waits for clang, or ends it.
+fn wait_or_stop(child: &mut Child, stop: &Stop) -> Result<std::io::Result<ExitStatus>, FrontendError> {
+    loop {
+        match child.try_wait() {
+            Ok(None) if stop.requested() => {
+                // One that has ended meanwhile cannot be killed, and need not be.
+                let _ended = child.kill();
+                let _status = child.wait();
+                return Err(FrontendError::Interrupted);
+            }
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Ok(Some(status)) => return Ok(Ok(status)),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
 }
 
 /// `ECHILD`, on all systems that Heddle runs on.

@@ -53,6 +53,9 @@ pub enum FrontendError {
     /// The program does what Heddle cannot compile; the message has the places.
     #[error("{0}")]
     Unsupported(String),
+    /// Whoever wanted the program does not want it any more.
+    #[error("interrupted")]
+    Interrupted,
     /// A file operation of our own failed.
     #[error("{what}: {error}")]
     Io {

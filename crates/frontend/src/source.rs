@@ -72,7 +72,7 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
         let mut command = command(&layout, library, options, checked, here.as_deref());
         command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
         command.arg("-o").arg(&output).arg("--").arg(&layout.name);
-        let (ended, text) = clang::run(&mut command, options.verbose, true)?;
+        let (ended, text) = clang::run(&mut command, options, true)?;
         if !ended.well(&output) {
             return Err(failure(text, ended.crashed()));
         }
@@ -298,6 +298,21 @@ mod tests {
             let result = compile("kernel void k() {}", &[], &[bad]);
             assert!(matches!(&result, Err(FrontendError::Option(m)) if !m.contains("clang")), "{bad}: {result:?}");
         }
+    }
+
+    /// A program that clang would preprocess for ever.
+    #[test]
+    fn clang_ends_when_nobody_wants_the_program_any_more() {
+        let text = "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(x))))\nkernel void k(global int *p) { B(B(B(*p += 1;))) }";
+        let source = Source { name: "p.cl", text: text.as_bytes(), headers: &[] };
+        let started = std::time::Instant::now();
+        let stop = crate::Stop::when(move || started.elapsed().as_millis() > 50);
+        let options = FrontendOptions { stop: Some(stop), ..Default::default() };
+        let result = compile_source(&source, &options, false);
+        assert!(matches!(result, Err(FrontendError::Interrupted)), "{result:?}");
+        let never = FrontendOptions { stop: Some(crate::Stop::when(|| false)), ..Default::default() };
+        let source = Source { text: b"kernel void k() {}", ..source };
+        assert!(compile_source(&source, &never, false).is_ok());
     }
 
     #[test]
