@@ -74,7 +74,7 @@ impl Kernel {
     fn new(program: Py<Program>, name: &str) -> PyResult<Kernel> {
         let image = program.get().code.image.clone();
         let index = image.metadata.kernels.iter().position(|k| k.name == name).ok_or_else(|| {
-            let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
+            let known: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
             errors::InputError::new_err(format!("no kernel `{name}`; the program has: {}", known.join(", ")))
         })?;
         Ok(Kernel { program, image, index })

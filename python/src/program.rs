@@ -57,7 +57,7 @@ impl Program {
         built: Executable,
     ) -> PyResult<Program> {
         let code = Code::new(&built.object)?;
-        if code.image.metadata.kernels.is_empty() {
+        if code.image.metadata.launchable().next().is_none() {
             let message = format!("{}: no kernel function (mark one with __kernel)", source.0);
             return Err(errors::CompileError::new_err(message));
         }
@@ -125,7 +125,8 @@ impl Program {
 
     /// Headers of the kernels as JSON.
     fn kernels(&self) -> PyResult<String> {
-        serde_json::to_string(&self.code.image.metadata.kernels).map_err(|e| errors::Error::new_err(e.to_string()))
+        serde_json::to_string(&self.code.image.metadata.launchable().collect::<Vec<_>>())
+            .map_err(|e| errors::Error::new_err(e.to_string()))
     }
 
     /// The program as text: `ir`, `annotated-ir`, `mir` or `asm`.
