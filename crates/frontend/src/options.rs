@@ -10,6 +10,9 @@ use crate::OptLevel;
 pub struct FrontendOptions {
     /// Arguments passed to clang as they are: `-D -I -cl-* -g -W… -MD …`.
     pub clang_args: Vec<String>,
+    /// Kernels that are launched, where they are known: those that are instances of templates (`scale<float>`) are compiled
+    /// although the source of CUDA or HIP uses them nowhere.
+    pub kernels: Vec<String>,
     /// Optimisation level.
     pub opt: OptLevel,
     /// Print the clang commands on standard error.
