@@ -115,6 +115,8 @@ struct Candidates<const W: usize> {
     blocked_until: u64,
     /// A warp waits for shared registers.
     starving: bool,
+    /// A load waits for a miss register.
+    missing: bool,
     /// What the schedulers can still issue.
     slots: CycleSlots,
     /// Work-groups that ended.
@@ -149,6 +151,8 @@ struct CurrentCycle<const W: usize> {
     issued: WarpSet<W>,
     /// Those that issued in the cycle looked at before.
     issued_before: WarpSet<W>,
+    /// The cycle looked at last.
+    looked_at: u64,
 }
 
 /// An SM of up to 64 × W warps of N lanes.
@@ -191,6 +195,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             others: WarpSet::EMPTY,
             blocked_until: 0,
             starving: false,
+            missing: false,
             slots: CycleSlots::NONE,
             ended: 0,
         };
@@ -203,6 +208,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 candidates: none,
                 issued: WarpSet::EMPTY,
                 issued_before: WarpSet::EMPTY,
+                looked_at: 0,
             },
             groups: ResidentGroups::default(),
             warps: WarpSlots::new(),
@@ -352,6 +358,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     && let Some(until) = self.waits_for_register(c, rank)
                 {
                     candidates.blocked_until = candidates.blocked_until.min(until);
+                    candidates.missing = true;
                     continue;
                 }
                 if !direct && self.states.asks_memory.contains(rank) && self.needs_lower_levels(c, rank) {
@@ -395,6 +402,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     #[inline]
     fn begin_cycle(&mut self, c: &LaunchContext<'a, N>) {
         let now = self.time;
+        // While loads wait for miss registers every cycle counts as looked at: which ones are does not depend on
+        // whether it is known when registers become free.
+        if self.cycle.candidates.missing && now > self.cycle.looked_at + 1 {
+            self.cycle.issued_before = WarpSet::EMPTY;
+        }
+        self.cycle.looked_at = now;
         let mut awake = self.wheel.take(now);
         let starting = awake & self.states.starting;
         if !starting.is_empty() {
@@ -419,6 +432,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             others,
             blocked_until: u64::MAX,
             starving: false,
+            missing: false,
             slots: self.schedulers.slots(),
             ended: 0,
         };
@@ -431,7 +445,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if self.cycle.phase != Phase::Open {
             return true;
         }
-        let Candidates { blocked_until, starving, .. } = self.cycle.candidates;
+        let Candidates { blocked_until, starving, missing, .. } = self.cycle.candidates;
         let (issued, now) = (self.cycle.issued, self.time);
         // Ready warps go on when their unit is free, or when an issue may have released registers.
         let mut next = self.wheel.least().min(blocked_until);
@@ -441,7 +455,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let enters = active_set && self.schedulers.would_fill(self.states.live, self.states.ready);
         // Where a work-group has ended, another one may begin in the next cycle.
         let replaced = self.cycle.candidates.ended > 0 && self.wants_group();
-        if starving && !issued.is_empty() || stuck || enters || replaced {
+        if (starving || missing) && !issued.is_empty() || stuck || enters || replaced {
             next = now + 1;
         }
         if parked && next > now + 1 && next >= until {
