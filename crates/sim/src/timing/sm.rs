@@ -151,8 +151,6 @@ struct CurrentCycle<const W: usize> {
     issued: WarpSet<W>,
     /// Those that issued in the cycle looked at before.
     issued_before: WarpSet<W>,
-    /// The cycle looked at last.
-    looked_at: u64,
 }
 
 /// An SM of up to 64 × W warps of N lanes.
@@ -208,7 +206,6 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 candidates: none,
                 issued: WarpSet::EMPTY,
                 issued_before: WarpSet::EMPTY,
-                looked_at: 0,
             },
             groups: ResidentGroups::default(),
             warps: WarpSlots::new(),
@@ -402,12 +399,6 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     #[inline]
     fn begin_cycle(&mut self, c: &LaunchContext<'a, N>) {
         let now = self.time;
-        // While loads wait for miss registers every cycle counts as looked at: which ones are does not depend on
-        // whether it is known when registers become free.
-        if self.cycle.candidates.missing && now > self.cycle.looked_at + 1 {
-            self.cycle.issued_before = WarpSet::EMPTY;
-        }
-        self.cycle.looked_at = now;
         let mut awake = self.wheel.take(now);
         let starting = awake & self.states.starting;
         if !starting.is_empty() {
@@ -453,9 +444,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let stuck = next == u64::MAX && !parked;
         let active_set = self.schedulers.has_active_set();
         let enters = active_set && self.schedulers.would_fill(self.states.live, self.states.ready);
+        // What issues beside a load that waits for a miss register may bring its line; and as the next cycle is
+        // looked at, which warps issued before it does not depend on how early it is known when a register is free.
+        let missed = missing && !issued.is_empty();
         // Where a work-group has ended, another one may begin in the next cycle.
         let replaced = self.cycle.candidates.ended > 0 && self.wants_group();
-        if (starving || missing) && !issued.is_empty() || stuck || enters || replaced {
+        if starving && !issued.is_empty() || missed || stuck || enters || replaced {
             next = now + 1;
         }
         if parked && next > now + 1 && next >= until {

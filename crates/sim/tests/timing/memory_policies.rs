@@ -235,17 +235,14 @@ LOOP:
   add.b32 m4, m4, 1013904223
   shr.u32 m1, m4, 10
   and.b32 m1, m1, 65532
-  mov.b32 s2, 0
-WORK:
-  add.b32 m5, m5, m4
-  xor.b32 m5, m5, m1
-  add.b32 s2, s2, 1
-  cmp.lt.u32 s3, s2, 9
-  bras s3, WORK
+  c0 add.b32 m5, m5, m4
+  c1 xor.b32 m5, m5, m1
+  c0 mul.b32 m5, m5, m1
+  c1 mul.b32 m5, m5, m4
   c3 ld.global.b32 m2, [c[0x8] + u32 m1]
   add.b32 m5, m5, m2
   add.b32 s1, s1, 1
-  cmp.lt.u32 s3, s1, 12
+  cmp.lt.u32 s3, s1, 5
   bras s3, LOOP
   shl.b32 m7, gid.x, 2
   and.b32 m7, m7, 2047
@@ -255,13 +252,12 @@ WORK:
     for policy in ["greedy-oldest", "oldest", "round-robin", "two-level"] {
         for misses in [8, 40, 100] {
             let (policy, misses) = (format!("sm.scheduler={policy}"), format!("memory.data.misses={misses}"));
-            let more = [policy.as_str(), &misses, "sm.active-warps=0"];
-            let (_, turns) = execute(body, 4096, &more, &Options { in_turns: true, ..Options::default() });
-            for threads in [1, 2] {
-                let (_, many) = execute(body, 4096, &more, &Options { threads, ..Options::default() });
-                let (a, b) = (turns.timing.as_ref().unwrap(), many.timing.as_ref().unwrap());
-                assert_eq!((a.cycles, &a.hierarchy, &a.stalls), (b.cycles, &b.hierarchy, &b.stalls), "{more:?}, {threads} threads");
-            }
+            let mut more = vec![policy.as_str(), &misses, "memory.data.bytes=65536", "sm.active-warps=0"];
+            more.extend(["main-file.banks=4", "main-file.latency=2"]);
+            let (_, turns) = execute(body, 8192, &more, &Options { in_turns: true, ..Options::default() });
+            let (_, many) = execute(body, 8192, &more, &Options { threads: 2, ..Options::default() });
+            let (a, b) = (turns.timing.as_ref().unwrap(), many.timing.as_ref().unwrap());
+            assert_eq!((a.cycles, &a.hierarchy, &a.stalls), (b.cycles, &b.hierarchy, &b.stalls), "{more:?}");
         }
     }
 }
