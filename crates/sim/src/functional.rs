@@ -20,6 +20,7 @@ use super::exec::strands::{self, Lost};
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
 use super::fault::{Fault, FaultKind};
 use super::features::{ClassShares, GroupFeatures, weight};
+use super::interrupt::Interruption;
 use super::memory::DeviceMemory;
 use super::program::{BasicBlock, End, Program};
 use super::residency::residency;
@@ -480,10 +481,14 @@ fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault
         counts
     });
     let (total, warps) = (all, groups.warps);
-    if let Some((_, fault)) = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
+    let fault = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner());
+    let fault = fault.map(|(_, fault)| fault);
+    let interrupted = fault.as_ref().is_some_and(|fault| run.options.keeps(fault));
+    if let Some(fault) = fault.filter(|_| !interrupted) {
         return Err(Box::new(fault));
     }
     let mut statistics = energy::count(run.launch.program, &counts, run.machine);
+    statistics.interrupted = interrupted.then(Interruption::default);
     statistics.work_items = run.launch.global.iter().map(|g| u64::from(*g)).product();
     statistics.work_groups = total;
     statistics.warps = total * warps as u64;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::interrupt::Interruption;
 use super::trace::Recording;
 
 /// Accesses to a register space, in 32-bit accesses of one lane (scalar: of one register; predicate: of one lane's bit).
@@ -610,6 +611,10 @@ pub struct Statistics {
     /// What of `energy_pj` is static, by component.
     #[serde(default)]
     pub static_pj: BTreeMap<String, f64>,
+    /// Of a launch that was interrupted, how far it was; then the other figures are partial: sizes are those of the
+    /// whole launch, instructions those of the blocks that warps had entered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Interruption>,
     /// Each block of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub blocks: Vec<BlockProfile>,
@@ -640,6 +645,8 @@ impl Statistics {
         self.lane_instructions += other.lane_instructions;
         self.copies += other.copies;
         self.divergent_branches += other.divergent_branches;
+        // A program's launches end with the one that is interrupted.
+        self.interrupted = self.interrupted.or(other.interrupted);
         for (class, n) in &other.classes {
             *self.classes.entry(class.clone()).or_default() += n;
         }
