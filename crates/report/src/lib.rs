@@ -420,6 +420,9 @@ fn counts(out: &mut String, s: &Statistics, machine: &Machine) {
     let share = percent(s.scalar_instructions as f64, s.instructions as f64);
     let _ = writeln!(out, "  on the scalar unit    {:>16} {share:>5.1}%", grouped(s.scalar_instructions));
     let _ = writeln!(out, "  divergent branches    {:>16}", grouped(s.divergent_branches));
+    if s.turns > 0 {
+        let _ = writeln!(out, "  turns of lanes        {:>16}", grouped(s.turns));
+    }
     let mut classes: Vec<_> = s.classes.iter().collect();
     classes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
     for (class, n) in classes {

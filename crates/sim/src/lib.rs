@@ -16,6 +16,8 @@
 //!   instructions.
 //! - `warp`: EXEC, program counter and reconvergence stack.
 //! - `functional`: work-groups in parallel on all host cores, no timing.
+//! - `turns`: diverged lanes that make progress in turn.
+//! - `progress`: proofs that warps wait for others, and that a launch is in a deadlock.
 //! - `check`: data races, uninitialised reads, barriers that not all reach (functional mode).
 //! - `interrupt`: launches that the host ends before their time.
 //! - `timing`: deterministic cycles, stalls, energy; knows no arithmetic. `rename`: shared registers, counted
@@ -84,6 +86,7 @@ mod jit;
 mod jit;
 pub mod memory;
 pub mod program;
+mod progress;
 mod rename;
 pub mod residency;
 pub mod snapshot;
@@ -92,6 +95,7 @@ pub mod statistics;
 mod timing;
 mod touches;
 pub mod trace;
+mod turns;
 mod warp;
 
 use std::sync::OnceLock;

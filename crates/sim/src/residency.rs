@@ -38,7 +38,8 @@ pub fn residency(header: &KernelHeader, machine: &Machine, local: [u32; 3], loca
     };
     let (groups, limit) = least(all / (header.main_registers.max(1) * warps));
     let (most, _) = least(u32::MAX);
-    if header.fixed_registers < header.main_registers && groups < most {
+    // A release speaks for all lanes of a warp, which independent threads execute at different times.
+    if header.fixed_registers < header.main_registers && groups < most && !sm.independent_threads {
         let (groups, limit) = least(all / ((header.fixed_registers + header.shared_demand).max(1) * warps));
         return Residency { groups, limit, most, renames: true };
     }

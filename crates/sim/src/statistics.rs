@@ -577,6 +577,11 @@ impl Forms {
     }
 }
 
+/// Whether there is none of something: then it is not written.
+fn none(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Statistics of a launch (or of several added up).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
@@ -598,6 +603,9 @@ pub struct Statistics {
     pub copies: u64,
     /// Branches at which a warp split.
     pub divergent_branches: u64,
+    /// Turns of diverged lanes that have begun, on machines with independent threads; 0 elsewhere.
+    #[serde(default, skip_serializing_if = "none")]
+    pub turns: u64,
     /// Warp instructions by unit class.
     pub classes: BTreeMap<String, u64>,
     /// Register accesses.
@@ -647,6 +655,7 @@ impl Statistics {
         self.divergent_branches += other.divergent_branches;
         // A program's launches end with the one that is interrupted.
         self.interrupted = self.interrupted.or(other.interrupted);
+        self.turns += other.turns;
         for (class, n) in &other.classes {
             *self.classes.entry(class.clone()).or_default() += n;
         }

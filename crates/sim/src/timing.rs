@@ -38,6 +38,7 @@ use super::interrupt::Interruption;
 use super::residency::{Residency, held, residency};
 use super::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
 use super::trace::Recording;
+use super::turns::Plan;
 use super::{Simulation, energy, static_power};
 use heddle_isa::{Inst, MemorySpace};
 use heddle_target::DramScheduler;
@@ -105,12 +106,14 @@ impl<'a, const N: usize> LaunchContext<'a, N> {
         let (program, header) = (launch.program, &launch.program.header);
         let Residency { groups, most, renames, .. } = *residency;
         let warps = launch.local.iter().product::<u32>().div_ceil(N as u32);
+        let turns = Plan::new(&run);
         // Without renaming no register is shared.
         let fixed = if renames { header.fixed_registers } else { u32::MAX };
         LaunchContext {
+            turns: turns.clone(),
             run,
             code: prepare::<N>(program),
-            statics: statics::statics(program, machine, fixed, options.check_marks || options.check_strands),
+            statics: statics::statics(program, machine, fixed, options.check_marks || options.check_strands, turns.is_some()),
             ports: PortPlan::new(machine),
             threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
             lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),

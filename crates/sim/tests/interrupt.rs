@@ -38,7 +38,7 @@ fn interrupted(body: &str, timing: bool, options: &Options, groups: u32) -> Stri
 #[test]
 fn launches_end_when_the_host_wants_it() {
     // One work-group for ever, and more work-groups than anybody waits for.
-    let kernels = [("  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bra L0\n  exit\n", 1), ("  exit\n", 1 << 25)];
+    let kernels = [("  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bras s0, L0\n  exit\n", 1), ("  exit\n", 1 << 25)];
     for (body, groups) in kernels {
         for (timing, jit, in_turns) in
             [(false, Jit::Always, false), (false, Jit::Never, false), (true, Jit::Auto, false), (true, Jit::Auto, true)]
@@ -92,7 +92,7 @@ fn what_was_counted_by_then_is_kept() {
 #[test]
 fn a_budget_beyond_a_portion_is_kept() {
     let machine = Machine::default_machine();
-    let body = "  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bra L0\n  exit\n";
+    let body = "  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bras s0, L0\n  exit\n";
     let image = heddle_object::asm::assemble(&format!("{HEAD}{body}")).unwrap();
     let program = Program::from_image(&image, 0, &machine).unwrap();
     let memory = DeviceMemory::new(1 << 20);

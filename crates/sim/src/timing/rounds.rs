@@ -18,7 +18,8 @@
 //! of all SMs matters at once:
 //! - a work-group has ended, and the next one of the launch is to be given out,
 //! - atomics, cache control and texture reads, whose answers decide how the instruction goes on,
-//! - a fault, because only the first one in simulated time is reported.
+//! - a fault, because only the first one in simulated time is reported,
+//! - all warps of an SM wait for others: whether anyone makes progress is a question to all.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -26,12 +27,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::super::HostWrite;
-use super::super::fault::Fault;
+use super::super::fault::{Deadlock, Fault};
 use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
 use super::super::hierarchy::line::LineBox;
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::super::hierarchy::undecided::LateReply;
-use super::sm::LaunchContext;
+use super::sm::{LaunchContext, Waiting};
 use super::sm_cluster::{Limits, NEVER, SmCluster, Stop};
 
 /// What one thread at a time has.
@@ -271,7 +272,12 @@ fn in_turns<'a, const N: usize, const W: usize>(
         match cluster.stop.take() {
             Some((_, Stop::Fault(fault))) => return Err(fault),
             Some((_, Stop::WantsGroup(i))) => cluster.with_lower(lower, |k| k.dispatch(c, i, &mut next_group))?,
-            Some((_, Stop::NeedsLowerLevels(_) | Stop::OpenCycle(_))) => {}
+            Some((_, Stop::Standstill)) if host.peek().is_none() => {
+                if let Some(fault) = deadlock(&mut *clusters, c, next_group) {
+                    return Err(fault);
+                }
+            }
+            Some((_, Stop::NeedsLowerLevels(_) | Stop::OpenCycle(_) | Stop::Standstill)) => {}
             None => {
                 apply_host_writes(&mut host, c, now.0);
                 let Some(i) = (0..cluster.sms.len()).find(|i| !cluster.done[*i] && cluster.key(*i) == now) else { break };
@@ -280,11 +286,37 @@ fn in_turns<'a, const N: usize, const W: usize>(
                 });
             }
         }
-        report_ended(cluster, c);
+        report_ended(&mut clusters[first], c);
     }
     apply_host_writes(&mut host, c, clusters.iter().map(|k| k.last).max().unwrap_or(0));
     Ok(())
 }
+
+/// The fault of a launch all of whose warps wait for each other, if they do.
+///
+/// Each of them must have gone through its loop once more since the last one came to wait, long enough behind that for the
+/// last write to have reached it.
+fn deadlock<'x, 'a: 'x, const N: usize, const W: usize>(
+    clusters: impl IntoIterator<Item = &'x mut SmCluster<'a, N, W>>,
+    c: &LaunchContext<'a, N>,
+    next_group: u64,
+) -> Option<Box<Fault>> {
+    let mut clusters: Vec<_> = clusters.into_iter().collect();
+    let all = clusters.iter().try_fold(Waiting::NONE, |all, k| Some(all.and(k.waiting_since()?)))?;
+    let way = 4 * u64::from(c.run.machine.memory.far_latency()) + WAY;
+    if all.found_from < all.since + way {
+        return None;
+    }
+    let sms = || clusters.iter().flat_map(|k| &k.sms);
+    let resident = sms().map(|s| u64::from(s.resident_groups())).sum();
+    let not_begun = c.groups.total.saturating_sub(next_group);
+    let warps = clusters.iter_mut().flat_map(|k| &mut k.sms).flat_map(|s| s.waiting_warps(c)).collect();
+    let deadlock = Deadlock { warps, resident, not_begun, one_by_one: false, independent: c.turns.is_some() };
+    Some(Box::new(Fault::deadlock(c.run.launch, deadlock)))
+}
+
+/// Cycles that a write may take to reach all others, beside the latencies.
+const WAY: u64 = 2000;
 
 /// Reports a cluster's work-groups that have ended as the launch's progress.
 fn report_ended<'a, const N: usize, const W: usize>(cluster: &mut SmCluster<'a, N, W>, c: &LaunchContext<'a, N>) {
@@ -460,6 +492,16 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
+            Some((_, Stop::Standstill)) => {
+                if shared.host.peek().is_none() {
+                    let mut others: Vec<_> =
+                        self.clusters.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, other)| other.lock()).collect();
+                    let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
+                    if let Some(fault) = deadlock(all, self.context, shared.next_group) {
+                        return Err(fault);
+                    }
+                }
+            }
             Some((_, Stop::OpenCycle(i))) if self.context.chooses => {
                 let until = until.max(now.0 + self.lookahead);
                 cluster.settle_cycle(self.context, i, Limits { until, groups_left });

@@ -168,6 +168,7 @@ impl Totals {
         pairs(&mut blocks.executions, &counted.blocks.executions);
         pairs(&mut blocks.lanes, &counted.blocks.lanes);
         blocks.splits += counted.blocks.splits;
+        blocks.turns += counted.blocks.turns;
         pairs(&mut blocks.saved_lanes, &counted.blocks.saved_lanes);
         blocks.compared += counted.blocks.compared;
         timing.profile.iter_mut().zip(&counted.profile).for_each(|(a, b)| a.add(b));
