@@ -6,8 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::{Deserialize, Serialize};
-
+use super::statistics::Interruption;
 use super::{Fault, FaultKind, Launch, Options, Simulation, Statistics};
 
 /// A wish of the host that launches end, which a handler of signals can express: a counter that moves on.
@@ -27,15 +26,6 @@ impl Interrupt {
     pub fn requested(&self) -> bool {
         self.counter.load(Ordering::Relaxed) != self.before
     }
-}
-
-/// How far a launch was that was interrupted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Interruption {
-    /// Work-groups of the launch.
-    pub work_groups: u64,
-    /// Those of them that had ended, at least.
-    pub ended: u64,
 }
 
 impl Options {

@@ -108,10 +108,10 @@ pub use check::races::MAX_ITEMS as MAX_CHECKED_ITEMS;
 pub use exec::banks;
 pub use fault::{Fault, FaultKind};
 pub use hierarchy::Hierarchy;
-pub use interrupt::{Interrupt, Interruption};
+pub use interrupt::Interrupt;
 pub use memory::DeviceMemory;
 pub use program::Program;
-pub use statistics::Statistics;
+pub use statistics::{Interruption, Statistics};
 
 /// A kernel launch.
 #[derive(Clone, Debug)]

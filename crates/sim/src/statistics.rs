@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::interrupt::Interruption;
 use super::trace::Recording;
 
 /// Accesses to a register space, in 32-bit accesses of one lane (scalar: of one register; predicate: of one lane's bit).
@@ -580,6 +579,15 @@ impl Forms {
 /// Whether there is none of something: then it is not written.
 fn none(count: &u64) -> bool {
     *count == 0
+}
+
+/// How far a launch was that was interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interruption {
+    /// Work-groups of the launch.
+    pub work_groups: u64,
+    /// Those of them that had ended, at least.
+    pub ended: u64,
 }
 
 /// Statistics of a launch (or of several added up).

@@ -492,16 +492,15 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
-            Some((_, Stop::Standstill)) => {
-                if shared.host.peek().is_none() {
-                    let mut others: Vec<_> =
-                        self.clusters.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, other)| other.lock()).collect();
-                    let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
-                    if let Some(fault) = deadlock(all, self.context, shared.next_group) {
-                        return Err(fault);
-                    }
+            Some((_, Stop::Standstill)) if shared.host.peek().is_none() => {
+                let mut others: Vec<_> =
+                    self.clusters.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, other)| other.lock()).collect();
+                let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
+                if let Some(fault) = deadlock(all, self.context, shared.next_group) {
+                    return Err(fault);
                 }
             }
+            Some((_, Stop::Standstill)) => {}
             Some((_, Stop::OpenCycle(i))) if self.context.chooses => {
                 let until = until.max(now.0 + self.lookahead);
                 cluster.settle_cycle(self.context, i, Limits { until, groups_left });
