@@ -297,7 +297,9 @@ impl Run {
 
     /// The simulator's options.
     fn simulator_options(&self) -> Options {
-        let options = Options { record: self.record(), ..self.simulation.options() };
+        // What has been counted when someone ends the run is worth a report.
+        let interrupt = Some(super::signals::interrupt());
+        let options = Options { record: self.record(), interrupt, partial: true, ..self.simulation.options() };
         Check::set(&self.check, self.mode(), options)
     }
 
@@ -380,6 +382,9 @@ impl Run {
         let (case, image, machine) = (&case, &image, &machine);
         let run = heddle_report::html::Run { title: &title, command, case, image, machine, mode: self.mode(), sources: &[] };
         self.write_results(&run, &outcome, &times)?;
+        if let Some(note) = heddle_report::partial_note(&outcome) {
+            return Err(Failure::interrupted(format!("{name}: {note}")));
+        }
         if outcome.mismatches.is_empty() {
             return Ok(());
         }

@@ -15,8 +15,11 @@ use heddle_target::registers::RegisterPrices;
 
 /// Turns block counts into statistics.
 pub(crate) fn count(program: &Program, counts: &BlockCounts, machine: &Machine) -> Statistics {
-    let mut s = Statistics { divergent_branches: counts.splits, ..Default::default() };
+    let mut s = Statistics { divergent_branches: counts.splits, turns: counts.turns, ..Default::default() };
     let r = &mut s.registers;
+    // Each turn saves all scalar registers, and restores as many.
+    let saved = counts.turns * u64::from(program.header.scalar_registers);
+    r.scalar = Accesses { reads: saved, writes: saved };
     for files in [&mut r.local, &mut r.near, &mut r.near_by_shared_units] {
         files.resize(program.clusters, Default::default());
     }

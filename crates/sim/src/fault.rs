@@ -1,6 +1,12 @@
 //! Faults: what a program did wrong, in words its author understands.
 
+mod deadlock;
+
 use std::fmt;
+
+pub use deadlock::{Awaited, Deadlock, Held, WaitingWarp};
+
+use super::Launch;
 
 /// Two accesses that nothing orders, at least one of them a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +144,8 @@ pub enum FaultKind {
     },
     /// `trap`: undefined behaviour was reached.
     Trap,
+    /// No work-item of the launch makes progress any more.
+    Deadlock(Box<Deadlock>),
     /// The instruction budget ran out.
     Runaway {
         /// The budget.
@@ -162,6 +170,7 @@ impl FaultKind {
             FaultKind::LostRegister { .. } => "lost-register",
             FaultKind::Image { .. } => "image",
             FaultKind::Trap => "trap",
+            FaultKind::Deadlock(_) => "deadlock",
             FaultKind::Runaway { .. } => "runaway",
             FaultKind::Interrupted => "interrupted",
         }
@@ -186,6 +195,24 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Of a launch in a deadlock: where its first warp waits.
+    pub(crate) fn deadlock(launch: &Launch, mut deadlock: Deadlock) -> Fault {
+        deadlock.warps.sort_by_key(|w| {
+            let [x, y, z] = w.group_id;
+            ([z, y, x], w.barrier, w.warp)
+        });
+        let first = deadlock.warps.first().cloned().unwrap_or_default();
+        let (local_id, group_id) = (first.local_id, first.group_id);
+        Fault {
+            kernel: launch.program.header.name.clone(),
+            source: first.source,
+            global_id: std::array::from_fn(|d| launch.offset[d] + group_id[d] * launch.local[d] + local_id[d]),
+            local_id,
+            group_id,
+            kind: FaultKind::Deadlock(Box::new(deadlock)),
+        }
+    }
+
     /// Of a launch that its host has interrupted: no instruction did anything wrong.
     pub(crate) fn interrupted(kernel: &str) -> Fault {
         let [global_id, local_id, group_id] = [[0; 3]; 3];
@@ -275,6 +302,7 @@ impl fmt::Display for FaultKind {
             FaultKind::Image { message } => write!(f, "{message}")?,
             FaultKind::Interrupted => write!(f, "interrupted; memory holds what the launch had written")?,
             FaultKind::Trap => write!(f, "reached code that the compiler knows to be undefined behaviour")?,
+            FaultKind::Deadlock(deadlock) => write!(f, "{deadlock}")?,
             FaultKind::Runaway { limit } => write!(
                 f,
                 "a work-group executed more than {limit} instructions; if the kernel is meant to run that long, \

@@ -6,27 +6,34 @@
 //! static content.
 
 mod budget;
+mod resident;
+mod standstill;
+mod worker;
 
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub use budget::Budget;
+use standstill::Standstill;
+use worker::{Aside, Worker};
 
 use super::check::Checker;
-use super::exec::strands::{self, Lost};
+use super::exec::strands;
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
 use super::fault::{Fault, FaultKind};
-use super::features::{ClassShares, GroupFeatures, weight};
+use super::features::ClassShares;
 use super::memory::DeviceMemory;
 use super::program::{BasicBlock, End, Program};
+use super::progress::{self, WarpWatch};
 use super::residency::residency;
-use super::statistics::Statistics;
+use super::statistics::{Interruption, Statistics};
 use super::touches::{Touch, Touches};
+use super::turns::{Plan, Turns};
 use super::warp::Control;
-use super::{Descriptor, Hierarchy, Launch, Options, Simulation, energy, host_threads, jit};
+use super::{Descriptor, Hierarchy, Launch, Options, Simulation, energy, host_threads};
 use heddle_isa::Special;
 use heddle_isa::surface::SurfaceIds;
 
@@ -52,6 +59,8 @@ pub struct BlockCounts {
     pub lanes: Vec<u64>,
     /// Branches that split a warp.
     pub splits: u64,
+    /// Turns of diverged lanes ([`crate::turns`]).
+    pub turns: u64,
     /// Lanes that the run-time scalarizer (S7) saved, per instruction; empty where it does not run.
     pub saved_lanes: Vec<u64>,
     /// Words of lane operands it compared.
@@ -68,6 +77,7 @@ impl BlockCounts {
             executions: vec![0; n],
             lanes: vec![0; n],
             splits: 0,
+            turns: 0,
             saved_lanes: Vec::new(),
             compared: 0,
             whole: vec![0; n],
@@ -91,6 +101,7 @@ impl BlockCounts {
             *a += b;
         }
         self.splits += other.splits;
+        self.turns += other.turns;
     }
 }
 
@@ -106,6 +117,12 @@ pub struct Warp<'a, const N: usize> {
     pub number: u32,
     /// The barrier it stands at: instruction.
     pub barrier: u32,
+    /// Its portion of instructions is used up.
+    pub paused: bool,
+    /// Where its lanes take turns: those whose turn it is not.
+    pub turns: Option<Box<Turns>>,
+    /// What is known of a warp that may make no progress ([`crate::progress`]).
+    pub watch: Option<Box<WarpWatch<N>>>,
 }
 
 /// Where a work-group is in its launch.
@@ -155,6 +172,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 private_base: 0,
                 checker: None,
                 touches: None,
+                watch: None,
                 local_banks: 0,
                 access: None,
                 check_marks: options.check_marks,
@@ -164,6 +182,9 @@ impl<'a, const N: usize> Warp<'a, N> {
             waiting: false,
             number: 0,
             barrier: 0,
+            paused: false,
+            turns: None,
+            watch: None,
         }
     }
 
@@ -173,7 +194,11 @@ impl<'a, const N: usize> Warp<'a, N> {
         let first = number * N as u32;
         let count = items.saturating_sub(first).min(N as u32) as usize;
         self.control.reset(all_lanes(count));
-        self.waiting = false;
+        (self.waiting, self.paused) = (false, false);
+        (self.watch, self.lanes.watch) = (None, None);
+        if let Some(turns) = &mut self.turns {
+            turns.reset();
+        }
         self.number = number;
         self.lanes.local = local;
         self.lanes.fault = None;
@@ -245,6 +270,52 @@ impl<'a, const N: usize> Warp<'a, N> {
     /// Ends a block: moves control. Returns false if the warp stops here (barrier, end, fault).
     #[inline]
     pub fn end_block(&mut self, end: End, index: u32, splits: &mut u64) -> bool {
+        if self.turns.is_some() {
+            return self.end_block_in_turn(end, index, splits);
+        }
+        self.end_block_together(end, index, splits)
+    }
+
+    /// The same where lanes take turns.
+    fn end_block_in_turn(&mut self, end: End, index: u32, splits: &mut u64) -> bool {
+        let block = self.control.pc;
+        let Some(turns) = &mut self.turns else { return false };
+        if end == End::Barrier {
+            self.control.jump(block + 1);
+            if turns.at_barrier(&mut self.control, &mut self.lanes, index) {
+                return true;
+            }
+            (self.waiting, self.barrier) = (true, index);
+            return false;
+        }
+        let goes_on = self.end_block_together(end, index, splits);
+        let Some(turns) = self.turns.as_mut().filter(|_| self.lanes.fault.is_none()) else { return false };
+        if !goes_on {
+            // Its lanes have ended.
+            let another = turns.ended(&mut self.control, &mut self.lanes);
+            self.waiting = !another && self.control.live != 0;
+            self.barrier = turns.stands_at().unwrap_or(index);
+            return another;
+        }
+        if end != End::Fall {
+            let backward = self.control.pc <= block;
+            turns.after_block(&mut self.control, &mut self.lanes, backward);
+        }
+        true
+    }
+
+    /// All warps of the work-group stand at a barrier: it goes on.
+    #[inline]
+    pub fn leave_barrier(&mut self) {
+        self.waiting = false;
+        if let Some(turns) = &mut self.turns {
+            turns.leave_barrier();
+        }
+    }
+
+    /// Ends a block where all active lanes go on together.
+    #[inline(always)]
+    fn end_block_together(&mut self, end: End, index: u32, splits: &mut u64) -> bool {
         let block = self.control.pc;
         match end {
             End::Fall => self.control.jump(block + 1),
@@ -280,6 +351,18 @@ impl<'a, const N: usize> Warp<'a, N> {
         self.control.mask != 0
     }
 
+    /// Ends a block for which the budget's portion has no room: from its end on the warp may go on with the next one.
+    #[cold]
+    pub fn end_portion(&mut self, block: &BasicBlock, budget: &mut Budget, splits: &mut u64) {
+        match budget.take_more(u64::from(block.len())) {
+            Ok(()) => self.paused = self.end_block(block.end, block.first + block.body, splits),
+            Err(kind) => {
+                let index = block.first + block.body.min(block.len() - 1);
+                self.lanes.fault = Some((kind, index, self.control.mask.trailing_zeros()));
+            }
+        }
+    }
+
     /// The warp's fault as a report.
     pub fn fault(&self, launch: &Launch, place: GroupPlace) -> Option<Fault> {
         let (kind, index, lane) = self.lanes.fault.clone()?;
@@ -303,53 +386,6 @@ impl<'a, const N: usize> Warp<'a, N> {
 /// A work-group's memory, 16-byte aligned.
 pub fn local_memory(bytes: u32) -> Vec<u128> {
     vec![0; (bytes as usize).div_ceil(16)]
-}
-
-/// What a host thread has for itself: the warps of one work-group, and what it counts.
-struct Worker<'a, const N: usize> {
-    warps: Vec<Warp<'a, N>>,
-    /// Memory of the work-group.
-    local: Vec<u128>,
-    counts: BlockCounts,
-    /// What tells work-groups apart, if somebody wants to know.
-    groups: Option<GroupObserver>,
-}
-
-impl<const N: usize> Worker<'_, N> {
-    fn finish(mut self) -> (BlockCounts, ClassShares) {
-        self.counts.settle(N as u64);
-        (self.counts, self.groups.map(|g| g.shares).unwrap_or_default())
-    }
-}
-
-/// Finds what each work-group executed from what a host thread has counted.
-struct GroupObserver {
-    weights: Vec<u64>,
-    /// The sum of all counts with their weights before the work-group.
-    before: u64,
-    /// Instructions of each of its warps.
-    warps: Vec<u64>,
-    shares: ClassShares,
-}
-
-impl GroupObserver {
-    fn new(blocks: usize, warps: usize) -> GroupObserver {
-        let weights = (0..blocks).map(weight).collect();
-        GroupObserver { weights, before: 0, warps: vec![0; warps], shares: ClassShares::default() }
-    }
-
-    /// A work-group has ended.
-    fn ended(&mut self, counts: &BlockCounts) {
-        let entries = counts.executions.iter().zip(&counts.whole).map(|(e, w)| e.wrapping_add(*w));
-        let sum = entries.zip(&self.weights).fold(0u64, |sum, (n, w)| sum.wrapping_add(n.wrapping_mul(*w)));
-        self.shares.add(&GroupFeatures {
-            signature: sum.wrapping_sub(std::mem::replace(&mut self.before, sum)),
-            instructions: self.warps.iter().sum(),
-            longest: self.warps.iter().copied().max().unwrap_or(0),
-        });
-        self.shares.coarsen();
-        self.warps.fill(0);
-    }
 }
 
 /// What work-groups did that ran functionally in the middle of a launch.
@@ -408,6 +444,15 @@ struct WorkGroups<'a, const N: usize> {
     stop: AtomicU64,
     /// The fault of the first work-group that had one.
     first_fault: Mutex<Option<(u64, Fault)>>,
+    /// Work-groups that the machine holds at once.
+    capacity: u64,
+    /// Work-items may learn of others' writes other than at barriers.
+    communicates: bool,
+    /// How diverged lanes take turns, if they do.
+    turns: Option<Arc<Plan>>,
+    /// Which host threads cannot go on, and how many work-groups they have put aside.
+    standstill: Standstill,
+    aside: Aside,
 }
 
 /// How long one host thread works on a launch before others help.
@@ -480,10 +525,14 @@ fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault
         counts
     });
     let (total, warps) = (all, groups.warps);
-    if let Some((_, fault)) = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
+    let fault = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner());
+    let fault = fault.map(|(_, fault)| fault);
+    let interrupted = fault.as_ref().is_some_and(|fault| run.options.keeps(fault));
+    if let Some(fault) = fault.filter(|_| !interrupted) {
         return Err(Box::new(fault));
     }
     let mut statistics = energy::count(run.launch.program, &counts, run.machine);
+    statistics.interrupted = interrupted.then(Interruption::default);
     statistics.work_items = run.launch.global.iter().map(|g| u64::from(*g)).product();
     statistics.work_groups = total;
     statistics.warps = total * warps as u64;
@@ -493,8 +542,10 @@ fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault
 impl<'a, const N: usize> WorkGroups<'a, N> {
     /// Work-groups of a launch, none of which has begun.
     fn new(run: Simulation<'a>, groups: Range<u64>) -> Self {
-        let Simulation { launch, memory, options, .. } = run;
+        let Simulation { launch, memory, machine, options, .. } = run;
         let total = groups.end - groups.start;
+        let communicates = progress::communicates(launch.program);
+        let held = residency(&launch.program.header, machine, launch.local, launch.local_bytes);
         // Races are reported in the order of work-groups.
         let wanted = if options.check_races { 1 } else { options.threads };
         let threads = if wanted == 0 { host_threads() } else { wanted }.min(total.max(1) as usize);
@@ -513,176 +564,22 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
             threads,
             quiet_descriptors,
             next: AtomicU64::new(groups.start),
-            // Several groups a step keep the counter cold when groups are short.
-            step: (total / (threads as u64 * 64)).clamp(1, 64),
+            // Several groups a step keep the counter cold when groups are short. Where they may wait for each other, they
+            // begin in their order, as on the machine.
+            step: if communicates { 1 } else { (total / (threads as u64 * 64)).clamp(1, 64) },
             stop: AtomicU64::new(u64::MAX),
             first_fault: Mutex::new(None),
-        }
-    }
-
-    /// What a host thread does: runs work-groups until there are none, and `ran` after each. Returns what it counted.
-    fn work(&self, touches: Option<&RefCell<Touches>>, mut ran: impl FnMut()) -> (BlockCounts, ClassShares) {
-        let Simulation { launch, memory, options, progress, .. } = self.run;
-        let program = launch.program;
-        let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
-        let new_warp = |_| {
-            let mut warp = Warp::new(launch, memory, options);
-            warp.lanes.lost = Lost::new(&self.run);
-            if checker.is_some() {
-                (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
-                warp.lanes.quiet_descriptors = &self.quiet_descriptors;
-            }
-            if touches.is_some() {
-                (warp.lanes.touches, warp.lanes.local_banks) = (touches, 1);
-                warp.lanes.quiet_descriptors = &self.quiet_descriptors;
-            }
-            warp
-        };
-        let mut worker: Worker<N> = Worker {
-            warps: (0..self.warps).map(new_warp).collect(),
-            local: local_memory(launch.local_bytes),
-            counts: BlockCounts::new(program),
-            groups: self.observes.then(|| GroupObserver::new(program.blocks.len(), self.warps)),
-        };
-        let whole = launch.local.iter().product::<u32>() % N as u32 == 0;
-        // Compiled code does not say which registers it reads.
-        let watched = Lost::new(&self.run).is_some();
-        let first = self.next.load(Ordering::Relaxed).min(self.end);
-        let tier = jit::Tier::new(program, options, self.end - first, whole, self.threads);
-        loop {
-            let start = self.next.fetch_add(self.step, Ordering::Relaxed);
-            if start >= self.end {
-                return worker.finish();
-            }
-            let end = (start + self.step).min(self.end);
-            if let Some(fault) = options.interrupted(launch) {
-                self.stop_at(start, *fault);
-                return worker.finish();
-            }
-            for number in start..end {
-                if number > self.stop.load(Ordering::Relaxed) {
-                    return worker.finish();
-                }
-                let id = launch.group_id(number);
-                let place = GroupPlace { id, size: launch.group_size(id) };
-                let mut budget = Budget::new(options);
-                let compiled = if watched { None } else { tier.compiled::<N>(program) };
-                let result = self.run_group(&mut worker, compiled, place, &mut budget);
-                tier.executed(budget.used());
-                if let Err(fault) = result {
-                    self.stop_at(number, *fault);
-                    return worker.finish();
-                }
-                if let Some(groups) = &mut worker.groups {
-                    groups.ended(&worker.counts);
-                }
-                ran();
-            }
-            progress(end - start);
-        }
-    }
-
-    /// A work-group ended with a fault.
-    fn stop_at(&self, number: u64, fault: Fault) {
-        self.stop.fetch_min(number, Ordering::Relaxed);
-        let mut first = self.first_fault.lock().unwrap_or_else(|e| e.into_inner());
-        if first.as_ref().is_none_or(|(n, _)| number < *n) {
-            *first = Some((number, fault));
-        }
-    }
-
-    /// Runs a work-group: its warps take turns at barriers.
-    fn run_group(
-        &self,
-        worker: &mut Worker<N>,
-        compiled: Option<&jit::Compiled>,
-        place: GroupPlace,
-        budget: &mut Budget,
-    ) -> Result<(), Box<Fault>> {
-        let launch = self.run.launch;
-        let items: u32 = place.size.iter().product();
-        let warps = items.div_ceil(N as u32) as usize;
-        worker.local.fill(0);
-        let local = worker.local.as_mut_ptr().cast::<u8>();
-        for (w, warp) in worker.warps[..warps].iter_mut().enumerate() {
-            warp.start(launch, place, w as u32, local);
-        }
-        let checker = worker.warps[0].lanes.checker;
-        if let Some(checker) = checker {
-            checker.borrow_mut().start_group();
-        }
-        loop {
-            let mut waiting = false;
-            let mut ran = false;
-            for warp in &mut worker.warps[..warps] {
-                if warp.control.done() {
-                    continue;
-                }
-                ran = true;
-                warp.waiting = false;
-                if let Some(checker) = checker {
-                    checker.borrow_mut().run_warp(warp.number);
-                }
-                let before = budget.used();
-                let from = match compiled {
-                    Some(c) => jit::run_warp(c, warp, launch.program, &mut worker.counts, budget),
-                    None => Some(0),
-                };
-                if let Some(from) = from {
-                    self.interpreter.run(warp, &mut worker.counts, budget, from);
-                }
-                if let Some(groups) = &mut worker.groups {
-                    groups.warps[warp.number as usize] += budget.used() - before;
-                }
-                if let Some(fault) = warp.fault(launch, place) {
-                    let race = matches!(fault.kind, FaultKind::Race(_));
-                    let earlier = checker.filter(|_| !race).and_then(|c| c.borrow_mut().take_pending());
-                    let earlier =
-                        earlier.map(|(kind, w, index, lane)| worker.warps[w].fault_of(launch, place, kind, index, lane));
-                    return Err(Box::new(earlier.unwrap_or(fault)));
-                }
-                waiting |= warp.waiting;
-            }
-            if let Some((kind, w, index, lane)) = checker.and_then(|c| c.borrow_mut().take_pending()) {
-                return Err(Box::new(worker.warps[w].fault_of(launch, place, kind, index, lane)));
-            }
-            if !ran || !waiting {
-                return Ok(());
-            }
-            if self.run.options.check_barriers {
-                uneven_barrier(&worker.warps[..warps], launch, place)?;
-            }
-            if let Some(checker) = checker {
-                // Warps at different barriers: what orders memory for all.
-                let flags = |w: &Warp<N>| if w.waiting { launch.program.insts[w.barrier as usize].imm } else { !0 };
-                checker.borrow_mut().barrier(worker.warps[..warps].iter().map(flags).fold(!0, |a, b| a & b));
-            }
+            capacity: u64::from(held.most.max(held.groups).max(1)) * u64::from(machine.sm.count.max(1)),
+            communicates,
+            turns: Plan::new(&run),
+            standstill: Standstill::default(),
+            aside: Aside::default(),
         }
     }
 }
 
-/// Warps stand at a barrier: a fault if one of them stands at another one, or if work-items have ended without reaching it.
-fn uneven_barrier<const N: usize>(warps: &[Warp<N>], launch: &Launch, place: GroupPlace) -> Result<(), Box<Fault>> {
-    let Some(first) = warps.iter().find(|w| w.waiting) else { return Ok(()) };
-    let items: u32 = place.size.iter().product();
-    for warp in warps {
-        let begun = all_lanes(items.saturating_sub(warp.number * N as u32).min(N as u32) as usize);
-        let ended = begun & !warp.control.live;
-        let (lane, elsewhere) = match warp.waiting {
-            true if warp.barrier != first.barrier => (warp.control.live.trailing_zeros(), Some(warp.barrier)),
-            _ if ended != 0 => (ended.trailing_zeros(), None),
-            _ => continue,
-        };
-        let [sx, sy, _] = place.size;
-        let linear = warp.number * N as u32 + lane;
-        let local_id = [linear % sx, linear / sx % sy, linear / (sx * sy)];
-        let at = elsewhere.map(|b| launch.program.source(b as usize).unwrap_or_else(|| "another barrier".into()));
-        let kind = FaultKind::UnevenBarrier { local_id, at };
-        let lane = first.control.live.trailing_zeros();
-        return Err(Box::new(first.fault_of(launch, place, kind, first.barrier, lane)));
-    }
-    Ok(())
-}
+/// Blocks for which a warp is watched that may make no progress: loops that wait are shorter.
+const WATCHED_BLOCKS: u32 = 4096;
 
 /// Runs warps, one instruction after the other.
 struct Interpreter<'a, const N: usize> {
@@ -724,18 +621,38 @@ impl<'a, const N: usize> Interpreter<'a, N> {
             match budget.left.checked_sub(length) {
                 Some(left) => budget.left = left,
                 None => {
-                    if let Err(kind) = budget.take_more(length) {
-                        let lane = warp.control.mask.trailing_zeros();
-                        let index = block.first + block.body.min(block.len() - 1);
-                        warp.lanes.fault = Some((kind, index, lane));
-                        return;
-                    }
+                    warp.end_portion(block, budget, &mut counts.splits);
+                    return;
                 }
             }
             if !warp.end_block(block.end, block.first + block.body, &mut counts.splits) {
                 return;
             }
         }
+    }
+
+    /// Runs a warp for some blocks while it is watched, at no cost to its budget. Returns whether it waits for others to change
+    /// memory: then it is where it was when that was found.
+    fn run_watched(&self, warp: &mut Warp<N>, counts: &mut BlockCounts, watch: &mut WarpWatch<N>) -> bool {
+        warp.lanes.mask = warp.control.mask;
+        for _ in 0..WATCHED_BLOCKS {
+            if watch.at_block(self.program, (&warp.control, warp.turns.as_deref()), &mut warp.lanes) {
+                return true;
+            }
+            let pc = warp.control.pc as usize;
+            let block = &self.program.blocks[pc];
+            counts.executions[pc] += 1;
+            counts.lanes[pc] += u64::from(warp.lanes.mask.count_ones());
+            if self.refreshes {
+                warp.lanes.refresh(self.program);
+            }
+            self.run_body(warp, block, &self.code[block.first as usize..(block.first + block.body) as usize]);
+            warp.lanes.clock += u64::from(block.len());
+            if warp.lanes.fault.is_some() || !warp.end_block(block.end, block.first + block.body, &mut counts.splits) {
+                return false;
+            }
+        }
+        false
     }
 
     /// Runs instructions of a block but the one that ends it.

@@ -17,7 +17,7 @@ struct Entry {
 }
 
 /// Control state of a warp.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Control {
     /// Lanes that have not exited.
     pub live: u64,
@@ -106,6 +106,78 @@ impl Control {
         self.mask = 0;
     }
 
+    /// Whether lanes wait for the active ones.
+    pub fn holds_others(&self) -> bool {
+        self.stack.iter().any(|e| e.mask & self.live & !self.mask != 0)
+    }
+
+    /// All lanes of the state: active ones and those that wait for them.
+    pub fn all_lanes(&self) -> u64 {
+        self.stack.iter().fold(self.mask, |all, e| all | e.mask)
+    }
+
+    /// Makes the active lanes independent of those that wait for them. Returns the latter, each set with a state of its own.
+    pub fn divide(&mut self) -> Vec<Control> {
+        let mut seen = self.mask;
+        let mut parts = Vec::new();
+        for i in (0..self.stack.len()).rev() {
+            let e = self.stack[i];
+            let mask = e.mask & self.live & !seen;
+            seen |= e.mask;
+            if mask != 0 {
+                let mut part =
+                    Control { live: self.live, mask, pc: e.pc, reconverge: e.reconverge, stack: self.stack[..i].to_vec() };
+                part.restrict();
+                // Where they have come to already.
+                if part.pc == part.reconverge {
+                    part.pop();
+                }
+                parts.push(part);
+            }
+        }
+        self.restrict();
+        parts
+    }
+
+    /// Leaves nobody waiting but the active lanes.
+    fn restrict(&mut self) {
+        let mask = self.mask;
+        self.stack.iter_mut().for_each(|e| e.mask &= mask);
+        self.stack.retain(|e| e.mask != 0);
+    }
+
+    /// Whether lanes of both states will go the same way from here on, as far as control decides it.
+    pub fn same_way(&self, other: &Control) -> bool {
+        let same = |a: &Entry, b: &Entry| (a.pc, a.reconverge) == (b.pc, b.reconverge);
+        (self.pc, self.reconverge, self.stack.len()) == (other.pc, other.reconverge, other.stack.len())
+            && self.stack.iter().zip(&other.stack).all(|(a, b)| same(a, b))
+    }
+
+    /// Whether both are the same but for which lanes have ended.
+    pub fn same_place(&self, other: &Control) -> bool {
+        self.mask == other.mask && self.same_way(other) && self.stack == other.stack
+    }
+
+    /// Lanes of another state that go the same way go on with these.
+    pub fn join(&mut self, other: &Control) {
+        self.mask |= other.mask;
+        self.stack.iter_mut().zip(&other.stack).for_each(|(a, b)| a.mask |= b.mask);
+    }
+
+    /// Lanes that wait for others, each set with the block at which it goes on: those that wait for the active ones first.
+    pub fn held(&self) -> Vec<(u64, u32)> {
+        let mut seen = self.mask;
+        let mut held = Vec::new();
+        for e in self.stack.iter().rev() {
+            let lanes = e.mask & self.live & !seen;
+            if lanes != 0 {
+                held.push((lanes, e.pc));
+            }
+            seen |= e.mask;
+        }
+        held
+    }
+
     /// Entries that wait.
     #[cfg(test)]
     pub fn depth(&self) -> usize {
@@ -151,6 +223,41 @@ mod tests {
         assert_eq!((c.mask, c.pc), (0b01, 9));
         c.exit();
         assert!(c.done());
+    }
+
+    #[test]
+    fn lanes_that_wait_become_independent_and_join_again() {
+        // Lane 0 has left the loop at block 1 for block 2 and waits there; the other lanes go on in the loop.
+        let mut c = Control::new(0b1111);
+        c.diverge(0b1110, 1, 2, 2);
+        assert_eq!((c.mask, c.pc, c.holds_others(), c.held()), (0b1110, 1, true, vec![(0b0001, 2)]));
+        let mut parts = c.divide();
+        assert!(!c.holds_others() && parts.len() == 1);
+        let first = &mut parts[0];
+        assert_eq!((first.mask, first.pc), (0b0001, 2));
+        // The others leave the loop alone, and are where it was.
+        c.jump(2);
+        assert_eq!((c.mask, c.pc, c.depth()), (0b1110, 2, 0));
+        assert!(c.same_way(first));
+        c.join(first);
+        assert_eq!(c.all_lanes(), 0b1111);
+    }
+
+    #[test]
+    fn nested_sets_of_waiting_lanes_become_paths_each() {
+        let mut c = Control::new(0b1111);
+        c.diverge(0b1100, 10, 1, 20);
+        c.diverge(0b0010, 5, 2, 8);
+        assert_eq!((c.mask, c.held()), (0b0001, vec![(0b0010, 5), (0b1100, 10)]));
+        let parts = c.divide();
+        assert_eq!(parts.iter().map(|p| (p.mask, p.pc)).collect::<Vec<_>>(), [(0b0010, 5), (0b1100, 10)]);
+        // Each meets nobody where all would have met.
+        for mut part in parts.into_iter().chain([c]) {
+            let mask = part.mask;
+            part.jump(8);
+            part.jump(20);
+            assert_eq!((part.mask, part.pc), (mask, 20));
+        }
     }
 
     #[test]

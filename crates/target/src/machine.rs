@@ -82,6 +82,9 @@ tables! {
         schedulers: u32 = 1 => integers(1, 16).of("schedulers");
         /// Instructions that a scheduler issues to clusters in a cycle at most; 0: one for each cluster.
         issue_width: u32 = 0 => integers(0, 8).of("a cycle").simulator_only();
+        /// Whether diverged lanes of a warp make progress in turn, so that none waits for ever for a lane of its own warp. In
+        /// kernels with atomics or volatile accesses; a turn saves and restores the warp's scalar registers.
+        independent_threads: bool = false => any("goes with all but an active set").simulator_only();
         /// Warps in the active set of a two-level scheduler (C14), shared out evenly to the schedulers: they alone issue,
         /// and hold local registers; 0: all resident warps.
         active_warps: u32 = 0 => across(validate::active_warps, "0, or schedulers to 256").of("warps");

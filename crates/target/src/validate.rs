@@ -51,11 +51,14 @@ pub(crate) fn scalar_threshold(machine: &Machine) -> Result<(), Violation> {
     check(threshold <= most, "sm.scalar-threshold", &threshold, &format!("must be 0 to {most}"))
 }
 
-/// Each scheduler has an active warp.
+/// Each scheduler has an active warp. Lanes that take turns come to the ends of strands at different times, where a warp that
+/// leaves the active set loses its local registers.
 pub(crate) fn active_warps(machine: &Machine) -> Result<(), Violation> {
     let (warps, least) = (machine.sm.active_warps, machine.sm.schedulers);
     let rule = format!("must be 0, or schedulers ({least}) to 256");
-    check(warps == 0 || (least..=256).contains(&warps), "sm.active-warps", &warps, &rule)
+    check(warps == 0 || (least..=256).contains(&warps), "sm.active-warps", &warps, &rule)?;
+    let apart = !machine.sm.independent_threads || machine.active_set().is_none();
+    check(apart, "sm.independent-threads", &true, "goes with no active set (sm.scheduler = two-level, sm.active-warps)")
 }
 
 /// The encoding's field names a cluster.

@@ -247,6 +247,9 @@ impl DeviceState {
             for _ in 0..request.spec.repeat {
                 self.prepare_caches(&accesses, simulator);
                 self.launch_once(&launch, &formats, simulator, observer, &mut launched)?;
+                if launched.statistics.interrupted.is_some() {
+                    break;
+                }
             }
         }
         Ok(launched)

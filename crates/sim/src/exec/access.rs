@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::alu::blend;
 use super::banks::bank_conflicts;
-use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached};
+use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached, watch};
 use crate::check;
 use crate::fault::FaultKind;
 use crate::hierarchy::policy::{self, L2Policy};
@@ -279,6 +279,14 @@ impl<const N: usize> check::Values for Data<'_, '_, N> {
 /// Shows an access to checking mode's observer, or notes bank conflicts for the timing model.
 #[cold]
 fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+    if l.watch.is_some() {
+        match access {
+            LOAD => watch::load(l, d, a, mask),
+            STORE => watch::store(l, d, a, mask, bytes),
+            // `atomic` knows its type.
+            _ => {}
+        }
+    }
     if let Some(touches) = l.touches {
         if is_device(d.space) {
             let written = access != LOAD;
@@ -606,6 +614,9 @@ fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &
     let Some(r) = resolve::<MODE, N>(l, d, bytes, ATOMIC) else { return };
     let op = atomic_of(d.mode);
     let wide = bytes == 8;
+    if l.watch.is_some() {
+        watch::atomic(l, d, &r.addresses, r.mask, ty);
+    }
     if l.hierarchy.is_some() && is_cached(d.space) {
         return cached::atomic(l, d, &r.addresses, r.mask, ty);
     }

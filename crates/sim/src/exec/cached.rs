@@ -82,6 +82,7 @@ pub(super) fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses
     let wide = ty.bytes() == 8;
     let compares = op == AtomicOp::CmpXchg;
     let mut old = [0u64; N];
+    let mut changes = 0;
     through(l, d, addresses, mask, ty.bytes(), |h, l, a| {
         let word = |lane: usize, k: u16| l.row(d.src[2] + k)[lane];
         let pair = |lane: usize, k: u16| u64::from(word(lane, k)) | u64::from(word(lane, k + 1)) << 32;
@@ -94,9 +95,14 @@ pub(super) fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses
                 (false, false) => (u64::from(word(lane, 0)), 0),
             };
             // The loader refuses an operation at a type that it does not have.
-            updated(op, ty, before, data, replacement).unwrap_or(before)
+            let after = updated(op, ty, before, data, replacement).unwrap_or(before);
+            changes += u64::from(after != before);
+            after
         })
     });
+    if let Some(watch) = &mut l.watch {
+        watch.changes += changes;
+    }
     if d.has_dst {
         for i in lanes(mask) {
             l.row_mut(d.dst)[i] = old[i] as u32;

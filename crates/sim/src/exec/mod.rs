@@ -15,6 +15,7 @@ mod tests;
 mod texture;
 pub mod undefined;
 pub mod uniform;
+pub mod watch;
 
 use super::fault::FaultKind;
 use super::memory::DeviceMemory;
@@ -148,8 +149,10 @@ pub struct Lanes<'a, const N: usize> {
     pub checker: Option<&'a std::cell::RefCell<Checker>>,
     /// Is told of accesses to device memory, for caches that are kept warm (functional mode).
     pub touches: Option<&'a std::cell::RefCell<Touches>>,
-    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker or touches either, so that
-    /// what they watch leaves the frequent path.
+    /// What the warp does to memory, while it is watched for progress ([`crate::progress`]).
+    pub watch: Option<Box<watch::Log>>,
+    /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker, touches or a watch either, so
+    /// that what they watch leaves the frequent path.
     pub local_banks: u32,
     /// The last access.
     pub access: Option<AccessRecord>,

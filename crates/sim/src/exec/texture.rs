@@ -110,6 +110,9 @@ fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
 
 fn write<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let mask = l.active(d);
+    if let Some(watch) = l.watch.as_mut().filter(|_| mask != 0) {
+        watch.changes += 1;
+    }
     let (mut addresses, mut data, mut size) = ([0; N], [[0; 16]; N], 1);
     for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
         let Some((start, image)) = image(l, d, lane as u32) else { return };

@@ -11,17 +11,24 @@ pub struct Budget<'a> {
     pub left: u64,
     /// In later portions.
     behind: u64,
+    /// The next one's size.
+    portion: u64,
+    /// Portions that have been used up.
+    pub portions: u64,
     options: &'a Options,
 }
 
 impl<'a> Budget<'a> {
     /// Instructions of a portion: a fraction of a second.
     const PORTION: u64 = 1 << 22;
+    /// Of the first one, where a warp may be waiting for another one.
+    const FIRST: u64 = 1 << 16;
 
-    /// Of a whole work-group.
-    pub fn new(options: &'a Options) -> Budget<'a> {
-        let left = options.max_instructions.min(Self::PORTION);
-        Budget { left, behind: options.max_instructions - left, options }
+    /// Of a whole work-group, of which warps may have to wait for others in loops.
+    pub fn new(options: &'a Options, communicates: bool) -> Budget<'a> {
+        let portion = if communicates { Self::FIRST } else { Self::PORTION };
+        let left = options.max_instructions.min(portion);
+        Budget { left, behind: options.max_instructions - left, portion, portions: 0, options }
     }
 
     /// Takes what a block needs, which this portion does not have, from the next one. Otherwise the work-group's fault.
@@ -29,7 +36,9 @@ impl<'a> Budget<'a> {
         if self.options.interrupt.is_some_and(|i| i.requested()) {
             return Err(FaultKind::Interrupted);
         }
-        let portion = self.behind.min(Self::PORTION);
+        self.portions += 1;
+        self.portion = (2 * self.portion).min(Self::PORTION);
+        let portion = self.behind.min(self.portion);
         (self.left, self.behind) = (self.left + portion, self.behind - portion);
         let runaway = FaultKind::Runaway { limit: self.options.max_instructions };
         self.left = self.left.checked_sub(length).ok_or(runaway)?;

@@ -368,7 +368,7 @@ impl Watched {
     }
 }
 
-/// Runs a warp in compiled code until it waits, ends or faults. Otherwise the interpreter has to go on with
+/// Runs a warp in compiled code until it waits, ends, faults, or has used up its portion. Otherwise the interpreter has to go on with
 /// it, from this instruction of its block.
 pub fn run_warp<const N: usize>(
     compiled: &Compiled,
@@ -418,11 +418,8 @@ pub fn run_warp<const N: usize>(
         }
         let end = block.first + block.body;
         if status == Status::Runaway as u32 {
-            if let Err(kind) = budget.take_more(u64::from(block.len())) {
-                let index = block.first + block.body.min(block.len() - 1);
-                warp.lanes.fault = Some((kind, index, frame.mask.trailing_zeros()));
-                return None;
-            }
+            warp.end_portion(block, budget, &mut counts.splits);
+            return None;
         }
         if !warp.end_block(block.end, end, &mut counts.splits) {
             return None;

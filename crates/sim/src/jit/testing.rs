@@ -19,7 +19,7 @@ impl Translated {
     /// Runs a warp to its end.
     pub(crate) fn run<const N: usize>(&self, warp: &mut Warp<N>, program: &Program) {
         let options = Options { max_instructions: 10_000, ..Options::default() };
-        let (mut counts, mut budget) = (BlockCounts::new(program), Budget::new(&options));
+        let (mut counts, mut budget) = (BlockCounts::new(program), Budget::new(&options, false));
         assert_eq!(run_warp(&self.0, warp, program, &mut counts, &mut budget), None);
     }
 }

@@ -165,7 +165,7 @@ fn compare(seed: u64, machine: &Machine) -> usize {
         let compiled = compile::<N>(&program, Variant { whole, checked }).unwrap();
         let (mut counts, mut expected) = (BlockCounts::new(&program), BlockCounts::new(&program));
         let limited = Options { max_instructions: 1000, ..Options::default() };
-        let (mut budget, mut expected_budget) = (Budget::new(&limited), Budget::new(&limited));
+        let (mut budget, mut expected_budget) = (Budget::new(&limited, false), Budget::new(&limited, false));
         assert_eq!(run_warp(&compiled, &mut warps[0], &program, &mut counts, &mut budget), None);
         run_interpreted(&mut warps[1], &program, &prepare::<N>(&program), &mut expected, &mut expected_budget);
         counts.settle(N as u64);

@@ -18,7 +18,8 @@
 //! of all SMs matters at once:
 //! - a work-group has ended, and the next one of the launch is to be given out,
 //! - atomics, cache control and texture reads, whose answers decide how the instruction goes on,
-//! - a fault, because only the first one in simulated time is reported.
+//! - a fault, because only the first one in simulated time is reported,
+//! - all warps of an SM wait for others: whether anyone makes progress is a question to all.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -26,12 +27,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::super::HostWrite;
-use super::super::fault::Fault;
+use super::super::fault::{Deadlock, Fault};
 use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
 use super::super::hierarchy::line::LineBox;
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::super::hierarchy::undecided::LateReply;
-use super::sm::LaunchContext;
+use super::sm::{LaunchContext, Waiting};
 use super::sm_cluster::{Limits, NEVER, SmCluster, Stop};
 
 /// What one thread at a time has.
@@ -145,6 +146,13 @@ impl Drop for EndOnPanic<'_, '_, '_> {
     }
 }
 
+/// Clusters as a launch leaves them.
+pub(super) struct Finished<'a, const N: usize, const W: usize> {
+    pub clusters: Vec<SmCluster<'a, N, W>>,
+    /// The host has interrupted the launch, and wants to know what has been counted.
+    pub interrupted: bool,
+}
+
 /// Simulates clusters until all work-groups have ended.
 ///
 /// # Errors
@@ -153,7 +161,12 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
     mut clusters: Vec<SmCluster<'a, N, W>>,
     lower: &mut Option<Box<LowerLevels>>,
     c: &LaunchContext<'a, N>,
-) -> Result<Vec<SmCluster<'a, N, W>>, Box<Fault>> {
+) -> Result<Finished<'a, N, W>, Box<Fault>> {
+    // An interruption of which nobody wants to know how far it came is a fault like others.
+    let interrupted = |result: Result<(), Box<Fault>>| match result {
+        Err(fault) if c.run.options.keeps(&fault) => Ok(true),
+        result => result.map(|()| false),
+    };
     // From a request to its answer, less what the lines of one access take to be looked up.
     let m = &c.run.machine.memory;
     let way = 2 * u64::from(m.network.latency) + u64::from(m.l2.latency);
@@ -173,8 +186,8 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
     let host = c.run.options.host_writes.iter().peekable();
     // Where nothing can be known ahead, all is done in turns.
     if c.run.options.in_turns && !c.chooses || length == 0 {
-        in_turns(&mut clusters, lower, c, next_group, host)?;
-        return Ok(clusters);
+        let interrupted = interrupted(in_turns(&mut clusters, lower, c, next_group, host))?;
+        return Ok(Finished { clusters, interrupted });
     }
     let clusters: Vec<_> = clusters.into_iter().map(|c| Exclusive(Mutex::new(c))).collect();
     let position = |cluster: &Exclusive<SmCluster<N, W>>| ClusterProgress {
@@ -204,8 +217,9 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         rounds.work(&central, 0);
     });
     let result = central.lock().result.take();
-    result.unwrap_or(Ok(()))?;
-    Ok(clusters.into_iter().map(|c| c.0.into_inner().unwrap_or_else(|e| e.into_inner())).collect())
+    let interrupted = interrupted(result.unwrap_or(Ok(())))?;
+    let clusters = clusters.into_iter().map(|c| c.0.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
+    Ok(Finished { clusters, interrupted })
 }
 
 /// Groups are dealt out in order, one an SM at a time, as hardware dispatchers do. Returns the next one's number.
@@ -258,7 +272,12 @@ fn in_turns<'a, const N: usize, const W: usize>(
         match cluster.stop.take() {
             Some((_, Stop::Fault(fault))) => return Err(fault),
             Some((_, Stop::WantsGroup(i))) => cluster.with_lower(lower, |k| k.dispatch(c, i, &mut next_group))?,
-            Some((_, Stop::NeedsLowerLevels(_) | Stop::OpenCycle(_))) => {}
+            Some((_, Stop::Standstill)) if host.peek().is_none() => {
+                if let Some(fault) = deadlock(&mut *clusters, c, next_group) {
+                    return Err(fault);
+                }
+            }
+            Some((_, Stop::NeedsLowerLevels(_) | Stop::OpenCycle(_) | Stop::Standstill)) => {}
             None => {
                 apply_host_writes(&mut host, c, now.0);
                 let Some(i) = (0..cluster.sms.len()).find(|i| !cluster.done[*i] && cluster.key(*i) == now) else { break };
@@ -267,11 +286,37 @@ fn in_turns<'a, const N: usize, const W: usize>(
                 });
             }
         }
-        report_ended(cluster, c);
+        report_ended(&mut clusters[first], c);
     }
     apply_host_writes(&mut host, c, clusters.iter().map(|k| k.last).max().unwrap_or(0));
     Ok(())
 }
+
+/// The fault of a launch all of whose warps wait for each other, if they do.
+///
+/// Each of them must have gone through its loop once more since the last one came to wait, long enough behind that for the
+/// last write to have reached it.
+fn deadlock<'x, 'a: 'x, const N: usize, const W: usize>(
+    clusters: impl IntoIterator<Item = &'x mut SmCluster<'a, N, W>>,
+    c: &LaunchContext<'a, N>,
+    next_group: u64,
+) -> Option<Box<Fault>> {
+    let mut clusters: Vec<_> = clusters.into_iter().collect();
+    let all = clusters.iter().try_fold(Waiting::NONE, |all, k| Some(all.and(k.waiting_since()?)))?;
+    let way = 4 * u64::from(c.run.machine.memory.far_latency()) + WAY;
+    if all.found_from < all.since + way {
+        return None;
+    }
+    let sms = || clusters.iter().flat_map(|k| &k.sms);
+    let resident = sms().map(|s| u64::from(s.resident_groups())).sum();
+    let not_begun = c.groups.total.saturating_sub(next_group);
+    let warps = clusters.iter_mut().flat_map(|k| &mut k.sms).flat_map(|s| s.waiting_warps(c)).collect();
+    let deadlock = Deadlock { warps, resident, not_begun, one_by_one: false, independent: c.turns.is_some() };
+    Some(Box::new(Fault::deadlock(c.run.launch, deadlock)))
+}
+
+/// Cycles that a write may take to reach all others, beside the latencies.
+const WAY: u64 = 2000;
 
 /// Reports a cluster's work-groups that have ended as the launch's progress.
 fn report_ended<'a, const N: usize, const W: usize>(cluster: &mut SmCluster<'a, N, W>, c: &LaunchContext<'a, N>) {
@@ -447,6 +492,15 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
+            Some((_, Stop::Standstill)) if shared.host.peek().is_none() => {
+                let mut others: Vec<_> =
+                    self.clusters.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, other)| other.lock()).collect();
+                let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
+                if let Some(fault) = deadlock(all, self.context, shared.next_group) {
+                    return Err(fault);
+                }
+            }
+            Some((_, Stop::Standstill)) => {}
             Some((_, Stop::OpenCycle(i))) if self.context.chooses => {
                 let until = until.max(now.0 + self.lookahead);
                 cluster.settle_cycle(self.context, i, Limits { until, groups_left });

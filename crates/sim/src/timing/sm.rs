@@ -13,7 +13,7 @@
 //! Parts: `groups` (work-groups and barriers), `warp_slots` and `slot` (where warps stand), `warp_states`
 //! (what they wait for), `scheduler` (in which order they are asked, who is active), `front_end` (fetch, execution ahead of issue), `scoreboard`, `ports`, `main_file` (banks, operand collection), `issue`,
 //! `load_queue` and `loads` (bytes that come late), `renaming` (shared registers), `stalls` (whose fault an
-//! empty issue slot is), `counters`.
+//! empty issue slot is), `standstill` (whether warps still make progress), `counters`.
 
 mod counters;
 mod front_end;
@@ -28,6 +28,7 @@ mod scheduler;
 mod scoreboard;
 mod slot;
 mod stalls;
+mod standstill;
 mod warp_slots;
 mod warp_states;
 
@@ -39,6 +40,7 @@ use super::super::functional::{BlockCounts, GroupPlace, Warp};
 use super::super::hierarchy::cluster_caches::ClusterCaches;
 use super::super::statistics::HostState;
 use super::super::trace::Recorder;
+use super::super::turns::{Plan, Turns};
 use super::port_plan::{PortKind, PortPlan};
 use super::sampling::Sampler;
 use super::statics::{CONTROL, SCALAR, Statics};
@@ -56,7 +58,10 @@ use scheduler::{CycleSlots, Schedulers};
 use scoreboard::Scoreboard;
 pub(super) use scoreboard::Source;
 use slot::Slot;
+use standstill::Progress;
+pub(super) use standstill::Waiting;
 use std::cell::RefCell;
+use std::sync::Arc;
 use warp_slots::WarpSlots;
 use warp_states::WarpStates;
 
@@ -79,6 +84,8 @@ pub(super) struct LaunchContext<'a, const N: usize> {
     pub lines_per_lane: usize,
     /// DRAM chooses among requests (FR-FCFS).
     pub chooses: bool,
+    /// How diverged lanes take turns, if they do.
+    pub turns: Option<Arc<Plan>>,
     /// Work-groups.
     pub groups: GroupPlan,
     /// Which of them are timed, if not all.
@@ -115,6 +122,8 @@ struct Candidates<const W: usize> {
     blocked_until: u64,
     /// A warp waits for shared registers.
     starving: bool,
+    /// A load waits for a miss register.
+    missing: bool,
     /// What the schedulers can still issue.
     slots: CycleSlots,
     /// Work-groups that ended.
@@ -175,6 +184,8 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     pub registers: RegisterPool,
     /// The first cycle in which the warps of another work-group may begin.
     dispatches_from: u64,
+    /// Whether its warps still make progress.
+    pub progress: Progress,
     /// What it counts.
     pub counters: Counters,
     /// What is recorded by time, if anything.
@@ -191,6 +202,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             others: WarpSet::EMPTY,
             blocked_until: 0,
             starving: false,
+            missing: false,
             slots: CycleSlots::NONE,
             ended: 0,
         };
@@ -215,6 +227,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             loads: LoadQueue::new(),
             registers: RegisterPool::new(&c.groups, machine),
             dispatches_from: 0,
+            progress: Progress::default(),
             counters: Counters::new(program),
             recorder: Recorder::for_sm(c.run.options.record, machine, program.insts.len()),
         }
@@ -249,7 +262,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let place = GroupPlace { id, size: launch.group_size(id) };
         self.registers.free -= c.groups.fixed;
         let live = place.size.iter().product::<u32>().div_ceil(N as u32);
-        let group = self.groups.add(place, live, launch.local_bytes);
+        let attention = standstill::WATCHED_FROM.min(c.run.options.max_instructions);
+        let group = self.groups.add(place, live, launch.local_bytes, attention);
         let resident = self.groups.get(group);
         (resident.number, resident.begin) = (number, self.time);
         let local = resident.local();
@@ -296,6 +310,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         warp.lanes.hierarchy = Some(self.caches);
         warp.lanes.sm = self.number;
         warp.lanes.lost = Lost::new(&c.run);
+        warp.turns = c.turns.clone().map(|plan| Box::new(Turns::new(plan)));
         // Private memory is the hierarchy's.
         warp.lanes.private = Vec::new();
         let number = (self.number * SLOTS + self.warps.len()) as u64;
@@ -352,6 +367,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     && let Some(until) = self.waits_for_register(c, rank)
                 {
                     candidates.blocked_until = candidates.blocked_until.min(until);
+                    candidates.missing = true;
                     continue;
                 }
                 if !direct && self.states.asks_memory.contains(rank) && self.needs_lower_levels(c, rank) {
@@ -419,6 +435,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             others,
             blocked_until: u64::MAX,
             starving: false,
+            missing: false,
             slots: self.schedulers.slots(),
             ended: 0,
         };
@@ -431,7 +448,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if self.cycle.phase != Phase::Open {
             return true;
         }
-        let Candidates { blocked_until, starving, .. } = self.cycle.candidates;
+        let Candidates { blocked_until, starving, missing, .. } = self.cycle.candidates;
         let (issued, now) = (self.cycle.issued, self.time);
         // Ready warps go on when their unit is free, or when an issue may have released registers.
         let mut next = self.wheel.least().min(blocked_until);
@@ -439,9 +456,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let stuck = next == u64::MAX && !parked;
         let active_set = self.schedulers.has_active_set();
         let enters = active_set && self.schedulers.would_fill(self.states.live, self.states.ready);
+        // What issues beside a load that waits for a miss register may bring its line; and as the next cycle is
+        // looked at, which warps issued before it does not depend on how early it is known when a register is free.
+        let missed = missing && !issued.is_empty();
         // Where a work-group has ended, another one may begin in the next cycle.
         let replaced = self.cycle.candidates.ended > 0 && self.wants_group();
-        if starving && !issued.is_empty() || stuck || enters || replaced {
+        if starving && !issued.is_empty() || missed || stuck || enters || replaced {
             next = now + 1;
         }
         if parked && next > now + 1 && next >= until {
@@ -475,7 +495,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 }
 
 /// Counts the entry of the warp's current block.
-fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &LaunchContext<'_, N>, slot: &mut Slot, warp: &Warp<'_, N>) {
+fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &LaunchContext<'_, N>, slot: &mut Slot, warp: &mut Warp<'_, N>) {
     let b = warp.control.pc as usize;
     counts.executions[b] += 1;
     counts.lanes[b] += u64::from(warp.control.mask.count_ones());
@@ -486,4 +506,7 @@ fn enter_block<const N: usize>(counts: &mut BlockCounts, c: &LaunchContext<'_, N
         slot.executed.instructions += u64::from(block.len());
     }
     (slot.first, slot.ahead) = (slot.pc, slot.pc);
+    if warp.watch.is_some() {
+        standstill::enter_watched(c, slot, warp);
+    }
 }

@@ -7,7 +7,7 @@ use super::super::fault::Fault;
 use super::super::hierarchy::cluster_caches::ClusterCaches;
 use super::super::hierarchy::deferred::{Reply, Timestamp};
 use super::super::hierarchy::lower_levels::LowerLevels;
-use super::sm::{CycleOutcome, LaunchContext, Sm, sm_of};
+use super::sm::{CycleOutcome, LaunchContext, Sm, Waiting, sm_of};
 
 /// After everything.
 pub(super) const NEVER: Timestamp = (u64::MAX, u32::MAX);
@@ -20,6 +20,8 @@ pub(super) enum Stop {
     NeedsLowerLevels(usize),
     /// What follows an SM's cycle depends on when it ends.
     OpenCycle(usize),
+    /// All warps of an SM wait for others.
+    Standstill,
     /// An instruction failed.
     Fault(Box<Fault>),
 }
@@ -121,6 +123,10 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
             Ok(CycleOutcome::NeedsLowerLevels) => self.stop = Some((key, Stop::NeedsLowerLevels(i))),
             Err(fault) => self.stop = Some((key, Stop::Fault(fault))),
         }
+        if self.sms[i].progress.asks && self.stop.is_none() {
+            self.sms[i].progress.asks = false;
+            self.stop = Some((key, Stop::Standstill));
+        }
     }
 
     /// The end of a cycle, if it is known, and what follows.
@@ -186,6 +192,11 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
         for arrival in arrivals {
             sms[sm_of(&arrival) - first].wake(c, arrival);
         }
+    }
+
+    /// Since when all warps of the cluster wait for others; `None` if one of them does not.
+    pub fn waiting_since(&self) -> Option<Waiting> {
+        self.sms.iter().try_fold(Waiting::NONE, |all, sm| Some(all.and(sm.waiting_since()?)))
     }
 
     /// Lets the lower levels of the hierarchy answer at once.

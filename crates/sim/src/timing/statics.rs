@@ -135,8 +135,8 @@ pub(super) fn unit_index(unit: Unit) -> u8 {
 }
 
 /// What the timing model knows of a program's instructions. Main registers from `fixed` on are shared.
-/// `checked`: something is checked of instructions when they issue.
-pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked: bool) -> Statics {
+/// `checked`: something is checked of instructions when they issue. `turns`: lanes may take turns at the end of a block.
+pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked: bool, turns: bool) -> Statics {
     let changing = [Special::ExecLow, Special::ExecHigh, Special::ClockLow];
     let mut all = Statics {
         insts: Vec::new(),
@@ -148,7 +148,8 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
     };
     let positions = positions(program);
     for (i, inst) in program.insts.iter().enumerate() {
-        let (first, waits, writes) = all.add_rows(program, inst, i);
+        let all_scalars = turns && positions[i] == Position::Ends;
+        let (first, waits, writes) = all.add_rows(program, inst, i, all_scalars);
         let (main_first, main_reads, main_writes) =
             if machine.main_file.is_modelled() { all.add_main_words(inst) } else { (0, 0, 0) };
         let class = inst.class();
@@ -215,7 +216,7 @@ impl Statics {
     /// again of what it writes. Returns where they begin and the number of either. Those of the predicates
     /// come after all register rows, behind which constants and the like, for which nobody waits, have their
     /// rows.
-    fn add_rows(&mut self, program: &Program, inst: &Inst, index: usize) -> (u32, u16, u16) {
+    fn add_rows(&mut self, program: &Program, inst: &Inst, index: usize, all_scalars: bool) -> (u32, u16, u16) {
         let predicates = program.rows.constants;
         let row = |operand: Operand, row: u16, words: u8, out: &mut Vec<u16>| match operand {
             Operand::Reg(Reg::Physical(p)) if p.space == Space::Predicate => out.push(predicates + u16::from(p.index)),
@@ -232,6 +233,10 @@ impl Statics {
             row(Operand::Reg(g.reg), 0, 0, all);
         }
         row(inst.dst, rows[0], inst.dst_words(), all);
+        if all_scalars {
+            // A turn saves them.
+            all.extend((0..program.header.scalar_registers as u16).map(|r| program.rows.scalar + r));
+        }
         // Each row once. Which comes first decides what a warp is said to wait for.
         let mut last = first;
         for k in first..all.len() {

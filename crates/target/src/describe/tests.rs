@@ -211,6 +211,17 @@ fn each_scheduler_has_an_active_warp() {
 }
 
 #[test]
+fn lanes_that_take_turns_have_no_active_set() {
+    let with = |more: &str| {
+        let set = ["sm.independent-threads=true".into(), "sm.active-warps=8".into(), more.to_string()];
+        crate::load::mixed(&set).map(|m| m.sm.independent_threads)
+    };
+    assert!(with("sm.scheduler=round-robin").is_ok_and(|on| on));
+    let message = with("sm.scheduler=two-level").unwrap_err().to_string();
+    assert!(message.contains("sm.independent-threads = true: goes with no active set"), "{message}");
+}
+
+#[test]
 fn a_cluster_shares_a_unit_once() {
     let rows = "shared-units=[{name='x',units=['sfu'],clusters=['a0','a1']},{name='y',units=['sfu'],clusters=['mem','a1']}]";
     let message = crate::load::mixed(&[rows.into()]).unwrap_err().to_string();

@@ -14,8 +14,9 @@ pub(super) struct Group {
     pub live_warps: u32,
     /// Of these, those at a barrier.
     pub at_barrier: u32,
-    /// Instructions executed, a warp's counting once.
+    /// Instructions executed, a warp's counting once, and after how many somebody looks at the group.
     pub executed: u64,
+    pub attention: u64,
     /// Shared registers that its warps hold (REN-3).
     pub held: u32,
     /// Its number in the launch, and the cycle in which it became resident.
@@ -77,8 +78,9 @@ impl ResidentGroups {
         self.order.len()
     }
 
-    /// A group of some warps, with `local_bytes` bytes of zeroed memory, becomes resident; returns its number.
-    pub fn add(&mut self, place: GroupPlace, warps: u32, local_bytes: u32) -> usize {
+    /// A group of some warps, with `local_bytes` bytes of zeroed memory, becomes resident; somebody looks at it after
+    /// `attention` instructions. Returns its number.
+    pub fn add(&mut self, place: GroupPlace, warps: u32, local_bytes: u32, attention: u64) -> usize {
         let number = match self.groups.iter().position(|g| !g.used) {
             Some(number) => number,
             None => {
@@ -89,6 +91,7 @@ impl ResidentGroups {
                     live_warps: 0,
                     at_barrier: 0,
                     executed: 0,
+                    attention,
                     held: 0,
                     number: 0,
                     begin: 0,
@@ -100,7 +103,7 @@ impl ResidentGroups {
         };
         self.order.push(number);
         let group = &mut self.groups[number];
-        (group.place, group.live_warps, group.used) = (place, warps, true);
+        (group.place, group.live_warps, group.attention, group.used) = (place, warps, attention, true);
         (group.at_barrier, group.executed, group.held) = (0, 0, 0);
         group.features = GroupFeatures::default();
         group.local.fill(0);
@@ -139,11 +142,11 @@ mod tests {
     fn groups_are_used_again_and_keep_their_ages() {
         let place = GroupPlace { id: [0; 3], size: [64, 1, 1] };
         let mut groups = ResidentGroups::default();
-        assert_eq!((groups.add(place, 2, 16), groups.add(place, 2, 16)), (0, 1));
+        assert_eq!((groups.add(place, 2, 16, 9), groups.add(place, 2, 16, 9)), (0, 1));
         // SAFETY: the group has 16 bytes of memory.
         unsafe { groups.get(0).local().write(7) };
         groups.retire(0);
-        assert_eq!(groups.add(place, 3, 16), 0);
+        assert_eq!(groups.add(place, 3, 16, 9), 0);
         // SAFETY: as above.
         assert_eq!(unsafe { groups.get(0).local().read() }, 0, "memory is zeroed");
         assert_eq!(groups.oldest_first().map(|g| (g.0, g.1.live_warps)).collect::<Vec<_>>(), [(1, 2), (0, 3)]);
@@ -152,7 +155,7 @@ mod tests {
     #[test]
     fn a_barrier_waits_for_the_live_warps() {
         let mut groups = ResidentGroups::default();
-        let number = groups.add(GroupPlace { id: [0; 3], size: [64, 1, 1] }, 2, 0);
+        let number = groups.add(GroupPlace { id: [0; 3], size: [64, 1, 1] }, 2, 0, 9);
         let group = groups.get(number);
         group.at_barrier = 1;
         assert!(!group.passes_barrier());

@@ -47,11 +47,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         slot.issued_at = now;
         let group = self.groups.get(slot.group);
         group.executed += 1;
-        let runaway = group.executed > c.run.options.max_instructions;
+        let attention = group.executed > group.attention;
         let on_scalar_unit = st.scalar || slot.is_scalarised();
         let acts_now = slot.pc >= slot.ahead;
-        if acts_now || st.position != Position::Inside || runaway || c.groups.pool > 0 || self.recorder.is_some() {
-            return self.issue_any(c, s, now, on_scalar_unit, runaway);
+        if acts_now || st.position != Position::Inside || attention || c.groups.pool > 0 || self.recorder.is_some() {
+            return self.issue_any(c, s, now, on_scalar_unit, attention);
         }
         // It has been executed already.
         slot.pc += 1;
@@ -78,8 +78,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         s: usize,
         now: u64,
         on_scalar_unit: bool,
-        runaway: bool,
+        attention: bool,
     ) -> Result<u32, Box<Fault>> {
+        let runaway = attention && self.look_at_group(c, self.warps.slots[s].group);
         let (slot, warp) = self.warps.get_mut(s);
         let (g, rank) = (slot.group, slot.rank);
         let index = slot.pc as usize;
@@ -117,13 +118,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.give_back(c, s, index);
             }
         }
+        let turns = if c.turns.is_some() { self.begin_turns(s) } else { 0 };
         let warp = &self.warps.warps[s];
         if warp.lanes.fault.is_some()
             && let Some(fault) = warp.fault(c.run.launch, self.groups.get(g).place)
         {
             return Err(Box::new(fault));
         }
-        let at_barrier = warp.waiting;
+        if warp.watch.is_some() {
+            self.look_for_standstill(s, now);
+        }
+        let at_barrier = self.warps.warps[s].waiting;
         self.warps.slots[s].at_barrier = at_barrier;
         if done {
             self.states.live.remove(rank);
@@ -133,7 +138,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             group.add_features(&executed);
         } else {
             // A branch delays the warp's next instruction; everything else only who needs the result.
-            let next = now + if at_end { timing.latency.max(1) } else { 1 };
+            let next = now + turns + if at_end { timing.latency.max(1) } else { 1 };
             self.prepare_next(c, s, next);
             if at_barrier {
                 self.states.at_barrier.insert(rank);
@@ -250,6 +255,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
+    /// Cycles that the turns of a warp's lanes take that have begun since it was asked last: a scalar register a cycle is saved,
+    /// while one is restored.
+    fn begin_turns(&mut self, s: usize) -> u64 {
+        let Some(turns) = &mut self.warps.warps[s].turns else { return 0 };
+        let begun = std::mem::take(&mut turns.begun);
+        self.counters.blocks.turns += begun;
+        begun * turns.saved()
+    }
+
     /// Records an issue; `splits`: how often warps had split before it. `done`: the warp ended.
     #[inline]
     fn record(&mut self, issue: &Issue, timing: Timing, splits: u64, done: bool) {
@@ -287,7 +301,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             if slot.group != g {
                 continue;
             }
-            (warp.waiting, slot.at_barrier) = (false, false);
+            warp.leave_barrier();
+            slot.at_barrier = false;
             slot.released = now + 1;
             slot.next = slot.next.max(now + 1);
             let next = slot.next;
