@@ -152,6 +152,13 @@ fn the_solver_is_right() {
 }
 
 #[test]
+fn the_bodies_attract_each_other_rightly() {
+    let Some(hosts) = Hosts::get() else { return };
+    let text = printed(&hosts.run("opencl/nbody.c", &["--bodies", "500", "--steps", "3"]));
+    assert!(text.ends_with("512 bodies, 3 steps: right\n"), "{text}");
+}
+
+#[test]
 fn producer_and_consumer_keep_their_order() {
     let Some(hosts) = Hosts::get() else { return };
     let text = printed(&hosts.run("opencl/pipeline.c", &["--blocks", "25"]));
@@ -203,6 +210,8 @@ fn sgemm_by_pyopencl_is_right_and_shows_every_event() {
 fn hosts_find_wrong_kernels() {
     must_find("opencl/image_filter.c", "opencl/image_filter.cl", "(int2)(x, y)", "(int2)(x + 1, y)", "pixel");
     must_find("opencl/solver.cpp", "opencl/solver.cl", "sum = 4.0f * x[at]", "sum = 4.25f * x[at]", "the bounds are");
+    must_find("opencl/nbody.c", "opencl/nbody.cl", "near * near * near", "near * near", "acceleration of body");
+    must_find("opencl/nbody.c", "opencl/nbody.cl", "velocity[i] = v;", "velocity[i] = v + 0.1f;", "move off");
     must_find("opencl/pipeline.c", "opencl/pipeline.cl", "first + (uint)i", "first + (uint)i + (i == 77)", "numbers end in");
 }
 
