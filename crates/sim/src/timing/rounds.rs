@@ -479,14 +479,14 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
+            // What the host will still write may be what they wait for.
+            Some((_, Stop::Standstill)) if shared.host.peek().is_some() => {}
             Some((_, Stop::Standstill)) => {
-                if shared.host.peek().is_none() {
-                    let mut others: Vec<_> =
-                        self.clusters.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, other)| other.lock()).collect();
-                    let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
-                    if let Some(fault) = deadlock(all, self.context, shared.next_group) {
-                        return Err(fault);
-                    }
+                let others = self.clusters.iter().enumerate().filter(|(j, _)| *j != k);
+                let mut others: Vec<_> = others.map(|(_, other)| other.lock()).collect();
+                let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
+                if let Some(fault) = deadlock(all, self.context, shared.next_group) {
+                    return Err(fault);
                 }
             }
             Some((_, Stop::OpenCycle(i))) if self.context.chooses => {
