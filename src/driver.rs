@@ -273,7 +273,9 @@ pub fn case_frontend(case: &Case, more: &[String]) -> Result<(Vec<PathBuf>, Fron
     words.push(case.source().display().to_string());
     let line = parse_clang_style(&words)?;
     let clang_args = relative_includes(line.clang_args, case);
-    Ok((line.inputs, FrontendOptions { clang_args, opt: line.opt, verbose: line.verbose, ..Default::default() }))
+    let kernels = case.launches.iter().map(|l| l.kernel.clone()).collect::<std::collections::BTreeSet<_>>();
+    let kernels = kernels.into_iter().collect();
+    Ok((line.inputs, FrontendOptions { clang_args, kernels, opt: line.opt, verbose: line.verbose, ..Default::default() }))
 }
 
 /// `-I folder` in a case is relative to the case.

@@ -379,7 +379,7 @@ impl Program {
 
     /// Names of the kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        self.image.metadata.kernels.iter().map(|k| k.name.as_str())
+        self.image.metadata.launchable().map(|k| k.name.as_str())
     }
 
     /// A kernel.

@@ -196,3 +196,20 @@ fn a_checkpoint_of_something_else_is_refused() {
     refused(&["--checkpoint", file], "--at");
     refused(&["--restore", file, "--alike"], "--alike");
 }
+
+/// What only the first work-items do is a larger part of what was timed than of the launch.
+#[test]
+fn a_sample_of_work_groups_unlike_the_others_counts_no_more_than_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("early.cl");
+    let text = "__kernel void early(__global int *a) { if (get_global_id(0) == 0 && get_global_id(1) == 0) a[0] = 7; }";
+    std::fs::write(&source, text).unwrap();
+    let source = source.to_str().unwrap();
+    let two_sms = ["--set", "sm.count=2"];
+    let launch = ["run", source, "--global", "8388608", "--local", "64", "--arg", "a=zeros:int32:4", "--sample"];
+    let sampled = json(&[&launch[..], &two_sms].concat());
+    assert!(sampled["total"]["timing"].get("sampling").is_some());
+    let forms = &sampled["total"]["timing"]["forms"];
+    let all: u64 = forms.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+    assert!(all <= sampled["total"]["instructions"].as_u64().unwrap(), "{forms}");
+}

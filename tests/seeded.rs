@@ -64,7 +64,7 @@ fn quick(path: &Path, words: &str) -> Result<Quick, Failed> {
         let value = words.next().ok_or("an option without a value")?.to_string();
         match option {
             "--kernel" => quick.kernel = value,
-            "--global" => quick.global = value,
+            "--global" => quick.global = Some(value),
             "--local" => quick.local = Some(value),
             "--arg" => quick.args.push(value),
             "--option" => quick.options.push(value),

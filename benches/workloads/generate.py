@@ -28,9 +28,9 @@ def zeros(shape, dtype="float32"):
     return {"zeros": list(shape), "dtype": dtype}
 
 
-def write(name, buffers, *launches, options=()):
+def write(name, buffers, *launches, options=(), source=None):
     shown = [launch(*entry, partial=True) for entry in launches]
-    MADE[f"{name}.json"] = files(buffers, shown, options, f"../../test-kernels/{name}/kernel.cl")["case.json"]
+    MADE[f"{name}.json"] = files(buffers, shown, options, f"../../test-kernels/{source or name}/kernel.cl")["case.json"]
 
 
 n = 16384
@@ -98,6 +98,29 @@ write("table_rows", {"table": rand([size, 4]), "idx": rand([count], "int32", low
       ("scaled_rows", [count], [128], "table", "idx", "w", "out", I(count)))
 rows, cols = 256, 12288  # x 48 KiB, A 12 MiB
 write("row_dot", {"a": rand([rows, cols]), "x": rand([cols]), "y": zeros([rows])}, ("row_dot", [rows * 256], [256], "a", "x", "y", L(1024), I(cols)))
+
+# Rows per lane: every work-item comes back to lines of its own, and all that an SM can hold come back to more than a
+# level-1 cache. Rows of 128 to 512 bytes, matrices of 1 to 4 MiB.
+m, k = 8192, 128
+alpha, beta = F(1.5), F(-0.75)
+write("gemv_rows", {"a": rand([m, k]), "x": rand([k]), "y": rand([m])}, ("rows", [m], [64], "a", "x", "y", alpha, beta, I(m), I(k)))
+write("gemv_four_rows", {"a": rand([m, k]), "x": rand([k]), "z": zeros([m])},
+      ("four_rows", [m // 4], [64], "a", "x", "z", I(m), I(k)), source="gemv_rows")
+write("gesummv_rows", {"a": rand([m, k]), "b": rand([m, k]), "x": rand([k]), "y": zeros([m])},
+      ("gesummv", [m], [128], "a", "b", "x", "y", alpha, beta, I(m), I(k)))
+write("atax", {"a": rand([4096, 256]), "x": rand([256]), "t": zeros([4096]), "y": zeros([256])},
+      ("ax", [4096], [256], "a", "x", "t", I(4096), I(256)), ("aty", [256], [64], "a", "t", "y", I(512), I(256)))
+write("rank_k_rows", {"a": rand([192, 96]), "c": rand([192, 192])},
+      ("rank_k", [192, 192], [32, 4], "a", "c", alpha, beta, I(192), I(96)))
+write("syr2k", {"a": rand([128, 64]), "b": rand([128, 64]), "c": rand([128, 128])},
+      ("syr2k", [128, 128], [64, 2], "a", "b", "c", alpha, beta, I(128), I(64)))
+write("kmeans_rows", {"points": rand([m, 32]), "centroids": rand([12, 32]), "member": zeros([m], "int32"), "distance": zeros([m])},
+      ("assign", [m], [128], "points", "centroids", "member", "distance", I(m), I(12), I(32)))
+MADE["long_rows.npy"] = np.concatenate([[0], np.cumsum(r.integers(32, 96, 4096))]).astype(np.int32)
+edges, cols = int(MADE["long_rows.npy"][-1]), 2048  # x 16 KiB, columns and values 3 MiB
+write("spmv_long_rows", {"rows": {"npy": "long_rows.npy"}, "columns": rand([edges], "int32", low=0, high=cols), "values": rand([edges], "float64"),
+                         "x": rand([cols], "float64"), "y": zeros([4096], "float64")},
+      ("spmv", [4096], [64], "rows", "columns", "values", "x", "y", I(4096)), source="spmv_csr")
 
 # Short phases of many registers between long waits, for renaming: each group walks along linked lines of its width.
 lines, group, count = 8192, 64, 128

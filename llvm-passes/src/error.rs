@@ -43,9 +43,28 @@ pub enum PassError {
     /// Calls of `printf` that cannot be compiled.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Printf(Vec<BadPrintf>),
+    /// Code that cannot be compiled.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Code(Vec<BadCode>),
     /// Writing an analysis failed.
     #[error("writing: {0}")]
     Io(#[from] std::io::Error),
+}
+
+/// Code that cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BadCode {
+    /// Where it stands.
+    pub position: SourcePosition,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for BadCode {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.position.write_before(f)?;
+        write!(f, "error: {}", self.message)
+    }
 }
 
 /// A call of `printf` that cannot be compiled.
@@ -59,10 +78,7 @@ pub struct BadPrintf {
 
 impl fmt::Display for BadPrintf {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let SourcePosition { file, line, column } = &self.position;
-        if *line > 0 {
-            write!(f, "{file}:{line}:{column}: ")?;
-        }
+        self.position.write_before(f)?;
         write!(f, "error: printf: {}", self.message)
     }
 }

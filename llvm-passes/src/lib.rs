@@ -31,6 +31,8 @@ pub mod printf;
 // Passes.
 mod address_cost;
 pub mod cache_hints;
+pub mod cuda_kernels;
+pub mod dynamic_local;
 pub mod global_id;
 pub mod lower_generic;
 pub mod lower_printf;

@@ -114,7 +114,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
         let types = (1..=arguments)
             .map(|i| {
-                let v = call.operand(i);
+                let v = without_conversion(call.operand(i));
                 argument_type(v.ty()).ok_or_else(|| format!("argument {i} has a type that cannot be printed: `{}`", v.text()))
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -123,7 +123,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let number = self.number(call.operand(0), &mut format)?;
         let writer = self.writer(&types, &text);
         let mut operands: Vec<LLVMValueRef> =
-            std::iter::once(number.0).chain((1..=arguments).map(|i| call.operand(i).0)).collect();
+            std::iter::once(number.0).chain((1..=arguments).map(|i| without_conversion(call.operand(i)).0)).collect();
         replace_by_call(self.context, call, writer, &mut operands);
         Ok(())
     }
@@ -336,9 +336,14 @@ fn literal(pointer: Value) -> Option<Vec<u8>> {
         Some(LLVMGetElementPtr) => (pointer.operand(0), byte_index(pointer)?),
         _ => (pointer, 0),
     };
-    let bytes = constant_bytes(variable)?;
+    let bytes = constant_bytes(without_conversion(variable))?;
     let bytes = bytes.get(skip..)?;
     Some(bytes[..bytes.iter().position(|b| *b == 0)?].to_vec())
+}
+
+/// What a generic pointer is a conversion of, as those to texts of C++ are.
+fn without_conversion(value: Value) -> Value {
+    if value.any_opcode() == Some(LLVMAddrSpaceCast) { value.operand(0) } else { value }
 }
 
 /// The number of the byte that a constant address is of: all indices zero, or bytes, which is

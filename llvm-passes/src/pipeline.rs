@@ -14,7 +14,9 @@ use crate::error::PassError;
 use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
-use crate::{cache_hints, global_id, lower_generic, lower_printf, prepare, relative_id, surfaces, uniformity};
+use crate::{
+    cache_hints, cuda_kernels, dynamic_local, global_id, lower_generic, lower_printf, prepare, relative_id, surfaces, uniformity,
+};
 
 /// What a pass leaves of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,12 @@ pub const PASSES: &[Pass] = &[
         "cache-hints",
         AnnotateKernels(cache_hints::annotate),
         "attach the cache policy of every access of global memory as metadata (K7)",
+    ),
+    pass("cuda-kernels", Transform(|m, _| cuda_kernels::import(m)), "make kernels of CUDA and HIP like those of OpenCL C"),
+    pass(
+        "dynamic-local",
+        Transform(|m, _| dynamic_local::lower(m)),
+        "make local memory whose size the launch says an argument of the kernel",
     ),
     pass("generic", Transform(|m, _| lower_generic::lower(m)), "resolve generic pointers, at run time where it must be"),
     pass("printf", Transform(|m, _| lower_printf::lower(m)), "turn calls of printf into writes of messages into a buffer"),

@@ -5,9 +5,11 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything and clean up, lower generic pointers ([`crate::lower_generic`]) and `printf`
-//! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), put loops into simplified and LCSSA form, and structurize what would
-//! be desynchronised ([`crate::structurize`]).
+//! Inline everything and clean up, make local memory whose size the launch says an argument
+//! ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]) and `printf`
+//! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), put
+//! loops into simplified and LCSSA form, and structurize what would be desynchronised
+//! ([`crate::structurize`]).
 //!
 //! # Limits
 //! Recursion stays; selection refuses it.
@@ -17,7 +19,7 @@ use inkwell::module::Module;
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{function, is_kernel, llvm_passes};
-use crate::{lower_generic, lower_printf, relative_id, structurize};
+use crate::{dynamic_local, lower_generic, lower_printf, relative_id, structurize};
 
 /// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
 /// simplified first.
@@ -36,6 +38,7 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     if !pipeline.is_empty() {
         llvm_passes::run(module, &pipeline.join(","))?;
     }
+    dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
     lower_printf::lower(module)?;
     relative_id::rewrite(module)?;

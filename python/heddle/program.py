@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,7 +59,9 @@ class Program(Mapping[str, "Kernel"]):
         self.name = name
         self._native = native
         self._options = (tuple(options), dict(techniques))
-        self._kernels = {h["name"]: Kernel(self, h) for h in json.loads(native.kernels())}
+        self._headers = {h["name"]: h for h in json.loads(native.kernels())}
+        # Kernels keep their program, so this keeps none of them: what nobody has is freed at once.
+        self._kernels: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
         self._texts: dict[str, str] = {}
 
     @property
@@ -72,20 +75,23 @@ class Program(Mapping[str, "Kernel"]):
         return self._native.object()
 
     def __getitem__(self, name: str) -> Kernel:
-        try:
-            return self._kernels[name]
-        except KeyError:
+        kernel = self._kernels.get(name)
+        if kernel is not None:
+            return kernel
+        header = self._headers.get(name)
+        if header is None:
             # A KeyError prints its message in quotes, without its lines.
-            raise _native.InputError(f"no kernel `{name}`; the program has: {', '.join(self._kernels)}") from None
+            raise _native.InputError(f"no kernel `{name}`; the program has: {', '.join(self._headers)}")
+        return self._kernels.setdefault(name, Kernel(self, header))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._kernels
+        return name in self._headers
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._kernels)
+        return iter(self._headers)
 
     def __len__(self) -> int:
-        return len(self._kernels)
+        return len(self._headers)
 
     def text(self, form: str) -> str:
         """The whole program as `ir`, `annotated-ir`, `mir` or `asm`."""
@@ -101,7 +107,7 @@ class Program(Mapping[str, "Kernel"]):
         return self._texts[key]
 
     def __repr__(self) -> str:
-        return f"<heddle.Program {self.name}: {', '.join(self._kernels)}>"
+        return f"<heddle.Program {self.name}: {', '.join(self._headers)}>"
 
 
 class Launcher:

@@ -12,14 +12,32 @@ use pyo3::types::PyDict;
 
 use crate::errors;
 
+/// What of a device nobody uses any more.
+#[derive(Clone, Copy)]
+enum Freed {
+    /// Memory, by its address.
+    Memory(u64),
+    /// A program, by its number.
+    Program(u64),
+}
+
+impl Freed {
+    fn free(self, state: &mut DeviceState) {
+        match self {
+            Freed::Memory(address) => _ = state.free(address),
+            Freed::Program(number) => state.unload(number),
+        }
+    }
+}
+
 /// The device's state, and what was freed while a launch had it.
 pub struct Shared {
     /// The machine.
     pub description: Description,
     /// Memory, caches, loaded kernels. Launches of several threads take turns.
     state: Mutex<DeviceState>,
-    /// Addresses of memory that nobody uses any more.
-    freed: Mutex<Vec<u64>>,
+    /// What nobody uses any more.
+    freed: Mutex<Vec<Freed>>,
     /// Host address of the device's first byte.
     start: u64,
     /// Where programs that were built are kept.
@@ -43,10 +61,21 @@ impl Shared {
     /// The state, once nobody else has it; what was freed meanwhile is free.
     pub fn state(&self) -> MutexGuard<'_, DeviceState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        for address in self.freed.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            state.free(address);
-        }
+        self.freed.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|f| f.free(&mut state));
         state
+    }
+
+    /// Frees something now, or when a launch that has the state ends: it may take long, and this thread has the interpreter.
+    fn free(&self, freed: Freed) {
+        match self.state.try_lock() {
+            Ok(mut state) => freed.free(&mut state),
+            Err(_) => self.freed.lock().unwrap_or_else(PoisonError::into_inner).push(freed),
+        }
+    }
+
+    /// Forgets a program: its code, and the memory of its program-scope variables.
+    pub fn unload(&self, program: u64) {
+        self.free(Freed::Program(program));
     }
 
     /// The device address of memory that the host sees at an address.
@@ -106,10 +135,6 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // A launch may have the state for long, and this thread the interpreter.
-        match self.shared.state.try_lock() {
-            Ok(mut state) => _ = state.free(self.address),
-            Err(_) => self.shared.freed.lock().unwrap_or_else(PoisonError::into_inner).push(self.address),
-        }
+        self.shared.free(Freed::Memory(self.address));
     }
 }

@@ -56,9 +56,11 @@ pub fn run_case(
     let (inputs, mut frontend) =
         driver::case_frontend(&case, &points.source_words()).map_err(|m| errors::input(format!("{}: {m}", path.display())))?;
     frontend.diagnostics = Diagnostics::Keep;
+    frontend.stop = Some(watch.stop());
     let mut compile = points.compile_options(frontend);
     compile.checked = Check::compiled(&checks, wanted);
     let object = py.detach(|| large_stack(|| driver::compile(&inputs, Emit::Obj, &compile, &description)));
+    watch.check(py)?;
     let object = object?.map_err(errors::compile)?.output;
     let compiled = started.elapsed();
     let image = read::parse(&object).map_err(|e| errors::Error::new_err(e.to_string()))?;
@@ -140,10 +142,7 @@ impl Plan {
             let outcome = large_stack(work)?;
             Ok::<_, PyErr>(engine::result(outcome, point.machine))
         })?;
-        if watch.interrupt().requested() {
-            py.check_signals()?;
-            return Err(errors::Interrupted::new_err("interrupted"));
-        }
+        watch.check(py)?;
         let host_seconds = started.elapsed().as_secs_f64();
         let entry = Entry { id: point.id.clone(), point: number, result, host_seconds };
         serde_json::to_string(&entry).map_err(|e| errors::Error::new_err(e.to_string()))
@@ -220,7 +219,10 @@ pub fn ablate(py: Python<'_>, cases: Vec<PathBuf>, machine: &Machine, threads: u
     let named = |p: &PathBuf| load_case(p, name(p)).map_err(errors::explore);
     let cases = cases.iter().map(named).collect::<PyResult<Vec<_>>>()?;
     let description = &machine.shared.description;
-    let done = py.detach(|| ablation::run(&cases, description, threads)).map_err(errors::explore)?;
+    let watch = Watch::new();
+    let done = py.detach(|| ablation::run(&cases, description, threads, Some(watch.interrupt())));
+    watch.check(py)?;
+    let done = done.map_err(errors::explore)?;
     let failures = done.failures();
     if !failures.is_empty() {
         return Err(CheckError::new_err(failures.join("\n")));

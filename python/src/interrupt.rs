@@ -1,13 +1,17 @@
 //! Ctrl-C while Heddle works.
 //!
-//! The interpreter's own handler of SIGINT only notes the signal, for when Python code runs again. While launches run, a
-//! handler stands before it that also moves a counter on, which ends them; it then calls the other one. So what a signal means
+//! The interpreter's own handler of SIGINT only notes the signal, for when Python code runs again. While launches, and clang,
+//! run, a handler stands before it that also moves a counter on, which ends them; it then calls the other one. So what a signal means
 //! is still the program's choice (`signal.signal`), and a launch that nobody interrupts pays two system calls.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use heddle::frontend::Stop;
 use heddle::sim::Interrupt;
+use pyo3::prelude::*;
+
+use crate::errors::Interrupted;
 
 /// Signals seen.
 static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -43,6 +47,24 @@ impl Watch {
     /// For the simulator's options.
     pub fn interrupt(&self) -> Interrupt {
         self.0
+    }
+
+    /// For the front end's options.
+    pub fn stop(&self) -> Stop {
+        let interrupt = self.0;
+        Stop::when(move || interrupt.requested())
+    }
+
+    /// Raises what the signal's handler raises, if there has been one.
+    ///
+    /// # Errors
+    /// The handler's, or [`Interrupted`] if it has raised nothing.
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        if self.0.requested() {
+            py.check_signals()?;
+            return Err(Interrupted::new_err("interrupted"));
+        }
+        Ok(())
     }
 }
 

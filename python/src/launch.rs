@@ -1,8 +1,8 @@
 //! Launches of kernels on arrays.
 //!
-//! Arrays of the device are passed as they are. Those of the host are lent to the device in functional mode, so none of them
-//! is copied; timing mode, whose caches hold lines of device memory and whose cycles depend on addresses, gets copies in
-//! memory of its own, and the arrays what it has written. With checks a launch runs beside the device's state, in memory
+//! Arrays of the device are passed as they are. Those of the host are lent to the device, so none of them is copied: in
+//! functional mode at the host's addresses; in timing mode, whose cycles depend on addresses, at those that the device would
+//! have given. What cannot be lent (not aligned to 16 bytes) is copied and copied back. With checks a launch runs beside the device's state, in memory
 //! where wrong indices hit nothing.
 
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use heddle::object::metadata::{KernelArgument, KernelHeader};
 use heddle::options::Check;
 use heddle::runtime::case::{Argument, Launch};
 use heddle::runtime::run::{DeviceState, Launched, Mode, Observer, Request, RunError, Simulator};
+use heddle::sim::memory::OutOfMemory;
 use heddle::sim::trace::Record;
 use heddle::sim::{DeviceMemory, Options};
 use pyo3::prelude::*;
@@ -73,7 +74,7 @@ impl Kernel {
     fn new(program: Py<Program>, name: &str) -> PyResult<Kernel> {
         let image = program.get().code.image.clone();
         let index = image.metadata.kernels.iter().position(|k| k.name == name).ok_or_else(|| {
-            let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
+            let known: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
             errors::InputError::new_err(format!("no kernel `{name}`; the program has: {}", known.join(", ")))
         })?;
         Ok(Kernel { program, image, index })
@@ -196,7 +197,18 @@ struct Region {
     name: String,
     /// Device address, once it has one.
     address: u64,
-    lent: bool,
+    kept: Kept,
+}
+
+/// How a launch gets at memory of the host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// In a copy.
+    Copied,
+    /// Lent at its own address, to a launch without timing.
+    Lent,
+    /// Lent at an address of the device's, to a launch with timing.
+    LentCached,
 }
 
 impl AnyLaunch<'_> {
@@ -212,7 +224,7 @@ impl AnyLaunch<'_> {
         let data = state.load(code.number, &code.image).map_err(|e| RunError::Input(e.to_string()));
         let result = data.and_then(|data| {
             for region in &mut regions {
-                region.bring(state, self.mode == Mode::Functional)?;
+                region.bring(state, self.mode)?;
             }
             let argument = |g: &Given| match g {
                 Given::Ready(argument) => argument.clone(),
@@ -254,7 +266,7 @@ impl AnyLaunch<'_> {
                 written: host.written,
                 name: host.name.clone(),
                 address: 0,
-                lent: false,
+                kept: Kept::Copied,
             };
             // One that it overlaps becomes part of it, in its place.
             let overlaps = |r: &Region| r.start < new.end && new.start < r.end || r.start == new.start && r.end == new.end;
@@ -276,35 +288,43 @@ impl Region {
     }
 
     /// Puts it on the device: lends it, or copies it.
-    fn bring(&mut self, state: &mut DeviceState, lend: bool) -> Result<(), RunError> {
-        let start = self.start as *mut u8;
-        if lend {
-            // SAFETY: numpy's memory, which the call's arguments keep alive. Python code that changes it meanwhile races with
-            // the kernel, as with any function that works without the interpreter's lock.
-            if let Some(address) = unsafe { state.memory.lend(&self.name, start, self.bytes() as u64) } {
-                (self.address, self.lent) = (address, true);
-                return Ok(());
-            }
+    fn bring(&mut self, state: &mut DeviceState, mode: Mode) -> Result<(), RunError> {
+        let (start, bytes) = (self.start as *mut u8, self.bytes() as u64);
+        let exhausted = |e: OutOfMemory| RunError::Input(e.to_string());
+        // SAFETY (of both ways to lend): numpy's memory, which the call's arguments keep alive. Python code that changes it
+        // meanwhile races with the kernel, as with any function that works without the interpreter's lock.
+        if mode == Mode::Timing {
+            // SAFETY: see above.
+            self.address = unsafe { state.memory.lend_cached(&self.name, start, bytes) }.map_err(exhausted)?;
+            self.kept = Kept::LentCached;
+            return Ok(());
         }
-        let address = state.memory.allocate(&self.name, self.bytes() as u64).map_err(|e| RunError::Input(e.to_string()))?;
-        self.address = address;
-        if self.bytes() > 0 {
+        // SAFETY: see above.
+        if let Some(address) = unsafe { state.memory.lend(&self.name, start, bytes) } {
+            (self.address, self.kept) = (address, Kept::Lent);
+            return Ok(());
+        }
+        self.address = state.memory.allocate(&self.name, bytes).map_err(exhausted)?;
+        if bytes > 0 {
             // SAFETY: as above; the allocation was just made with this size, and is no part of numpy's memory.
-            unsafe { std::ptr::copy_nonoverlapping(start, state.memory.host(address), self.bytes()) };
+            unsafe { std::ptr::copy_nonoverlapping(start, state.memory.host(self.address), self.bytes()) };
         }
         Ok(())
     }
 
     /// Gives it back, with what was written.
     fn take_back(&self, state: &mut DeviceState) {
-        if self.lent {
-            state.memory.give_back(self.address);
-        } else if self.address != 0 {
-            if self.written && self.bytes() > 0 {
-                // SAFETY: as in `bring`.
-                unsafe { std::ptr::copy_nonoverlapping(state.memory.host(self.address), self.start as *mut u8, self.bytes()) };
+        match self.kept {
+            Kept::Lent => _ = state.memory.give_back(self.address),
+            Kept::Copied if self.address == 0 => {}
+            Kept::Copied | Kept::LentCached => {
+                if self.kept == Kept::Copied && self.written && self.bytes() > 0 {
+                    let device = state.memory.host(self.address);
+                    // SAFETY: as in `bring`.
+                    unsafe { std::ptr::copy_nonoverlapping(device, self.start as *mut u8, self.bytes()) };
+                }
+                state.free(self.address);
             }
-            state.free(self.address);
         }
     }
 }

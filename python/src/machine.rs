@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::device::{Memory, Shared};
 use crate::errors;
+use crate::interrupt::Watch;
 use crate::program::Program;
 
 /// A simulated machine: description, memory, caches.
@@ -95,7 +96,10 @@ impl Machine {
         let build = BuildOptions::of(&all).map_err(errors::input)?;
         let compile = options.compile_options(Default::default());
         let builder = Builder::new(self.shared.description.clone()).with_options(compile).with_cache(self.shared.cache.clone());
-        let built = py.detach(|| builder.build(&Source { name: &name, text: text.as_bytes(), headers: &[] }, &build));
+        let watch = Watch::new();
+        let wanted = build.clone().stopped_by(watch.stop());
+        let built = py.detach(|| builder.build(&Source { name: &name, text: text.as_bytes(), headers: &[] }, &wanted));
+        watch.check(py)?;
         Program::new(self.shared.clone(), (name, text), (builder, build), options, built.map_err(errors::build)?)
     }
 }

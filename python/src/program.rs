@@ -12,6 +12,7 @@ use pyo3::types::PyBytes;
 
 use crate::device::Shared;
 use crate::errors;
+use crate::interrupt::Watch;
 
 /// A program that can be launched: its code, and the number by which a device knows it.
 pub struct Code {
@@ -42,8 +43,8 @@ pub struct Program {
     builder: Builder,
     build: BuildOptions,
     built: Executable,
-    unit: OnceLock<Result<Unit, BuildFailure>>,
-    checked: OnceLock<Result<Vec<u8>, BuildFailure>>,
+    unit: OnceLock<Unit>,
+    checked: OnceLock<Vec<u8>>,
 }
 
 impl Program {
@@ -56,7 +57,7 @@ impl Program {
         built: Executable,
     ) -> PyResult<Program> {
         let code = Code::new(&built.object)?;
-        if code.image.metadata.kernels.is_empty() {
+        if code.image.metadata.launchable().next().is_none() {
             let message = format!("{}: no kernel function (mark one with __kernel)", source.0);
             return Err(errors::CompileError::new_err(message));
         }
@@ -71,20 +72,41 @@ impl Program {
 
     /// The object compiled for checking mode.
     pub fn checked(&self, py: Python<'_>) -> PyResult<Code> {
-        let object = py.detach(|| {
-            self.checked.get_or_init(|| {
-                let mut options = self.options.compile_options(Default::default());
-                options.checked = true;
-                self.builder.clone().with_options(options).build(&self.as_source(), &self.build).map(|e| e.object)
-            })
-        });
-        Code::new(object.as_ref().map_err(|e| errors::build(e.clone()))?)
+        let object = self.once(py, &self.checked, |build| {
+            let mut options = self.options.compile_options(Default::default());
+            options.checked = true;
+            self.builder.clone().with_options(options).build(&self.as_source(), build).map(|e| e.object)
+        })?;
+        Code::new(object)
     }
 
     /// Bitcode of the source.
-    fn unit(&self) -> Result<&Unit, BuildFailure> {
-        let unit = self.unit.get_or_init(|| self.builder.compile_source(&self.as_source(), &self.build));
-        unit.as_ref().map_err(Clone::clone)
+    fn unit(&self, py: Python<'_>) -> PyResult<&Unit> {
+        self.once(py, &self.unit, |build| self.builder.compile_source(&self.as_source(), build))
+    }
+
+    /// What is made once, unless Ctrl-C ends it.
+    fn once<'a, T: Send + Sync>(
+        &self,
+        py: Python<'_>,
+        made: &'a OnceLock<T>,
+        make: impl FnOnce(&BuildOptions) -> Result<T, BuildFailure> + Send,
+    ) -> PyResult<&'a T> {
+        if let Some(there) = made.get() {
+            return Ok(there);
+        }
+        let watch = Watch::new();
+        let build = self.build.clone().stopped_by(watch.stop());
+        let new = py.detach(|| make(&build));
+        watch.check(py)?;
+        let new = new.map_err(errors::build)?;
+        Ok(made.get_or_init(|| new))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.shared.unload(self.code.number);
     }
 }
 
@@ -103,7 +125,8 @@ impl Program {
 
     /// Headers of the kernels as JSON.
     fn kernels(&self) -> PyResult<String> {
-        serde_json::to_string(&self.code.image.metadata.kernels).map_err(|e| errors::Error::new_err(e.to_string()))
+        serde_json::to_string(&self.code.image.metadata.launchable().collect::<Vec<_>>())
+            .map_err(|e| errors::Error::new_err(e.to_string()))
     }
 
     /// The program as text: `ir`, `annotated-ir`, `mir` or `asm`.
@@ -115,12 +138,14 @@ impl Program {
             "asm" => Emit::Asm,
             other => return Err(errors::input(format!("`{other}` is no form of a program: ir, annotated-ir, mir, asm"))),
         };
-        let bytes = py.detach(|| self.builder.emit(&[self.unit()?], emit)).map_err(errors::build)?;
+        let unit = self.unit(py)?;
+        let bytes = py.detach(|| self.builder.emit(&[unit], emit)).map_err(errors::build)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// What a pass of `heddle opt` prints.
     fn analyse(&self, py: Python<'_>, passes: &str) -> PyResult<String> {
-        py.detach(|| self.builder.analyse(&[self.unit()?], passes)).map_err(errors::build)
+        let unit = self.unit(py)?;
+        py.detach(|| self.builder.analyse(&[unit], passes)).map_err(errors::build)
     }
 }

@@ -123,16 +123,32 @@ def test_overlapping_arrays_are_one(gpu):
         assert list(a[4:8]) == [2] * 4
 
 
-def test_contiguous_arrays_are_not_copied_in_functional_mode(gpu):
-    """A kernel that runs before it faults has written to numpy's memory itself: and huge arrays cost nothing."""
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+def test_contiguous_arrays_are_not_copied(gpu, mode):
+    """Half a gigabyte that nobody has touched stays so."""
     import resource
 
     kernel = one(gpu, "kernel void first(global int *a) { a[0] += 1; }")
-    a = np.zeros(1 << 27, np.int32)  # Half a gigabyte that nobody has touched.
+    a = np.zeros(1 << 27, np.int32)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    kernel[1](a, mode="functional")
+    kernel[1](a, mode=mode)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert a[0] == 1 and after - before < 64 << 10, f"{after - before} KiB"
+
+
+def test_arrays_at_any_address(gpu):
+    """Where the host has an array changes neither results nor cycles."""
+    scale = one(gpu, SCALE)
+    cycles = set()
+    for offset in (0, 4, 12, 16, 60, 1028):
+        memory = np.zeros(4096 + offset + 64, np.uint8)
+        a = memory[offset : offset + 4000].view(np.float32)
+        a[...] = np.arange(1000)
+        gpu.flush_caches()
+        cycles.add(scale[1000, 50](a, 2.0, mode="timing").cycles)
+        scale[1000, 50](a, 3.0, mode="functional")
+        assert (a == 6 * np.arange(1000)).all() and not memory[offset + 4000 :].any() and not memory[:offset].any()
+    assert len(cycles) == 1
 
 
 def test_values_of_all_types(gpu):

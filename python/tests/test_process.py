@@ -77,6 +77,39 @@ heddle.sweep({str(root / "test-kernels/sgemm_tiled/case.json")!r}, {{"sm.count":
     assert 3 <= done < 199 and len(heddle.Sweep(tmp_path / "s").missing()) == 199 - done
 
 
+def interrupted(code: str) -> tuple[int, str, float]:
+    """Runs a program that prints a line when it begins with what takes long, and sends it SIGINT: its status, what it said of
+    errors, and how long it took to end."""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begins\n"
+    time.sleep(0.7)
+    started = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    return child.returncode, errors, time.monotonic() - started
+
+
+def test_ctrl_c_ends_an_ablation(tmp_path):
+    (tmp_path / "k.cl").write_text(FOREVER)
+    (tmp_path / "case.json").write_text("""{ "source": "k.cl", "buffers": { "a": { "zeros": [2], "dtype": "int32" } },
+        "launches": [{ "kernel": "forever", "global": [1], "args": [{ "buffer": "a" }] }] }""")
+    code = f"import heddle\nprint('begins', flush=True)\nheddle.ablate({str(tmp_path / 'case.json')!r})"
+    status, errors, seconds = interrupted(code)
+    assert status != 0 and "KeyboardInterrupt" in errors and seconds < 20, errors
+
+
+def test_ctrl_c_ends_a_compilation():
+    # Four thousand million statements.
+    code = """
+import heddle
+gpu = heddle.Machine()
+print("begins", flush=True)
+gpu.compile("#define A(x) x x x x x x x x\\n#define B(x) A(A(A(A(x))))\\nkernel void k(global int *p) { B(B(B(*p += 1;))) }")
+"""
+    status, errors, seconds = interrupted(code)
+    assert status != 0 and "KeyboardInterrupt" in errors and seconds < 10, errors
+
+
 def test_threads_use_several_machines_at_once():
     text = "kernel void k(global int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[(i * 7) % 64]; a[64 + get_global_id(0)] = s; }"
     expected = None
@@ -146,6 +179,21 @@ def test_nothing_leaks_in_a_thousand_runs():
         once(i)
     assert gpu.free_bytes == free
     assert resident() - before < 24 << 20, f"{(resident() - before) >> 20} MiB more after a thousand runs"
+
+
+def test_programs_that_nobody_has_any_more_take_no_memory():
+    gpu = heddle.Machine()
+    a = np.zeros(1, np.int32)
+    free = gpu.free_bytes
+
+    def once(n: int) -> None:
+        program = gpu.compile(f"global int table[1 << 18] = {{{n}}}; kernel void get(global int *a) {{ *a = table[0]; }}", "-cl-std=CL3.0")
+        program["get"][1](a)
+        assert a[0] == n and gpu.free_bytes < free - (1 << 20)
+
+    for n in range(3):
+        once(n)
+    assert gpu.free_bytes == free
 
 
 def test_the_overhead_of_a_launch(gpu):

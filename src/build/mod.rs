@@ -77,7 +77,7 @@ impl From<FrontendError> for BuildFailure {
             FrontendError::Clang { .. } | FrontendError::Input { .. } | FrontendError::Llvm { .. } | FrontendError::Parse(_) => {
                 BuildFailure::Program { log: format!("error: {e}\n") }
             }
-            FrontendError::NoClang { .. } | FrontendError::Crash(_) | FrontendError::Io { .. } => {
+            FrontendError::NoClang { .. } | FrontendError::Crash(_) | FrontendError::Io { .. } | FrontendError::Interrupted => {
                 BuildFailure::Internal(e.to_string())
             }
         }

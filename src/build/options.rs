@@ -2,7 +2,7 @@
 //! the compiler is told.
 
 use heddle_frontend::args::parse_options;
-use heddle_frontend::{Diagnostics, FrontendOptions};
+use heddle_frontend::{Diagnostics, FrontendOptions, Stop};
 
 /// The language version of programs that ask for none: the highest OpenCL C 1.x, as the specification of
 /// `-cl-std=` says.
@@ -148,6 +148,13 @@ impl BuildOptions {
             is_folder = PATHS[..4].contains(&word.as_str());
         }
         words
+    }
+
+    /// The same for a program that may not be wanted any more: clang ends once `stop` is requested, and the build fails.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: Stop) -> BuildOptions {
+        self.frontend.stop = Some(stop);
+        self
     }
 
     /// As the front end takes them.

@@ -45,7 +45,7 @@ impl Ablate {
         for path in &self.cases {
             cases.push(identity::load_case(path, path.display().to_string())?);
         }
-        let ablation = ablate::run(&cases, &machine, self.threads)?;
+        let ablation = ablate::run(&cases, &machine, self.threads, None)?;
         if let Some(path) = &self.json {
             let json = serde_json::to_string_pretty(&ablation).map_err(Failure::check)?;
             write_output(Some(path), (json + "\n").as_bytes())?;

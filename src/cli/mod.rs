@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, no logic.
 //!
-//! Exit status: 0 success, 1 a failed check or a fault of the program, 2 bad usage or input.
+//! Exit status: 0 success, 1 a failed check or a fault of the program, 2 bad usage or input, 130 or 143 a run
+//! that Ctrl-C or SIGTERM interrupted, whose partial results were reported.
 
 mod ablate;
 mod assemble;
@@ -37,6 +38,10 @@ impl Failure {
     /// Bad usage or input: status 2.
     pub fn input(message: impl std::fmt::Display) -> Self {
         Failure { status: 2, message: message.to_string() }
+    }
+    /// Interrupted by a signal, after partial results: status 130 or 143.
+    pub fn interrupted(message: impl std::fmt::Display) -> Self {
+        Failure { status: signals::status(), message: message.to_string() }
     }
     /// A failed check or program fault: status 1.
     pub fn check(message: impl std::fmt::Display) -> Self {

@@ -36,10 +36,11 @@ use heddle_target::Machine;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Run {
-    /// The case file (.json), or a source (.cl, .ll, .bc, .mir, .s) with --global.
+    /// The case file (.json), or a source (.cl, .clcpp, .cu, .hip, .ll, .bc, .mir, .s) with --global or --grid.
     #[arg(value_name = "CASE OR SOURCE")]
     case: PathBuf,
-    /// Kernel to launch; where the source has one alone, that one.
+    /// Kernel to launch; where the source has one alone, that one. In CUDA and HIP instances of templates are
+    /// named with their arguments: 'scale<float>'.
     #[arg(long, value_name = "NAME", help_heading = "A launch without a case file")]
     kernel: Option<String>,
     /// Global size, up to three dimensions: 1024 or 64,64.
@@ -48,6 +49,16 @@ pub struct Run {
     /// Work-group size; chosen if missing.
     #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
     local: Option<String>,
+    /// Work-groups, in the place of --global: blocks in the words of CUDA.
+    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "block")]
+    #[arg(conflicts_with_all = ["global", "local"])]
+    grid: Option<String>,
+    /// Work-group size, with --grid: threads of a block in the words of CUDA.
+    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "grid")]
+    block: Option<String>,
+    /// Bytes of local memory whose size the launch says (`extern __shared__` in CUDA and HIP).
+    #[arg(long, value_name = "BYTES", help_heading = "A launch without a case file")]
+    shared: Option<u32>,
     /// Global offset.
     #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
     offset: Option<String>,
@@ -124,7 +135,7 @@ pub struct Run {
 }
 
 /// Extensions of sources; anything else is a case file.
-const SOURCES: [&str; 5] = ["cl", "ll", "bc", "mir", "s"];
+const SOURCES: [&str; 8] = ["cl", "clcpp", "cu", "hip", "ll", "bc", "mir", "s"];
 
 impl Run {
     /// Whether the input is a source, which the command line describes a launch for.
@@ -136,25 +147,31 @@ impl Run {
     fn read_case(&self) -> Result<Case, Failure> {
         let name = self.case.display();
         if !self.is_source() {
-            let launch = self.kernel.is_some() || self.global.is_some() || !self.args.is_empty();
-            if launch || self.local.is_some() || self.offset.is_some() {
+            let launch = self.kernel.is_some() || self.global.is_some() || self.grid.is_some() || !self.args.is_empty();
+            if launch || self.local.is_some() || self.offset.is_some() || self.shared.is_some() {
+                let sources = SOURCES.map(|s| format!(".{s}")).join(", ");
                 return Err(Failure::input(format!(
-                    "{name}: --kernel, --global, --arg … go with a source (.cl, .ll, .bc, .mir, .s), not with a case file"
+                    "{name}: --kernel, --global, --arg … go with a source ({sources}), not with a case file"
                 )));
             }
             let is_json = self.case.extension().is_some_and(|e| e == "json");
-            let hint = if is_json { "" } else { " (sources end in .cl, .ll, .bc, .mir or .s; this is read as a case file)" };
+            let sources = SOURCES.map(|s| format!(".{s}")).join(" ");
+            let hint = if is_json { String::new() } else { format!(" (sources end in {sources}; this is read as a case file)") };
             return Case::read(&self.case).map_err(|e| Failure::input(format!("{e}{hint}")));
         }
-        let Some(global) = &self.global else {
-            return Err(Failure::input("a source needs --global SIZES (and an --arg for each argument of the kernel)"));
-        };
+        if self.global.is_none() && self.grid.is_none() {
+            let message = "a source needs --global SIZES, or --grid and --block (and an --arg for each argument of the kernel)";
+            return Err(Failure::input(message));
+        }
         let words = Quick {
             source: name.to_string(),
             options: self.source_options.clone(),
             kernel: self.kernel.clone().unwrap_or_default(),
-            global: global.clone(),
+            global: self.global.clone(),
             local: self.local.clone(),
+            grid: self.grid.clone(),
+            block: self.block.clone(),
+            shared: self.shared,
             offset: self.offset.clone(),
             args: self.args.clone(),
         };
@@ -167,7 +184,7 @@ impl Run {
         if !self.is_source() || self.kernel.is_some() {
             return Ok(());
         }
-        let names: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
+        let names: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
         let name = self.case.display();
         match names[..] {
             [only] => case.launches.iter_mut().for_each(|l| l.kernel = only.into()),
@@ -280,7 +297,9 @@ impl Run {
 
     /// The simulator's options.
     fn simulator_options(&self) -> Options {
-        let options = Options { record: self.record(), ..self.simulation.options() };
+        // What has been counted when someone ends the run is worth a report.
+        let interrupt = Some(super::signals::interrupt());
+        let options = Options { record: self.record(), interrupt, partial: true, ..self.simulation.options() };
         Check::set(&self.check, self.mode(), options)
     }
 
@@ -363,6 +382,9 @@ impl Run {
         let (case, image, machine) = (&case, &image, &machine);
         let run = heddle_report::html::Run { title: &title, command, case, image, machine, mode: self.mode(), sources: &[] };
         self.write_results(&run, &outcome, &times)?;
+        if let Some(note) = heddle_report::partial_note(&outcome) {
+            return Err(Failure::interrupted(format!("{name}: {note}")));
+        }
         if outcome.mismatches.is_empty() {
             return Ok(());
         }

@@ -1,6 +1,9 @@
-//! Signals for `heddle exec` go on to the program that it runs.
+//! Signals for `heddle exec` go on to the program that it runs. Those that end a program end the launches of
+//! `heddle run`, of which what has been counted is then reported.
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use heddle_sim::Interrupt;
 
 /// The process that gets them.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
@@ -40,4 +43,38 @@ pub fn pass_to(program: u32) {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
+}
+
+/// How often a signal asked launches to end, and which one.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+static ASKED_BY: AtomicI32 = AtomicI32::new(0);
+
+/// Notes the wish. The next signal ends the program, as without a handler.
+extern "C" fn note(signal: libc::c_int) {
+    ASKED_BY.store(signal, Ordering::Relaxed);
+    ASKED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// From now on the first Ctrl-C, or SIGTERM, asks launches to end.
+pub fn interrupt() -> Interrupt {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: as in `pass_to`; the handler only writes to atomics.
+        unsafe {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            let known = libc::sigaction(signal, std::ptr::null(), &mut before) == 0;
+            if known && before.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = note as *const () as usize;
+            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+    Interrupt::by(&ASKED)
+}
+
+/// The exit status of a program that such a signal ended, as shells give it: 130 for Ctrl-C, 143 for SIGTERM.
+pub fn status() -> u8 {
+    u8::try_from(128 + ASKED_BY.load(Ordering::Relaxed)).unwrap_or(u8::MAX)
 }

@@ -19,6 +19,7 @@ use super::progress::Progress;
 use super::{ExploreError, geometric_mean};
 use heddle_runtime::array::Array;
 use heddle_runtime::run::{Mode, Outcome};
+use heddle_sim::{Interrupt, Options};
 use heddle_target::Machine;
 
 /// A technique that can be turned off.
@@ -120,18 +121,27 @@ pub struct Mean {
     pub cases: usize,
 }
 
-/// Runs everything.
+/// Runs everything, unless the host interrupts it.
 ///
 /// # Errors
-/// A thread that cannot start. What fails in a case is in its rows.
-pub fn run(cases: &[LoadedCase], machine: &Machine, threads: usize) -> Result<Ablation, ExploreError> {
+/// A thread that cannot start; the interruption. What fails in a case is in its rows.
+pub fn run(
+    cases: &[LoadedCase],
+    machine: &Machine,
+    threads: usize,
+    interrupt: Option<Interrupt>,
+) -> Result<Ablation, ExploreError> {
     let setups = setups()?;
     let compiler = Compiler::default();
     let results: Vec<OnceLock<Result<Ended, Failure>>> = vec![OnceLock::new(); cases.len() * setups.len()];
     let progress = Progress::new(results.len(), "runs");
     engine::in_parallel(results.len(), threads, |i| {
         let (case, setup) = (&cases[i / setups.len()], &setups[i % setups.len()]);
-        let outcome = engine::run(&compiler, case, Ok(machine), &setup.options, Mode::Timing);
+        let simulation = Options { interrupt, ..setup.options.simulation() };
+        let outcome = engine::run_with(&compiler, case, Ok(machine), &setup.options, (Mode::Timing, &simulation));
+        if interrupt.is_some_and(|i| i.requested()) {
+            return Err(ExploreError::Check("interrupted".into()));
+        }
         let _once = results[i].set(outcome.map(|o| Ended::of(o, machine)));
         progress.step();
         Ok(())

@@ -14,9 +14,11 @@ use super::identity::{Hash, Hasher, LoadedCase, machine_text};
 use super::metrics::{self, Metrics};
 use super::options::PointOptions;
 use crate::driver::{self, Emit};
+use heddle_frontend::Stop;
 use heddle_object::Image;
 use heddle_object::read;
 use heddle_runtime::run::{Mode, Outcome, Refusal, RunError, Simulator, run_case};
+use heddle_sim::Interrupt;
 use heddle_target::Machine;
 
 /// How a point ended.
@@ -75,10 +77,28 @@ impl Compiler {
     /// # Errors
     /// The status and the message of a point that has no code.
     pub fn image(&self, case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, Failure> {
+        self.image_unless(None, case, machine, options)
+    }
+
+    /// The same; clang ends when the host interrupts, and what failed for that is compiled when it is asked for again.
+    fn image_unless(
+        &self,
+        interrupt: Option<Interrupt>,
+        case: &LoadedCase,
+        machine: &Machine,
+        options: &PointOptions,
+    ) -> Result<Arc<Image>, Failure> {
         let machine_key = machine_text(&machine.compilers_view()).map_err(|e| (Status::InternalError, e.to_string()))?;
         let key = Hasher::default().part(case.hash.to_string()).part(&case.name).part(options.compile_text()).part(machine_key);
-        let slot = self.images.lock().unwrap_or_else(|e| e.into_inner()).entry(key.finish()).or_default().clone();
-        slot.get_or_init(|| compile(case, machine, options)).clone()
+        let key = key.finish();
+        let images = || self.images.lock().unwrap_or_else(|e| e.into_inner());
+        let slot = images().entry(key.clone()).or_default().clone();
+        let stop = interrupt.map(|i| Stop::when(move || i.requested()));
+        let image = slot.get_or_init(|| compile(case, machine, options, stop)).clone();
+        if image.is_err() && interrupt.is_some_and(|i| i.requested()) {
+            images().remove(&key);
+        }
+        image
     }
 
     /// How many different codes there are.
@@ -92,13 +112,14 @@ impl Compiler {
     }
 }
 
-fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions) -> Result<Arc<Image>, Failure> {
+fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions, stop: Option<Stop>) -> Result<Arc<Image>, Failure> {
     use driver::CompileError as E;
     use heddle_codegen::CodegenError;
     let refused = |m: String| (Status::NotCompiled, m);
     let (inputs, mut frontend) = driver::case_frontend(&case.case, &options.source_words()).map_err(refused)?;
     // The same warnings for every point help nobody.
     frontend.clang_args.push("-w".into());
+    frontend.stop = stop;
     let options = options.compile_options(frontend);
     let compiled = driver::compile(&inputs, Emit::Obj, &options, machine).map_err(|e| match &e {
         E::Codegen(CodegenError::Internal { .. }) | E::Write(_) => (Status::InternalError, e.to_string()),
@@ -136,7 +157,7 @@ pub fn run_with(
     let work = || {
         let machine = machine.map_err(|m| (Status::Refused, m.to_string()))?;
         options.check(machine).map_err(|m| (Status::Refused, m))?;
-        let image = compiler.image(case, machine, options)?;
+        let image = compiler.image_unless(simulation.interrupt, case, machine, options)?;
         run_case(&case.case, &image, &Simulator { machine, mode, options: simulation }, &mut ()).map_err(|e| match e {
             RunError::Input(m) | RunError::Refused(Refusal { message: m, .. }) => (Status::Refused, m),
             RunError::Fault(f) => (Status::Fault, f.to_string()),

@@ -5,7 +5,7 @@ import lit.formats
 
 config.name = "heddle"
 config.test_format = lit.formats.ShTest(True)
-config.suffixes = [".ll", ".mir", ".s", ".cl", ".test"]
+config.suffixes = [".ll", ".mir", ".s", ".cl", ".clcpp", ".cu", ".hip", ".test"]
 config.excludes = ['Inputs']
 config.test_source_root = os.path.dirname(__file__)
 root = os.path.dirname(os.path.dirname(config.test_source_root))

@@ -6,8 +6,10 @@
 //! of frequency, instructions from the last to the first, so that users pull what they use; values that live
 //! across blocks pull through the accesses already placed there. The measure is the one of
 //! [`super::partition`]: what the register accesses of the values involved will cost, copies between clusters
-//! included, plus the work the cluster has already, because clusters issue side by side. Afterwards
-//! instructions move singly, in the order of the code, as long as that lowers the sum (Kernighan and Lin's
+//! included, plus the work the cluster has already, because clusters issue side by side: in the whole function,
+//! and where warps do not take turns at the clusters also nearby, since warps in step want the same cluster at
+//! the same time. An instruction that would find its cluster busy with the one before pays for the cycles.
+//! Afterwards instructions move singly, in the order of the code, as long as that lowers the sum (Kernighan and Lin's
 //! idea without its look-ahead).
 //!
 //! # Without
@@ -146,6 +148,9 @@ pub fn inserted(function: &mut Function, machine: &Machine, origins: &Origins) {
     }
 }
 
+/// Instructions before one that may still keep its cluster busy: divisions take no longer.
+const LONGEST_WORK: usize = 16;
+
 /// Passes of single moves after the greedy assignment, with their factors on [`BALANCE`].
 const HEAT: [f32; 5] = [4.0, 2.0, 1.0, 1.0, 1.0];
 
@@ -161,6 +166,17 @@ const BALANCE: f32 = 0.3;
 /// picojoules of a lane: each cluster has operand collectors of its own, in which such instructions wait for the unit. Any price
 /// from a third of this one to six times as much gives the same cycles within 0.1 % (`cargo xtask bench regfile`).
 const COLLECT: f32 = 0.1;
+
+/// Instructions before and behind one that warps in step with it are taken to be at.
+const NEARBY: usize = 8;
+
+/// Price of a cycle of work on a cluster that has the average load nearby, likewise. On `machines/mixed.toml` a third of it leaves
+/// large launches a fifth slower, three times as much saves no cycles and a thirtieth less energy.
+const NEARBY_BALANCE: f32 = 3.0;
+
+/// Price of a cycle that a warp waits because its own instruction keeps the cluster busy, likewise: an eighth of it gives 0.1 % more
+/// cycles and 2 % less energy of registers, twice as much the opposite.
+const BUSY: f32 = 2.0;
 
 /// What instructions take of a cluster, weighted with the frequencies of their blocks.
 #[derive(Clone, Copy, Default)]
@@ -207,6 +223,8 @@ struct Greedy<'a> {
     idle: f32,
     /// Factor on [`BALANCE`], which falls from pass to pass: chains of instructions first spread, then join.
     temperature: f32,
+    /// Every warp asks the cluster that is written in the instruction, whichever took turns before.
+    in_step: bool,
 }
 
 /// The accesses of one instruction: register, weight, and for a write the cycles to its result.
@@ -220,7 +238,8 @@ impl<'a> Greedy<'a> {
         let load = vec![Load::default(); machine.clusters.len()];
         let web = webs::representatives(function, &LiveView::new(function));
         let (total, idle) = (Load::default(), 0.0);
-        Greedy { web, function, candidates, costs, table, load, total, idle, temperature: HEAT[0] }
+        let in_step = !machine.sm.rotate_clusters;
+        Greedy { web, function, candidates, costs, table, load, total, idle, temperature: HEAT[0], in_step }
     }
 
     fn run(mut self, machine: &Machine) {
@@ -311,12 +330,64 @@ impl<'a> Greedy<'a> {
         self.temperature * (BALANCE * work + COLLECT * collected)
     }
 
+    /// Cycles that an instruction keeps a cluster busy: none if it is in no cluster or in another one.
+    fn busy(&self, inst: &Inst, cluster: u8) -> u32 {
+        if inst.cluster != cluster || inst.uniform || is_scalar(self.function, inst.dst) {
+            return 0;
+        }
+        self.candidates.0[inst.class() as usize].work(cluster)
+    }
+
+    /// What it costs that instructions nearby use the cluster, too; `placed`: those before it are in clusters already.
+    fn crowding_nearby(&self, block: Block, i: usize, cluster: u8, work: u32, placed: bool) -> f32 {
+        let insts = &self.function.blocks[block].insts;
+        let from = if placed { i.saturating_sub(NEARBY) } else { i + 1 };
+        let others = || (from..(i + NEARBY + 1).min(insts.len())).filter(|j| *j != i).map(|j| &insts[j]);
+        let load = |c: u8| others().map(|other| self.busy(other, c)).sum::<u32>() as f32;
+        let clusters = self.load.len() as u8;
+        let mean = (0..clusters).map(load).sum::<f32>() / f32::from(clusters);
+        let idle = others().count() as f32 / EXPECTED_WARPS;
+        self.temperature * NEARBY_BALANCE * work as f32 * (load(cluster) / mean.max(idle).max(1e-6)).powi(2)
+    }
+
+    /// Cycles for which an instruction finds its cluster busy with one before, or keeps it from one behind, in the same warp.
+    /// Where one reads the other's result it waits for that longer.
+    fn waits(&self, block: Block, i: usize, cluster: u8, work: u32, placed: bool) -> usize {
+        let insts = &self.function.blocks[block].insts;
+        let reads = |reader: &Inst, writer: &Inst| {
+            let written = writer.dst.as_virt().map(|(r, _)| r);
+            written.is_some() && reader.srcs.iter().any(|s| s.as_virt().map(|(r, _)| r) == written)
+        };
+        let mut cycles = 0;
+        let longest = if placed { LONGEST_WORK.min(i) } else { 0 };
+        for distance in 1..=longest {
+            let before = &insts[i - distance];
+            if reads(&insts[i], before) {
+                break;
+            }
+            let busy = self.busy(before, cluster) as usize;
+            if busy > distance {
+                cycles = busy - distance;
+                break;
+            }
+        }
+        for distance in 1..work as usize {
+            let Some(behind) = insts.get(i + distance).filter(|b| !reads(b, &insts[i])) else { break };
+            if self.busy(behind, cluster) > 0 {
+                cycles += work as usize - distance;
+                break;
+            }
+        }
+        cycles
+    }
+
     /// Places an instruction where it costs least; `from` is where it is. Says whether it moved.
     fn place(&mut self, block: Block, i: usize, from: Option<u8>) -> bool {
         let data = &self.function.blocks[block];
         let inst = &data.insts[i];
         let frequency = data.frequency;
         let Some((choices, candidate)) = self.choices(inst) else { return false };
+        let marked = inst.uniform;
         let mentions = self.mentions(inst, frequency);
         let taken: [Load; webs::MAX_CLUSTERS] = std::array::from_fn(|c| Load::of(inst, candidate, c as u8, frequency));
         if let Some(now) = from {
@@ -330,6 +401,13 @@ impl<'a> Greedy<'a> {
             for &c in &choices {
                 self.account(&mentions, c, 1.0);
                 let mut cost = self.crowding(c, taken[usize::from(c)]);
+                if !marked {
+                    let work = candidate.work(c);
+                    cost += frequency * BUSY * self.waits(block, i, c, work, from.is_some()) as f32;
+                    if self.in_step {
+                        cost += frequency * self.crowding_nearby(block, i, c, work, from.is_some());
+                    }
+                }
                 for (k, (reg, ..)) in mentions.iter().enumerate() {
                     if !mentions[..k].iter().any(|m| m.0 == *reg) {
                         cost += self.table[*reg].best(&self.costs).1;

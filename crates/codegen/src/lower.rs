@@ -21,7 +21,7 @@ use super::context::Context;
 use super::edges::EdgeCode;
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use heddle_mir::cfg::Cfg;
-use heddle_mir::{Block, Form, Function};
+use heddle_mir::{Bank, Block, Form, Function, liveness};
 
 /// A pending copy of a parallel copy.
 #[derive(Clone, Copy)]
@@ -161,13 +161,18 @@ fn copy(function: &Function, dst: VReg, src: Operand, loc: SourceLoc) -> Inst {
 }
 
 /// `tuple` becomes a copy of each word, in pairs where two words come from an aligned pair; `undef` becomes zero.
+///
+/// A word that is computed in the same block for the tuple alone is written there at once: the scheduler then sees that the
+/// tuple's reader is what ends its life.
 fn lower_tuples(function: &mut Function) {
+    let alone = read_once(function);
     for block in function.layout.clone() {
         if !function.blocks[block].insts.iter().any(|i| matches!(i.op, Op::Tuple | Op::Undef)) {
             continue;
         }
         let old = std::mem::take(&mut function.blocks[block].insts);
-        let mut new = Vec::with_capacity(old.len() + 8);
+        let mut new: Vec<Inst> = Vec::with_capacity(old.len() + 8);
+        let mut defined: FxHashMap<VReg, usize> = FxHashMap::default();
         for inst in old {
             match (inst.op, inst.dst.as_virt()) {
                 (Op::Undef, Some((dst, _))) => {
@@ -195,14 +200,40 @@ fn lower_tuples(function: &mut Function) {
                         i += if pair { 2 } else { 1 };
                     }
                     for (word, ty, src) in pieces {
+                        let own = src.as_virt().filter(|(r, _)| alone[*r] && function.vregs[*r].bank == function.vregs[dst].bank);
+                        if let Some(at) = own.and_then(|(r, _)| defined.get(&r)) {
+                            new[*at].dst = Operand::virt_word(dst, word);
+                            continue;
+                        }
                         let mut m = Inst::new(Op::Mov, ty, Operand::virt_word(dst, word), [src]);
                         m.loc = inst.loc;
                         new.push(m);
                     }
                 }
-                _ => new.push(inst),
+                _ => {
+                    if let Some((reg, 0)) = inst.dst.as_virt().filter(|_| inst.guard.is_none()) {
+                        defined.insert(reg, new.len());
+                    }
+                    new.push(inst);
+                }
             }
         }
         function.blocks[block].insts = new;
     }
+}
+
+/// Vector registers of one word that are written once and read once, as a source.
+fn read_once(function: &Function) -> SecondaryMap<VReg, bool> {
+    let mut mentions: SecondaryMap<VReg, [u32; 2]> = SecondaryMap::with_capacity(function.vregs.len());
+    for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
+        if let Some((r, _)) = inst.dst.as_virt() {
+            mentions[r][0] += 1;
+        }
+        liveness::for_each_use(inst, |r, _| mentions[r][1] += 1);
+    }
+    let mut result = SecondaryMap::with_capacity(function.vregs.len());
+    for (reg, class) in function.vregs.iter() {
+        result[reg] = class.bank == Bank::Vector && class.words == 1 && mentions[reg] == [1, 1];
+    }
+    result
 }

@@ -169,8 +169,8 @@ fn schedule(machine: &Machine, insts: Vec<Inst>, mut live: Live, limit: i32, out
             // Short waits are not worth a detour.
             let waits = if waits < LONG { 0 } else { waits };
             let grows = if crowded { live.change(&insts[*i as usize]).max(0) } else { 0 };
-            let ends = node.ready <= cycle && live.change(&insts[*i as usize]) < 0;
-            (waits, grows, std::cmp::Reverse(if crowded { 0 } else { node.height }), !ends, *i)
+            let ends = if node.ready <= cycle { live.change(&insts[*i as usize]).min(0) } else { 0 };
+            (waits, grows, std::cmp::Reverse(if crowded { 0 } else { node.height }), ends, *i)
         };
         let best = ready.iter().copied().min_by_key(urgency).unwrap_or(ready[0]);
         ready.retain(|i| *i != best);

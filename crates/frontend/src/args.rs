@@ -114,7 +114,7 @@ pub fn is_compilation_option(word: &str) -> bool {
 pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
     let mut reader = Reader::of(args)?;
     if reader.line.inputs.is_empty() {
-        return Err("no input file; give an OpenCL C source (.cl), LLVM IR (.ll) or bitcode (.bc)".into());
+        return Err("no input file; give a source (.cl, .clcpp, .cu, .hip), LLVM IR (.ll) or bitcode (.bc)".into());
     }
     reader.name_dependencies();
     Ok(reader.line)

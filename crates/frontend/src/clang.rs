@@ -9,10 +9,13 @@
 use std::fs;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use crate::error::io;
+use crate::language::{self, Language};
 use crate::library::{Library, Part};
+use crate::options::Stop;
 use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features};
 
 /// The header `heddle.h`.
@@ -23,6 +26,9 @@ const DEVICE_VERSION: u32 = 300;
 
 /// The language version used unless `-cl-std=` says otherwise.
 const DEFAULT_STANDARD: &str = "CL3.0";
+
+/// The same for C++ for OpenCL.
+const DEFAULT_CPP_STANDARD: &str = "CLC++2021";
 
 /// The target that clang compiles for, whose IR selection understands.
 const TARGET: &str = "--target=nvptx64--";
@@ -50,22 +56,37 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     let folder = tempfile::tempdir().map_err(io("making a temporary folder"))?;
     let output = folder.path().join("kernel.bc");
     let header = write_header(folder.path())?;
+    let (name, language) = (input.display().to_string(), Language::of(input));
     // What cannot be read clang will complain of.
     let text = fs::read(input).unwrap_or_default();
-    with_library(part_for(&text, &[], options), |library, again| {
+    let instances = if language.is_cuda_like() { language::with_instances(&name, &text, &options.kernels) } else { None };
+    let completed = folder.path().join("kernel");
+    if let Some(text) = &instances {
+        fs::write(&completed, text).map_err(io("writing a temporary file"))?;
+    }
+    let bitcode = with_library(part_for(&text, &[], language, options), |library, again| {
         let mut command = Command::new(clang_path());
-        compilation(&mut command, &header, library, options, checked);
+        compilation(&mut command, &header, library, language, options, checked);
         command.args(&options.clang_args);
-        command.arg(input).arg("-o").arg(&output);
+        if instances.is_some() {
+            // Headers beside the source are not beside what is compiled.
+            command.arg("-iquote").arg(input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+        }
+        command.arg(if instances.is_some() { &completed } else { input }).arg("-o").arg(&output);
         let diagnostics = if again { Diagnostics::Keep } else { options.diagnostics };
         let options = FrontendOptions { diagnostics, ..options.clone() };
-        execute(&mut command, &options, input.display().to_string(), &output)?;
+        execute(&mut command, &options, name.clone(), &output)?;
         fs::read(&output).map_err(io("reading clang's output"))
-    })
+    })?;
+    if language.is_cuda_like() { language::finish(&bitcode, &name, options, checked) } else { Ok(bitcode) }
 }
 
 /// The part of the library that a program is compiled with first.
-pub(crate) fn part_for(text: &[u8], headers: &[(&str, &[u8])], options: &FrontendOptions) -> Part {
+pub(crate) fn part_for(text: &[u8], headers: &[(&str, &[u8])], language: Language, options: &FrontendOptions) -> Part {
+    // Their functions have other names.
+    if language.is_cuda_like() {
+        return Part::Whole;
+    }
     // What files have that are not here is not known.
     let included = |text: &[u8]| -> bool {
         let lines = text.split(|b| *b == b'\n').map(|l| String::from_utf8_lossy(l.trim_ascii_start()));
@@ -99,23 +120,27 @@ pub(crate) fn compilation(
     command: &mut Command,
     header: &Path,
     library: Option<&Library>,
+    language: Language,
     options: &FrontendOptions,
     checked: bool,
 ) {
-    language(command, header, options);
+    tell_language(command, header, language, options);
     command.args(["-emit-llvm", "-c"]);
     if let Some(library) = library {
         command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
     }
     command.args(NO_VECTORS).arg("-fno-discard-value-names");
+    let cuda_like = language.is_cuda_like();
     // C99 gives inline functions no body of their own; a kernel needs one wherever clang does not inline.
     // (OpenCL C++ has bodies anyway.)
-    if !options.clang_args.iter().any(|a| a.to_ascii_lowercase().contains("-std=clc++")) {
+    let is_cpp =
+        language != Language::OpenClC || options.clang_args.iter().any(|a| a.to_ascii_lowercase().contains("-std=clc++"));
+    if !is_cpp {
         command.arg("-fgnu89-inline");
     }
     // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in
     // process.
-    if checked && options.opt != OptLevel::O0 {
+    if (checked || cuda_like) && options.opt != OptLevel::O0 {
         command.args(["-Xclang", "-disable-llvm-passes"]);
     }
     if options.opt == OptLevel::O0 {
@@ -123,7 +148,10 @@ pub(crate) fn compilation(
     }
     // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later
     // and wins. Names of arguments are needed by hosts that ask for them.
-    command.args(["-gline-tables-only", "-cl-kernel-arg-info"]);
+    command.arg("-gline-tables-only");
+    if !cuda_like {
+        command.arg("-cl-kernel-arg-info");
+    }
 }
 
 /// Runs clang's optimisation pipeline on bitcode.
@@ -166,7 +194,8 @@ pub fn preprocess(line: &BuildInvocation) -> Result<(), FrontendError> {
     let mut command = Command::new(clang_path());
     let folder = tempfile::tempdir().map_err(io("writing heddle.h"))?;
     let header = write_header(folder.path())?;
-    language(&mut command, &header, &options);
+    let language = line.inputs.first().map_or(Language::OpenClC, |i| Language::of(i));
+    tell_language(&mut command, &header, language, &options);
     command.arg(if line.syntax_only { "-fsyntax-only" } else { "-E" }).args(&line.clang_args).args(&line.inputs);
     if let Some(o) = &line.output {
         command.arg("-o").arg(o);
@@ -176,19 +205,24 @@ pub fn preprocess(line: &BuildInvocation) -> Result<(), FrontendError> {
     execute(&mut command, &options, inputs, folder.path())
 }
 
-/// Writes `heddle.h` to a folder in this one.
+/// Writes our headers to a folder in this one.
 pub(crate) fn write_header(folder: &Path) -> Result<PathBuf, FrontendError> {
     let include = folder.join("include");
     let written = fs::create_dir_all(&include).and_then(|()| fs::write(include.join("heddle.h"), HEADER));
     written.map_err(io("writing heddle.h"))?;
+    language::write_headers(&include)?;
     Ok(include)
 }
 
-/// Tells clang the language, the device and `heddle.h`, which is in the folder `header`.
-pub(crate) fn language(command: &mut Command, header: &Path, options: &FrontendOptions) {
+/// Tells clang the language, the device and our headers, which are in the folder `header`.
+pub(crate) fn tell_language(command: &mut Command, header: &Path, language: Language, options: &FrontendOptions) {
+    if language.is_cuda_like() {
+        return language::tell(command, language, header, options);
+    }
     command.args(["-x", "cl", TARGET]);
     if !options.clang_args.iter().any(|a| a.starts_with("-cl-std=") || a.starts_with("-std=")) {
-        command.arg(format!("-cl-std={DEFAULT_STANDARD}"));
+        let standard = if language == Language::OpenClCpp { DEFAULT_CPP_STANDARD } else { DEFAULT_STANDARD };
+        command.arg(format!("-cl-std={standard}"));
     }
     command.args(["-Xclang", &features::extensions(false)]);
     // Functions that clang declares by macros, which older programs may define themselves.
@@ -210,7 +244,7 @@ pub(crate) fn language(command: &mut Command, header: &Path, options: &FrontendO
 fn execute(command: &mut Command, options: &FrontendOptions, input: String, output: &Path) -> Result<(), FrontendError> {
     let keep = options.diagnostics == Diagnostics::Keep;
     command.stdout(Stdio::inherit());
-    let (ended, text) = run(command, options.verbose, keep)?;
+    let (ended, text) = run(command, options, keep)?;
     if ended.well(output) {
         return Ok(());
     }
@@ -242,7 +276,7 @@ impl Ended {
 }
 
 /// Runs clang to its end; `keep`: with its messages, which are else shown as it writes them.
-pub(crate) fn run(command: &mut Command, verbose: bool, keep: bool) -> Result<(Ended, String), FrontendError> {
+pub(crate) fn run(command: &mut Command, options: &FrontendOptions, keep: bool) -> Result<(Ended, String), FrontendError> {
     // A file rather than a pipe: nobody has to read it meanwhile, and where the host program has closed its
     // standard streams, a pipe's ends would take their numbers.
     let mut messages = if keep { Some(tempfile::tempfile().map_err(io("making a temporary file"))?) } else { None };
@@ -251,12 +285,16 @@ pub(crate) fn run(command: &mut Command, verbose: bool, keep: bool) -> Result<(E
         None => Stdio::inherit(),
     };
     command.stdin(Stdio::null()).stderr(stderr);
-    if verbose {
+    if options.verbose {
         let _gone = writeln!(std::io::stderr(), "{command:?}");
     }
     let no_clang = |error| FrontendError::NoClang { path: clang_path().display().to_string(), error };
     let mut child = command.spawn().map_err(no_clang)?;
-    let ended = match child.wait() {
+    let status = match &options.stop {
+        Some(stop) => wait_or_stop(&mut child, stop)?,
+        None => child.wait(),
+    };
+    let ended = match status {
         Ok(status) => Ended::With(status),
         Err(e) if e.raw_os_error() == Some(NO_CHILD) => Ended::Unseen,
         Err(e) => return Err(no_clang(e)),
@@ -266,6 +304,26 @@ pub(crate) fn run(command: &mut Command, verbose: bool, keep: bool) -> Result<(E
         file.rewind().and_then(|()| file.read_to_end(&mut text)).map_err(io("reading clang's messages"))?;
     }
     Ok((ended, String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// How often a clang that may be stopped is looked at. It takes 20 ms to start.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// Waits for clang, or ends it.
+fn wait_or_stop(child: &mut Child, stop: &Stop) -> Result<std::io::Result<ExitStatus>, FrontendError> {
+    loop {
+        match child.try_wait() {
+            Ok(None) if stop.requested() => {
+                // One that has ended meanwhile cannot be killed, and need not be.
+                let _ended = child.kill();
+                let _status = child.wait();
+                return Err(FrontendError::Interrupted);
+            }
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Ok(Some(status)) => return Ok(Ok(status)),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
 }
 
 /// `ECHILD`, on all systems that Heddle runs on.

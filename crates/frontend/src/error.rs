@@ -1,5 +1,7 @@
 //! What can go wrong between the sources and an optimised module.
 
+use heddle_llvm_passes::PassError;
+
 /// What can go wrong between the sources and an optimised module.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontendError {
@@ -53,6 +55,9 @@ pub enum FrontendError {
     /// The program does what Heddle cannot compile; the message has the places.
     #[error("{0}")]
     Unsupported(String),
+    /// Whoever wanted the program does not want it any more.
+    #[error("interrupted")]
+    Interrupted,
     /// A file operation of our own failed.
     #[error("{what}: {error}")]
     Io {
@@ -66,6 +71,14 @@ pub enum FrontendError {
 /// LLVM's refusal of a file or step.
 pub(crate) fn llvm(what: &str, reason: &str) -> FrontendError {
     FrontendError::Llvm { what: what.into(), reason: reason.trim_end().into() }
+}
+
+/// A pass of Heddle's that failed.
+pub(crate) fn pass(error: PassError) -> FrontendError {
+    match error {
+        PassError::Printf(_) | PassError::Code(_) => FrontendError::Unsupported(error.to_string()),
+        e => FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() },
+    }
 }
 
 /// A file operation of our own that failed.

@@ -5,6 +5,7 @@
 //! - [`features`]: what the device announces of OpenCL C.
 //! - `library.rs`: the built-in library as a file.
 //! - `clang.rs`: clang as a process.
+//! - [`Language`]: which language a source is in; CUDA and HIP.
 //! - [`source`]: programs from memory.
 //! - `module.rs`: from sources to one module that is ready for selection.
 //!
@@ -15,6 +16,7 @@ mod clang;
 mod dependencies;
 mod error;
 pub mod features;
+mod language;
 mod library;
 mod module;
 mod options;
@@ -23,6 +25,7 @@ pub mod source;
 pub use args::{BuildInvocation, OptLevel};
 pub use clang::{clang_path, compile_to_bitcode, preprocess};
 pub use error::FrontendError;
+pub use language::Language;
 pub use library::cache_folder;
 pub use module::{Bitcode, compile_to_module, link_to_bitcode, link_to_module};
-pub use options::{Diagnostics, FrontendOptions};
+pub use options::{Diagnostics, FrontendOptions, Stop};

@@ -7,17 +7,17 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use heddle_llvm_passes::ir::{self, Value, link};
-use heddle_llvm_passes::{Facts, PassError};
+use heddle_llvm_passes::{Facts, cuda_kernels};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::FunctionValue;
 
-use crate::error::llvm;
-use crate::{FrontendError, FrontendOptions, OptLevel, clang};
+use crate::error::{llvm, pass};
+use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang};
 
-/// Compiles and links inputs (`.cl`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one
+/// Compiles and links inputs (`.cl`, `.clcpp`, `.cu`, `.hip`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one
 /// module in which everything is inlined into the kernels and loops are in LCSSA form. `checked`: see
 /// [`heddle_llvm_passes::uninitialised`].
 ///
@@ -36,8 +36,12 @@ pub fn compile_to_module<'ctx>(
     }
     let module = program.linked()?;
     if !mark(&module) {
-        let what = module.get_name().to_string_lossy().into_owned();
-        return Err(FrontendError::Input { input: what, reason: "no kernel function (mark one with __kernel)".into() });
+        let reason = match inputs.iter().any(|i| Language::of(i).is_cuda_like()) {
+            true => "no kernel function (mark one with __global__; an instance of a template is named, as in 'scale<float>')",
+            false => "no kernel function (mark one with __kernel)",
+        };
+        let input = module.get_name().to_string_lossy().into_owned();
+        return Err(FrontendError::Input { input, reason: reason.into() });
     }
     let all: Vec<String> = inputs.iter().map(|i| i.display().to_string()).collect();
     finish(context, module, &all.join(", "), options, checked, facts)
@@ -173,7 +177,7 @@ fn load<'ctx>(
     if !input.is_file() {
         return Err(FrontendError::Input {
             input: name,
-            reason: "no such file; a source (.cl, .ll, .bc) is expected there".into(),
+            reason: "no such file; a source (.cl, .clcpp, .cu, .hip, .ll, .bc) is expected there".into(),
         });
     }
     let bitcode = match input.extension().and_then(OsStr::to_str) {
@@ -194,6 +198,8 @@ fn read<'ctx>(context: &'ctx Context, bitcode: MemoryBuffer, name: &str) -> Resu
     })?;
     // What clang wrote is valid; what a user wrote may parse without being so.
     module.verify().map_err(|e| llvm(name, &e.to_string()))?;
+    // IR that other compilers made of CUDA or HIP.
+    cuda_kernels::import(&module).map_err(pass)?;
     Ok(module)
 }
 
@@ -231,8 +237,7 @@ fn optimise_checked<'ctx>(
     module: Module<'ctx>,
     options: &FrontendOptions,
 ) -> Result<Module<'ctx>, FrontendError> {
-    heddle_llvm_passes::uninitialised::keep(&module)
-        .map_err(|e| FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() })?;
+    heddle_llvm_passes::uninitialised::keep(&module).map_err(pass)?;
     if options.opt == OptLevel::O0 {
         return Ok(module);
     }
@@ -244,8 +249,5 @@ fn optimise_checked<'ctx>(
 
 /// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
 fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
-    heddle_llvm_passes::prepare::prepare(module, facts, options.opt == OptLevel::O0).map_err(|e| match e {
-        PassError::Printf(_) => FrontendError::Unsupported(e.to_string()),
-        e => FrontendError::Llvm { what: "preparing the module".into(), reason: e.to_string() },
-    })
+    heddle_llvm_passes::prepare::prepare(module, facts, options.opt == OptLevel::O0).map_err(pass)
 }

@@ -1,5 +1,8 @@
 //! How to compile.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::OptLevel;
 
 /// How to compile.
@@ -7,12 +10,39 @@ use crate::OptLevel;
 pub struct FrontendOptions {
     /// Arguments passed to clang as they are: `-D -I -cl-* -g -W… -MD …`.
     pub clang_args: Vec<String>,
+    /// Kernels that are launched, where they are known: those that are instances of templates (`scale<float>`) are compiled
+    /// although the source of CUDA or HIP uses them nowhere.
+    pub kernels: Vec<String>,
     /// Optimisation level.
     pub opt: OptLevel,
     /// Print the clang commands on standard error.
     pub verbose: bool,
     /// Where clang's diagnostics go.
     pub diagnostics: Diagnostics,
+    /// What ends clang before its time ([`FrontendError::Interrupted`](crate::FrontendError)).
+    pub stop: Option<Stop>,
+}
+
+/// A question that is asked every few milliseconds while clang runs: whether it shall end.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Stop {
+    /// Ends clang once this is true.
+    pub fn when(requested: impl Fn() -> bool + Send + Sync + 'static) -> Stop {
+        Stop(Arc::new(requested))
+    }
+
+    /// Whether it shall end.
+    pub fn requested(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Stop")
+    }
 }
 
 /// Where clang's diagnostics go.

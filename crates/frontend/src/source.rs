@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 
 use crate::clang::{self, clang_path};
 use crate::error::io;
+use crate::language::{self, Language};
 use crate::library::Library;
 use crate::{FrontendError, FrontendOptions, dependencies};
 
@@ -61,37 +62,50 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     let (output, rule) = (root.join("program.bc"), root.join("program.d"));
     let layout = Layout::of(source, &root)?;
     clang::write_header(&layout.folder.join(OWN))?;
+    let language = Language::of(Path::new(&layout.name));
+    let own = layout.folder.join(&layout.name);
+    let instances =
+        if language.is_cuda_like() { language::with_instances(&layout.name, source.text, &options.kernels) } else { None };
     for (path, contents) in &layout.files {
+        let contents = instances.as_deref().filter(|_| *path == own).unwrap_or(contents);
         let parent = path.parent().unwrap_or(&root);
         fs::create_dir_all(parent).and_then(|()| fs::write(path, contents)).map_err(io(WHAT))?;
     }
     let here = std::env::current_dir().ok();
     let mut log = String::new();
-    let part = clang::part_for(source.text, source.headers, options);
+    let part = clang::part_for(source.text, source.headers, language, options);
     let bitcode = clang::with_library(part, |library, _| {
-        let mut command = command(&layout, library, options, checked, here.as_deref());
+        let mut command = command(&layout, library, language, options, checked, here.as_deref());
         command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
         command.arg("-o").arg(&output).arg("--").arg(&layout.name);
-        let (ended, text) = clang::run(&mut command, options.verbose, true)?;
+        let (ended, text) = clang::run(&mut command, options, true)?;
         if !ended.well(&output) {
             return Err(failure(text, ended.crashed()));
         }
         log = text;
         fs::read(&output).map_err(io("reading clang's output"))
     })?;
+    let bitcode = if language.is_cuda_like() { language::finish(&bitcode, source.name, options, checked)? } else { bitcode };
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
     let files = dependencies::parse(&rule).into_iter().filter(|f| f.is_absolute() && !f.starts_with(&root)).collect();
     Ok(Compiled { bitcode, log, files })
 }
 
 /// clang with all it is told but its inputs and outputs; `here`: the folder of the calling process.
-fn command(layout: &Layout, library: Option<&Library>, options: &FrontendOptions, checked: bool, here: Option<&Path>) -> Command {
+fn command(
+    layout: &Layout,
+    library: Option<&Library>,
+    language: Language,
+    options: &FrontendOptions,
+    checked: bool,
+    here: Option<&Path>,
+) -> Command {
     let mut command = Command::new(clang_path());
     command.current_dir(&layout.folder).stdout(Stdio::null());
     NOT_FOR_CLANG.iter().for_each(|name| _ = command.env_remove(name));
     // Headers of the program come first, those beside the calling process last.
     command.args(["--no-default-config", "-I."]);
-    clang::compilation(&mut command, &Path::new(OWN).join("include"), library, options, checked);
+    clang::compilation(&mut command, &Path::new(OWN).join("include"), library, language, options, checked);
     command.args(["-fno-crash-diagnostics", "-fdebug-compilation-dir=."]);
     let Some(here) = here else {
         command.args(&options.clang_args);
@@ -272,11 +286,13 @@ mod tests {
     #[test]
     fn names_that_macros_make_are_found_in_the_library() {
         let text = "#define C(a, b) a##b\nkernel void k(global int *p) { *p = C(conv, ert_int_rte)(C(sq, rt)((float)*p)); }";
-        assert_eq!(clang::part_for(text.as_bytes(), &[], &FrontendOptions::default()), library::Part::Nothing);
+        assert_eq!(clang::part_for(text.as_bytes(), &[], Language::OpenClC, &FrontendOptions::default()), library::Part::Nothing);
         let compiled = compile(text, &[], &["-Wall"]).unwrap();
         assert!(library::Part::Nothing.suffices(&compiled.bitcode));
         assert_eq!(compiled.log, "");
-        let part = |text: &str, headers: &[(&str, &[u8])]| clang::part_for(text.as_bytes(), headers, &FrontendOptions::default());
+        let part = |text: &str, headers: &[(&str, &[u8])]| {
+            clang::part_for(text.as_bytes(), headers, Language::OpenClC, &FrontendOptions::default())
+        };
         assert_eq!(part(" # include <a.h>\n", &[]), library::Part::Whole);
         assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"sqrt")]), library::Part::Core);
         assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"#include MACRO\n")]), library::Part::Whole);
@@ -298,6 +314,21 @@ mod tests {
             let result = compile("kernel void k() {}", &[], &[bad]);
             assert!(matches!(&result, Err(FrontendError::Option(m)) if !m.contains("clang")), "{bad}: {result:?}");
         }
+    }
+
+    /// A program that clang would preprocess for ever.
+    #[test]
+    fn clang_ends_when_nobody_wants_the_program_any_more() {
+        let text = "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(x))))\nkernel void k(global int *p) { B(B(B(*p += 1;))) }";
+        let source = Source { name: "p.cl", text: text.as_bytes(), headers: &[] };
+        let started = std::time::Instant::now();
+        let stop = crate::Stop::when(move || started.elapsed().as_millis() > 50);
+        let options = FrontendOptions { stop: Some(stop), ..Default::default() };
+        let result = compile_source(&source, &options, false);
+        assert!(matches!(result, Err(FrontendError::Interrupted)), "{result:?}");
+        let never = FrontendOptions { stop: Some(crate::Stop::when(|| false)), ..Default::default() };
+        let source = Source { text: b"kernel void k() {}", ..source };
+        assert!(compile_source(&source, &never, false).is_ok());
     }
 
     #[test]

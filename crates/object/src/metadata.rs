@@ -280,7 +280,21 @@ pub struct ObjectMetadata {
     pub printf: Vec<PrintfFormat>,
 }
 
+impl ObjectMetadata {
+    /// The kernels that hosts launch.
+    pub fn launchable(&self) -> impl Iterator<Item = &KernelHeader> {
+        self.kernels.iter().filter(|k| !k.is_initializer())
+    }
+}
+
 impl KernelHeader {
+    /// Whether it makes objects of program scope that C++ constructs: it runs before the program's first launch, as one
+    /// work-item, and is no kernel that a host launches.
+    pub fn is_initializer(&self) -> bool {
+        // clang's name for it.
+        self.name.starts_with("_GLOBAL__sub_I_")
+    }
+
     /// The attributes that its source gives it, as OpenCL C spells them, with single spaces between.
     pub fn attributes(&self) -> String {
         let sizes = |name: &str, s: &Option<[u32; 3]>| s.map(|[x, y, z]| format!("{name}({x},{y},{z})"));

@@ -57,7 +57,9 @@ pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes)
         "warp_size": machine.warp_size,
         "register_files": register_files(machine),
         "mode": if mode == Mode::Timing { "timing" } else { "functional" },
-        "passed": outcome.mismatches.is_empty(),
+        "partial": outcome.total.interrupted.is_some(),
+        "launches_left": outcome.launches_left,
+        "passed": outcome.mismatches.is_empty() && outcome.total.interrupted.is_none(),
         "checked": outcome.checked,
         "mismatches": outcome.mismatches.iter().map(|(b, m)| json!({ "buffer": b, "message": m })).collect::<Vec<_>>(),
         "printf": {
@@ -147,6 +149,23 @@ pub fn sampling_note(s: &Sampling, cycles: u64) -> String {
     )
 }
 
+/// What to say of a run that was interrupted: which launch, and how far it was.
+pub fn partial_note(outcome: &Outcome) -> Option<String> {
+    let (how_far, (kernel, _)) = (outcome.total.interrupted?, outcome.launches.last()?);
+    let left = match outcome.launches_left {
+        0 => String::new(),
+        1 => ", with 1 launch left".into(),
+        n => format!(", with {} launches left", grouped(n as u64)),
+    };
+    Some(format!(
+        "interrupted in launch {} (`{kernel}`), of whose {} work-groups {} had ended{left}; all figures are of what was done \
+         by then",
+        grouped(outcome.launches.len() as u64),
+        grouped(how_far.work_groups),
+        grouped(how_far.ended),
+    ))
+}
+
 /// A number with thousands separators.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -175,6 +194,9 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
     let s = &outcome.total;
     let mode = if mode == Mode::Timing { "timing" } else { "functional" };
     let _ = writeln!(out, "machine {} · warps of {} · {mode} mode", machine.name, machine.warp_size);
+    if let Some(note) = partial_note(outcome) {
+        let _ = writeln!(out, "PARTIAL: {note}");
+    }
     for (kernel, s) in &outcome.launches {
         let cycles = s.timing.as_ref().map_or(String::new(), |t| format!(", {} cycles", estimated(t)));
         let _ = writeln!(
@@ -201,7 +223,9 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
         times.compile.as_secs_f64() * 1e3,
         times.simulate.as_secs_f64() * 1e3
     );
-    if outcome.mismatches.is_empty() {
+    if outcome.total.interrupted.is_some() {
+        let _ = writeln!(out, "PARTIAL: nothing was compared");
+    } else if outcome.mismatches.is_empty() {
         let _ = match outcome.checked {
             0 => writeln!(out, "done; nothing was compared, as no buffer says what to expect"),
             1 => writeln!(out, "PASS: 1 buffer as expected"),

@@ -146,9 +146,9 @@ impl ImageSpec {
     }
 }
 
-/// A launch.
+/// A launch. Files may have the words of CUDA and HIP for its sizes, `grid`, `block` and `shared`.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "LaunchText")]
 pub struct Launch {
     /// Kernel name.
     pub kernel: String,
@@ -159,11 +159,57 @@ pub struct Launch {
     /// Global offset.
     pub offset: Option<Vec<u64>>,
     /// How often.
-    #[serde(default = "one")]
     pub repeat: u32,
     /// Arguments.
-    #[serde(default)]
     pub args: Vec<BTreeMap<String, Value>>,
+}
+
+/// A launch as it stands in a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LaunchText {
+    kernel: String,
+    global: Option<Vec<u64>>,
+    local: Option<Vec<u64>>,
+    /// Work-groups, in the place of `global`.
+    grid: Option<Vec<u64>>,
+    /// Work-items of a work-group, in the place of `local`.
+    block: Option<Vec<u64>>,
+    /// Bytes of work-group memory whose size the launch says: the last argument.
+    shared: Option<u32>,
+    offset: Option<Vec<u64>>,
+    #[serde(default = "one")]
+    repeat: u32,
+    #[serde(default)]
+    args: Vec<BTreeMap<String, Value>>,
+}
+
+impl TryFrom<LaunchText> for Launch {
+    type Error = String;
+
+    fn try_from(text: LaunchText) -> Result<Launch, String> {
+        let LaunchText { kernel, global, local, grid, block, shared, offset, repeat, mut args } = text;
+        let (global, local) = match (global, grid, block) {
+            (Some(global), None, None) => (global, local),
+            (None, Some(grid), Some(block)) if local.is_none() => of_grid(&grid, &block)?,
+            (None, None, None) => return Err("missing field `global` (or `grid` and `block`)".into()),
+            _ => return Err("sizes are either `global` and `local`, or `grid` and `block`".into()),
+        };
+        args.extend(shared.map(|bytes| BTreeMap::from([("local".to_string(), bytes.into())])));
+        Ok(Launch { kernel, global, local, offset, repeat, args })
+    }
+}
+
+/// Global and work-group size of a grid of blocks; the shorter list of the two goes on with ones.
+fn of_grid(grid: &[u64], block: &[u64]) -> Result<(Vec<u64>, Option<Vec<u64>>), String> {
+    let dimensions = grid.len().max(block.len());
+    let size = |list: &[u64], d: usize| list.get(d).copied().unwrap_or(1);
+    let total = |d| {
+        let items = size(grid, d).checked_mul(size(block, d));
+        items.ok_or_else(|| format!("grid[{d}] times block[{d}] reaches beyond 2^32 - 1"))
+    };
+    let global = (0..dimensions).map(total).collect::<Result<_, _>>()?;
+    Ok((global, Some((0..dimensions).map(|d| size(block, d)).collect())))
 }
 
 fn one() -> u32 {

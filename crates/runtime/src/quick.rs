@@ -14,9 +14,15 @@ pub struct Quick {
     /// Kernel name.
     pub kernel: String,
     /// Global size, comma-separated.
-    pub global: String,
+    pub global: Option<String>,
     /// Work-group size.
     pub local: Option<String>,
+    /// Work-groups, in the place of the global size.
+    pub grid: Option<String>,
+    /// Work-group size, where the number of work-groups is given.
+    pub block: Option<String>,
+    /// Bytes of the last argument, which is work-group memory.
+    pub shared: Option<u32>,
     /// Global offset.
     pub offset: Option<String>,
     /// Arguments, in order.
@@ -39,11 +45,15 @@ impl Quick {
         }
         let mut launch = Map::new();
         launch.insert("kernel".into(), self.kernel.as_str().into());
-        launch.insert("global".into(), sizes(&self.global, ',').map_err(|m| format!("--global {}: {m}", self.global))?);
-        for (key, text) in [("local", &self.local), ("offset", &self.offset)] {
+        let (given, blocks) =
+            ([("global", &self.global), ("local", &self.local)], [("grid", &self.grid), ("block", &self.block)]);
+        for (key, text) in given.into_iter().chain(blocks).chain([("offset", &self.offset)]) {
             if let Some(t) = text {
                 launch.insert(key.into(), sizes(t, ',').map_err(|m| format!("--{key} {t}: {m}"))?);
             }
+        }
+        if let Some(bytes) = self.shared {
+            launch.insert("shared".into(), bytes.into());
         }
         launch.insert("args".into(), args.into());
         let case = json!({ "source": self.source, "options": self.options, "buffers": buffers, "launches": [launch] });
@@ -134,11 +144,26 @@ mod tests {
         let quick = Quick {
             source: "k.cl".into(),
             kernel: "k".into(),
-            global: "64,4".into(),
+            global: Some("64,4".into()),
             args: args.iter().map(|a| (*a).to_string()).collect(),
             ..Default::default()
         };
         Case::parse(&quick.case_text()?, "command line", Default::default()).map_err(|e| e.0)
+    }
+
+    #[test]
+    fn a_grid_of_blocks_is_a_global_size() {
+        let launch = |words: Quick| {
+            let quick = Quick { source: "k.cu".into(), kernel: "k".into(), ..words };
+            Case::parse(&quick.case_text()?, "command line", Default::default()).map(|c| c.launches[0].clone()).map_err(|e| e.0)
+        };
+        let given = |grid: &str, block: &str| Quick { grid: Some(grid.into()), block: Some(block.into()), ..Default::default() };
+        let l = launch(Quick { shared: Some(64), ..given("16,4", "8") }).unwrap();
+        assert_eq!((l.global, l.local), (vec![128, 4], Some(vec![8, 1])));
+        assert_eq!(l.args[0]["local"], 64);
+        let both = launch(Quick { global: Some("4".into()), ..given("1", "1") });
+        assert!(both.as_ref().is_err_and(|m| m.contains("either `global` and `local`, or `grid` and `block`")), "{both:?}");
+        assert!(launch(given("18446744073709551615", "2")).is_err_and(|m| m.contains("beyond 2^32")));
     }
 
     #[test]

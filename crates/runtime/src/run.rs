@@ -67,6 +67,9 @@ pub struct Outcome {
     pub simulated: Duration,
     /// Of that, each launch.
     pub launch_times: Vec<Duration>,
+    /// Launches of the case that did not begin, because one before was interrupted
+    /// ([`Statistics::interrupted`] of the total).
+    pub launches_left: usize,
     /// Expectations checked.
     pub checked: usize,
     /// Contents of the buffers after the last launch.
@@ -128,7 +131,8 @@ pub fn run_case(case: &Case, image: &Image, simulator: &Simulator, observer: &mu
 /// not chosen run functionally.
 ///
 /// # Errors
-/// As [`run_case`].
+/// As [`run_case`]. A run that is interrupted, where the options want partial results, ends with what has been
+/// counted so far; its buffers are neither read nor saved nor compared.
 pub fn run_chosen(
     case: &Case,
     image: &Image,
@@ -171,6 +175,11 @@ pub fn run_chosen(
         outcome.printed.add(&launched.printed);
         outcome.total.add(&launched.statistics);
         outcome.launches.push((spec.kernel.clone(), launched.statistics));
+        if outcome.total.interrupted.is_some() {
+            // Buffers hold what nobody expects.
+            outcome.launches_left = case.launches.len() - number - 1;
+            return Ok(outcome);
+        }
     }
     compare(case, buffers, &device.memory, &mut outcome).map_err(RunError::Input)?;
     Ok(outcome)

@@ -29,7 +29,7 @@ use super::memory::DeviceMemory;
 use super::program::{BasicBlock, End, Program};
 use super::progress::WarpWatch;
 use super::residency::residency;
-use super::statistics::Statistics;
+use super::statistics::{Interruption, Statistics};
 use super::touches::{Touch, Touches};
 use super::turns::{Plan, Turns};
 use super::warp::Control;
@@ -527,10 +527,14 @@ fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault
         counts
     });
     let (total, warps) = (all, groups.warps);
-    if let Some((_, fault)) = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
+    let fault = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner());
+    let fault = fault.map(|(_, fault)| fault);
+    let interrupted = fault.as_ref().is_some_and(|fault| run.options.keeps(fault));
+    if let Some(fault) = fault.filter(|_| !interrupted) {
         return Err(Box::new(fault));
     }
     let mut statistics = energy::count(run.launch.program, &counts, run.machine);
+    statistics.interrupted = interrupted.then(Interruption::default);
     statistics.work_items = run.launch.global.iter().map(|g| u64::from(*g)).product();
     statistics.work_groups = total;
     statistics.warps = total * warps as u64;

@@ -20,6 +20,7 @@
 //! - `turns`: diverged lanes that make progress in turn.
 //! - `progress`: proofs that warps wait for others, and that a launch is in a deadlock.
 //! - `check`: data races, uninitialised reads, barriers that not all reach (functional mode).
+//! - `interrupt`: launches that the host ends before their time.
 //! - `timing`: deterministic cycles, stalls, energy; knows no arithmetic. `rename`: shared registers, counted
 //!   and checked.
 //! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
@@ -79,6 +80,7 @@ mod features;
 mod functional;
 pub mod hierarchy;
 pub mod image;
+mod interrupt;
 #[cfg(feature = "jit")]
 mod jit;
 #[cfg(not(feature = "jit"))]
@@ -99,7 +101,6 @@ mod turns;
 mod warp;
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use heddle_isa::surface::SurfaceIds;
 use heddle_object::metadata::{ARGUMENTS_START, Redzone};
@@ -109,9 +110,10 @@ pub use check::races::MAX_ITEMS as MAX_CHECKED_ITEMS;
 pub use exec::banks;
 pub use fault::{Fault, FaultKind};
 pub use hierarchy::Hierarchy;
+pub use interrupt::Interrupt;
 pub use memory::DeviceMemory;
 pub use program::Program;
-pub use statistics::Statistics;
+pub use statistics::{Interruption, Statistics};
 
 /// A kernel launch.
 #[derive(Clone, Debug)]
@@ -164,7 +166,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// The fault of the first faulting work-group (in order of their numbers among those that ran).
     pub fn functional(self) -> Result<Statistics, Box<Fault>> {
-        functional::launch(self)
+        interrupt::partial(self, functional::launch)
     }
 
     /// The launch as a debugger wants it: it executes when it is told to.
@@ -178,7 +180,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// The fault of the first faulting work-group.
     pub fn warming(self, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
-        functional::warming(self, hierarchy)
+        interrupt::partial(self, |simulation| functional::warming(simulation, hierarchy))
     }
 
     /// Runs the launch with cycles and energy. The hierarchy keeps what L2 holds from launch to launch.
@@ -186,7 +188,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// The first fault in simulated time.
     pub fn timing(self, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
-        timing::launch(self, hierarchy)
+        interrupt::partial(self, |simulation| timing::launch(simulation, hierarchy))
     }
 }
 
@@ -376,32 +378,9 @@ pub struct Options {
     pub sample: Option<u32>,
     /// What ends a launch before its time, as a fault.
     pub interrupt: Option<Interrupt>,
-}
-
-/// A wish of the host that launches end, which a handler of signals can express: a counter that moves on.
-#[derive(Clone, Copy, Debug)]
-pub struct Interrupt {
-    counter: &'static AtomicU64,
-    before: u64,
-}
-
-impl Interrupt {
-    /// Ends what begins now when the counter moves on from the value it has.
-    pub fn by(counter: &'static AtomicU64) -> Interrupt {
-        Interrupt { counter, before: counter.load(Ordering::Relaxed) }
-    }
-
-    /// Whether it has.
-    pub fn requested(&self) -> bool {
-        self.counter.load(Ordering::Relaxed) != self.before
-    }
-}
-
-impl Options {
-    /// The fault of a launch that its host has interrupted, if it has.
-    fn interrupted(&self, launch: &Launch) -> Option<Box<Fault>> {
-        self.interrupt.filter(Interrupt::requested).map(|_| Box::new(Fault::interrupted(&launch.program.header.name)))
-    }
+    /// An interrupted launch is no fault: its statistics are what has been counted, and say how far it was
+    /// ([`Statistics::interrupted`]).
+    pub partial: bool,
 }
 
 /// A write of the host to memory it shares with the device.
@@ -435,6 +414,7 @@ impl Default for Options {
             warm: false,
             sample: None,
             interrupt: None,
+            partial: false,
         }
     }
 }

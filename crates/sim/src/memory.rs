@@ -57,6 +57,24 @@ pub struct Allocation {
     pub system: bool,
     /// The host's own memory, lent for a launch; else the device's.
     pub lent: bool,
+    /// Where the host has the bytes, if the device's address does not say it ([`DeviceMemory::lend_cached`]).
+    elsewhere: Option<HostAddress>,
+}
+
+/// A host address that threads may share.
+#[derive(Clone, Copy, Debug)]
+struct HostAddress(*mut u8);
+
+// SAFETY: a number, until an unsafe block follows it.
+unsafe impl Send for HostAddress {}
+// SAFETY: as above.
+unsafe impl Sync for HostAddress {}
+
+impl Allocation {
+    /// The device's own, or memory that is lent at its host address.
+    fn new(name: &str, address: u64, bytes: u64, lent: bool) -> Allocation {
+        Allocation { name: name.into(), address, bytes, variable: false, system: false, lent, elsewhere: None }
+    }
 }
 
 impl Allocation {
@@ -330,9 +348,8 @@ impl DeviceMemory {
     }
 
     /// Lends memory of the host to launches in functional mode, until it is given back; returns its device address. None of
-    /// it is copied. (Timing mode wants memory that is the device's: its caches hold whole lines, and simulated time depends
-    /// on addresses.) `None`: the memory cannot be lent, because it moves, is not aligned to 16 bytes, lies below that of the
-    /// device, or overlaps an allocation.
+    /// it is copied. (Simulated time depends on addresses: timing mode has [`DeviceMemory::lend_cached`].) `None`: the memory
+    /// cannot be lent, because it moves, is not aligned to 16 bytes, lies below that of the device, or overlaps an allocation.
     ///
     /// # Safety
     /// The bytes from `start` on may be read and written until they are given back, and only as a launch does: see the
@@ -348,13 +365,37 @@ impl DeviceMemory {
         if above < self.region.bytes as u64 || bytes == 0 || address % LENT_ALIGN != 0 || !before || !after {
             return None;
         }
-        self.allocations.insert(i, Allocation { name: name.into(), address, bytes, variable: false, system: false, lent: true });
+        self.allocations.insert(i, Allocation::new(name, address, bytes, true));
         Some(address)
+    }
+
+    /// Lends memory of the host to launches in timing mode, until it is freed ([`DeviceMemory::free`]); returns its device
+    /// address, which is the one that [`DeviceMemory::allocate`] would give. None of it is copied: the memory hierarchy, through
+    /// which all accesses of timing mode go, looks up where the bytes are when it misses L2. Launches without timing do not
+    /// look, so they must not run meanwhile ([`DeviceMemory::wants_timing`]).
+    ///
+    /// # Safety
+    /// As for [`DeviceMemory::lend`].
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]: there are no addresses left for it.
+    pub unsafe fn lend_cached(&mut self, name: &str, start: *mut u8, bytes: u64) -> Result<u64, OutOfMemory> {
+        let address = self.allocate(name, bytes)?;
+        let i = self.allocations.partition_point(|a| a.address < address);
+        if let Some(a) = self.allocations.get_mut(i).filter(|_| bytes > 0) {
+            (a.lent, a.elsewhere) = (true, Some(HostAddress(start)));
+        }
+        Ok(address)
+    }
+
+    /// Whether memory is lent that only launches in timing mode find.
+    pub fn wants_timing(&self) -> bool {
+        self.allocations.iter().any(|a| a.elsewhere.is_some())
     }
 
     /// Gives back memory that was lent, by its device address. False if there is none.
     pub fn give_back(&mut self, address: u64) -> bool {
-        let i = self.allocations.iter().position(|a| a.lent && a.address == address);
+        let i = self.allocations.iter().position(|a| a.lent && a.elsewhere.is_none() && a.address == address);
         i.is_some_and(|i| self.allocations.remove(i).lent)
     }
 
@@ -398,7 +439,7 @@ impl DeviceMemory {
             Some(last) if last.address > address => self.allocations.partition_point(|a| a.address < address),
             _ => self.allocations.len(),
         };
-        self.allocations.insert(i, Allocation { name: name.into(), address, bytes, variable: false, system: false, lent: false });
+        self.allocations.insert(i, Allocation::new(name, address, bytes, false));
         Ok(address)
     }
 
@@ -430,19 +471,25 @@ impl DeviceMemory {
     /// are used again. False if there is none.
     pub fn free(&mut self, address: u64) -> bool {
         let i = self.allocations.partition_point(|a| a.address < address);
+        let start = address.wrapping_sub(self.base);
         let bytes = match self.divided.remove(&address) {
             Some(bytes) => {
                 let parts = self.allocations[i..].partition_point(|a| a.address < address + bytes);
                 self.allocations.drain(i..i + parts);
+                self.region.clear(start, bytes);
                 bytes
             }
             None => match self.allocations.get(i) {
-                Some(a) if a.address == address && !a.lent && self.whole(address).is_none() => self.allocations.remove(i).bytes,
+                Some(a) if a.address == address && a.lent == a.elsewhere.is_some() && self.whole(address).is_none() => {
+                    let Allocation { bytes, elsewhere, .. } = self.allocations.remove(i);
+                    if elsewhere.is_none() {
+                        self.region.clear(start, bytes);
+                    }
+                    bytes
+                }
                 _ => return false,
             },
         };
-        let start = address - self.base;
-        self.region.clear(start, bytes);
         self.taken -= bytes + GAP;
         let (start, end) = self.free.join(start, start + self.extent(bytes).unwrap_or(bytes));
         match end == self.used {
@@ -474,12 +521,9 @@ impl DeviceMemory {
         let Some(i) = self.allocations.iter().position(|a| a.address == address) else { return };
         let bytes = self.allocations[i].bytes;
         let part = |v: &Variable| Allocation {
-            name: v.name.clone(),
-            address: address + u64::from(v.start),
-            bytes: v.bytes.into(),
             variable: true,
             system: self.allocations[i].system,
-            lent: false,
+            ..Allocation::new(&v.name, address + u64::from(v.start), v.bytes.into(), false)
         };
         let parts: Vec<Allocation> = variables.iter().map(part).collect();
         self.allocations.splice(i..=i, parts);
@@ -495,7 +539,7 @@ impl DeviceMemory {
 
     fn grow(&mut self, needed: usize) {
         let region = Region::grown(needed.max(self.region.bytes * 2).next_multiple_of(4096));
-        for a in &self.allocations {
+        for a in self.allocations.iter().filter(|a| a.elsewhere.is_none()) {
             let offset = (a.address - self.base) as usize;
             // SAFETY: the allocation lies inside the old storage and, as `needed` covers all of them, inside
             // the new one; these do not overlap.
@@ -506,10 +550,29 @@ impl DeviceMemory {
         self.region = region;
     }
 
-    /// Host pointer to a device address. Only meaningful inside an allocation.
+    /// Host pointer to a device address. Only meaningful inside an allocation, of memory that is not lent to timing mode.
     #[inline(always)]
     pub fn host(&self, address: u64) -> *mut u8 {
         self.region.pointer.wrapping_add(address.wrapping_sub(self.base) as usize)
+    }
+
+    /// Host pointer to an address in an allocation, whichever it is.
+    pub fn host_in(&self, allocation: &Allocation, address: u64) -> *mut u8 {
+        match allocation.elsewhere {
+            Some(HostAddress(start)) => start.wrapping_add((address - allocation.address) as usize),
+            None => self.host(address),
+        }
+    }
+
+    /// Copies bytes of a line; zeros for those behind the allocation's end.
+    pub(crate) fn copy_line(&self, address: u64, to: &mut [u8]) {
+        let mut there = 0;
+        if let Some(found) = self.find(address, 0) {
+            there = ((found.end() - address) as usize).min(to.len());
+            // SAFETY: so many bytes are in the allocation, of which nobody holds a reference, and `to` is the caller's.
+            unsafe { std::ptr::copy_nonoverlapping(self.host_in(found, address), to.as_mut_ptr(), there) };
+        }
+        to[there..].fill(0);
     }
 
     /// The allocation that contains `address .. address + bytes`.
@@ -546,30 +609,28 @@ impl DeviceMemory {
     /// Writes bytes into an allocation; false if they do not fit one.
     #[must_use]
     pub fn write(&mut self, address: u64, data: &[u8]) -> bool {
-        if self.find(address, data.len() as u64).is_none() {
-            return data.is_empty();
-        }
+        let Some(found) = self.find(address, data.len() as u64) else { return data.is_empty() };
         // SAFETY: `find` says that the bytes lie inside an allocation; the memory is borrowed exclusively, so
         // `data` is not part of it.
-        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host_in(found, address), data.len()) };
         true
     }
 
     /// Writes bytes while a launch runs, as a host that shares the memory does. Nothing happens if they do not fit an allocation.
     pub fn write_shared(&self, address: u64, data: &[u8]) {
-        if self.find(address, data.len() as u64).is_some() {
+        if let Some(found) = self.find(address, data.len() as u64) {
             // SAFETY: `find` says that the bytes lie inside an allocation, of which nobody holds a reference;
             // see the module's documentation on sharing.
-            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host(address), data.len()) };
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host_in(found, address), data.len()) };
         }
     }
 
     /// Reads bytes of an allocation; `None` if they are not all of one.
     pub fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
-        self.find(address, bytes as u64)?;
+        let found = self.find(address, bytes as u64)?;
         let mut data = vec![0; bytes];
         // SAFETY: `find` says that the bytes lie inside an allocation, and `data` is a vector of as many.
-        unsafe { std::ptr::copy_nonoverlapping(self.host(address), data.as_mut_ptr(), bytes) };
+        unsafe { std::ptr::copy_nonoverlapping(self.host_in(found, address), data.as_mut_ptr(), bytes) };
         Some(data)
     }
 }

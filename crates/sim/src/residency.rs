@@ -77,9 +77,9 @@ pub fn held(resident: u32, limit: &str, total: u64, machine: &Machine) -> (u64, 
 }
 
 /// How many work-groups an SM with renaming holds (REN-2): it starts with those whose greatest demand is
-/// served at once. When for the time of a memory access the pool could have served another group's greatest
-/// demand beside the oldest group's reserve, it admits one more; when warps have starved for most of that
-/// time, the next group that ends is not replaced.
+/// served at once. When for [`ACCESSES`] times a memory access the pool could have served another group's
+/// greatest demand beside the oldest group's reserve, it admits one more; when warps have starved for most of
+/// that time, the next group that ends is not replaced.
 pub struct Admission {
     /// Time observed at once, cycles.
     window: u64,
@@ -98,7 +98,7 @@ pub struct Admission {
 impl Admission {
     /// At launch, with all `registers` of the SM free.
     pub fn new(guaranteed: u32, registers: u32, machine: &Machine) -> Self {
-        let window = u64::from(machine.memory.far_latency()).max(1);
+        let window = ACCESSES * u64::from(machine.memory.far_latency()).max(1);
         Admission { window, guaranteed, target: guaranteed, until: window, least_free: registers, starved: 0 }
     }
 
@@ -127,6 +127,11 @@ impl Admission {
         (self.until, self.least_free, self.starved) = (now + self.window, free, 0);
     }
 }
+
+/// Memory accesses in the time that [`Admission`] observes. One is too short: while the first warps all wait for
+/// their first loads, every register is free, and an SM that fills with groups then has warps in their phases of
+/// many registers starve each other until groups end (by measurement: 4 to 16 are alike).
+const ACCESSES: u64 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -189,9 +194,10 @@ mod tests {
         assert_eq!(of(1), (1, "the launch, which has only 1 work-group".to_string()));
     }
 
-    /// Two groups guaranteed, 50 registers, 100 cycles observed at once; another group may come to need 20.
+    /// Two groups guaranteed, 50 registers, 100 cycles observed at once (four accesses of 25); another group may
+    /// come to need 20.
     fn admission() -> Admission {
-        let memory = ["data.latency=10", "network.latency=15", "l2.latency=20", "dram.row-hit=40"];
+        let memory = ["data.latency=3", "network.latency=4", "l2.latency=4", "dram.row-hit=10"];
         Admission::new(2, 50, &heddle_target::testing::mixed(&memory.map(|m| format!("memory.{m}"))))
     }
 

@@ -581,6 +581,15 @@ fn none(count: &u64) -> bool {
     *count == 0
 }
 
+/// How far a launch was that was interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interruption {
+    /// Work-groups of the launch.
+    pub work_groups: u64,
+    /// Those of them that had ended, at least.
+    pub ended: u64,
+}
+
 /// Statistics of a launch (or of several added up).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
@@ -618,6 +627,10 @@ pub struct Statistics {
     /// What of `energy_pj` is static, by component.
     #[serde(default)]
     pub static_pj: BTreeMap<String, f64>,
+    /// Of a launch that was interrupted, how far it was; then the other figures are partial: sizes are those of the
+    /// whole launch, instructions those of the blocks that warps had entered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Interruption>,
     /// Each block of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub blocks: Vec<BlockProfile>,
@@ -648,6 +661,8 @@ impl Statistics {
         self.lane_instructions += other.lane_instructions;
         self.copies += other.copies;
         self.divergent_branches += other.divergent_branches;
+        // A program's launches end with the one that is interrupted.
+        self.interrupted = self.interrupted.or(other.interrupted);
         self.turns += other.turns;
         for (class, n) in &other.classes {
             *self.classes.entry(class.clone()).or_default() += n;

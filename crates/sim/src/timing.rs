@@ -35,13 +35,14 @@ use super::exec::prepare;
 use super::fault::Fault;
 use super::hierarchy::Hierarchy;
 use super::residency::{Residency, held, residency};
-use super::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
+use super::statistics::{HierarchyStatistics, Interruption, Statistics, TimingStatistics};
 use super::trace::Recording;
 use super::turns::Plan;
 use super::{Simulation, energy, static_power};
 use heddle_isa::{Inst, MemorySpace};
 use heddle_target::DramScheduler;
 use port_plan::PortPlan;
+use rounds::Finished;
 use sampling::Sampler;
 use sm::{GroupPlan, LaunchContext, Totals};
 use sm_cluster::SmCluster;
@@ -74,22 +75,27 @@ fn simulate<const N: usize, const W: usize>(run: Simulation, hierarchy: &mut Hie
     let numbers = |i: usize| i * shared..((i + 1) * shared).min(sms);
     let clusters = hierarchy.clusters.iter().enumerate();
     let clusters = clusters.map(|(i, caches)| SmCluster::<N, W>::new(caches, numbers(i), &context)).collect();
-    let clusters = rounds::run(clusters, &mut hierarchy.lower, &context)?;
+    let Finished { clusters, interrupted } = rounds::run(clusters, &mut hierarchy.lower, &context)?;
     let sms: Vec<_> = clusters.into_iter().flat_map(|c| c.sms).collect();
     let mut totals = Totals::new(launch.program, known);
     sms.iter().for_each(|sm| totals.add(sm, machine.launch_cycles.into()));
-    totals.cycles += u64::from(machine.end_cycles);
-    let sample = totals.extrapolate(&context);
+    totals.cycles += if interrupted { 0 } else { u64::from(machine.end_cycles) };
+    // What was timed of an interrupted launch says nothing of the rest.
+    let sample = if interrupted { None } else { totals.extrapolate(&context) };
     totals.multiply_out(&context);
     let recording = Recording::new(sms.into_iter().map(|sm| sm.recorder), totals.cycles);
     totals.timing.recordings.extend(recording.map(Arc::new));
     let warmed = hierarchy.warmed_bytes();
+    if interrupted {
+        hierarchy.abandon(memory);
+    }
     let mut counted = hierarchy.finish(memory);
     if let Some(factor) = sample {
         counted.extrapolate(factor, warmed, machine.memory.sector_bytes.into());
     }
     let hierarchy = HierarchyStatistics { latencies: totals.timing.hierarchy.latencies, ..counted };
-    Ok(statistics(&context, totals, hierarchy))
+    let statistics = statistics(&context, totals, hierarchy);
+    Ok(Statistics { interrupted: interrupted.then(Interruption::default), ..statistics })
 }
 
 impl<'a, const N: usize> LaunchContext<'a, N> {

@@ -7,6 +7,7 @@ use heddle_sim::{DeviceMemory, FaultKind, Hierarchy, Interrupt, Jit, Launch, Opt
 use heddle_target::Machine;
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
+static WISH: AtomicU64 = AtomicU64::new(0);
 
 const HEAD: &str = concat!(
     r#".object {"version":1,"machine":"heddle","clusters":2,"kernels":[],"data_relocations":[],"data_align":1}"#,
@@ -51,6 +52,39 @@ fn launches_end_when_the_host_wants_it() {
             assert_eq!(text, "interrupted; memory holds what the launch had written\n  in kernel `forever`");
             signal.join().unwrap();
         }
+    }
+}
+
+#[test]
+fn what_was_counted_by_then_is_kept() {
+    let body = "  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  cmp.lt.u32 s1, s0, 3\n  bras s1, L0\n  exit\n";
+    let machine = Machine::default_machine();
+    let image = heddle_object::asm::assemble(&format!("{HEAD}{body}")).unwrap();
+    let program = Program::from_image(&image, 0, &machine).unwrap();
+    let memory = DeviceMemory::new(1 << 20);
+    let launch = Launch::new(&program, [1 << 31, 1, 1], [64, 1, 1]);
+    for (timing, jit, in_turns) in
+        [(false, Jit::Always, false), (false, Jit::Never, false), (true, Jit::Auto, false), (true, Jit::Auto, true)]
+    {
+        let interrupt = Some(Interrupt::by(&WISH));
+        let options = Options { interrupt, partial: true, jit, in_turns, ..Options::default() };
+        // As soon as some work-groups have ended.
+        let progress = |_| {
+            WISH.fetch_add(1, Ordering::Relaxed);
+        };
+        let simulation = Simulation { progress: &progress, ..Simulation::new(&launch, &memory, &machine, &options) };
+        let statistics = match timing {
+            false => simulation.functional(),
+            true => simulation.timing(&mut Hierarchy::new(&machine)),
+        };
+        let statistics = statistics.unwrap();
+        let how_far = statistics.interrupted.unwrap();
+        assert!(how_far.work_groups == 1 << 25 && how_far.ended > 0 && how_far.ended < 1 << 22, "{how_far:?}");
+        // Two warps a group, each of which executes eight instructions.
+        assert!(statistics.instructions >= 16 * how_far.ended, "{how_far:?} {}", statistics.instructions);
+        assert!(statistics.instructions < 16 << 23, "{how_far:?} {}", statistics.instructions);
+        let cycles = statistics.timing.map(|t| t.cycles);
+        assert_eq!(cycles.is_some_and(|c| c > 8), timing, "{cycles:?}");
     }
 }
 

@@ -58,6 +58,12 @@ pub fn string(operand: Value) -> Vec<u8> {
 
 /// The nodes of a module's named metadata, each as its strings; what is no string is an empty one.
 pub fn named(module: &Module, name: &str) -> Vec<Vec<Vec<u8>>> {
+    let strings = |node: Vec<Option<Value>>| node.into_iter().map(|o| o.map(string).unwrap_or_default()).collect();
+    named_operands(module, name).into_iter().map(strings).collect()
+}
+
+/// The nodes of a module's named metadata, each as its operands.
+pub fn named_operands(module: &Module, name: &str) -> Vec<Vec<Option<Value>>> {
     let name = CString::new(name).unwrap_or_default();
     // SAFETY: reads metadata of a live module; LLVM writes as many nodes as it has counted.
     let nodes = unsafe {
@@ -66,8 +72,7 @@ pub fn named(module: &Module, name: &str) -> Vec<Vec<Vec<u8>>> {
         LLVMGetNamedMetadataOperands(module.as_mut_ptr(), name.as_ptr(), nodes.as_mut_ptr());
         nodes
     };
-    let strings = |node| operands(node).into_iter().map(|o| o.map(string).unwrap_or_default()).collect();
-    nodes.into_iter().map(strings).collect()
+    nodes.into_iter().map(operands).collect()
 }
 
 /// Whether metadata of a kind are attached to an instruction.

@@ -14,6 +14,7 @@ pub mod link;
 pub mod llvm_passes;
 pub mod metadata;
 pub mod selection;
+pub(crate) mod signature;
 pub mod types;
 pub mod value;
 

@@ -31,6 +31,16 @@ pub struct SourcePosition {
     pub column: u32,
 }
 
+impl SourcePosition {
+    /// Writes it as it stands before a message, `file:1:2: `; nothing if it is not known.
+    pub(crate) fn write_before(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        if self.line == 0 {
+            return Ok(());
+        }
+        write!(f, "{}:{}:{}: ", self.file, self.line, self.column)
+    }
+}
+
 /// What a value is.
 impl Value {
     /// The value behind one of inkwell's.
@@ -60,6 +70,18 @@ impl Value {
     pub fn is_global_variable(self) -> bool {
         // SAFETY: a live value.
         unsafe { !LLVMIsAGlobalVariable(self.0).is_null() }
+    }
+
+    /// Whether it is a function.
+    pub fn is_function(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !LLVMIsAFunction(self.0).is_null() }
+    }
+
+    /// Whether it is a global without a definition.
+    pub fn is_declaration(self) -> bool {
+        // SAFETY: a live global.
+        unsafe { LLVMIsDeclaration(self.0) != 0 }
     }
 
     /// Whether it is `undef` or `poison`.

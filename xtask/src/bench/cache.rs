@@ -15,6 +15,9 @@ const SIZES: [u32; 4] = [16, 32, 64, 128];
 const POLICIES: [&str; 3] = ["analysis", "ca", "cg"];
 /// Kernels that mix streams with data that is used again.
 const MIXED: [&str; 7] = ["matvec", "row_dot", "kmeans_assign", "conv_stream", "gather_table", "table_rows", "spmv_ell"];
+/// Kernels whose resident warps come back to more lines than a data L1 of the default size holds: rows per lane.
+const THRASHING: [&str; 8] =
+    ["atax", "gemv_four_rows", "gemv_rows", "gesummv_rows", "kmeans_rows", "rank_k_rows", "spmv_long_rows", "syr2k"];
 /// Kernels that touch everything once.
 const STREAMING: [&str; 3] = ["saxpy", "vectoradd_pitch", "black_scholes"];
 /// A quarter of the default machine, which the workloads fill.
@@ -50,33 +53,41 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
     for ((name, point, ..), result) in runs.iter().zip(results) {
         all.entry(name).or_default().insert(point, result);
     }
-    let mut table = Table::new(
-        ["kernel".to_string()]
-            .into_iter()
-            .chain(SIZES.map(|s| format!("{s} KiB")))
-            .chain(["data L1 hits, %", "L2 hits, %", "DRAM, KiB"].map(String::from)),
-    );
+    let table_of = |kernels: &str| {
+        let sizes = SIZES.map(|s| format!("{s} KiB"));
+        let rates = ["data L1 hits, %", "L2 hits, %", "DRAM, KiB"].map(String::from);
+        Table::new([kernels.to_string()].into_iter().chain(sizes).chain(rates))
+    };
+    let (mut thrashing, mut table) = (table_of("thrashing kernel"), table_of("other kernel"));
     for (name, points) in &all {
         let row = measures(name, points);
-        table.row(shown(name, &row));
+        let of = if THRASHING.contains(name) { &mut thrashing } else { &mut table };
+        of.row(shown(name, &row));
         report.kernels.insert((*name).to_string(), row);
     }
-    report.tables.push(table);
+    report.tables.extend([thrashing, table]);
     let column = |name: &str| -> Vec<f64> {
         let of = |row: &BTreeMap<String, f64>| -> Vec<f64> {
             row.iter().filter(|(key, _)| key.as_str() == name || key.ends_with(&format!(".{name}"))).map(|(_, v)| *v).collect()
         };
         report.kernels.values().flat_map(of).collect()
     };
-    let of_mixed: Vec<f64> = (MIXED.iter().filter_map(|name| report.kernels.get(*name)))
-        .flat_map(|row| SIZES.map(|s| row[&format!("{s}.cycles_over_best")]))
-        .collect();
+    let over_best = |chosen: &dyn Fn(&str) -> bool| -> Vec<f64> {
+        (report.kernels.iter().filter(|(name, _)| chosen(name.as_str())))
+            .flat_map(|(_, row)| SIZES.map(|s| row[&format!("{s}.cycles_over_best")]))
+            .collect()
+    };
+    let of_mixed = over_best(&|name| MIXED.contains(&name));
+    let of_thrashing = over_best(&|name| THRASHING.contains(&name));
+    let of_others = over_best(&|name| !THRASHING.contains(&name));
     let ratios = column("cycles_over_best");
     let figures = [
+        ("cycles_saved.geomean_thrashing", 1.0 - geomean(&of_thrashing)),
+        ("cycles_ratio.max_thrashing", largest(&of_thrashing)),
+        ("cycles_ratio.max_others", largest(&of_others)),
         ("cycles_saved.geomean_mixed", 1.0 - geomean(&of_mixed)),
         ("cycles_saved.geomean_mixed_over_ca", 1.0 - geomean(&column("cycles_over_ca"))),
         ("cycles_saved.geomean_mixed_over_cg", 1.0 - geomean(&column("cycles_over_cg"))),
-        ("cycles_ratio.max", largest(&ratios)),
         ("cycles_ratio.geomean", geomean(&ratios)),
         ("energy_ratio.geomean", geomean(&column("energy_over_best"))),
         ("dram_over_compulsory.streaming", geomean(&column("dram_over_compulsory"))),

@@ -84,6 +84,8 @@ fn word_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
         LLVMSub => (Op::Sub, Type::B32, a, b),
         LLVMMul => (Op::Mul, Type::B32, a, b),
         LLVMAnd => (Op::And, Type::B32, a, b),
+        // A sum, which addresses take apart.
+        LLVMOr if i.is_disjoint() => (Op::Add, Type::B32, a, b),
         LLVMOr => (Op::Or, Type::B32, a, b),
         LLVMXor => (Op::Xor, Type::B32, a, b),
         LLVMShl => (Op::Shl, Type::B32, a, ext(s, vb, b, false)),
@@ -201,6 +203,7 @@ fn low_version(s: &mut Selector, i: Value) {
         LLVMSub => Op::Sub,
         LLVMMul => Op::Mul,
         LLVMAnd => Op::And,
+        LLVMOr if i.is_disjoint() => Op::Add,
         LLVMOr => Op::Or,
         LLVMXor => Op::Xor,
         LLVMShl if constants::sign_extended(b).is_some_and(|s| (0..32).contains(&s)) => Op::Shl,

@@ -40,10 +40,12 @@ pub unsafe extern "C" fn clCreateKernelsInProgram(
         let Some(loaded) = program.executable() else {
             return fail(CL_INVALID_PROGRAM_EXECUTABLE, "the program is not built");
         };
-        let count = loaded.image.metadata.kernels.len();
+        let all = loaded.image.metadata.kernels.iter().enumerate();
+        let numbers: Vec<usize> = all.filter(|(_, k)| !k.is_initializer()).map(|(number, _)| number).collect();
+        let count = numbers.len();
         if !kernels.is_null() {
             ensure(num_kernels as usize >= count, CL_INVALID_VALUE, "num_kernels is below the program's kernels")?;
-            for number in 0..count {
+            for number in numbers {
                 let kernel = Kernel::new(program.clone(), loaded.clone(), number);
                 kernels.add(number).write_unaligned(object::give(Object::new(kernel)));
             }

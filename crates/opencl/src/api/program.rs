@@ -316,10 +316,10 @@ pub unsafe extern "C" fn clGetProgramInfo(
             CL_PROGRAM_IL => Answer::empty(),
             CL_PROGRAM_BINARY_SIZES => Answer::of(binary(&state.content).len()),
             CL_PROGRAM_BINARIES => return put_binaries(&binary(&state.content), param_value_size, param_value, room),
-            CL_PROGRAM_NUM_KERNELS => Answer::of(executable()?.image.metadata.kernels.len()),
+            CL_PROGRAM_NUM_KERNELS => Answer::of(executable()?.image.metadata.launchable().count()),
             CL_PROGRAM_KERNEL_NAMES => {
                 let loaded = executable()?;
-                let names: Vec<&str> = loaded.image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
+                let names: Vec<&str> = loaded.image.metadata.launchable().map(|k| k.name.as_str()).collect();
                 Answer::text(&names.join(";"))
             }
             CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => Answer::truth(false),

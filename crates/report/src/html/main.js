@@ -3,7 +3,8 @@
 
 function header() {
   const m = data.machine;
-  const verdict = data.checked === 0 ? make('span', { class: 'badge soft' }, 'nothing compared')
+  const verdict = data.partial ? make('span', { class: 'badge bad' }, 'partial: interrupted')
+    : data.checked === 0 ? make('span', { class: 'badge soft' }, 'nothing compared')
     : data.passed ? make('span', { class: 'badge good' }, `✓ ${data.checked} ${data.checked === 1 ? 'buffer' : 'buffers'} as expected`)
       : make('span', { class: 'badge bad' }, `✕ ${data.mismatches.length} of ${data.checked} buffers differ`);
   const names = [...new Set(data.launches.map(l => l.kernel))];
@@ -12,6 +13,7 @@ function header() {
     make('div', { class: 'head' }, make('h1', {}, data.title), verdict),
     make('p', { class: 'soft' }, `${names.length === 1 ? 'kernel' : 'kernels'} ${names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''} from ${data.source} · ${data.mode} mode on machine ${m.name}: ${m.sms} SMs, warps of ${m.warp_size}, ${m.clusters.length} clusters, ${m.clock_mhz} MHz`),
     make('p', { class: 'command soft' }, make('code', {}, data.command)),
+    data.partial ? make('p', { class: 'failures' }, data.partial) : null,
     data.mismatches.length ? make('ul', { class: 'failures' }, data.mismatches.map(([b, why]) => make('li', {}, `buffer ${b}: ${why}`))) : null);
 }
 

@@ -151,6 +151,10 @@ impl<'a> Chooser<'a> {
             self.behind |= !timed && !warm;
             let request = Request { spec: &once, ..*request };
             let mut launched = device.launch(self.image, &request, &Simulator { mode, ..*simulator }, observer)?;
+            let interrupted = launched.statistics.interrupted.is_some();
+            if interrupted {
+                self.alike = None;
+            }
             if let Some((alike, hash)) = self.alike.as_mut().zip(hash.as_deref()).filter(|_| picked) {
                 match timed {
                     true => alike.timed(hash, &launched.statistics),
@@ -160,6 +164,9 @@ impl<'a> Chooser<'a> {
             all.statistics.add(&launched.statistics);
             all.time += launched.time;
             all.printed.add(&launched.printed);
+            if interrupted {
+                break;
+            }
         }
         Ok(all)
     }

@@ -1,7 +1,7 @@
 //! A device between launches: its memory and caches, the kernels it has loaded, and what the driver does around a launch.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,8 @@ pub struct DeviceState {
     formats: BTreeMap<u64, Arc<[Format]>>,
     /// Addresses of the program-scope data of images, 0 for none.
     data: BTreeMap<u64, u64>,
+    /// Images whose objects of program scope have been constructed.
+    initialized: BTreeSet<u64>,
     /// Where kernels print, once one does.
     print_buffer: Option<printf::Buffer>,
     recorded: Recorded,
@@ -90,6 +92,7 @@ impl DeviceState {
             programs: BTreeMap::new(),
             formats: BTreeMap::new(),
             data: BTreeMap::new(),
+            initialized: BTreeSet::new(),
             print_buffer: None,
             recorded: Recorded::default(),
         }
@@ -113,6 +116,7 @@ impl DeviceState {
     pub fn unload(&mut self, number: u64) {
         self.programs.retain(|(image, _), _| *image != number);
         self.formats.remove(&number);
+        self.initialized.remove(&number);
         if let Some(address) = self.data.remove(&number) {
             self.free(address);
         }
@@ -176,6 +180,10 @@ impl DeviceState {
         let mut ahead = u64::from(self.memory_ahead);
         snapshot.word(&mut ahead);
         self.memory_ahead = ahead != 0;
+        let mut initialized: Vec<u64> = self.initialized.iter().copied().collect();
+        initialized.resize(snapshot.length(initialized.len(), usize::from(u16::MAX)), 0);
+        initialized.iter_mut().for_each(|image| snapshot.word(image));
+        self.initialized = initialized.into_iter().collect();
         self.stale.exchange(snapshot);
         self.hierarchy.exchange(snapshot);
         Ok(())
@@ -193,6 +201,44 @@ impl DeviceState {
         simulator: &Simulator,
         observer: &mut dyn Observer,
     ) -> Result<Launched, RunError> {
+        let straight = simulator.mode == Mode::Functional || simulator.options.sample.is_some();
+        if straight && self.memory.wants_timing() {
+            return Err(RunError::Input("memory is lent to launches in timing mode, of all work-groups".into()));
+        }
+        self.initialize(image, request, simulator)?;
+        self.launch_kernel(image, request, simulator, observer)
+    }
+
+    /// Constructs the objects of program scope of an image, unless it has been done: without timing, as the driver's work.
+    fn initialize(&mut self, image: &Image, request: &Request, simulator: &Simulator) -> Result<(), RunError> {
+        let initializers: Vec<&KernelHeader> = image.metadata.kernels.iter().filter(|k| k.is_initializer()).collect();
+        if initializers.is_empty() || !self.initialized.insert(request.image) {
+            return Ok(());
+        }
+        let options = Options { sample: None, warm: false, record: Default::default(), ..simulator.options.clone() };
+        let simulator = Simulator { mode: Mode::Functional, options: &options, ..*simulator };
+        for header in initializers {
+            let one = || vec![1];
+            let spec = LaunchSpec {
+                kernel: header.name.clone(),
+                global: one(),
+                local: Some(one()),
+                offset: None,
+                repeat: 1,
+                args: Vec::new(),
+            };
+            self.launch_kernel(image, &Request::by_address(&spec, request.image, &[], request.data), &simulator, &mut ())?;
+        }
+        Ok(())
+    }
+
+    fn launch_kernel(
+        &mut self,
+        image: &Image,
+        request: &Request,
+        simulator: &Simulator,
+        observer: &mut dyn Observer,
+    ) -> Result<Launched, RunError> {
         let formats = self.formats(image, request.image).map_err(RunError::Input)?;
         let program = self.program(image, request, simulator.machine).map_err(RunError::Input)?;
         let (launch, accesses) = self.prepare(&program, request, simulator)?;
@@ -201,6 +247,9 @@ impl DeviceState {
             for _ in 0..request.spec.repeat {
                 self.prepare_caches(&accesses, simulator);
                 self.launch_once(&launch, &formats, simulator, observer, &mut launched)?;
+                if launched.statistics.interrupted.is_some() {
+                    break;
+                }
             }
         }
         Ok(launched)
@@ -221,7 +270,7 @@ impl DeviceState {
     fn program(&mut self, image: &Image, request: &Request, machine: &Machine) -> Result<Arc<Program>, String> {
         let name = &request.spec.kernel;
         let kernel = image.kernel(name).ok_or_else(|| {
-            let known: Vec<&str> = image.metadata.kernels.iter().map(|k| k.name.as_str()).collect();
+            let known: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
             format!("no kernel `{name}`; there are: {}", known.join(", "))
         })?;
         Ok(match self.programs.entry((request.image, kernel)) {

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::cache::{Cache, Eviction, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
 use super::deferred::{
-    Arrival, Continuation, Deferred, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
+    Answer, Arrival, Continuation, Deferred, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
 };
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, ReadReply, SectorRead, count_eviction};
@@ -82,11 +82,20 @@ struct CurrentAccess {
     load: Option<Box<PendingLoad>>,
 }
 
+/// Why a load needs a miss register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// It goes past L1.
+    Always,
+    /// L1 has not, and does not wait for, all of these sectors of a line.
+    Sectors(LineNumber, u64),
+}
+
 /// What loads would do that are not performed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Probe {
     /// One needs a miss register.
-    pub misses: bool,
+    pub miss: Option<Miss>,
     /// Enough wait for a line that one of them needs.
     pub full: bool,
 }
@@ -387,7 +396,10 @@ impl ClusterCaches {
             if let Some(probe) = &mut self.probed {
                 let cache = self.sms[access.sm - self.first_sm].of(path);
                 let held = |t: &Transaction| cache.find(t.line).is_some_and(|f| t.sectors & !cache.valid(f) == 0);
-                probe.misses |= policy.l1 == L1Policy::NoCache || !transactions.iter().all(held);
+                probe.miss = probe.miss.or_else(|| match policy.l1 {
+                    L1Policy::NoCache => Some(Miss::Always),
+                    _ => transactions.iter().find(|t| !held(t)).map(|t| Miss::Sectors(t.line, t.sectors)),
+                });
                 if cache.limits_merges() {
                     probe.full |= transactions.iter().any(|t| cache.is_full(t.line, parts, access.now));
                 }
@@ -479,8 +491,20 @@ impl ClusterCaches {
     }
 
     /// The first cycle from which a miss register of an SM's L1 may be free, where none is.
-    pub fn register_free_from(&mut self, sm: usize, path: Path) -> u64 {
-        self.sm(sm).of(path).mshrs.free_from()
+    pub fn register_free_from(&mut self, sm: usize, path: Path, now: u64) -> u64 {
+        self.sm(sm).of(path).mshrs.free_from(now)
+    }
+
+    /// Whether a load still misses that did when it was probed.
+    #[inline]
+    pub fn still_misses(&mut self, sm: usize, path: Path, miss: Miss) -> bool {
+        match miss {
+            Miss::Always => true,
+            Miss::Sectors(line, sectors) => {
+                let cache = self.sm(sm).of(path);
+                cache.find(line).is_none_or(|f| sectors & !cache.valid(f) != 0)
+            }
+        }
     }
 
     /// Loads are only cut into transactions from now on, which are looked at.
@@ -509,8 +533,8 @@ impl ClusterCaches {
                 }
                 Continuation::Combine(ticket, base, parts) => self.deferred.combine(*ticket, *base, parts, sector),
                 Continuation::Miss(sm, path, ticket) => {
-                    let returns = self.deferred.answer(*ticket).ready;
-                    self.sms[*sm].of(*path).mshrs.resolve(returns);
+                    let Answer { not_before, ready, .. } = *self.deferred.answer(*ticket);
+                    self.sms[*sm].of(*path).mshrs.resolve(not_before, ready);
                 }
                 Continuation::Load(load) => self.deferred.complete(load, sector),
                 Continuation::Fetch(..) => {}

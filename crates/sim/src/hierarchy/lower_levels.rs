@@ -470,13 +470,9 @@ impl LowerLevels {
         let bytes = u64::from(count) * size as u64;
         match home {
             Home::Device | Home::System => {
-                let start = memory.host(self.address(line));
                 for run in runs(sectors) {
-                    let to = &mut out[run.start * size..run.end * size];
-                    // SAFETY: `home` found the line's first byte in an allocation; allocations are aligned to
-                    // the longest line and followed by a gap of as much, so the whole line is memory that the
-                    // device owns, and `to` is the caller's.
-                    unsafe { std::ptr::copy_nonoverlapping(start.add(run.start * size), to.as_mut_ptr(), to.len()) };
+                    let start = self.address(line) + (run.start * size) as u64;
+                    memory.copy_line(start, &mut out[run.start * size..run.end * size]);
                 }
             }
             Home::Private => match self.private.get(&line) {
@@ -501,7 +497,10 @@ impl LowerLevels {
     fn store_bytes(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, data: &[u8], mask: &ByteMask) {
         let address = self.address(line);
         let target: *mut u8 = match home {
-            Home::Device | Home::System => memory.host(address),
+            Home::Device | Home::System => match memory.find(address, 0) {
+                Some(found) => memory.host_in(found, address),
+                None => return,
+            },
             Home::Private => self.private.entry(line).or_insert_with(|| Box::new([0; LONGEST_LINE])).as_mut_ptr(),
             Home::Nowhere => return,
         };
@@ -569,9 +568,7 @@ impl LowerLevels {
         let mut slices = std::mem::take(&mut self.slices);
         for (line, bytes) in slices.iter_mut().flat_map(|s| s.cache.clean_lines()) {
             if let Home::Device | Home::System = self.home(memory, line) {
-                let start = memory.host(self.address(line));
-                // SAFETY: as in `fetch`: the whole line is memory that the device owns, and `bytes` is the cache's.
-                unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), bytes.len()) };
+                memory.copy_line(self.address(line), bytes);
             }
         }
         self.slices = slices;

@@ -9,18 +9,20 @@ use std::collections::BinaryHeap;
 pub struct Mshrs {
     /// Cycles at which misses on their way return.
     returns: BinaryHeap<Reverse<u64>>,
-    /// Misses on their way of which it is not known when they return.
-    unknown: usize,
-    /// A cycle before which none of the unknown ones returns.
-    not_before: u64,
+    /// Misses on their way of which it is not known when they return: for each a cycle before which it does not.
+    unknown: Vec<u64>,
     /// How many registers there are.
     capacity: usize,
+    /// None becomes free before this cycle.
+    taken_until: u64,
+    /// Room to find it.
+    cycles: Vec<u64>,
 }
 
 impl Mshrs {
     /// Free registers.
     pub fn new(capacity: u32) -> Mshrs {
-        Mshrs { returns: BinaryHeap::new(), unknown: 0, not_before: u64::MAX, capacity: capacity as usize }
+        Mshrs { returns: BinaryHeap::new(), unknown: Vec::new(), capacity: capacity as usize, taken_until: 0, cycles: Vec::new() }
     }
 
     /// Whether a register is free at a cycle, where those of which it is not known when they return do so later.
@@ -28,7 +30,7 @@ impl Mshrs {
         while self.returns.peek().is_some_and(|Reverse(t)| *t <= now) {
             self.returns.pop();
         }
-        self.returns.len() + self.unknown < self.capacity
+        self.returns.len() + self.unknown.len() < self.capacity
     }
 
     /// A miss takes a register until cycle `returns`.
@@ -39,28 +41,38 @@ impl Mshrs {
 
     /// A miss takes a register until nobody knows when, but not before some cycle.
     pub fn add_unknown(&mut self, not_before: u64) {
-        self.unknown += 1;
-        self.not_before = self.not_before.min(not_before);
+        self.unknown.push(not_before);
     }
 
     /// It is known when a miss of [`Self::add_unknown`] returns.
-    pub fn resolve(&mut self, returns: u64) {
-        self.unknown -= 1;
-        if self.unknown == 0 {
-            self.not_before = u64::MAX;
+    pub fn resolve(&mut self, not_before: u64, returns: u64) {
+        // Most become known in the order in which they were sent; in which order they stand makes no difference.
+        if let Some(at) = self.unknown.iter().position(|n| *n == not_before) {
+            self.unknown.swap_remove(at);
         }
         self.returns.push(Reverse(returns));
     }
 
-    /// The first cycle from which one more may be free: when the first of those that are taken returns, as far as is known.
-    pub fn free_from(&self) -> u64 {
-        self.returns.peek().map_or(u64::MAX, |Reverse(t)| *t).min(self.not_before)
+    /// A cycle before which none is free, where none is at `now`: so many have to return that one is left, as
+    /// early as they may.
+    pub fn free_from(&mut self, now: u64) -> u64 {
+        // What has been added since it was found comes on top, and what has become known returns no earlier.
+        if self.taken_until > now {
+            return self.taken_until;
+        }
+        let Mshrs { returns, unknown, capacity, cycles, .. } = self;
+        cycles.clear();
+        cycles.extend(returns.iter().map(|Reverse(t)| *t).chain(unknown.iter().copied()));
+        let too_many = cycles.len().saturating_sub(*capacity);
+        self.taken_until = if too_many < cycles.len() { *cycles.select_nth_unstable(too_many).1 } else { now };
+        self.taken_until
     }
 
     /// Nothing is on its way.
     pub fn clear(&mut self) {
         self.returns.clear();
-        (self.unknown, self.not_before) = (0, u64::MAX);
+        self.unknown.clear();
+        self.taken_until = 0;
     }
 }
 
@@ -78,7 +90,7 @@ mod tests {
         m.add(120);
         m.add(130);
         assert!(!m.is_any_free(120), "more than there are");
-        m.resolve(110);
+        m.resolve(400, 110);
         assert!(m.is_any_free(120));
     }
 
@@ -87,10 +99,27 @@ mod tests {
         let mut m = Mshrs::new(2);
         m.add(100);
         m.add_unknown(80);
-        assert_eq!(m.free_from(), 80);
-        m.resolve(250);
-        assert_eq!(m.free_from(), 100);
+        assert_eq!(m.free_from(10), 80);
+        m.resolve(80, 250);
+        assert_eq!((m.free_from(79), m.free_from(80)), (80, 100));
         assert!(m.is_any_free(100));
-        assert_eq!(m.free_from(), 250);
+        m.add(300);
+        assert_eq!(m.free_from(100), 250);
+    }
+
+    #[test]
+    fn where_too_many_are_taken_several_have_to_return() {
+        let mut m = Mshrs::new(2);
+        [70, 50, 60].into_iter().for_each(|t| m.add(t));
+        m.add_unknown(55);
+        assert_eq!(m.free_from(0), 60, "50, 55 and 60 leave one");
+        m.add(40);
+        assert_eq!(m.free_from(0), 60, "still not before");
+        assert!(!m.is_any_free(60));
+        m.resolve(55, 65);
+        assert_eq!(m.free_from(60), 65);
+        assert!(!m.is_any_free(64) && m.is_any_free(65));
+        m.clear();
+        assert_eq!(m.free_from(3), 3);
     }
 }

@@ -215,3 +215,28 @@ fn ranges_lie_below_other_memory() {
     let starts: Vec<u64> = devices.iter().map(|d| d.host(BASE_ADDRESS) as u64).collect();
     assert!(starts.iter().all(|s| *s < (&raw const *boxed) as u64), "{starts:x?}");
 }
+
+/// Memory lent to timing mode has the address that an allocation would have, and is read and written in its place.
+#[test]
+fn the_host_lends_memory_to_caches() {
+    for mut memory in [DeviceMemory::new(LIMIT), DeviceMemory::pinned(LIMIT).unwrap()] {
+        let own = memory.allocate("own", 64).unwrap();
+        let mut bytes = vec![7u8; 1000];
+        // SAFETY: `bytes` outlives its use, and only this test accesses it.
+        let address = unsafe { memory.lend_cached("lent", bytes.as_mut_ptr().wrapping_add(1), 900) }.unwrap();
+        assert_eq!(address, own + 512);
+        assert!(memory.wants_timing() && memory.find(address, 900).is_some_and(|a| a.lent));
+        assert!(memory.write(address + 10, &[1; 10]) && memory.read(address + 5, 10) == Some([[7; 5], [1; 5]].concat()));
+        // What moves when it grows is not the host's.
+        let large = memory.allocate("large", 1 << 19).unwrap();
+        assert!(memory.write(large, &[9; 64]) && memory.read(address, 1) == Some(vec![7]));
+        let mut line = [5; 256];
+        memory.copy_line(address + 768, &mut line);
+        assert!(line[..132] == [7; 132] && line[132..] == [0; 124], "nothing behind the end");
+        assert!(!memory.give_back(address) && memory.free(address) && !memory.wants_timing());
+        assert_eq!(bytes.iter().position(|b| *b == 1), Some(11));
+        // Its addresses are used again, and are zero.
+        let again = memory.allocate("again", 900).unwrap();
+        assert_eq!((again, memory.read(again, 900)), (address, Some(vec![0; 900])));
+    }
+}

@@ -146,6 +146,13 @@ impl Drop for EndOnPanic<'_, '_, '_> {
     }
 }
 
+/// Clusters as a launch leaves them.
+pub(super) struct Finished<'a, const N: usize, const W: usize> {
+    pub clusters: Vec<SmCluster<'a, N, W>>,
+    /// The host has interrupted the launch, and wants to know what has been counted.
+    pub interrupted: bool,
+}
+
 /// Simulates clusters until all work-groups have ended.
 ///
 /// # Errors
@@ -154,7 +161,12 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
     mut clusters: Vec<SmCluster<'a, N, W>>,
     lower: &mut Option<Box<LowerLevels>>,
     c: &LaunchContext<'a, N>,
-) -> Result<Vec<SmCluster<'a, N, W>>, Box<Fault>> {
+) -> Result<Finished<'a, N, W>, Box<Fault>> {
+    // An interruption of which nobody wants to know how far it came is a fault like others.
+    let interrupted = |result: Result<(), Box<Fault>>| match result {
+        Err(fault) if c.run.options.keeps(&fault) => Ok(true),
+        result => result.map(|()| false),
+    };
     // From a request to its answer, less what the lines of one access take to be looked up.
     let m = &c.run.machine.memory;
     let way = 2 * u64::from(m.network.latency) + u64::from(m.l2.latency);
@@ -174,8 +186,8 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
     let host = c.run.options.host_writes.iter().peekable();
     // Where nothing can be known ahead, all is done in turns.
     if c.run.options.in_turns && !c.chooses || length == 0 {
-        in_turns(&mut clusters, lower, c, next_group, host)?;
-        return Ok(clusters);
+        let interrupted = interrupted(in_turns(&mut clusters, lower, c, next_group, host))?;
+        return Ok(Finished { clusters, interrupted });
     }
     let clusters: Vec<_> = clusters.into_iter().map(|c| Exclusive(Mutex::new(c))).collect();
     let position = |cluster: &Exclusive<SmCluster<N, W>>| ClusterProgress {
@@ -205,8 +217,9 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         rounds.work(&central, 0);
     });
     let result = central.lock().result.take();
-    result.unwrap_or(Ok(()))?;
-    Ok(clusters.into_iter().map(|c| c.0.into_inner().unwrap_or_else(|e| e.into_inner())).collect())
+    let interrupted = interrupted(result.unwrap_or(Ok(())))?;
+    let clusters = clusters.into_iter().map(|c| c.0.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
+    Ok(Finished { clusters, interrupted })
 }
 
 /// Groups are dealt out in order, one an SM at a time, as hardware dispatchers do. Returns the next one's number.
@@ -479,16 +492,15 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
-            // What the host will still write may be what they wait for.
-            Some((_, Stop::Standstill)) if shared.host.peek().is_some() => {}
-            Some((_, Stop::Standstill)) => {
-                let others = self.clusters.iter().enumerate().filter(|(j, _)| *j != k);
-                let mut others: Vec<_> = others.map(|(_, other)| other.lock()).collect();
+            Some((_, Stop::Standstill)) if shared.host.peek().is_none() => {
+                let mut others: Vec<_> =
+                    self.clusters.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, other)| other.lock()).collect();
                 let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
                 if let Some(fault) = deadlock(all, self.context, shared.next_group) {
                     return Err(fault);
                 }
             }
+            Some((_, Stop::Standstill)) => {}
             Some((_, Stop::OpenCycle(i))) if self.context.chooses => {
                 let until = until.max(now.0 + self.lookahead);
                 cluster.settle_cycle(self.context, i, Limits { until, groups_left });

@@ -122,6 +122,8 @@ struct Candidates<const W: usize> {
     blocked_until: u64,
     /// A warp waits for shared registers.
     starving: bool,
+    /// A load waits for a miss register.
+    missing: bool,
     /// What the schedulers can still issue.
     slots: CycleSlots,
     /// Work-groups that ended.
@@ -200,6 +202,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             others: WarpSet::EMPTY,
             blocked_until: 0,
             starving: false,
+            missing: false,
             slots: CycleSlots::NONE,
             ended: 0,
         };
@@ -364,6 +367,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     && let Some(until) = self.waits_for_register(c, rank)
                 {
                     candidates.blocked_until = candidates.blocked_until.min(until);
+                    candidates.missing = true;
                     continue;
                 }
                 if !direct && self.states.asks_memory.contains(rank) && self.needs_lower_levels(c, rank) {
@@ -431,6 +435,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             others,
             blocked_until: u64::MAX,
             starving: false,
+            missing: false,
             slots: self.schedulers.slots(),
             ended: 0,
         };
@@ -443,7 +448,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if self.cycle.phase != Phase::Open {
             return true;
         }
-        let Candidates { blocked_until, starving, .. } = self.cycle.candidates;
+        let Candidates { blocked_until, starving, missing, .. } = self.cycle.candidates;
         let (issued, now) = (self.cycle.issued, self.time);
         // Ready warps go on when their unit is free, or when an issue may have released registers.
         let mut next = self.wheel.least().min(blocked_until);
@@ -451,9 +456,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let stuck = next == u64::MAX && !parked;
         let active_set = self.schedulers.has_active_set();
         let enters = active_set && self.schedulers.would_fill(self.states.live, self.states.ready);
+        // What issues beside a load that waits for a miss register may bring its line; and as the next cycle is
+        // looked at, which warps issued before it does not depend on how early it is known when a register is free.
+        let missed = missing && !issued.is_empty();
         // Where a work-group has ended, another one may begin in the next cycle.
         let replaced = self.cycle.candidates.ended > 0 && self.wants_group();
-        if starving && !issued.is_empty() || stuck || enters || replaced {
+        if starving && !issued.is_empty() || missed || stuck || enters || replaced {
             next = now + 1;
         }
         if parked && next > now + 1 && next >= until {

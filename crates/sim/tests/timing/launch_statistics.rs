@@ -336,11 +336,18 @@ const RENAMED: &str = "  mov.b32 m4, lane
   exit
 ";
 
+/// A machine with so many registers, whose accesses that hit an open row take 130 cycles, so that 520 are observed before
+/// another group comes. Code takes the same 1000 to come.
+fn pool_of<'a>(named: &'a str, all: &'a str) -> [&'a str; 6] {
+    let [data, l2] = ["memory.data.latency=10", "memory.l2.latency=10"];
+    [named, all, data, l2, "memory.dram.row-hit=10", "memory.dram.row-miss=820"]
+}
+
 #[test]
 fn registers_of_a_pool() {
     // 31 registers: three groups of 4 fixed ones and 4 at once. In the first 1000 cycles 19 are free, that is enough for one
     // more group (4 fixed ones, 4 and the reserve of 4 for the oldest); then 15, and less.
-    let set = ["sm.max-main-registers=16", "sm.main-registers=992"];
+    let set = pool_of("sm.max-main-registers=16", "sm.main-registers=992");
     let case = Case { main: 8, fixed: 4, demand: 4, global: 8 * 32, local: 32, ..Case::new(RENAMED, 32, &set) };
     for in_turns in [false, true] {
         let s = case.run(&Options { in_turns, check_renames: true, ..Options::default() });
@@ -364,7 +371,7 @@ fn a_warp_starves_until_older_ones_give_registers_back() {
     let code = "  div.u32 m0, lane, 64\n  add.b32 m2, m0, 1\n  add.b32 m3, m0, 1\n  add.b32 m4, m0, 1\n  div.u32 m1, m2!, 64\n  \
                 add.b32 m1, m3!, m4!\n  exit\n";
     // 13 registers: two groups of 2 and 3; as 9 are free at first, and 8 would be enough, a third one.
-    let set = ["sm.max-main-registers=8", "sm.main-registers=416"];
+    let set = pool_of("sm.max-main-registers=8", "sm.main-registers=416");
     let case = Case { main: 8, fixed: 2, demand: 3, global: 3 * 32, local: 32, ..Case::new(code, 32, &set) };
     for in_turns in [false, true] {
         let s = case.run(&Options { in_turns, check_renames: true, ..Options::default() });

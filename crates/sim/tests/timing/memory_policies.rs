@@ -221,3 +221,43 @@ fn lines_of_code_fetched_ahead() {
     assert!(none > 8 * u64::from(trip) && none > two && two > seven, "{none} {two} {seven}");
     assert!(seven < 3 * u64::from(trip), "{seven}");
 }
+
+/// Scattered loads of many warps beside arithmetic, with few miss registers. Which warp the greedy scheduler asks first
+/// must not depend on which cycles are looked at while loads wait: SMs in turns know when a register becomes free, SMs
+/// side by side do not.
+#[test]
+fn waiting_for_miss_registers_is_the_same_side_by_side() {
+    let body = "  mul.b32 m4, gid.x, 1640531527
+  mov.b32 m5, 0
+  mov.b32 s1, 0
+LOOP:
+  mul.b32 m4, m4, 1664525
+  add.b32 m4, m4, 1013904223
+  shr.u32 m1, m4, 10
+  and.b32 m1, m1, 65532
+  c0 add.b32 m5, m5, m4
+  c1 xor.b32 m5, m5, m1
+  c0 mul.b32 m5, m5, m1
+  c1 mul.b32 m5, m5, m4
+  c3 ld.global.b32 m2, [c[0x8] + u32 m1]
+  add.b32 m5, m5, m2
+  add.b32 s1, s1, 1
+  cmp.lt.u32 s3, s1, 5
+  bras s3, LOOP
+  shl.b32 m7, gid.x, 2
+  and.b32 m7, m7, 2047
+  c3 st.global.b32 [c[0x10] + u32 m7], m5
+  exit
+";
+    for policy in ["greedy-oldest", "oldest", "round-robin", "two-level"] {
+        for misses in [8, 40, 100] {
+            let (policy, misses) = (format!("sm.scheduler={policy}"), format!("memory.data.misses={misses}"));
+            let mut more = vec![policy.as_str(), &misses, "memory.data.bytes=65536", "sm.active-warps=0"];
+            more.extend(["main-file.banks=4", "main-file.latency=2"]);
+            let (_, turns) = execute(body, 8192, &more, &Options { in_turns: true, ..Options::default() });
+            let (_, many) = execute(body, 8192, &more, &Options { threads: 2, ..Options::default() });
+            let (a, b) = (turns.timing.as_ref().unwrap(), many.timing.as_ref().unwrap());
+            assert_eq!((a.cycles, &a.hierarchy, &a.stalls), (b.cycles, &b.hierarchy, &b.stalls), "{more:?}");
+        }
+    }
+}

@@ -258,3 +258,29 @@ fn arguments_that_do_not_fit_are_refused_as_such() {
         assert!(refusal.kind == RefusalKind::Arguments && refusal.message.contains(message), "{refusal}");
     }
 }
+
+/// Memory of the host serves timing mode without a copy, with the same statistics as the device's own.
+#[test]
+fn timed_launches_work_in_memory_of_the_host() {
+    let mut own = Bench::reserved();
+    let (from, to) = (own.buffer(3), own.buffer(0));
+    let statistics = own.copy(Mode::Timing, from, to).statistics;
+    let mut b = Bench::new(DeviceMemory::pinned(64 << 20).unwrap());
+    let (mut from, mut to) = ([3u32; WORDS as usize], [0u32; WORDS as usize]);
+    let mut lend = |words: &mut [u32; WORDS as usize]| {
+        // SAFETY: both arrays outlive their use, and only this test accesses them.
+        unsafe { b.device.memory.lend_cached("words", words.as_mut_ptr().cast(), 4 * WORDS) }.unwrap()
+    };
+    let (source, target) = (lend(&mut from), lend(&mut to));
+    assert_eq!(b.copy(Mode::Timing, source, target).statistics.timing, statistics.timing);
+    let refused = b.launch(Mode::Functional, "copy", [source, target], WORDS, &[]);
+    assert!(matches!(&refused, Err(RunError::Input(m)) if m.contains("timing mode")), "{refused:?}");
+    assert!(b.device.free(source) && b.device.free(target));
+    assert_eq!(to, [3; WORDS as usize]);
+    // The caches know nothing of it any more.
+    let (again, other) = (b.buffer(4), b.buffer(0));
+    assert_eq!((again, other), (source, target));
+    b.copy(Mode::Timing, again, other);
+    assert_eq!(b.words(other), [4; WORDS as usize]);
+    assert_eq!(to, [3; WORDS as usize]);
+}

@@ -82,9 +82,7 @@ impl LowerLevels {
         let mut slices = std::mem::take(&mut self.slices);
         for (line, bytes) in slices.iter_mut().flat_map(|s| s.cache.lines_mut()) {
             if matches!(self.home(memory, line), Home::Device | Home::System) {
-                let start = memory.host(self.address(line));
-                // SAFETY: as in `fetch`: the whole line is memory that the device owns, and `bytes` is the cache's.
-                unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), bytes.len()) };
+                memory.copy_line(self.address(line), bytes);
             }
         }
         self.slices = slices;

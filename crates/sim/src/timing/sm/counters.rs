@@ -245,11 +245,13 @@ impl Totals {
     pub fn multiply_out<const N: usize>(&mut self, c: &LaunchContext<'_, N>) {
         let Totals { blocks, timing, scalarised, .. } = self;
         let mut other = 0;
+        // Executions of blocks are exact also where a part was skipped, what was scalarised of them is extrapolated.
         for (b, block) in c.run.launch.program.blocks.iter().enumerate() {
             let (issues, lanes) = (blocks.executions[b], blocks.lanes[b]);
             for index in (block.first..block.first + block.len()).map(|i| i as usize) {
                 (timing.profile[index].issues, timing.profile[index].lanes) = (issues, lanes);
                 let st = &c.statics.insts[index];
+                scalarised[index] = scalarised[index].min(issues);
                 match (st.scalar, st.control) {
                     (true, _) => timing.scalar_issued += issues,
                     (_, true) => {}
@@ -266,7 +268,7 @@ impl Totals {
             }
         }
         let forms = &mut timing.forms;
-        forms.vector = other - forms.one_lane - forms.few_lanes - forms.missed;
+        forms.vector = other.saturating_sub(forms.one_lane + forms.few_lanes + forms.missed);
         timing.profile.iter_mut().zip(&blocks.saved_lanes).for_each(|(p, n)| p.saved_lanes = *n);
     }
 

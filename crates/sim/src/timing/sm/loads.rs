@@ -1,14 +1,15 @@
 //! Loads whose bytes come late: what happens when they are there, and which loads may not begin before.
 
 use super::super::super::exec::Late;
+use super::super::super::hierarchy::AccessCost;
 use super::super::super::hierarchy::cluster_caches::Probe;
 use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
-use super::super::super::hierarchy::{AccessCost, Path};
 use super::super::super::trace::Issued;
 use super::super::statics::Way;
 use super::issue::Issue;
 use super::load_queue::{OutstandingLoad, number_of, token};
 use super::scoreboard::Ready;
+use super::slot::Slot;
 use super::{LaunchContext, Sm};
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
@@ -83,26 +84,35 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// register is free, or a line is on its way for which enough wait. A load that issues takes as many registers
     /// as it needs. What returns at a later cycle has not returned, so that it makes no difference whether that
     /// cycle is known.
+    ///
+    /// Until a register is free, a load that misses goes on missing unless something that issues brings its line
+    /// (stores to private memory, prefetches, texture reads): the cycle behind an issue is looked at.
     #[inline]
     pub(super) fn waits_for_register(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> Option<u64> {
         let s = self.warps.slot_of(rank);
-        let index = self.warps.slots[s].pc as usize;
+        let Slot { pc, miss, .. } = self.warps.slots[s];
+        let index = pc as usize;
         if c.statics.insts[index].way != Way::Load {
             return None;
         }
         let (path, now) = (c.code[index].path, self.time);
-        let (limits, free) = {
+        let (free, limits) = {
             let mut caches = self.caches.borrow_mut();
-            (caches.limits_merges(self.number, path), caches.is_register_free(self.number, path, now))
+            let free = caches.is_register_free(self.number, path, now);
+            let limits = caches.limits_merges(self.number, path);
+            if free && !limits {
+                return None;
+            }
+            // What was found missing mostly still is: then there is no need to cut the access again.
+            if !free && miss.is_some_and(|miss| caches.still_misses(self.number, path, miss)) {
+                return Some(caches.register_free_from(self.number, path, now).max(now + 1));
+            }
+            (free, limits)
         };
-        if free && !limits {
-            return None;
-        }
         let probe = self.probe(c, s);
-        if !free && probe.misses {
-            // Until then no line comes that it could hit, but of texture reads, which wait for no register.
-            let free = if path == Path::Uniform { 0 } else { self.caches.borrow_mut().register_free_from(self.number, path) };
-            return Some(free.max(now + 1));
+        self.warps.slots[s].miss = probe.miss;
+        if !free && probe.miss.is_some() {
+            return Some(self.caches.borrow_mut().register_free_from(self.number, path, now).max(now + 1));
         }
         (limits && probe.full).then_some(now + 1)
     }

@@ -1,6 +1,7 @@
 //! Where a resident warp stands.
 
 use super::super::super::features::GroupFeatures;
+use super::super::super::hierarchy::cluster_caches::Miss;
 use super::super::super::rename::Table;
 
 /// No line of code.
@@ -22,6 +23,8 @@ pub(super) struct Slot {
     pub group: usize,
     /// The warp's rank by age.
     pub rank: usize,
+    /// Why the next instruction, a load, needed a miss register when none was free.
+    pub miss: Option<Miss>,
     /// From when on the next instruction could issue if its code and operands were there.
     pub begin: u64,
     /// When the next instruction's line of code is there, which may be pending.
@@ -66,6 +69,7 @@ impl Default for Slot {
             scalarised: 0,
             group: 0,
             rank: 0,
+            miss: None,
             begin: 0,
             code_ready: 0,
             next: 0,

@@ -16,7 +16,7 @@ use std::process::Command;
 /// What the device announces; what is for readers and tests is not used here.
 #[allow(dead_code)]
 mod features {
-    include!("builtins/features.rs");
+    include!("../../builtins/features.rs");
 }
 
 /// How to get LLVM.
@@ -29,9 +29,8 @@ or run `cargo xtask setup`, which installs them on Debian and Ubuntu. HEDDLE_CLA
 HEDDLE_LLVM_LINK, HEDDLE_LLVM_NM, HEDDLE_OPT and HEDDLE_LIBCLC name them elsewhere.";
 
 fn main() {
-    // The package that it belongs to is `crates/frontend`, where cargo runs it.
     let root = PathBuf::from("../..");
-    println!("cargo:rerun-if-changed=../../build.rs");
+    println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=../../builtins");
     let variables = ["HEDDLE_CLANG", "HEDDLE_LLVM_EXTRACT", "HEDDLE_LLVM_LINK", "HEDDLE_LLVM_NM", "HEDDLE_OPT", "HEDDLE_LIBCLC"];
     for name in variables {
