@@ -46,6 +46,7 @@
 //! ```
 
 pub mod build;
+pub mod debug;
 pub mod driver;
 pub mod explore;
 mod hash;

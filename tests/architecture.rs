@@ -33,7 +33,7 @@ const LLVM: [&str; 6] = ["heddle-sim", "heddle-llvm-passes", "heddle-plugin", "h
 
 /// The modules of the package `heddle` in order: each imports only those before it. `cli` belongs to the
 /// program.
-const MODULES: [&str; 8] = ["hash", "driver", "options", "build", "library", "session", "explore", "cli"];
+const MODULES: [&str; 9] = ["hash", "driver", "options", "build", "library", "session", "explore", "debug", "cli"];
 
 /// Imports by which modules of a package would be a circle, and why they stay: package, module, what it
 /// imports, reason.

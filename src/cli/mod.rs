@@ -7,6 +7,7 @@ mod ablate;
 mod assemble;
 mod build;
 mod compare;
+mod debug;
 mod exec;
 mod objdump;
 mod opt;
@@ -78,6 +79,7 @@ struct Cli {
 enum Command {
     Build(build::Build),
     Run(Box<run::Run>),
+    Debug(Box<debug::Debug>),
     Exec(Box<exec::Exec>),
     Opt(opt::Opt),
     As(assemble::As),
@@ -182,6 +184,7 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Build(c) => c.run(),
         Command::Run(c) => c.run(),
+        Command::Debug(c) => c.run(),
         Command::Exec(c) => c.run(matches.subcommand_matches("exec")),
         Command::Opt(c) => c.run(),
         Command::As(c) => c.run(),

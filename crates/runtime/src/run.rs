@@ -25,7 +25,7 @@ use checkpoint::Checkpoints;
 use choose::Chooser;
 pub use device::{DeviceState, Launched, Request};
 use heddle_object::Image;
-use heddle_sim::{DeviceMemory, Fault, Options, Statistics};
+use heddle_sim::{DeviceMemory, Fault, Options, Simulation, Statistics};
 use heddle_target::Machine;
 pub use limits::{Refusal, RefusalKind, max_work_group_size, suggested_local};
 
@@ -94,6 +94,10 @@ pub trait Observer {
     fn begins(&mut self, kernel: &str, work_groups: u64) -> Box<dyn Fn(u64) + Sync>;
     /// What a launch has printed, when it has ended, also with a fault.
     fn printed(&mut self, text: &[u8]);
+    /// Runs a launch itself, in the place of functional mode, and says what came of it; `None`: it does not want to.
+    fn takes(&mut self, _launch: Simulation) -> Option<Result<Statistics, Box<Fault>>> {
+        None
+    }
 }
 
 impl Observer for () {

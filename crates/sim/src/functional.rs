@@ -27,7 +27,7 @@ use super::fault::{Fault, FaultKind};
 use super::features::ClassShares;
 use super::memory::DeviceMemory;
 use super::program::{BasicBlock, End, Program};
-use super::progress::{self, WarpWatch};
+use super::progress::WarpWatch;
 use super::residency::residency;
 use super::statistics::{Interruption, Statistics};
 use super::touches::{Touch, Touches};
@@ -277,6 +277,8 @@ impl<'a, const N: usize> Warp<'a, N> {
     }
 
     /// The same where lanes take turns.
+    #[cold]
+    #[inline(never)]
     fn end_block_in_turn(&mut self, end: End, index: u32, splits: &mut u64) -> bool {
         let block = self.control.pc;
         let Some(turns) = &mut self.turns else { return false };
@@ -544,7 +546,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
     fn new(run: Simulation<'a>, groups: Range<u64>) -> Self {
         let Simulation { launch, memory, machine, options, .. } = run;
         let total = groups.end - groups.start;
-        let communicates = progress::communicates(launch.program);
+        let communicates = launch.program.communicates();
         let held = residency(&launch.program.header, machine, launch.local, launch.local_bytes);
         // Races are reported in the order of work-groups.
         let wanted = if options.check_races { 1 } else { options.threads };

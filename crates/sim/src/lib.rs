@@ -16,6 +16,7 @@
 //!   instructions.
 //! - `warp`: EXEC, program counter and reconvergence stack.
 //! - `functional`: work-groups in parallel on all host cores, no timing.
+//! - [`debug`]: a launch instruction by instruction.
 //! - `turns`: diverged lanes that make progress in turn.
 //! - `progress`: proofs that warps wait for others, and that a launch is in a deadlock.
 //! - `check`: data races, uninitialised reads, barriers that not all reach (functional mode).
@@ -71,6 +72,7 @@
 //! ```
 
 mod check;
+pub mod debug;
 pub mod energy;
 mod exec;
 pub mod fault;
@@ -165,6 +167,11 @@ impl<'a> Simulation<'a> {
     /// The fault of the first faulting work-group (in order of their numbers among those that ran).
     pub fn functional(self) -> Result<Statistics, Box<Fault>> {
         interrupt::partial(self, functional::launch)
+    }
+
+    /// The launch as a debugger wants it: it executes when it is told to.
+    pub fn debuggee(self) -> Box<dyn debug::Debuggee + 'a> {
+        debug::debuggee(self)
     }
 
     /// Runs the launch for its results on one host thread, and tells L2 which lines it touches, so that the next

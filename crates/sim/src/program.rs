@@ -10,7 +10,10 @@ use rustc_hash::FxHashMap;
 pub use crate::warp::NOWHERE;
 use heddle_isa::rules;
 use heddle_isa::surface::SurfaceKind;
-use heddle_isa::{AddressMode, Inst, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace, Targets, Type};
+use heddle_isa::{
+    AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace,
+    Targets, Type,
+};
 use heddle_object::metadata::KernelHeader;
 use heddle_object::read::ObjectError;
 use heddle_object::{INSTRUCTION_BYTES, Image};
@@ -197,6 +200,14 @@ impl Program {
             }
         }
         Ok(program)
+    }
+
+    /// Whether work-items may learn of each other's writes other than at barriers: the code has atomics or volatile loads.
+    pub fn communicates(&self) -> bool {
+        self.insts.iter().any(|i| {
+            let volatile = i.info().flags.load && matches!(i.mods.cache, CachePolicy::Cv);
+            i.op == Op::Atomic || volatile && i.mods.space != Some(MemorySpace::Private)
+        })
     }
 
     /// `file:line` of an instruction.

@@ -23,16 +23,8 @@ use super::memory::DeviceMemory;
 use super::program::Program;
 use super::turns::Turns;
 use super::warp::Control;
-use heddle_isa::{CachePolicy, MemorySpace, Op};
+use heddle_isa::MemorySpace;
 use slice::{Slice, slice};
-
-/// Whether work-items may learn of each other's writes other than at barriers: the code has atomics or volatile loads.
-pub fn communicates(program: &Program) -> bool {
-    program.insts.iter().any(|i| {
-        let volatile = i.info().flags.load && matches!(i.mods.cache, CachePolicy::Cv);
-        i.op == Op::Atomic || volatile && i.mods.space != Some(MemorySpace::Private)
-    })
-}
 
 /// Where a warp is: the lanes that run, and where lanes take turns the others.
 pub type Standing<'x> = (&'x Control, Option<&'x Turns>);

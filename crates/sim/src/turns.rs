@@ -19,7 +19,6 @@ use std::sync::Arc;
 use super::Simulation;
 use super::exec::Lanes;
 use super::program::{End, Program};
-use super::progress;
 use super::warp::Control;
 use heddle_isa::{Inst, Reg, Space};
 
@@ -41,7 +40,7 @@ impl Plan {
     /// each other other than at barriers, which the code shows.
     pub fn new(run: &Simulation) -> Option<Arc<Plan>> {
         let program = run.launch.program;
-        let wanted = run.machine.sm.independent_threads && progress::communicates(program);
+        let wanted = run.machine.sm.independent_threads && program.communicates();
         wanted.then(|| Arc::new(Plan::of(program)))
     }
 

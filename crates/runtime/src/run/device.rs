@@ -388,7 +388,7 @@ impl DeviceState {
             Simulation { progress: &*progress, ..Simulation::new(launch, &self.memory, simulator.machine, &options) };
         let result = match simulator.mode {
             Mode::Functional if simulator.options.warm => simulation.warming(&mut self.hierarchy),
-            Mode::Functional => simulation.functional(),
+            Mode::Functional => observer.takes(simulation).unwrap_or_else(|| simulation.functional()),
             Mode::Timing => simulation.timing(&mut self.hierarchy),
         };
         launched.time += started.elapsed();

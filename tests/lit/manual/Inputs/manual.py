@@ -55,7 +55,7 @@ for page in pages:
         continue
     # Options behind commands, in blocks, tables and sentences.
     for number, line in enumerate(text.splitlines(), 1):
-        for command, rest in re.findall(r"heddle (build|run|exec|opt|as|objdump|target|compare|ablate|sweep)\b([^|&`#]*)", line):
+        for command, rest in re.findall(r"heddle (build|run|debug|exec|opt|as|objdump|target|compare|ablate|sweep)\b([^|&`#]*)", line):
             # Behind ` -- ` stands a program with options of its own.
             for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", rest.split(" -- ")[0]):
                 options += 1

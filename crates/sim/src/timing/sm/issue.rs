@@ -257,6 +257,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Cycles that the turns of a warp's lanes take that have begun since it was asked last: a scalar register a cycle is saved,
     /// while one is restored.
+    #[cold]
     fn begin_turns(&mut self, s: usize) -> u64 {
         let Some(turns) = &mut self.warps.warps[s].turns else { return 0 };
         let begun = std::mem::take(&mut turns.begun);
