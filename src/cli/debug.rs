@@ -28,7 +28,7 @@ use heddle_target::Machine;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Debug {
-    /// The case file (.json), or a source (.cl, .ll, .bc, .mir, .s) with --global.
+    /// The case file (.json), or a source (.cl, .clcpp, .cu, .hip, .ll, .bc, .mir, .s) with --global or --grid.
     #[arg(value_name = "CASE OR SOURCE")]
     case: PathBuf,
     /// Kernel to launch, of a source.
@@ -40,6 +40,16 @@ pub struct Debug {
     /// Work-group size; chosen if missing.
     #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
     local: Option<String>,
+    /// Work-groups, in the place of --global: blocks in the words of CUDA.
+    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "block")]
+    #[arg(conflicts_with_all = ["global", "local"])]
+    grid: Option<String>,
+    /// Work-group size, with --grid: threads of a block in the words of CUDA.
+    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "grid")]
+    block: Option<String>,
+    /// Bytes of local memory whose size the launch says (`extern __shared__` in CUDA and HIP).
+    #[arg(long, value_name = "BYTES", help_heading = "A launch without a case file")]
+    shared: Option<u32>,
     /// Global offset.
     #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
     offset: Option<String>,
@@ -98,17 +108,26 @@ impl Lines for Input {
 }
 
 impl Debug {
+    /// Whether a launch is described on the command line, not in a case file.
+    fn is_source(&self) -> bool {
+        self.global.is_some() || self.grid.is_some()
+    }
+
     /// The case of the file, or of the words on the command line.
     fn read_case(&self) -> Result<Case, Failure> {
-        let Some(global) = &self.global else {
-            return Case::read(&self.case).map_err(|e| Failure::input(format!("{e} (a source needs --global SIZES)")));
-        };
+        if !self.is_source() {
+            let hint = "a source needs --global SIZES, or --grid and --block";
+            return Case::read(&self.case).map_err(|e| Failure::input(format!("{e} ({hint})")));
+        }
         let words = Quick {
             source: self.case.display().to_string(),
             options: self.source_options.clone(),
             kernel: self.kernel.clone().unwrap_or_default(),
-            global: global.clone(),
+            global: self.global.clone(),
             local: self.local.clone(),
+            grid: self.grid.clone(),
+            block: self.block.clone(),
+            shared: self.shared,
             offset: self.offset.clone(),
             args: self.args.clone(),
         };
@@ -121,7 +140,7 @@ impl Debug {
         let machine = super::load_machine(&self.machine)?;
         self.codegen.check(&machine).map_err(Failure::input)?;
         let mut case = self.read_case()?;
-        let more = if self.global.is_some() { &[][..] } else { &self.source_options };
+        let more = if self.is_source() { &[][..] } else { &self.source_options };
         let (inputs, frontend) =
             driver::case_frontend(&case, more).map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
         let compilation =
