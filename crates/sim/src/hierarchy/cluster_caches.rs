@@ -505,7 +505,7 @@ impl ClusterCaches {
             Miss::Always => true,
             Miss::Sectors(line, sectors) => {
                 let cache = self.sm(sm).of(path);
-                !cache.find(line).is_some_and(|f| sectors & !cache.valid(f) == 0)
+                cache.find(line).is_none_or(|f| sectors & !cache.valid(f) != 0)
             }
         }
     }
