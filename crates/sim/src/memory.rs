@@ -575,6 +575,19 @@ impl DeviceMemory {
         to[there..].fill(0);
     }
 
+    /// The byte at an address will be read soon: the host may fetch it into its caches.
+    #[inline]
+    pub fn prefetch(&self, address: u64) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: this reads nothing, and does nothing where there is no memory.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(self.host(address).cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = address;
+    }
+
     /// The allocation that contains `address .. address + bytes`.
     #[inline]
     pub fn find(&self, address: u64, bytes: u64) -> Option<&Allocation> {

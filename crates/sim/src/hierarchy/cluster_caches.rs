@@ -281,6 +281,9 @@ impl ClusterCaches {
                 PENDING | u64::from(ticket)
             }
             None => {
+                // Until it is served, the host has time to fetch what L2 will miss.
+                let first = u64::from(read.sectors.trailing_zeros()) * self.coalescer.geometry.sector_bytes;
+                memory.prefetch(read.line * self.line_bytes() + first);
                 let not_before = arrives.cycle + u64::from(self.memory.l2.latency) + back;
                 let ticket = self.deferred.new_ticket(None, not_before);
                 self.access.tickets.push(ticket);

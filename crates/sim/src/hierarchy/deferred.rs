@@ -206,8 +206,11 @@ pub struct Deferred {
     free: Vec<u32>,
     /// Number of the next one.
     next: u64,
-    /// What can go on: number and place.
-    known: BinaryHeap<Reverse<(u64, u32)>>,
+    /// What can go on, number and place: what has become known since the last look, what was known then (the last
+    /// number first), and what became known since it goes on.
+    fresh: Vec<(u64, u32)>,
+    known: Vec<(u64, u32)>,
+    late: BinaryHeap<Reverse<(u64, u32)>>,
     answers: VecDeque<Answer>,
     /// Ticket of the first of `answers`.
     first: Ticket,
@@ -270,7 +273,7 @@ impl Deferred {
             }
         });
         if missing == 0 {
-            self.known.push(Reverse((self.next, place)));
+            self.fresh.push((self.next, place));
         }
         self.entries[place as usize] = Some(Entry { number: self.next, missing, what });
         self.next += 1;
@@ -289,7 +292,7 @@ impl Deferred {
             if let Some(entry) = &mut self.entries[place as usize] {
                 entry.missing -= 1;
                 if entry.missing == 0 {
-                    self.known.push(Reverse((entry.number, place)));
+                    self.fresh.push((entry.number, place));
                 }
             }
         }
@@ -347,7 +350,18 @@ impl Deferred {
 
     /// Takes out what can go on, the first that was put off; [`Self::release`] is to hear of it then.
     pub fn take_known(&mut self) -> Option<Continuation> {
-        let Reverse((_, place)) = self.known.pop()?;
+        if self.known.is_empty() && self.late.is_empty() {
+            // Answers come nearly in order, and so does what waits for them.
+            std::mem::swap(&mut self.known, &mut self.fresh);
+            self.known.sort_by_key(|entry| Reverse(entry.0));
+        } else {
+            self.late.extend(self.fresh.drain(..).map(Reverse));
+        }
+        let first = |known: &[(u64, u32)]| known.last().map_or(u64::MAX, |entry| entry.0);
+        let (_, place) = match self.late.peek() {
+            Some(Reverse((number, _))) if *number < first(&self.known) => self.late.pop()?.0,
+            _ => self.known.pop()?,
+        };
         self.free.push(place);
         self.entries[place as usize].take().map(|e| e.what)
     }

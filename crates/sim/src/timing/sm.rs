@@ -458,10 +458,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let enters = active_set && self.schedulers.would_fill(self.states.live, self.states.ready);
         // What issues beside a load that waits for a miss register may bring its line; and as the next cycle is
         // looked at, which warps issued before it does not depend on how early it is known when a register is free.
-        let missed = missing && !issued.is_empty();
         // Where a work-group has ended, another one may begin in the next cycle.
         let replaced = self.cycle.candidates.ended > 0 && self.wants_group();
-        if starving && !issued.is_empty() || missed || stuck || enters || replaced {
+        if (starving || missing) && !issued.is_empty() || stuck || enters || replaced {
             next = now + 1;
         }
         if parked && next > now + 1 && next >= until {
