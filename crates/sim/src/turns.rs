@@ -20,7 +20,7 @@ use super::Simulation;
 use super::exec::Lanes;
 use super::program::{End, Program};
 use super::warp::Control;
-use heddle_isa::{Inst, Reg, Space};
+use heddle_isa::{Inst, Op, Reg, Space};
 
 /// Blocks after which the lanes that run leave their place to those that wait.
 const TURN: u32 = 64;
@@ -37,10 +37,12 @@ pub struct Plan {
 
 impl Plan {
     /// For a launch in which lanes take turns: on a machine with independent threads, and only where work-items can wait for
-    /// each other other than at barriers, which the code shows.
+    /// each other other than at barriers, which the code shows. Code that exchanges values between the lanes of a warp relies
+    /// on the reconvergence of the stack, so its lanes take none.
     pub fn new(run: &Simulation) -> Option<Arc<Plan>> {
         let program = run.launch.program;
-        let wanted = run.machine.sm.independent_threads && program.communicates();
+        let crosses = || program.insts.iter().any(|i| matches!(i.op, Op::Shuffle | Op::Ballot));
+        let wanted = run.machine.sm.independent_threads && program.communicates() && !crosses();
         wanted.then(|| Arc::new(Plan::of(program)))
     }
 

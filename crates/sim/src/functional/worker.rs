@@ -278,7 +278,10 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let resident = self.aside.0.load(Ordering::Relaxed);
         let not_begun = self.end.saturating_sub(self.next.load(Ordering::Relaxed));
         let not_begun = if one_by_one { 0 } else { not_begun };
-        Fault::deadlock(self.run.launch, Deadlock { warps, resident, not_begun, one_by_one, independent: self.turns.is_some() })
+        Fault::deadlock(
+            self.run.launch,
+            Deadlock { warps, resident, not_begun, one_by_one, independent: self.run.machine.sm.independent_threads },
+        )
     }
 
     /// A work-group ended with a fault.

@@ -311,7 +311,7 @@ fn deadlock<'x, 'a: 'x, const N: usize, const W: usize>(
     let resident = sms().map(|s| u64::from(s.resident_groups())).sum();
     let not_begun = c.groups.total.saturating_sub(next_group);
     let warps = clusters.iter_mut().flat_map(|k| &mut k.sms).flat_map(|s| s.waiting_warps(c)).collect();
-    let deadlock = Deadlock { warps, resident, not_begun, one_by_one: false, independent: c.turns.is_some() };
+    let deadlock = Deadlock { warps, resident, not_begun, one_by_one: false, independent: c.run.machine.sm.independent_threads };
     Some(Box::new(Fault::deadlock(c.run.launch, deadlock)))
 }
 
