@@ -77,6 +77,7 @@ impl Run {
             simulated: o.simulated,
             launch_times: o.launch_times.clone(),
             checked: o.checked,
+            launches_left: o.launches_left,
             buffers: Default::default(),
         }
     }

@@ -118,3 +118,10 @@ def test_stubs_name_what_there_is():
         kind = getattr(_native, name)
         if isinstance(kind, type) and not issubclass(kind, Exception):
             assert {m for m in members if not m.startswith("__")} == {m for m in vars(kind) if not m.startswith("__")}, name
+
+
+def test_what_the_package_is_built_from_lies_in_its_crates(root):
+    """cargo packs no crate, and maturin makes no source distribution, if a build script lies outside its crate."""
+    for manifest in [*root.glob("crates/*/Cargo.toml"), *root.glob("llvm-passes/**/Cargo.toml"), root / "python/Cargo.toml"]:
+        outside = [line for line in manifest.read_text("utf-8").splitlines() if line.startswith("build =") and ".." in line]
+        assert not outside, f"{manifest}: {outside}"
