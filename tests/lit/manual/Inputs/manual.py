@@ -1,7 +1,7 @@
 """Compares the pages for users with the program: options of commands, and outputs that are shown.
 
 A block of console text whose commands are all of heddle, and that shows output, is run in this folder. `…` stands for lines
-left out. A source that a page gives under "`NAME.cl` is" is written first.
+left out. A source that a page gives under "`NAME.cl` is" or "`NAME.cu` is" is written first.
 """
 import glob
 import os
@@ -61,7 +61,7 @@ for page in pages:
                 options += 1
                 if not re.search(re.escape(option) + r"(?![a-z-])", help_of(command)):
                     wrong.append(f"{name}:{number}: heddle {command} has no {option}")
-    for source, code in re.findall(r"`(\w+\.cl)` is\n\n```c\n(.*?)```", text, re.S):
+    for source, code in re.findall(r"`(\w+\.(?:cl|cu))` is\n\n```(?:c|cuda)\n(.*?)```", text, re.S):
         open(source, "w", encoding="utf-8").write(code)
     for block in re.finditer(r"```console\n(.*?)```", text, re.S):
         place = f"{name}:{text.count(chr(10), 0, block.start()) + 1}"
