@@ -1,18 +1,17 @@
 //! `heddle debug`.
 
 use std::io::{BufRead, IsTerminal};
-use std::path::PathBuf;
 
 use clap::Args;
 
+use super::launch::LaunchArgs;
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
 use heddle::debug::console::{Console, Lines};
 use heddle::debug::dap::Dap;
 use heddle::debug::{Debugger, FrontEnd};
 use heddle::driver::{self, Emit};
 use heddle_object::read;
-use heddle_runtime::case::{COMMAND_LINE, Case};
-use heddle_runtime::quick::Quick;
+use heddle_runtime::case::Case;
 use heddle_runtime::run::{Mode, Outcome as CaseOutcome, RunError, Simulator, run_case};
 use heddle_sim::{FaultKind, Options};
 use heddle_target::Machine;
@@ -28,37 +27,8 @@ use heddle_target::Machine;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Debug {
-    /// The case file (.json), or a source (.cl, .clcpp, .cu, .hip, .ll, .bc, .mir, .s) with --global or --grid.
-    #[arg(value_name = "CASE OR SOURCE")]
-    case: PathBuf,
-    /// Kernel to launch, of a source.
-    #[arg(long, value_name = "NAME", help_heading = "A launch without a case file")]
-    kernel: Option<String>,
-    /// Global size, up to three dimensions: 1024 or 64,64.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
-    global: Option<String>,
-    /// Work-group size; chosen if missing.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
-    local: Option<String>,
-    /// Work-groups, in the place of --global: blocks in the words of CUDA.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "block")]
-    #[arg(conflicts_with_all = ["global", "local"])]
-    grid: Option<String>,
-    /// Work-group size, with --grid: threads of a block in the words of CUDA.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "grid")]
-    block: Option<String>,
-    /// Bytes of local memory whose size the launch says (`extern __shared__` in CUDA and HIP).
-    #[arg(long, value_name = "BYTES", help_heading = "A launch without a case file")]
-    shared: Option<u32>,
-    /// Global offset.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
-    offset: Option<String>,
-    /// An argument, as `heddle run` takes it.
-    #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "A launch without a case file")]
-    args: Vec<String>,
-    /// An option for the compiler: --option=-DN=4 is the same as -DN=4. With -cl-opt-disable the code follows the source.
-    #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
-    source_options: Vec<String>,
+    #[command(flatten)]
+    launch: LaunchArgs,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -108,47 +78,19 @@ impl Lines for Input {
 }
 
 impl Debug {
-    /// Whether a launch is described on the command line, not in a case file.
-    fn is_source(&self) -> bool {
-        self.global.is_some() || self.grid.is_some()
-    }
-
-    /// The case of the file, or of the words on the command line.
-    fn read_case(&self) -> Result<Case, Failure> {
-        if !self.is_source() {
-            let hint = "a source needs --global SIZES, or --grid and --block";
-            return Case::read(&self.case).map_err(|e| Failure::input(format!("{e} ({hint})")));
-        }
-        let words = Quick {
-            source: self.case.display().to_string(),
-            options: self.source_options.clone(),
-            kernel: self.kernel.clone().unwrap_or_default(),
-            global: self.global.clone(),
-            local: self.local.clone(),
-            grid: self.grid.clone(),
-            block: self.block.clone(),
-            shared: self.shared,
-            offset: self.offset.clone(),
-            args: self.args.clone(),
-        };
-        let text = words.case_text().map_err(Failure::input)?;
-        Case::parse(&text, COMMAND_LINE, PathBuf::new()).map_err(Failure::input)
-    }
-
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = super::load_machine(&self.machine)?;
         self.codegen.check(&machine).map_err(Failure::input)?;
-        let mut case = self.read_case()?;
-        let more = if self.is_source() { &[][..] } else { &self.source_options };
-        let (inputs, frontend) =
-            driver::case_frontend(&case, more).map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
+        let mut case = self.launch.read_case()?;
+        let more = if self.launch.is_source() { &[][..] } else { &self.launch.source_options };
+        let (inputs, frontend) = driver::case_frontend(&case, more)
+            .map_err(|m| Failure::input(format!("{}: options: {m}", self.launch.case.display())))?;
         let compilation =
             driver::compile(&inputs, Emit::Obj, &self.codegen.options(frontend), &machine).map_err(compile_failure)?;
-        let image = read::parse(&compilation.output).map_err(|e| Failure::input(format!("{}: {e}", self.case.display())))?;
-        if let [only] = &image.metadata.kernels[..] {
-            case.launches.iter_mut().filter(|l| l.kernel.is_empty()).for_each(|l| l.kernel.clone_from(&only.name));
-        }
+        let image =
+            read::parse(&compilation.output).map_err(|e| Failure::input(format!("{}: {e}", self.launch.case.display())))?;
+        self.launch.choose_kernel(&mut case, &image)?;
         let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout());
         if self.dap {
             let mut dap = Dap::new(&mut input, &mut output);
@@ -167,7 +109,7 @@ impl Debug {
         let mut lines = Input { given: self.command.into_iter(), editor };
         let mut console = Console::new(&mut lines, &mut output);
         let (result, left) = debug(&case, &image, &machine, &mut console);
-        let name = self.case.display();
+        let name = self.launch.case.display();
         match (result, left) {
             (Err(RunError::Fault(f)), Some(message)) if f.kind == FaultKind::Interrupted => left_with(message),
             (Err(RunError::Fault(f)), _) => Err(Failure::check(f)),

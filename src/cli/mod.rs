@@ -9,6 +9,7 @@ mod build;
 mod compare;
 mod debug;
 mod exec;
+mod launch;
 mod objdump;
 mod opt;
 mod run;

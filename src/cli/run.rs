@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::launch::LaunchArgs;
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
 use heddle::driver::{self, Emit};
 use heddle::options::{Check, SimulationArgs};
 use heddle_object::{Image, read};
 use heddle_report::HostTimes;
-use heddle_runtime::case::{COMMAND_LINE, Case};
+use heddle_runtime::case::Case;
 use heddle_runtime::picks::Picks;
-use heddle_runtime::quick::Quick;
 use heddle_runtime::run::checkpoint::Checkpoints;
 use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, Refusal, RunError, Simulator, TimedLaunches, run_chosen};
 use heddle_sim::trace::Record;
@@ -36,39 +36,8 @@ use heddle_target::Machine;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Run {
-    /// The case file (.json), or a source (.cl, .clcpp, .cu, .hip, .ll, .bc, .mir, .s) with --global or --grid.
-    #[arg(value_name = "CASE OR SOURCE")]
-    case: PathBuf,
-    /// Kernel to launch; where the source has one alone, that one. In CUDA and HIP instances of templates are
-    /// named with their arguments: 'scale<float>'.
-    #[arg(long, value_name = "NAME", help_heading = "A launch without a case file")]
-    kernel: Option<String>,
-    /// Global size, up to three dimensions: 1024 or 64,64.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
-    global: Option<String>,
-    /// Work-group size; chosen if missing.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
-    local: Option<String>,
-    /// Work-groups, in the place of --global: blocks in the words of CUDA.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "block")]
-    #[arg(conflicts_with_all = ["global", "local"])]
-    grid: Option<String>,
-    /// Work-group size, with --grid: threads of a block in the words of CUDA.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file", requires = "grid")]
-    block: Option<String>,
-    /// Bytes of local memory whose size the launch says (`extern __shared__` in CUDA and HIP).
-    #[arg(long, value_name = "BYTES", help_heading = "A launch without a case file")]
-    shared: Option<u32>,
-    /// Global offset.
-    #[arg(long, value_name = "SIZES", help_heading = "A launch without a case file")]
-    offset: Option<String>,
-    /// An argument: A=zeros:float32:1024, A=random:int32:64x64,seed=1,low=0,high=9, A=in.npy, A (again); with
-    /// ,save=F ,expect=F ,rtol=R ,atol=R; i32=5, f32=1,2,3,4, local=256, bytes=BASE64.
-    #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "A launch without a case file")]
-    args: Vec<String>,
-    /// An option for the compiler, after those of a case: --option=-DN=4 is the same as -DN=4.
-    #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
-    source_options: Vec<String>,
+    #[command(flatten)]
+    launch: LaunchArgs,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -134,66 +103,7 @@ pub struct Run {
     quiet: bool,
 }
 
-/// Extensions of sources; anything else is a case file.
-const SOURCES: [&str; 8] = ["cl", "clcpp", "cu", "hip", "ll", "bc", "mir", "s"];
-
 impl Run {
-    /// Whether the input is a source, which the command line describes a launch for.
-    fn is_source(&self) -> bool {
-        self.case.extension().is_some_and(|e| SOURCES.iter().any(|s| e == *s))
-    }
-
-    /// The case of the file, or of the words on the command line. There the kernel may have no name yet.
-    fn read_case(&self) -> Result<Case, Failure> {
-        let name = self.case.display();
-        if !self.is_source() {
-            let launch = self.kernel.is_some() || self.global.is_some() || self.grid.is_some() || !self.args.is_empty();
-            if launch || self.local.is_some() || self.offset.is_some() || self.shared.is_some() {
-                let sources = SOURCES.map(|s| format!(".{s}")).join(", ");
-                return Err(Failure::input(format!(
-                    "{name}: --kernel, --global, --arg … go with a source ({sources}), not with a case file"
-                )));
-            }
-            let is_json = self.case.extension().is_some_and(|e| e == "json");
-            let sources = SOURCES.map(|s| format!(".{s}")).join(" ");
-            let hint = if is_json { String::new() } else { format!(" (sources end in {sources}; this is read as a case file)") };
-            return Case::read(&self.case).map_err(|e| Failure::input(format!("{e}{hint}")));
-        }
-        if self.global.is_none() && self.grid.is_none() {
-            let message = "a source needs --global SIZES, or --grid and --block (and an --arg for each argument of the kernel)";
-            return Err(Failure::input(message));
-        }
-        let words = Quick {
-            source: name.to_string(),
-            options: self.source_options.clone(),
-            kernel: self.kernel.clone().unwrap_or_default(),
-            global: self.global.clone(),
-            local: self.local.clone(),
-            grid: self.grid.clone(),
-            block: self.block.clone(),
-            shared: self.shared,
-            offset: self.offset.clone(),
-            args: self.args.clone(),
-        };
-        let text = words.case_text().map_err(Failure::input)?;
-        Case::parse(&text, COMMAND_LINE, PathBuf::new()).map_err(Failure::input)
-    }
-
-    /// Names the kernel of a launch that does not: the only one there is.
-    fn choose_kernel(&self, case: &mut Case, image: &Image) -> Outcome {
-        if !self.is_source() || self.kernel.is_some() {
-            return Ok(());
-        }
-        let names: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
-        let name = self.case.display();
-        match names[..] {
-            [only] => case.launches.iter_mut().for_each(|l| l.kernel = only.into()),
-            [] => return Err(Failure::input(format!("{name}: there is no kernel"))),
-            _ => return Err(Failure::input(format!("{name}: --kernel NAME says which one to run: {}", names.join(", ")))),
-        }
-        Ok(())
-    }
-
     /// The mode: as given, or one that finds what is to be checked.
     fn mode(&self) -> Mode {
         self.mode.unwrap_or(Check::mode(&self.check))
@@ -237,7 +147,7 @@ impl Run {
         if self.object.is_some() && !self.dump.dump.is_empty() {
             return wrong("--dump shows what the compiler did; with --object nothing is compiled");
         }
-        match self.source_options.first().filter(|_| self.object.is_some()) {
+        match self.launch.source_options.first().filter(|_| self.object.is_some()) {
             Some(option) => wrong(&format!("{option} is for the compiler; with --object nothing is compiled")),
             None => Ok(()),
         }
@@ -246,7 +156,7 @@ impl Run {
     /// clang's options of the command line, for a case: folders are the user's, not the case's.
     fn more_options(&self) -> Result<Vec<String>, Failure> {
         // The case that words become has them as its own.
-        if self.is_source() {
+        if self.launch.is_source() {
             return Ok(Vec::new());
         }
         let absolute = |folder: &str| {
@@ -254,7 +164,7 @@ impl Run {
             Ok::<String, Failure>(path.display().to_string())
         };
         let mut words: Vec<String> = Vec::new();
-        for word in &self.source_options {
+        for word in &self.launch.source_options {
             let is_folder = words.last().is_some_and(|w| ["-I", "-isystem", "-iquote"].contains(&w.as_str()));
             words.push(match word.strip_prefix("-I").filter(|folder| !folder.is_empty()) {
                 Some(folder) if !is_folder => format!("-I{}", absolute(folder)?),
@@ -271,7 +181,7 @@ impl Run {
             return super::read_input(path, "object");
         }
         let (inputs, frontend) = driver::case_frontend(case, &self.more_options()?)
-            .map_err(|m| Failure::input(format!("{}: options: {m}", self.case.display())))?;
+            .map_err(|m| Failure::input(format!("{}: options: {m}", self.launch.case.display())))?;
         let mut options = self.codegen.options(frontend);
         options.checked = Check::compiled(&self.check, self.mode());
         options.codegen.dump.clone_from(&self.dump.dump);
@@ -282,10 +192,10 @@ impl Run {
 
     /// The object's image; the simulator loads its bytes, as it would from a file.
     fn image(&self, bytes: &[u8], case: &mut Case, machine: &Machine) -> Result<Image, Failure> {
-        let compiled_from = self.object.as_ref().unwrap_or(&self.case).display();
+        let compiled_from = self.object.as_ref().unwrap_or(&self.launch.case).display();
         let unusable = |e: read::ObjectError| Failure::input(format!("{compiled_from}: {e}"));
         let image = read::parse(bytes).map_err(unusable)?;
-        self.choose_kernel(case, &image)?;
+        self.launch.choose_kernel(case, &image)?;
         if self.object.is_some() {
             // Here, so that messages name the object and not the case.
             for kernel in case.launches.iter().filter_map(|l| image.kernel(&l.kernel)) {
@@ -328,7 +238,7 @@ impl Run {
         let outcome = run_chosen(case, image, &simulator, &timed, &self.checkpoints(), &mut terminal);
         let Terminal { shown, printed, .. } = terminal;
         shown?;
-        let name = self.case.display();
+        let name = self.launch.case.display();
         let outcome = outcome.map_err(|e| match e {
             RunError::Input(m) | RunError::Refused(Refusal { message: m, .. }) => Failure::input(format!("{name}: {m}")),
             RunError::Fault(f) => self.faulted(&f, machine, &printed),
@@ -366,15 +276,15 @@ impl Run {
     pub fn run(self) -> Outcome {
         let machine = super::load_machine(&self.machine)?;
         self.check_options(&machine)?;
-        let mut case = self.read_case()?;
+        let mut case = self.launch.read_case()?;
         let started = Instant::now();
         let bytes = self.object(&case, &machine)?;
         let compile = started.elapsed();
         let image = self.image(&bytes, &mut case, &machine)?;
         let outcome = self.simulate(&case, &image, &machine)?;
         let times = HostTimes { compile, simulate: outcome.simulated, launches: outcome.launch_times.clone() };
-        let name = self.case.display();
-        let title = match case.folder.file_name().filter(|_| !self.is_source()) {
+        let name = self.launch.case.display();
+        let title = match case.folder.file_name().filter(|_| !self.launch.is_source()) {
             Some(folder) => folder.to_string_lossy().into_owned(),
             None => name.to_string(),
         };

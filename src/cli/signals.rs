@@ -29,19 +29,24 @@ const SI_KERNEL: libc::c_int = 0x80;
 pub fn pass_to(program: u32) {
     PROGRAM.store(i32::try_from(program).unwrap_or(0), Ordering::Relaxed);
     for signal in SIGNALS {
-        // SAFETY: the structure is plain data for which zero is a valid value; the handler only reads an atomic
-        // and calls `kill`. A signal that was ignored stays so, as `nohup` wants.
-        unsafe {
-            let mut before: libc::sigaction = std::mem::zeroed();
-            let known = libc::sigaction(signal, std::ptr::null(), &mut before) == 0;
-            if known && before.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = pass as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
+        handle(signal, pass as *const (), libc::SA_SIGINFO);
+    }
+}
+
+/// A signal has this handler from now on. One that was ignored stays so, as `nohup` wants.
+fn handle(signal: libc::c_int, handler: *const (), flags: libc::c_int) {
+    // SAFETY: the structure is plain data for which zero is a valid value; the handlers of this module, which are functions
+    // of the form that `flags` says, only access atomics and call `kill`.
+    unsafe {
+        let mut before: libc::sigaction = std::mem::zeroed();
+        let known = libc::sigaction(signal, std::ptr::null(), &mut before) == 0;
+        if known && before.sa_sigaction == libc::SIG_IGN {
+            return;
         }
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = flags | libc::SA_RESTART;
+        libc::sigaction(signal, &action, std::ptr::null_mut());
     }
 }
 
@@ -58,18 +63,7 @@ extern "C" fn note(signal: libc::c_int) {
 /// From now on the first Ctrl-C, or SIGTERM, asks launches to end.
 pub fn interrupt() -> Interrupt {
     for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: as in `pass_to`; the handler only writes to atomics.
-        unsafe {
-            let mut before: libc::sigaction = std::mem::zeroed();
-            let known = libc::sigaction(signal, std::ptr::null(), &mut before) == 0;
-            if known && before.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = note as *const () as usize;
-            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
+        handle(signal, note as *const (), libc::SA_RESETHAND);
     }
     Interrupt::by(&ASKED)
 }
