@@ -20,10 +20,12 @@ extern "C" __global__ void forces(const Box *boxes, const float4 *pos, const flo
       float dx = me.x - p[i].x, dy = me.y - p[i].y, dz = me.z - p[i].z;
       float r2 = dx * dx + dy * dy + dz * dz;
       float u = expf(-0.5f * r2) * q[i];
+      // Products of their own, as they are in OpenCL C's vector: not part of the sums.
+      float fx = 2.0f * u * dx, fy = 2.0f * u * dy, fz = 2.0f * u * dz;
       sum.x += u;
-      sum.y += 2.0f * u * dx;
-      sum.z += 2.0f * u * dy;
-      sum.w += 2.0f * u * dz;
+      sum.y += fx;
+      sum.z += fy;
+      sum.w += fz;
     }
   }
   force[b * PER + t] = sum;
