@@ -84,13 +84,16 @@ mod tests {
     #[test]
     fn all_must_look_after_the_last_has_become_idle() {
         let s = Standstill::default();
-        (s.begin(), s.begin(), s.sleep());
+        s.begin();
+        s.begin();
+        s.sleep();
         assert_eq!(s.all_idle(), None);
         s.sleep();
         let first = s.all_idle().unwrap();
         assert!(s.found_nothing(first, vec![WaitingWarp::default()]).is_none());
         // The second one can go on, and may change memory.
-        (s.wake(), s.sleep());
+        s.wake();
+        s.sleep();
         assert!(s.found_nothing(first, Vec::new()).is_none());
         let second = s.all_idle().unwrap();
         assert!(s.found_nothing(second, Vec::new()).is_none());
@@ -100,7 +103,10 @@ mod tests {
     #[test]
     fn threads_that_have_ended_are_not_waited_for() {
         let s = Standstill::default();
-        (s.begin(), s.begin(), s.sleep(), s.end());
+        s.begin();
+        s.begin();
+        s.sleep();
+        s.end();
         let generation = s.all_idle().unwrap();
         assert!(s.found_nothing(generation, Vec::new()).is_some());
     }
