@@ -5,7 +5,7 @@
     python3 generate.py saxpy      # some folders
     python3 generate.py --check    # writes nothing: says what differs
 
-`goldens.py` has a function for each folder, which describes the case as those of `test-kernels` do (`../test-kernels/cases.py`).
+`goldens.py` or `goldens_warps.py` has a function for each folder, which describes the case as those of `test-kernels` do (`../test-kernels/cases.py`).
 """
 
 import sys
@@ -20,20 +20,22 @@ sys.path.insert(0, str(ROOT.parent / "test-kernels"))
 sys.path.insert(0, str(ROOT))
 import cases  # noqa: E402
 import goldens  # noqa: E402
+import goldens_warps  # noqa: E402
 
 
 def main(arguments):
     check = "--check" in arguments
     names = [a for a in arguments if not a.startswith("--")] or sorted(p.parent.name for p in ROOT.glob("*/kernel.*"))
-    unknown = [n for n in names if not hasattr(goldens, n)]
+    made_by = vars(goldens_warps) | vars(goldens)
+    unknown = [n for n in names if n not in made_by]
     if unknown:
-        print(f"goldens.py has no function of these names: {', '.join(unknown)}", file=sys.stderr)
+        print(f"no function makes these: {', '.join(unknown)}", file=sys.stderr)
         return 2
     differing = []
     for name in names:
         folder = ROOT / name
         source = next(folder.glob("kernel.*")).name
-        made = cases.files(*getattr(goldens, name)(np.random.default_rng(zlib.crc32(name.encode()))), source=source)
+        made = cases.files(*made_by[name](np.random.default_rng(zlib.crc32(name.encode()))), source=source)
         differing += cases.settle(folder, made, check)
         for old in folder.glob("*.npy"):
             if old.name not in made:
