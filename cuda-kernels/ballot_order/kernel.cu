@@ -1,4 +1,5 @@
 // golden: numpy indexing
+// For warps of 32 lanes, as CUDA has them.
 // Values that pass a test are put together: a ballot a warp, a lane's place from the bits below its own, one atomic a warp.
 extern "C" __global__ void keep(const int *in, int *parts, int *start, int *count, int *top, int n, int least) {
   int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % warpSize, warp = i / warpSize;

@@ -1,4 +1,5 @@
 // golden: numpy sort
+// For warps of 32 lanes, as CUDA has them.
 // Every warp sorts 32 keys by exchanges, and carries their places along.
 extern "C" __global__ void sort(unsigned *keys, int *places, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;

@@ -1,4 +1,5 @@
 // golden: numpy int64 cumulative sums
+// For warps of 32 lanes, as CUDA has them.
 // Prefix sums in a warp by shuffles up, for every type by a template; a block's by the warps' totals.
 template <typename T> __device__ T scanned(T v) {
   int lane = threadIdx.x & (warpSize - 1);

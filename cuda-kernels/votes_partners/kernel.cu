@@ -1,4 +1,5 @@
 // golden: numpy comparisons
+// For warps of 32 lanes, as CUDA has them.
 // What a warp and a block agree on.
 extern "C" __global__ void votes(const int *in, int *warps, int *blocks, int limit) {
   int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % warpSize, v = in[i];

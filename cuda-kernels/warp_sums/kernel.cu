@@ -1,4 +1,5 @@
 // golden: numpy int64 sums, wrapped to 32 bits
+// For warps of 32 lanes, as CUDA has them.
 // Sums of blocks by shuffles: down within a warp, the warps' sums in shared memory, the first warp adds them.
 __inline__ __device__ int warp_sum(int v) {
   for (int by = warpSize / 2; by > 0; by /= 2)

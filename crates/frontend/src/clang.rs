@@ -78,7 +78,18 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
         execute(&mut command, &options, name.clone(), &output)?;
         fs::read(&output).map_err(io("reading clang's output"))
     })?;
-    if language.is_cuda_like() { language::finish(&bitcode, &name, options, checked) } else { Ok(bitcode) }
+    if language.is_cuda_like() { finish_device_code(&bitcode, &name, options, checked) } else { Ok(bitcode) }
+}
+
+/// What follows on clang for CUDA and HIP: kernels like those of OpenCL C, and the passes that clang has not run.
+pub(crate) fn finish_device_code(
+    bitcode: &[u8],
+    name: &str,
+    options: &FrontendOptions,
+    checked: bool,
+) -> Result<Vec<u8>, FrontendError> {
+    let bitcode = language::import_kernels(bitcode, name)?;
+    if checked || options.opt == OptLevel::O0 { Ok(bitcode) } else { optimise(&bitcode, name, options) }
 }
 
 /// The part of the library that a program is compiled with first.
@@ -124,7 +135,7 @@ pub(crate) fn compilation(
     options: &FrontendOptions,
     checked: bool,
 ) {
-    tell_language(command, header, language, options);
+    add_language_arguments(command, header, language, options);
     command.args(["-emit-llvm", "-c"]);
     if let Some(library) = library {
         command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
@@ -195,7 +206,7 @@ pub fn preprocess(line: &BuildInvocation) -> Result<(), FrontendError> {
     let folder = tempfile::tempdir().map_err(io("writing heddle.h"))?;
     let header = write_header(folder.path())?;
     let language = line.inputs.first().map_or(Language::OpenClC, |i| Language::of(i));
-    tell_language(&mut command, &header, language, &options);
+    add_language_arguments(&mut command, &header, language, &options);
     command.arg(if line.syntax_only { "-fsyntax-only" } else { "-E" }).args(&line.clang_args).args(&line.inputs);
     if let Some(o) = &line.output {
         command.arg("-o").arg(o);
@@ -215,9 +226,9 @@ pub(crate) fn write_header(folder: &Path) -> Result<PathBuf, FrontendError> {
 }
 
 /// Tells clang the language, the device and our headers, which are in the folder `header`.
-pub(crate) fn tell_language(command: &mut Command, header: &Path, language: Language, options: &FrontendOptions) {
+pub(crate) fn add_language_arguments(command: &mut Command, header: &Path, language: Language, options: &FrontendOptions) {
     if language.is_cuda_like() {
-        return language::tell(command, language, header, options);
+        return language::add_arguments(command, language, header, options);
     }
     command.args(["-x", "cl", TARGET]);
     if !options.clang_args.iter().any(|a| a.starts_with("-cl-std=") || a.starts_with("-std=")) {

@@ -23,7 +23,7 @@ mod tests {
         let options = FrontendOptions { clang_args: vec![format!("-cl-std={standard}")], ..Default::default() };
         let mut command = Command::new(clang::clang_path());
         let header = clang::write_header(folder.path()).unwrap();
-        clang::tell_language(&mut command, &header, crate::Language::OpenClC, &options);
+        clang::add_language_arguments(&mut command, &header, crate::Language::OpenClC, &options);
         let output = command.args(["-E", "-dM"]).args(&options.clang_args).arg(&source).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();

@@ -15,7 +15,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
 use crate::error::{io, llvm, pass};
-use crate::{FrontendError, FrontendOptions, OptLevel, clang};
+use crate::{FrontendError, FrontendOptions};
 
 /// What a source is written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,8 +67,8 @@ impl Language {
     }
 }
 
-/// Tells clang the language: CUDA or HIP, with headers in the folder `headers`.
-pub(crate) fn tell(command: &mut Command, language: Language, headers: &Path, options: &FrontendOptions) {
+/// Arguments of clang for the language: CUDA or HIP, with headers in the folder `headers`.
+pub(crate) fn add_arguments(command: &mut Command, language: Language, headers: &Path, options: &FrontendOptions) {
     let own = match language {
         Language::Hip => {
             command.args(["-x", "hip", "--offload-arch=gfx906", "-nogpuinc", "-nogpulib"]);
@@ -124,17 +124,13 @@ pub(crate) fn with_instances(name: &str, text: &[u8], kernels: &[String]) -> Opt
     Some(result)
 }
 
-/// What follows on clang for CUDA and HIP: kernels like those of OpenCL C, and the passes that clang has not run.
-pub(crate) fn finish(bitcode: &[u8], name: &str, options: &FrontendOptions, checked: bool) -> Result<Vec<u8>, FrontendError> {
+/// Makes kernels of clang's bitcode of CUDA or HIP like those of OpenCL C.
+pub(crate) fn import_kernels(bitcode: &[u8], name: &str) -> Result<Vec<u8>, FrontendError> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, name);
     let module = context.create_module_from_ir(buffer).map_err(|e| llvm(name, &e.to_string()))?;
     cuda_kernels::import(&module).map_err(pass)?;
-    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
-    if checked || options.opt == OptLevel::O0 {
-        return Ok(bitcode);
-    }
-    clang::optimise(&bitcode, name, options)
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
 #[cfg(test)]

@@ -85,7 +85,8 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
         log = text;
         fs::read(&output).map_err(io("reading clang's output"))
     })?;
-    let bitcode = if language.is_cuda_like() { language::finish(&bitcode, source.name, options, checked)? } else { bitcode };
+    let bitcode =
+        if language.is_cuda_like() { clang::finish_device_code(&bitcode, source.name, options, checked)? } else { bitcode };
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
     let files = dependencies::parse(&rule).into_iter().filter(|f| f.is_absolute() && !f.starts_with(&root)).collect();
     Ok(Compiled { bitcode, log, files })

@@ -72,7 +72,7 @@ tables! {
         scalar_threshold: u32 => across(validate::scalar_threshold, "0 to warp-size - 1").of("lanes").simulator_only();
         /// Whether clusters that are alike (units, local registers, shared path) change by warp: what the code has in
         /// cluster c of n alike runs in cluster (c + warp) mod n, so that warps in step do not queue for one issue slot.
-        rotate_clusters: bool = false => any("both make a machine").simulator_only();
+        rotate_clusters: bool = false => any("both make a machine");
         /// In which order warps that could issue are asked: `greedy-oldest` (those that issued last, then the oldest),
         /// `oldest`, `round-robin` (by age from behind the one that issued last on, then from the oldest on), `two-level`
         /// (as `greedy-oldest`, among the active warps).
