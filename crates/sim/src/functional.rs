@@ -559,7 +559,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         };
         WorkGroups {
             run,
-            interpreter: Interpreter::new(launch.program, prepare::<N>(launch.program)),
+            interpreter: Interpreter::new(launch.program, memory, prepare::<N>(launch.program)),
             end: groups.end,
             observes: false,
             warps: launch.local.iter().product::<u32>().div_ceil(N as u32) as usize,
@@ -586,16 +586,18 @@ const WATCHED_BLOCKS: u32 = 4096;
 /// Runs warps, one instruction after the other.
 struct Interpreter<'a, const N: usize> {
     program: &'a Program,
+    /// What the host lends is in it.
+    memory: &'a DeviceMemory,
     code: Vec<Decoded<N>>,
     /// The program reads special registers that change while a warp runs.
     refreshes: bool,
 }
 
 impl<'a, const N: usize> Interpreter<'a, N> {
-    fn new(program: &'a Program, code: Vec<Decoded<N>>) -> Self {
+    fn new(program: &'a Program, memory: &'a DeviceMemory, code: Vec<Decoded<N>>) -> Self {
         let changes = |s: Special| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow);
         let refreshes = program.rows.specials.iter().any(|(s, _)| changes(*s));
-        Interpreter { program, code, refreshes }
+        Interpreter { program, memory, code, refreshes }
     }
 
     /// Runs a warp until it waits, ends or faults, from instruction `from` of its block on; if that is not 0,
@@ -639,7 +641,7 @@ impl<'a, const N: usize> Interpreter<'a, N> {
         warp.lanes.mask = warp.control.mask;
         for _ in 0..WATCHED_BLOCKS {
             if watch.at_block(self.program, (&warp.control, warp.turns.as_deref()), &mut warp.lanes) {
-                return true;
+                return !watch.host_may_end(self.program, &warp.lanes, self.memory);
             }
             let pc = warp.control.pc as usize;
             let block = &self.program.blocks[pc];
@@ -694,6 +696,7 @@ pub fn run_interpreted<const N: usize>(
     counts: &mut BlockCounts,
     budget: &mut Budget,
 ) {
-    let interpreter = Interpreter { refreshes: true, ..Interpreter::new(program, code.to_vec()) };
+    let memory = DeviceMemory::new(0);
+    let interpreter = Interpreter { refreshes: true, ..Interpreter::new(program, &memory, code.to_vec()) };
     interpreter.run(warp, counts, budget, 0);
 }

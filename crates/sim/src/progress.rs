@@ -169,6 +169,18 @@ impl<const N: usize> WarpWatch<N> {
         !slice.clock && same_turns && !(0..16).any(changed) && slice.rows.iter().all(same)
     }
 
+    /// Whether the host may end what the warp waits for: it waits for memory that the host lends, which the host's threads
+    /// may change meanwhile. Then nothing is known of the warp any more.
+    pub fn host_may_end(&mut self, program: &Program, lanes: &Lanes<N>, memory: &DeviceMemory) -> bool {
+        let Some(log) = &lanes.watch else { return false };
+        let lent = |place: &Place| place.space == MemorySpace::Global && memory.find(place.address, 1).is_some_and(|a| a.lent);
+        let may = self.awaited(program, log).iter().any(lent);
+        if may {
+            self.forget();
+        }
+        may
+    }
+
     /// What the warp waits for, by what its log says of the period.
     pub fn awaited(&mut self, program: &Program, log: &Log) -> Vec<Place> {
         let slice = self.slice.get_or_insert_with(|| slice(program, &self.blocks));

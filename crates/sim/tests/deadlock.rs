@@ -16,6 +16,11 @@ const HEAD: &str = concat!(
 
 /// Runs a kernel of some work-items in groups of 32 in all ways; buffer `a` has 1024 zeros.
 fn run(body: &str, items: u32, each: impl Fn(Result<Statistics, Box<Fault>>, &str)) {
+    run_within(1_000_000, body, items, each);
+}
+
+/// The same with a budget of instructions.
+fn run_within(max_instructions: u64, body: &str, items: u32, each: impl Fn(Result<Statistics, Box<Fault>>, &str)) {
     let machine = Machine::load(None, &["sm.count=1".into()]).unwrap();
     let image = heddle_object::asm::assemble(&format!("{HEAD}{body}")).unwrap();
     let program = Program::from_image(&image, 0, &machine).unwrap();
@@ -30,7 +35,7 @@ fn run(body: &str, items: u32, each: impl Fn(Result<Statistics, Box<Fault>>, &st
         let a = memory.allocate("a", 4096).unwrap();
         let mut launch = Launch::new(&program, [items, 1, 1], [items.min(32), 1, 1]);
         launch.set_argument(8, &a.to_le_bytes());
-        let options = Options { jit, in_turns, threads, max_instructions: 1_000_000, ..Options::default() };
+        let options = Options { jit, in_turns, threads, max_instructions, ..Options::default() };
         let simulation = Simulation::new(&launch, &memory, &machine, &options);
         let result = match timing {
             false => simulation.functional(),
@@ -49,8 +54,8 @@ fn deadlock(result: Result<Statistics, Box<Fault>>, how: &str) -> heddle_sim::fa
 
 #[test]
 fn a_loop_that_waits_for_nothing_is_found() {
-    // The counter matters to nobody.
-    run("  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bra L0\n  exit\n", 32, |result, how| {
+    // The counter matters to nobody. Translated code looks up after 65,536 instructions, and then after four million.
+    run_within(20_000_000, "  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bra L0\n  exit\n", 32, |result, how| {
         let found = deadlock(result, how);
         assert_eq!((found.warps.len(), found.warps[0].lanes, found.warps[0].awaits.len()), (1, 32, 0), "{how}");
         assert_eq!(found.not_begun, 0, "{how}");
@@ -92,4 +97,35 @@ fn a_work_group_that_never_begins_is_waited_for_in_vain() {
         assert_eq!(found.warps[0].awaits[0].buffer, Some(("buffer `a`".into(), 4)), "{how}");
         assert!(found.to_string().contains("have not begun"), "{found}");
     });
+}
+
+/// Memory that the host lends may be changed by its threads, so that nothing is proved.
+#[test]
+fn who_waits_for_memory_of_the_host_waits() {
+    let machine = Machine::load(None, &["sm.count=1".into()]).unwrap();
+    let body = "  mov.b32 m0, 0\nL0:\n  ld.global.b32.cv m1, [c[0x8] + u32 m0]\n  cmp.eq.b32 p1, m1, 0\n  @p1 brad L0, L1\nL1:\n  exit\n";
+    let image = heddle_object::asm::assemble(&format!("{HEAD}{body}")).unwrap();
+    let program = Program::from_image(&image, 0, &machine).unwrap();
+    for timing in [false, true] {
+        let mut memory = DeviceMemory::pinned(64 << 20).unwrap();
+        let mut words = Box::new([0u128; 256]);
+        let start = words.as_mut_ptr().cast();
+        // SAFETY: the array outlives its use, and only the launch accesses it.
+        let lent = unsafe {
+            match timing {
+                false => memory.lend("a", start, 4096).unwrap(),
+                true => memory.lend_cached("a", start, 4096).unwrap(),
+            }
+        };
+        let mut launch = Launch::new(&program, [32, 1, 1], [32, 1, 1]);
+        launch.set_argument(8, &lent.to_le_bytes());
+        let options = Options { jit: Jit::Never, max_instructions: 3_000_000, ..Options::default() };
+        let simulation = Simulation::new(&launch, &memory, &machine, &options);
+        let result = match timing {
+            false => simulation.functional(),
+            true => simulation.timing(&mut Hierarchy::new(&machine)),
+        };
+        let kind = result.unwrap_err().kind;
+        assert!(matches!(kind, FaultKind::Runaway { .. }), "timing {timing}: {kind}");
+    }
 }

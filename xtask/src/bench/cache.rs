@@ -65,7 +65,8 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
         of.row(shown(name, &row));
         report.kernels.insert((*name).to_string(), row);
     }
-    report.tables.extend([thrashing, table]);
+    // The small form has one kernel.
+    report.tables.extend([thrashing, table].into_iter().filter(|t| !t.is_empty()));
     let column = |name: &str| -> Vec<f64> {
         let of = |row: &BTreeMap<String, f64>| -> Vec<f64> {
             row.iter().filter(|(key, _)| key.as_str() == name || key.ends_with(&format!(".{name}"))).map(|(_, v)| *v).collect()

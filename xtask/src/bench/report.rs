@@ -117,6 +117,11 @@ impl Table {
         Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new(), of_figures: false }
     }
 
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Adds a row. Missing cells stay empty.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();

@@ -117,7 +117,9 @@ pub(super) fn enter_watched<const N: usize>(c: &LaunchContext<'_, N>, slot: &Slo
         // Not all its registers hold what they will have.
         return watch.pass(warp.control.pc);
     }
-    watch.came_back |= watch.at_block(c.run.launch.program, (&warp.control, warp.turns.as_deref()), &mut warp.lanes);
+    let program = c.run.launch.program;
+    let came_back = watch.at_block(program, (&warp.control, warp.turns.as_deref()), &mut warp.lanes);
+    watch.came_back |= came_back && !watch.host_may_end(program, &warp.lanes, c.run.memory);
     if watch.seen_blocks > WATCHED_BLOCKS && watch.waits_since().is_none() {
         (warp.watch, warp.lanes.watch) = (None, None);
     }
