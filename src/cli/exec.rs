@@ -91,6 +91,7 @@ impl Exec {
         let mut command = Command::new(program);
         command.args(arguments).envs(given);
         command.env("OCL_ICD_VENDORS", &vendors).env("OCL_ICD_FILENAMES", &library).env(FOLDER_VARIABLE, &results);
+        signals::hold();
         let child = command.spawn().map_err(|e| not_started(program, &e))?;
         let status = wait(child)?;
         let all = Results::read_all(&results);

@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use heddle_sim::Interrupt;
 
-/// The process that gets them.
+/// The process that gets them; 0 before it has begun.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
+
+/// The last signal that came before it had begun.
+static PENDING: AtomicI32 = AtomicI32::new(0);
 
 /// Signals by which others speak to a program.
 const SIGNALS: [libc::c_int; 6] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
@@ -15,8 +18,10 @@ const SIGNALS: [libc::c_int; 6] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, l
 extern "C" fn pass(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the system calls this with a valid `info`, as SA_SIGINFO asks for.
     let from_kernel = !info.is_null() && unsafe { (*info).si_code } == SI_KERNEL;
-    let program = PROGRAM.load(Ordering::Relaxed);
-    if program > 0 && !from_kernel {
+    let program = PROGRAM.load(Ordering::SeqCst);
+    if program == 0 {
+        PENDING.store(signal, Ordering::SeqCst);
+    } else if !from_kernel {
         // SAFETY: `kill` may be called from a handler, and changes nothing of this process.
         unsafe { libc::kill(program, signal) };
     }
@@ -25,11 +30,21 @@ extern "C" fn pass(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *m
 /// `si_code` of signals that the kernel itself sends, as for keys of a terminal.
 const SI_KERNEL: libc::c_int = 0x80;
 
-/// From now on signals go to this process.
-pub fn pass_to(program: u32) {
-    PROGRAM.store(i32::try_from(program).unwrap_or(0), Ordering::Relaxed);
+/// From now on signals are for a program that will begin soon.
+pub fn hold() {
     for signal in SIGNALS {
         handle(signal, pass as *const (), libc::SA_SIGINFO);
+    }
+}
+
+/// The program has begun: it gets what was held, and signals from now on.
+pub fn pass_to(program: u32) {
+    let program = i32::try_from(program).unwrap_or(0);
+    PROGRAM.store(program, Ordering::SeqCst);
+    let held = PENDING.swap(0, Ordering::SeqCst);
+    if program > 0 && held > 0 {
+        // SAFETY: as in `pass`.
+        unsafe { libc::kill(program, held) };
     }
 }
 
