@@ -181,7 +181,7 @@ impl<'a> Engine<'a> {
     ///
     /// # Errors
     /// The fault of the launch; if it has not ended, that it was interrupted.
-    pub fn leave(self) -> Result<Statistics, Box<Fault>> {
+    pub fn abandon(self) -> Result<Statistics, Box<Fault>> {
         if self.stop == Stop::Ended {
             return Ok(self.target.statistics());
         }

@@ -59,7 +59,7 @@ impl Observer for Debugger<'_> {
         let mut engine = Engine::new(launch, self.sources.clone());
         self.left = self.front_end.debug(&mut engine).err();
         // A launch that somebody has left may be one that never ends.
-        Some(if self.left.is_some() { engine.leave() } else { engine.finish() })
+        Some(if self.left.is_some() { engine.abandon() } else { engine.finish() })
     }
 }
 

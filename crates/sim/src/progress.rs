@@ -12,7 +12,8 @@
 //! proportional to it.
 //!
 //! Not found are loops that change memory while they wait (a counter incremented and decremented again), that depend on the
-//! clock, or that come to an end after many attempts: the budget of instructions ends those that never do.
+//! clock, that come to an end after many attempts, or that wait for memory which the host lends and its threads may change:
+//! the budget of instructions ends those that never do.
 
 mod slice;
 

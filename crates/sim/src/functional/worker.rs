@@ -149,7 +149,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 }
                 let compiled = if watched { None } else { tier.compiled::<N>(program) };
                 let all_begun = numbers.is_empty() && self.next.load(Ordering::Relaxed) >= self.end;
-                self.ask_again(worker, compiled, all_begun, &mut ran)?;
+                self.resume_aside(worker, compiled, all_begun, &mut ran)?;
                 continue;
             }
             let Some(number) = numbers.next() else { continue };
@@ -229,7 +229,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
     }
 
     /// Asks the work-groups put aside until one of them can go on, or there is room for more and `all_begun` is false.
-    fn ask_again(
+    fn resume_aside(
         &self,
         worker: &mut Worker<N>,
         compiled: Option<&jit::Compiled>,
