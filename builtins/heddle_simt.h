@@ -34,6 +34,7 @@ __HEDDLE_VALUE(unsigned, __heddle_lane, (void), "__heddle_lane");
 __HEDDLE_VALUE(unsigned, __heddle_warp_size, (void), "__heddle_warp_size");
 __HEDDLE_DECLARE(unsigned, __heddle_shuffle, (unsigned, unsigned), "__heddle_shuffle");
 __HEDDLE_DECLARE(unsigned long, __heddle_ballot, (int), "__heddle_ballot");
+__HEDDLE_DECLARE(unsigned, __heddle_clock, (void), "__heddle_clock");
 __HEDDLE_DECLARE(void, __heddle_barrier, (unsigned), "_Z7barrierj");
 __HEDDLE_DECLARE(void, __heddle_fence, (unsigned), "_Z9mem_fencej");
 __HEDDLE_DECLARE(int, __heddle_group_all, (int), "_Z14work_group_alli");
@@ -488,11 +489,16 @@ __HEDDLE_INLINE __half2 __hsub2(__half2 a, __half2 b) { return a - b; }
 __HEDDLE_INLINE __half2 __hmul2(__half2 a, __half2 b) { return a * b; }
 __HEDDLE_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 
+// --- The cycle counter of the SM, of which the machine reads the low 32 bits. ---
+
+typedef long clock_t;
+__HEDDLE_INLINE clock_t clock() { return __heddle_clock(); }
+__HEDDLE_INLINE long long clock64() { return __heddle_clock(); }
+
 // --- What there is not. ---
 
 #define __HEDDLE_MISSING(what) __attribute__((unavailable(what " are not supported by Heddle")))
-__device__ long long clock64() __HEDDLE_MISSING("reads of the cycle counter");
-__device__ int clock() __HEDDLE_MISSING("reads of the cycle counter");
+__device__ long long wall_clock64() __HEDDLE_MISSING("clocks of a constant rate");
 typedef unsigned long long __heddle_texture;
 template <class T> __device__ T tex1D(__heddle_texture, float) __HEDDLE_MISSING("textures");
 template <class T> __device__ T tex1Dfetch(__heddle_texture, int) __HEDDLE_MISSING("textures");

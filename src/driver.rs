@@ -102,9 +102,13 @@ pub fn is_assembly(input: &Path) -> bool {
 pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine: &Machine) -> Result<Compilation, CompileError> {
     let mut work = Work::new(emit, options, machine);
     if let Some(assembly) = inputs.iter().find(|i| is_assembly(i)) {
+        not_for(assembly, "assembly", &options.frontend)?;
         return work.assemble(assembly, inputs.len());
     }
     let mir = inputs.iter().find(|i| is_mir(i));
+    if let Some(mir) = mir {
+        not_for(mir, "machine IR", &options.frontend)?;
+    }
     if let Some(mir) = mir.filter(|_| inputs.len() > 1) {
         return Err(CompileError::Input(format!("{}: machine IR is compiled alone", mir.display())));
     }
@@ -119,9 +123,26 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
     work.lower(&ir)
 }
 
+/// Refuses values that the front end alone puts into code, for an input that it does not see.
+fn not_for(input: &Path, kind: &str, frontend: &FrontendOptions) -> Result<(), CompileError> {
+    let name = input.display();
+    if let Some((variable, _)) = frontend.variables.first() {
+        let message = format!(
+            "{name}: variables.{variable}: only variables of CUDA and HIP (.cu, .hip) get values from outside; this is {kind}"
+        );
+        return Err(CompileError::Input(message));
+    }
+    match frontend.spec_constants.first() {
+        Some((id, _)) => Err(CompileError::Input(format!(
+            "{name}: --spec {id}=…: only SPIR-V (.spv, .spvasm) has specialisation constants; this is {kind}"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// What passes are told of a machine.
 pub fn facts(machine: &Machine) -> Facts {
-    Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components }
+    Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components, rows_fill_warps: false }
 }
 
 /// Warps of each scheduler that hide the latency of hits in an L1. With one, rows of 512 bytes a lane took 1.3 to 1.5 times as long as
@@ -286,7 +307,13 @@ pub fn case_frontend(case: &Case, more: &[String]) -> Result<(Vec<PathBuf>, Fron
     let clang_args = relative_includes(line.clang_args, case);
     let kernels = case.launches.iter().map(|l| l.kernel.clone()).collect::<std::collections::BTreeSet<_>>();
     let kernels = kernels.into_iter().collect();
-    Ok((line.inputs, FrontendOptions { clang_args, kernels, opt: line.opt, verbose: line.verbose, ..Default::default() }))
+    let mut variables = Vec::new();
+    for (name, value) in &case.variables {
+        let contents = value.contents(&case.folder).map_err(|m| format!("variables.{name}: {m}"))?;
+        variables.push((name.clone(), contents.data));
+    }
+    let (opt, verbose, spec_constants) = (line.opt, line.verbose, line.spec_constants);
+    Ok((line.inputs, FrontendOptions { clang_args, kernels, variables, spec_constants, opt, verbose, ..Default::default() }))
 }
 
 /// `-I folder` in a case is relative to the case.

@@ -21,6 +21,10 @@ pub struct CodegenArgs {
     /// Keep uniform values in vector registers instead of using the scalar unit.
     #[arg(long)]
     pub no_scalarize: bool,
+    /// One version of each kernel: none for launches where every warp lies in one row of its work-group, in which ids
+    /// of the other dimensions are uniform.
+    #[arg(long)]
+    pub no_versions: bool,
     /// Compute all addresses in code instead of letting the address-generation unit make those of global ids.
     #[arg(long)]
     pub no_global_id: bool,
@@ -79,6 +83,7 @@ impl CodegenArgs {
     pub fn options(&self, frontend: FrontendOptions) -> CompileOptions {
         let mut options = CompileOptions { frontend, ..Default::default() };
         options.select.scalarize = !self.no_scalarize;
+        options.select.versions = !self.no_versions;
         options.select.global_id = !self.no_global_id;
         options.select.cache_hints = match self.no_cache_hints {
             true => CacheHints::Ca,
@@ -130,7 +135,7 @@ pub struct SimulationArgs {
     #[arg(long, value_name = "N", default_value_t = Options::default().max_instructions)]
     pub max_instructions: u64,
     /// When functional mode translates code to the host's instructions: when it pays, at once, or never.
-    /// Results do not depend on it.
+    /// Results do not depend on it, but for the sign and payload of NaNs.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Simulation")]
     pub jit: heddle_sim::Jit,
 

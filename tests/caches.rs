@@ -40,7 +40,7 @@ impl Bench {
         let system = memory.allocate("system", 1 << 16).unwrap();
         memory.place(system, true);
         let mut h = Hierarchy::new(&machine(&[]));
-        h.start();
+        h.start(&memory, false);
         Bench { h, memory, device, system, now: 0 }
     }
 

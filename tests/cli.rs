@@ -347,7 +347,7 @@ fn reference_and_help() {
 /// Help fits its lines on a terminal, and the sample of a sweep can be copied.
 #[test]
 fn help_is_not_wrapped_twice() {
-    for command in ["build", "run", "opt", "as", "objdump", "target", "compare", "ablate", "sweep"] {
+    for command in ["build", "run", "opt", "as", "objdump", "target", "compare", "ablate", "sweep", "time"] {
         let out = heddle().args([command, "--help"]).assert().success();
         let text = String::from_utf8_lossy(&out.get_output().stdout).into_owned();
         for line in text.lines() {
@@ -406,6 +406,69 @@ fn old_kernels_take_whole_work_groups_only() {
     }
     run("100", "64", &[]).success();
     run("100", "64", &["--option=-cl-std=CL2.0"]).success();
+}
+
+/// A launch whose warps lie in rows takes the version of the kernel that rests on it, others the general one; all give
+/// the same bytes.
+#[test]
+fn a_launch_takes_the_version_for_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "kernel void k(global const int *restrict a, global int *c, int n) {
+  int x = get_global_id(0), y = get_global_id(1), sum = get_local_id(0) / 32 + get_local_id(1);
+  for (int i = 0; i < n; i++) sum += a[y * n + i] * (x + i);
+  if (y & 1) sum = -sum;
+  c[y * get_global_size(0) + x] = sum; }";
+    fs::write(folder.path().join("k.cl"), text).unwrap();
+    let run = |mode: &str, global: &str, local: &str, more: &[&str]| {
+        let words = ["run", "k.cl", "--kernel", "k", "--quiet", "--json", "s.json", "--mode", mode];
+        let arguments =
+            ["--arg", "a=random:int32:4096,low=0,high=99", "--arg", "c=zeros:int32:8192,save=c.npy", "--arg", "i32=17"];
+        let sizes = ["--global", global, "--local", local];
+        heddle().current_dir(folder.path()).args(words).args(arguments).args(sizes).args(more).assert().success();
+        let statistics: serde_json::Value = serde_json::from_slice(&fs::read(folder.path().join("s.json")).unwrap()).unwrap();
+        let scalar = statistics["total"]["scalar_instructions"].as_u64().unwrap();
+        (fs::read(folder.path().join("c.npy")).unwrap(), scalar)
+    };
+    for mode in ["functional", "timing"] {
+        for (global, local, version) in [
+            ("96,10", "32,4", true),
+            ("128,6", "64,2", true),
+            ("100,6", "32,2", false),
+            ("96,10", "16,4", false),
+            ("100,6", "33,1", true),
+            ("40,3,2", "8,1,1", true),
+            ("64,3,2", "16,1,2", false),
+        ] {
+            let (bytes, scalar) = run(mode, global, local, &[]);
+            let (wanted, general) = run(mode, global, local, &["--no-versions"]);
+            assert!(bytes == wanted, "{mode} {global} {local}");
+            assert_eq!(scalar > general, version, "{mode} {global} {local}: {scalar} and {general} scalar instructions");
+        }
+    }
+}
+
+/// Caches that hold a kernel's code hold that of the version that runs.
+#[test]
+fn code_is_cached_in_the_version_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "kernel void k(global const int *restrict a, global int *c, int n) {
+  int x = get_global_id(0), y = get_global_id(1), sum = 0;
+  for (int i = 0; i < n; i++) sum += a[y * n + i] * (x + i);
+  c[y * get_global_size(0) + x] = sum; }";
+    fs::write(folder.path().join("k.cl"), text).unwrap();
+    fs::write(folder.path().join("caches.json"), r#"{"heddle_caches":1,"buffers":[],"runs":[],"code":true}"#).unwrap();
+    let misses = |more: &[&str]| {
+        let words =
+            ["run", "k.cl", "--quiet", "--json", "-", "--global", "64,8", "--local", "32,4", "--arg", "a=zeros:int32:4096"];
+        let arguments = ["--arg", "c=zeros:int32:512", "--arg", "i32=17"];
+        let out = heddle().current_dir(folder.path()).args(words).args(arguments).args(more).assert().success();
+        let statistics: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).unwrap();
+        statistics["total"]["timing"]["hierarchy"]["instruction"]["misses"].as_u64().unwrap()
+    };
+    for version in [&[][..], &["--no-versions"]] {
+        assert!(misses(version) > 0);
+        assert_eq!(misses(&[&["--caches", "caches.json"], version].concat()), 0, "{version:?}");
+    }
 }
 
 /// What limits occupancy: the launch, where it has too few work-groups; of several launches that of the one

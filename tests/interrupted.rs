@@ -109,10 +109,13 @@ fn an_interrupted_run_reports_what_it_has_done() {
 fn a_run_killed_at_three_places_comes_to_the_same_cycles() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
+    let mut steps = vec![json!({ "kernel": "step", "global": [16384], "local": [128], "args": [{ "buffer": "a" }] }); 8];
+    // So long that nobody comes too late to kill it.
+    (steps[7]["global"], steps[7]["repeat"]) = (json!([8192]), json!(100));
     let case = json!({
         "source": "kernel.cl",
         "buffers": { "a": { "random": [16384], "dtype": "uint32", "seed": 3, "save": "a.npy" } },
-        "launches": vec![json!({ "kernel": "step", "global": [16384], "local": [128], "args": [{ "buffer": "a" }] }); 8],
+        "launches": steps,
     });
     let case = write_case(folder.path(), STEP, &case);
     let (file, statistics) = (at("checkpoint"), at("statistics.json"));
@@ -135,7 +138,9 @@ fn a_run_killed_at_three_places_comes_to_the_same_cycles() {
         assert!(!at("a.npy").exists());
         restore = Some(next);
     }
-    let (rest, restored) = ran(&["--restore", &restore.unwrap()]);
+    let page = at("page.html");
+    let (rest, restored) = ran(&["--restore", &restore.unwrap(), "--report", page.to_str().unwrap()]);
+    assert!(std::fs::read_to_string(&page).unwrap().contains(r#""global":[8192]"#), "sizes are those of the launches that ran");
     assert!(restored == result, "the same bytes");
     let launches = |v: &Value| v["launches"].as_array().unwrap().iter().map(|l| l["statistics"].clone()).collect::<Vec<_>>();
     let (mut all, last) = (launches(&whole), launches(&rest));

@@ -296,6 +296,60 @@ fn recording_changes_nothing() {
     assert!(a == b, "two runs give one trace");
 }
 
+/// Launches of both versions of a kernel: each is shown by the code that ran, with what that did.
+#[test]
+fn versions_of_a_kernel_are_shown_by_their_own_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let text = "kernel void mm(global float *c, global const float *a, global const float *b, int n) {
+  int x = get_global_id(0), y = get_global_id(1);
+  float s = 0;
+  for (int k = 0; k < n; k++) s += a[y * n + k] * b[k * n + x];
+  c[y * n + x] = s; }";
+    fs::write(path("mm.cl"), text).unwrap();
+    let launch = |local: &str| {
+        let arguments = r#"[{"buffer": "c"}, {"buffer": "a"}, {"buffer": "b"}, {"i32": 64}]"#;
+        format!(r#"{{"kernel": "mm", "global": [64, 64], "local": {local}, "args": {arguments}}}"#)
+    };
+    let buffer = r#"{"dtype": "float32", "zeros": [4096]}"#;
+    let (rows, general) = (launch("[32, 4]"), launch("[16, 8]"));
+    let case = format!(
+        r#"{{"source": "mm.cl", "buffers": {{"c": {buffer}, "a": {buffer}, "b": {buffer}}}, "launches": [{rows}, {general}, {rows}]}}"#
+    );
+    fs::write(path("case.json"), case).unwrap();
+    let page = data(&[&path("case.json")]);
+    let names =
+        |v: &Value, key: &str| v.as_array().unwrap().iter().map(|k| k[key].as_str().unwrap().to_string()).collect::<Vec<_>>();
+    assert_eq!(names(&page["kernels"], "name"), ["mm", "mm.rows-fill-warps"]);
+    assert_eq!(names(&page["launches"], "kernel"), ["mm.rows-fill-warps", "mm", "mm.rows-fill-warps"]);
+    assert_eq!(names(&page["roofline"]["points"], "kernel"), ["mm", "mm.rows-fill-warps"]);
+    // 64 x 64 sums of 64 products.
+    for (point, launches) in page["roofline"]["points"].as_array().unwrap().iter().zip([1, 2]) {
+        assert_eq!(point["operations"]["float"], launches * 2 * 64 * 64 * 64, "{point}");
+    }
+    for (kernel, launches) in page["kernels"].as_array().unwrap().iter().zip([&[1][..], &[0, 2]]) {
+        let done: u64 = launches.iter().map(|l| page["launches"][*l]["statistics"]["instructions"].as_u64().unwrap()).sum();
+        let insts = kernel["insts"].as_array().unwrap();
+        assert_eq!(insts.iter().map(|i| i["issues"].as_u64().unwrap()).sum::<u64>(), done, "{}", kernel["name"]);
+        let ended = insts.iter().filter(|i| i["text"].as_str().unwrap().contains("exit")).map(|i| i["issues"].as_u64().unwrap());
+        assert_eq!(ended.sum::<u64>(), 128 * launches.len() as u64, "each of the warps ends once: {}", kernel["name"]);
+    }
+    let trace = path("trace.json");
+    let out = heddle(&["run", &path("case.json"), "--quiet", "--profile", "--trace", &trace]);
+    let listing = String::from_utf8_lossy(&out.stdout).into_owned();
+    let (general, version) = listing.split_once("profile of mm.rows-fill-warps: ").unwrap();
+    assert!(general.contains("profile of mm: "), "{listing}");
+    // Rows' elements are the same in all lanes of a warp, where rows fill warps.
+    let scalar_loads = |text: &str| text.lines().filter(|l| l.contains(".global.b32 s")).count();
+    assert!(scalar_loads(general) < scalar_loads(version), "{listing}");
+    let trace: Value = serde_json::from_slice(&fs::read(trace).unwrap()).unwrap();
+    let launches = trace["traceEvents"].as_array().unwrap().iter().filter(|e| e["cat"] == "launch");
+    assert_eq!(
+        launches.map(|e| e["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["mm.rows-fill-warps", "mm", "mm.rows-fill-warps"]
+    );
+}
+
 #[test]
 fn graphs_are_dot() {
     let folder = tempfile::tempdir().unwrap();

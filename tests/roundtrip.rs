@@ -39,7 +39,7 @@ proptest! {
 
     #[test]
     fn print_then_parse(mut inst in instruction(), line in 1u32..5000) {
-        inst.loc = SourceLoc { file: 0, line, column: line % 80 };
+        inst.loc = SourceLoc { file: 0, line, column: line % 80, point: 0 };
         let text = print_inst(&inst, &[]);
         let mut distances = Distances(Vec::new());
         let mut parsed = parse_inst(&text, &mut distances).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;

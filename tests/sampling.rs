@@ -137,6 +137,33 @@ fn picked_launches_are_timed_and_caches_are_kept_warm() {
 }
 
 #[test]
+fn images_are_kept_warm_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = folder.path().join("case.json");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/test-kernels/image_warp/kernel.cl");
+    let image = serde_json::json!({ "width": 64, "height": 64, "format": "RGBA_UINT8" });
+    let launch = serde_json::json!({
+        "kernel": "warp", "global": [64, 64], "local": [8, 8],
+        "args": [{ "buffer": "in" }, { "buffer": "out" }, { "i32": [900, -350, 400, 880] }, { "i32": [2000, -3000] }],
+    });
+    let text = serde_json::json!({
+        "source": source,
+        "buffers": {
+            "in": { "random": [64, 64, 4], "dtype": "uint8", "low": 0, "high": 255, "image": image },
+            "out": { "zeros": [64, 64, 4], "dtype": "uint8", "image": image },
+        },
+        "launches": [launch, launch],
+    });
+    std::fs::write(&case, text.to_string()).unwrap();
+    let read = |pick: &str| {
+        let all = json(&["run", &case.display().to_string(), "--timing", pick, "--warm"]);
+        number(&all, "total.timing.hierarchy.dram_read_bytes")
+    };
+    let (cold, warm) = (read("#1"), read("#2"));
+    assert!(cold > 4096.0 && warm < 0.1 * cold, "{warm}, {cold}");
+}
+
+#[test]
 fn options_that_are_about_timing_need_it() {
     for option in ["--sample", "--alike", "--warm", "--timing=saxpy"] {
         let output = heddle(&["run", SAXPY, "--global", "64", "--mode", "functional", option]);

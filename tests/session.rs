@@ -63,6 +63,7 @@ fn tell(session: &Session, plan: &LaunchPlan, image: &Arc<Image>, outcome: Resul
         plan,
         &LaunchResult {
             image,
+            version: 0,
             source: Some(&source),
             global: &[1024],
             local: &[64],
@@ -213,7 +214,7 @@ fn the_index_page_draws_and_sorts_in_a_browser() {
             // Who launches nothing writes nothing; `heddle exec` does.
             assert!(!page.exists());
             let report = other.path().join("functional");
-            session(&[("HEDDLE_REPORT", report.to_str().unwrap())], Some(other.path())).finish_empty();
+            session(&[("HEDDLE_REPORT", report.to_str().unwrap())], Some(other.path())).finish_empty(None);
         }
         let dom = dom(&browser, &page, 900);
         assert_eq!(attribute(&dom, "data-errors"), Some("0"), "{:?}", attribute(&dom, "data-error"));
@@ -331,7 +332,7 @@ fn record(session: &Session, path: &str) -> Option<PathBuf> {
     let source = SourceText { files: vec![("kernel.cl".into(), text)], options: case.options.clone(), bitcode: None };
     let (global, local) = (&spec.global[..], &spec.local.clone().unwrap()[..]);
     let offset = spec.offset.clone().unwrap_or_else(|| vec![0; global.len()]);
-    let description = Description { header, source: &source, global, local, offset: &offset, arguments: &arguments };
+    let description = Description { header, source: &source, global, local, offset: &offset, arguments: &arguments, cached: &[] };
     let plan = session.begin_launch(&spec.kernel, String::new);
     let pending = session.begin_recording(&plan, &description, &|at, bytes| contents(&before, at, bytes))?;
     session.end_recording(pending, &|at, bytes| contents(&after, at, bytes), true);

@@ -70,6 +70,8 @@ pub enum Builtin {
     Shuffle,
     /// `__heddle_ballot(value)`: the active lanes of the warp whose value is not 0, a bit each.
     Ballot,
+    /// `__heddle_clock()`: the low word of the SM's cycle counter.
+    Clock,
     /// `__heddle_printf_room()`: bytes of messages that the buffer of `printf` takes.
     PrintfRoom,
 }
@@ -94,6 +96,7 @@ const TABLE: &[(&str, Builtin)] = &[
     ("__heddle_warp_size", Builtin::Query(Query::WarpSize)),
     ("__heddle_shuffle", Builtin::Shuffle),
     ("__heddle_ballot", Builtin::Ballot),
+    ("__heddle_clock", Builtin::Clock),
     (printf::ROOM, Builtin::PrintfRoom),
     ("_Z7barrierj", Builtin::Barrier),
     ("_Z18work_group_barrierj", Builtin::Barrier),

@@ -15,8 +15,9 @@
 //!    fences, volatile flags with barriers): `.cg`. Without, no race-free kernel can read what
 //!    another work-group wrote, and its own work-group's stores discard the line.
 //! 4. Loads from one address for the whole warp, of what nobody writes during the kernel: `ldu`, if
-//!    the loop around finds their lines again and other loads in it fill the data L1; else the
-//!    default, because the data L1 is the shorter way.
+//!    the loop around finds their lines again and other loads in it fill the data L1: along a row of
+//!    each work-item's own, or at new lines in each iteration that other work-items come back to.
+//!    Else the default, because the data L1 is the shorter way.
 //! 5. Streams: `.cs`. The address is a polynomial over ids and iteration numbers ([`Offsets`]);
 //!    consecutive lanes touch consecutive elements, every id the kernel uses has a stride of its
 //!    own, every loop around advances it to new lines, and no other access of the surface comes by.
@@ -31,8 +32,8 @@
 //! reduced cache contention" (ICPP 2019), from memory. A load counts if its address is affine, the
 //! innermost loop advances it by less than a sector, neighbouring work-items do not share what it
 //! touches and are at least a line apart, and the loop is of the deepest level. Rows whose length is
-//! known only at launch are taken to be long, those of bytes to be short. Addresses that are not affine
-//! count as nothing.
+//! known only at launch are taken to be long, those of bytes to be short; the launch puts the length in
+//! ([`LoopReuse::exact`]). Addresses that are not affine count as nothing.
 //!
 //! Loads that advance by at least a line in every iteration are candidates for prefetches; this
 //! pass inserts none.
@@ -115,8 +116,11 @@ impl Prefetch {
 pub struct LoopReuse {
     /// The loop's header.
     pub header: BlockRef,
-    /// Bytes from one work-item to the next in each dimension; what is longer than a line counts alike.
+    /// Bytes from one work-item to the next in each dimension; what is longer than a line counts alike, and what is
+    /// known only at launch is taken to be long.
     pub strides: [u32; 3],
+    /// The same, in values of the launch.
+    pub exact: [Poly; 3],
     /// Instructions of an iteration.
     pub instructions: u32,
 }
@@ -166,6 +170,8 @@ const ITERATIONS_AHEAD: u32 = 4;
 /// Accesses of one surface that are compared with each other; with more, reuse is taken for
 /// granted.
 const MOST_ACCESSES: usize = 256;
+/// Parts of an unrolled load in one line that pay for its miss on the longer way: of fewer, too many miss.
+const PARTS_IN_LINE: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -431,13 +437,20 @@ impl<'a> Kernel<'a> {
     }
 
     /// Whether loads of the same address in all lanes keep bringing the read-only object of a load into the
-    /// uniform cache, and the load itself comes back to its lines.
+    /// uniform cache, and the load itself comes back to its lines or has one address in all lanes, too: what an
+    /// unrolled loop leaves over would fetch them a second time, into the data L1.
     fn object_in_uniform_cache(&self, a: &Access) -> bool {
-        let Ok((argument, _)) = &a.place else { return false };
-        let others = self.surfaces.get(argument).into_iter().flatten().map(|i| &self.accesses[*i]);
         let again = |b: &Access| !b.loops.is_empty() && self.stays(b);
-        let uniform = |b: &Access| again(b) && self.uniformity.is_uniform(b.pointer) && self.decide(b).0 == Hint::UniformLoad;
-        a.kind == Kind::Load && again(a) && self.is_constant(a) && others.filter(|b| b.kind == Kind::Load).any(uniform)
+        if a.kind != Kind::Load || !(again(a) || self.uniformity.is_uniform(a.pointer)) || !self.is_constant(a) {
+            return false;
+        }
+        // The address itself need not be known.
+        let object = underlying(a.pointer);
+        let brings = |b: &Access| {
+            let uniform = b.kind == Kind::Load && again(b) && self.uniformity.is_uniform(b.pointer);
+            uniform && underlying(b.pointer) == object && self.decide(b).0 == Hint::UniformLoad
+        };
+        self.accesses.iter().take(MOST_ACCESSES).any(brings)
     }
 
     /// Whether provably nothing writes what a load may read while the kernel runs, in kernels
@@ -457,7 +470,7 @@ impl<'a> Kernel<'a> {
         before_writes || self.writes_apart && root.is_argument() && !has_attribute(root, "noalias")
     }
 
-    /// Whether a load in a loop finds its line again, in the next iterations or by another part of an unrolled one; one
+    /// Whether a load in a loop finds its line again, in the next iterations or by enough other parts of an unrolled one; one
     /// outside of loops may. The way past the uniform L1 is the longer one, so who misses in every iteration is
     /// better off in the data L1.
     fn stays(&self, a: &Access) -> bool {
@@ -471,11 +484,13 @@ impl<'a> Kernel<'a> {
             }
             _ => false,
         };
-        step.0.is_empty() || is_within_line(&step) || others.take(MOST_ACCESSES).any(beside)
+        step.0.is_empty()
+            || is_within_line(&step)
+            || others.take(MOST_ACCESSES).filter(|o| beside(o)).count() >= PARTS_IN_LINE - 1
     }
 
-    /// Whether loads of other objects in the loop around a load fill the data L1 with what they come back to. Without
-    /// them that is the shorter way.
+    /// Whether loads of other objects in the loop around a load fill the data L1 with what is needed again. Without them
+    /// that is the shorter way.
     fn is_crowded(&self, a: &Access) -> bool {
         let fills = |b: &Access| {
             let elsewhere = match (&a.place, &b.place) {
@@ -484,8 +499,18 @@ impl<'a> Kernel<'a> {
             };
             elsewhere && b.kind == Kind::Load && b.loops.last() == a.loops.last() && !self.uniformity.is_uniform(b.pointer)
         };
+        // Rows of each work-item's own, and what the loop comes to anew in each iteration for others to come back to. Of
+        // places that are not known nothing is.
+        let keeps = |b: &Access| match (&b.place, b.loops.last()) {
+            (Ok((_, address)), Some(header)) => {
+                let step = address.step(*header);
+                let advances = !step.0.is_empty() && !is_within_line(&step);
+                self.apart(b, address).is_some() || advances && self.reuse(b).is_some()
+            }
+            _ => false,
+        };
         let mut others = self.accesses.iter().take(MOST_ACCESSES).filter(|b| fills(b));
-        !a.loops.is_empty() && others.any(|b| self.reuse(b).is_some())
+        !a.loops.is_empty() && others.any(keeps)
     }
 
     /// Why a line is needed again, or `None` for a stream.
@@ -618,7 +643,7 @@ impl<'a> Kernel<'a> {
         if before.into_iter().any(shares) {
             return None;
         }
-        Some(LoopReuse { header, strides, instructions: self.instructions_of(header) })
+        Some(LoopReuse { header, strides, exact: address.strides.clone(), instructions: self.instructions_of(header) })
     }
 
     /// The strides of a load in a loop of the deepest level, if the next iterations find its sectors again and no other

@@ -31,6 +31,7 @@ use inkwell::module::Module;
 
 use crate::error::{BadCode, PassError};
 use crate::ir::build::context_of;
+use crate::ir::layout::Layout;
 use crate::ir::metadata::{self, Writer};
 use crate::ir::signature::with_parameters;
 use crate::ir::{self, Value, address_space, function, is_kernel};
@@ -174,6 +175,52 @@ fn move_variables(module: &Module) {
             LLVMDeleteGlobal(variable.0);
             LLVMSetValueName2(moved, name.as_ptr(), name.count_bytes());
         }
+    }
+}
+
+/// Gives variables at program scope other values, by their names in the source. LLVM takes them for unknown.
+///
+/// # Errors
+/// A sentence: there is no such variable, or it has another size.
+pub fn set_variables(module: &Module, values: &[(String, Vec<u8>)]) -> Result<(), String> {
+    let layout = Layout::of_module(module);
+    for (name, bytes) in values {
+        let spoken = |v: &Value| names::Signature::of(&v.name()).name;
+        let on_device = |v: &Value| matches!(v.address_space(), address_space::GLOBAL | address_space::CONSTANT);
+        let all: Vec<Value> = module.get_globals().map(Value::of).filter(on_device).collect();
+        let Some(variable) = all.iter().copied().find(|v| spoken(v) == *name) else {
+            let mut there: Vec<String> = all.iter().map(spoken).filter(|n| !n.starts_with(['.', '_'])).collect();
+            there.sort();
+            let there = if there.is_empty() { "there are none".into() } else { format!("there are: {}", there.join(", ")) };
+            return Err(format!("variables.{name}: there is no such variable; {there}"));
+        };
+        let size = layout.size(variable.variable_type());
+        if size != bytes.len() as u64 {
+            return Err(format!("variables.{name}: the variable has {size} bytes, and its value {}", bytes.len()));
+        }
+        replace_value(module, variable, bytes);
+    }
+    Ok(())
+}
+
+/// Replaces a variable by one of bytes, which has another value and counts as changed from outside.
+fn replace_value(module: &Module, variable: Value, bytes: &[u8]) {
+    // SAFETY: a live variable; once it has no users it is deleted. The bytes are copied.
+    unsafe {
+        let value = LLVMConstStringInContext2(context_of(module), bytes.as_ptr().cast(), bytes.len(), 1);
+        let space = variable.address_space();
+        let new = LLVMAddGlobalInAddressSpace(module.as_mut_ptr(), LLVMTypeOf(value), c"".as_ptr(), space);
+        LLVMSetInitializer(new, value);
+        LLVMSetExternallyInitialized(new, 1);
+        LLVMSetGlobalConstant(new, LLVMIsGlobalConstant(variable.0));
+        // An array of bytes could be anywhere.
+        let align = LLVMGetAlignment(variable.0);
+        LLVMSetAlignment(new, if align > 0 { align } else { 16 });
+        LLVMSetLinkage(new, LLVMGetLinkage(variable.0));
+        LLVMReplaceAllUsesWith(variable.0, new);
+        let name = CString::new(variable.name()).unwrap_or_default();
+        LLVMDeleteGlobal(variable.0);
+        LLVMSetValueName2(new, name.as_ptr(), name.count_bytes());
     }
 }
 

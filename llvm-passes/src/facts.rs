@@ -7,11 +7,14 @@ pub struct Facts {
     pub warp_size: u32,
     /// Components that an element of a typed surface has at most (G4).
     pub surface_components: u32,
+    /// Launches promise that every warp lies in one row of its work-group: rows fill whole warps, or a
+    /// work-group is one row. Ids of the other dimensions are then the same in all lanes.
+    pub rows_fill_warps: bool,
 }
 
 /// Parameters of a pass, in angle brackets after its name and separated by `;`, as LLVM's passes
 /// have them.
-pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4";
+pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4, rows-fill-warps=0|1";
 
 impl Facts {
     /// The facts with what a parameter says, such as `warp-size=64`; `None` if there is no such
@@ -21,6 +24,7 @@ impl Facts {
         match (name, value.parse().ok()?) {
             ("warp-size", n @ (8 | 16 | 32 | 64)) => Some(Facts { warp_size: n, ..self }),
             ("surface-components", n @ 1..=4) => Some(Facts { surface_components: n, ..self }),
+            ("rows-fill-warps", n @ (0 | 1)) => Some(Facts { rows_fill_warps: n == 1, ..self }),
             _ => None,
         }
     }

@@ -39,6 +39,7 @@ pub mod lower_printf;
 pub mod polynomial;
 pub mod prepare;
 pub mod relative_id;
+pub mod spir;
 pub mod structurize;
 pub mod surfaces;
 pub mod uniformity;

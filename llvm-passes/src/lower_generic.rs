@@ -37,8 +37,6 @@ use inkwell::llvm_sys::LLVMTypeKind::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target::{LLVMInitializeNVPTXTarget, LLVMInitializeNVPTXTargetInfo, LLVMInitializeNVPTXTargetMC};
-use inkwell::llvm_sys::target_machine::*;
 use inkwell::module::Module;
 
 use crate::error::PassError;
@@ -63,7 +61,7 @@ pub fn lower(module: &Module) -> Result<(), PassError> {
     if !function::bodies(module).into_iter().any(concerns) {
         return Ok(());
     }
-    infer_address_spaces(module)?;
+    llvm_passes::infer_address_spaces(module)?;
     llvm_passes::run(module, CLEAN_UP)?;
     // A copy between two generic pointers takes two rounds.
     for _ in 0..3 {
@@ -93,41 +91,6 @@ fn lower_function(module: &Module, function: Value) -> bool {
         AccessLowering { module, context, access: access.instruction, pointer: access.pointer }.lower(&spaces);
     }
     !queries.is_empty() || !accesses.is_empty()
-}
-
-/// Runs LLVM's address-space inference as for the NVPTX target, whose address spaces these are.
-fn infer_address_spaces(module: &Module) -> Result<(), PassError> {
-    let fail = |what: &str| PassError::Llvm(format!("{what}: LLVM has no NVPTX target, which generic pointers need"));
-    // SAFETY: initialisation may be repeated; message and target machine are disposed of after
-    // their only use.
-    unsafe {
-        LLVMInitializeNVPTXTargetInfo();
-        LLVMInitializeNVPTXTarget();
-        LLVMInitializeNVPTXTargetMC();
-        let triple = c"nvptx64--";
-        let mut target = std::ptr::null_mut();
-        let mut message = std::ptr::null_mut();
-        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
-            let text = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
-            LLVMDisposeMessage(message);
-            return Err(fail(&text));
-        }
-        let machine = LLVMCreateTargetMachine(
-            target,
-            triple.as_ptr(),
-            c"".as_ptr(),
-            c"".as_ptr(),
-            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
-            LLVMRelocMode::LLVMRelocDefault,
-            LLVMCodeModel::LLVMCodeModelDefault,
-        );
-        if machine.is_null() {
-            return Err(fail("creating the target machine"));
-        }
-        let result = llvm_passes::run_for(module, "function(infer-address-spaces)", machine);
-        LLVMDisposeTargetMachine(machine);
-        result
-    }
 }
 
 /// Where generic pointers of a function may come from.

@@ -35,7 +35,9 @@
 //! # Facts
 //! Warps are consecutive work-items, x fastest. With `reqd_work_group_size` a dimension 1 wide has
 //! one id, an id is uniform if the dimensions before it fill whole warps, and so is
-//! `get_local_id(0) / k` if k and the x size are multiples of the warp.
+//! `get_local_id(0) / k` if k and the x size are multiples of the warp. With
+//! [`Facts::rows_fill_warps`], which a launch grants, the same holds whatever the size is:
+//! [`Uniformity::gains_over`] says whether that changes anything in a kernel.
 //!
 //! # Reference
 //! "Convergence and uniformity" in LLVM's documentation.
@@ -150,6 +152,19 @@ impl Uniformity {
         self.whole_groups.get()
     }
 
+    /// Whether a load or a branch in a loop is the same for all lanes here that is not in another
+    /// result for the same function. Elsewhere a version of the kernel saves too few instructions
+    /// to pay for another piece of code in the instruction caches.
+    pub fn gains_over(&self, other: &Uniformity) -> bool {
+        let in_loop = |b: &Index| self.cfg.loops.iter().any(|l| l.members.contains(*b));
+        let loaded = |v: &Value| {
+            let load = v.is_instruction() && v.opcode() == Op::LLVMLoad && !self.varying.contains_key(v);
+            load && self.cfg.index.get(&v.parent()).is_some_and(in_loop)
+        };
+        let branched = |b: &Index| !self.divergent_branches.contains(b) && in_loop(b);
+        other.varying.keys().any(loaded) || other.divergent_branches.iter().any(branched)
+    }
+
     /// The graph the analysis ran on.
     pub fn cfg(&self) -> &Cfg {
         &self.cfg
@@ -236,7 +251,7 @@ impl Analysis {
                     (!self.one_id(q, i)).then_some(Reason::Id)
                 }
                 Some(Builtin::Barrier | Builtin::Fence | Builtin::PrintfRoom) => None,
-                Some(Builtin::Ballot) => None,
+                Some(Builtin::Ballot | Builtin::Clock) => None,
                 // One lane's value would have to be moved to a scalar register, which costs more
                 // than it saves in the loops of sub-group functions.
                 Some(Builtin::Shuffle) => Some(Reason::Call),
@@ -256,7 +271,11 @@ impl Analysis {
         if !matches!(q, Query::LocalId | Query::GlobalId | Query::RelativeId) {
             return false;
         }
-        let (Some(required), Some(d)) = (self.required, call.operand(0).as_constant_int()) else { return false };
+        let Some(d) = call.operand(0).as_constant_int() else { return false };
+        if d > 0 && self.facts.rows_fill_warps {
+            return true;
+        }
+        let Some(required) = self.required else { return false };
         let d = d as usize;
         let before: u32 = required.iter().take(d).product();
         if required.get(d).is_none_or(|size| *size == 1) {
@@ -298,6 +317,7 @@ impl Analysis {
         }
         match builtins::of_call(id) {
             Some(Builtin::Query(Query::LocalLinearId)) => true,
+            Some(Builtin::Query(Query::LocalId)) if self.facts.rows_fill_warps => id.operand(0).as_constant_int() == Some(0),
             Some(Builtin::Query(Query::LocalId)) => {
                 let Some([x, y, z]) = self.required else { return false };
                 let fills = id.operand(0).as_constant_int() == Some(0) && u64::from(x) % warp == 0;
@@ -309,12 +329,12 @@ impl Analysis {
         }
     }
 
-    /// Loads of memory that may be written, ballots of the active lanes, and everything not varying
-    /// that depends on them.
+    /// Loads of memory that may be written, ballots of the active lanes, reads of the clock, and
+    /// everything not varying that depends on them.
     fn find_momentary(&mut self) {
         let of_the_moment = |i: &Value| match i.opcode() {
             Op::LLVMLoad => !reads_constant(*i, self.writes_global),
-            Op::LLVMCall => builtins::of_call(*i) == Some(Builtin::Ballot),
+            Op::LLVMCall => matches!(builtins::of_call(*i), Some(Builtin::Ballot | Builtin::Clock)),
             _ => false,
         };
         let instructions = self.result.cfg.blocks.iter().flat_map(|b| b.instructions());

@@ -177,10 +177,12 @@ class Machine:
         """The whole description as TOML."""
         return self._native.toml()
 
-    def compile(self, source: str | os.PathLike[str], *options: str, name: str | None = None, **techniques: Any) -> Program:
-        """Compiles OpenCL C.
+    def compile(self, source: str | bytes | os.PathLike[str], *options: str, name: str | None = None,
+                kernels: Sequence[str] = (), **techniques: Any) -> Program:
+        """Compiles OpenCL C, or what the end of the name says: C++ for OpenCL, CUDA, HIP, SPIR-V.
 
-        `source` is the text, or the path of a `.cl` file. `options` are clang's, one or several in a string: `"-DN=4"`.
+        `source` is the text (of SPIR-V also its bytes), or the path of a file. `kernels` are instances of templates of CUDA and
+        HIP that are to be there: `["scale<float>"]`. `options` are clang's, one or several in a string: `"-DN=4"`.
         Keywords are the options of `heddle run` for code generation, with `_` for `-`: `regfile="single"`, `no_rename=True`;
         `rename=False` is the same as `no_rename=True`. `name` is what messages call a text.
 
@@ -193,7 +195,8 @@ class Machine:
         ...
         """
         text, name = _source(source, name)
-        return Program(self, self._native.compile(name, text, list(options), techniques_of(techniques)), name, options, techniques)
+        return Program(self, self._native.compile(name, text, list(options), list(kernels), techniques_of(techniques)), name,
+                       options, techniques)
 
     def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32, name: str | None = None) -> Array:
         """An array of zeros in the machine's memory. `name` is what messages about bad accesses call it."""
@@ -303,10 +306,16 @@ def _options() -> set[str]:
 _known: set[str] | None = None
 
 
-def _source(source: str | os.PathLike[str], name: str | None) -> tuple[str, str]:
-    """Text and name of a source that is given as text or as a path."""
+#: How names of files end that are sources.
+_SOURCES = (".cl", ".clcpp", ".cu", ".hip", ".spv", ".spvasm", ".h")
+
+
+def _source(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[bytes, str]:
+    """Bytes and name of a source that is given as text, as bytes or as a path."""
+    if isinstance(source, bytes):
+        return source, name or ("kernel.spv" if source[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03") else "kernel.cl")
     path = os.fspath(source)
-    if isinstance(source, os.PathLike) or (path.endswith((".cl", ".h")) and "\n" not in path and "{" not in path):
-        with open(path, encoding="utf-8") as file:
+    if isinstance(source, os.PathLike) or (path.endswith(_SOURCES) and "\n" not in path and "{" not in path):
+        with open(path, "rb") as file:
             return file.read(), name or path
-    return path, name or "kernel.cl"
+    return path.encode(), name or "kernel.cl"

@@ -73,7 +73,7 @@ impl Kernel {
     #[new]
     fn new(program: Py<Program>, name: &str) -> PyResult<Kernel> {
         let image = program.get().code.image.clone();
-        let index = image.metadata.kernels.iter().position(|k| k.name == name).ok_or_else(|| {
+        let index = image.kernel(name).ok_or_else(|| {
             let known: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
             errors::InputError::new_err(format!("no kernel `{name}`; the program has: {}", known.join(", ")))
         })?;

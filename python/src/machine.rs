@@ -77,13 +77,15 @@ impl Machine {
         py.detach(|| self.shared.state().flush_caches(&self.shared.description));
     }
 
-    /// Compiles a program: its name for messages, its text, clang's words, and settings of options by name.
+    /// Compiles a program: its name for messages, its bytes, clang's words, instances of templates, and settings of options by
+    /// name.
     fn compile(
         &self,
         py: Python<'_>,
         name: String,
-        text: String,
+        text: Vec<u8>,
         words: Vec<String>,
+        instances: Vec<String>,
         techniques: &Bound<'_, PyDict>,
     ) -> PyResult<Program> {
         let options = settings(techniques)?;
@@ -93,12 +95,12 @@ impl Machine {
             all.extend(split(word).map_err(errors::input)?);
         }
         all.extend(options.source_words());
-        let build = BuildOptions::of(&all).map_err(errors::input)?;
+        let build = BuildOptions::of(&all).map_err(errors::input)?.with_instances(instances);
         let compile = options.compile_options(Default::default());
         let builder = Builder::new(self.shared.description.clone()).with_options(compile).with_cache(self.shared.cache.clone());
         let watch = Watch::new();
         let wanted = build.clone().stopped_by(watch.stop());
-        let built = py.detach(|| builder.build(&Source { name: &name, text: text.as_bytes(), headers: &[] }, &wanted));
+        let built = py.detach(|| builder.build(&Source { name: &name, text: &text, headers: &[] }, &wanted));
         watch.check(py)?;
         Program::new(self.shared.clone(), (name, text), (builder, build), options, built.map_err(errors::build)?)
     }

@@ -35,8 +35,8 @@ pub struct Program {
     pub shared: Arc<Shared>,
     /// The machine that it is for.
     pub machine: Arc<heddle::Machine>,
-    /// Name and text.
-    pub source: (String, String),
+    /// Name and bytes.
+    pub source: (String, Vec<u8>),
     pub code: Code,
     /// Options of the points that it is compiled with.
     pub options: PointOptions,
@@ -51,7 +51,7 @@ impl Program {
     /// What was built.
     pub fn new(
         shared: Arc<Shared>,
-        source: (String, String),
+        source: (String, Vec<u8>),
         (builder, build): (Builder, BuildOptions),
         options: PointOptions,
         built: Executable,
@@ -67,7 +67,7 @@ impl Program {
     }
 
     fn as_source(&self) -> Source<'_> {
-        Source { name: &self.source.0, text: self.source.1.as_bytes(), headers: &[] }
+        Source { name: &self.source.0, text: &self.source.1, headers: &[] }
     }
 
     /// The object compiled for checking mode.

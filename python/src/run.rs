@@ -8,7 +8,7 @@ use heddle::object::Image;
 use heddle::report::html;
 use heddle::report::{HostTimes, summary};
 use heddle::runtime::case::{Case, Launch};
-use heddle::runtime::run::{Launched, Mode, Outcome};
+use heddle::runtime::run::{CaseLaunch, Launched, Mode, Outcome};
 use heddle::{Machine, Statistics};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -18,8 +18,8 @@ use crate::program::Program;
 
 /// What was run, for the report.
 enum Origin {
-    /// A launch of a kernel of a program in memory: its source's name and text, and the launch.
-    Launch { name: String, text: String, spec: Box<Launch>, kernel: String },
+    /// A launch of a kernel of a program in memory: its source's name and text, the launch, and the version that ran.
+    Launch { name: String, text: String, spec: Box<Launch>, kernel: String, version: usize },
     /// A case file.
     Case { title: String, case: Box<Case> },
 }
@@ -38,12 +38,13 @@ pub struct Run {
 impl Run {
     /// Of a launch.
     pub fn of_launch(program: &Program, image: &Arc<Image>, spec: Launch, mode: Mode, launched: Launched, text: Vec<u8>) -> Run {
-        let Launched { statistics, time, mut printed } = launched;
+        let Launched { version, statistics, time, mut printed } = launched;
         printed.text = text;
         let outcome = Outcome { total: statistics, printed, simulated: time, launch_times: vec![time], ..Outcome::default() };
         let (name, source) = program.source.clone();
+        let source = String::from_utf8_lossy(&source).into_owned();
         let kernel = spec.kernel.clone();
-        let origin = Origin::Launch { name, text: source, spec: Box::new(spec), kernel };
+        let origin = Origin::Launch { name, text: source, spec: Box::new(spec), kernel, version };
         let machine = program.machine.clone();
         Run { machine, image: image.clone(), mode, outcome, compile: Duration::ZERO, origin }
     }
@@ -66,7 +67,9 @@ impl Run {
     fn whole(&self) -> Outcome {
         let o = &self.outcome;
         let launches = match &self.origin {
-            Origin::Launch { kernel, .. } => vec![(kernel.clone(), o.total.clone())],
+            Origin::Launch { kernel, version, .. } => {
+                vec![CaseLaunch { number: 0, kernel: kernel.clone(), version: *version, statistics: o.total.clone() }]
+            }
             Origin::Case { .. } => o.launches.clone(),
         };
         Outcome {
@@ -151,7 +154,10 @@ impl Run {
     fn launches(&self) -> Vec<(String, String)> {
         match &self.origin {
             Origin::Launch { kernel, .. } => vec![(kernel.clone(), self.metrics())],
-            Origin::Case { .. } => self.outcome.launches.iter().map(|(k, s)| (k.clone(), self.metrics_of(s))).collect(),
+            Origin::Case { .. } => {
+                let of = |l: &CaseLaunch| (l.kernel.clone(), self.metrics_of(&l.statistics));
+                self.outcome.launches.iter().map(of).collect()
+            }
         }
     }
 
@@ -165,11 +171,12 @@ impl Run {
         let of_launch;
         let (title, case, sources) = match &self.origin {
             Origin::Case { title, case } => (title.clone(), &**case, Vec::new()),
-            Origin::Launch { name, text, spec, kernel } => {
+            Origin::Launch { name, text, spec, kernel, .. } => {
                 of_launch = Case {
                     source: name.clone(),
                     options: Vec::new(),
                     buffers: Default::default(),
+                    variables: Default::default(),
                     launches: vec![(**spec).clone()],
                     folder: Default::default(),
                 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 import heddle
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# A shell starts what runs in its background with SIGINT ignored; these tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

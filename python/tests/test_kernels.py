@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -397,3 +400,34 @@ def test_runs(gpu, tmp_path):
     frame = run.frame()
     assert frame.shape[0] == 1 and frame["cycles"][0] == run.cycles and frame["kernel"][0] == "scale"
     assert set(run) == set(run.keys()) == set(frame.columns) - {"kernel"} and len(run) == len(frame.columns) - 1
+
+
+def test_instances_of_templates_are_kernels(gpu):
+    text = """template <typename T> __global__ void scale(T *a, T f) {
+        a[blockIdx.x * blockDim.x + threadIdx.x] *= f;
+    }"""
+    program = gpu.compile(text, name="scale.cu", kernels=["scale<float>", "scale<int>"])
+    assert sorted(program) == ["scale<float>", "scale<int>"]
+    for kernel, dtype in (("scale<float>", np.float32), ("scale<int>", np.int32)):
+        a = np.arange(64, dtype=dtype)
+        program[kernel][64, 32](a, dtype(3))
+        np.testing.assert_array_equal(a, np.arange(64, dtype=dtype) * dtype(3))
+    with pytest.raises(heddle.CompileError, match="kernel gone<int>"):
+        gpu.compile(text, name="scale.cu", kernels=["gone<int>"])
+
+
+@pytest.mark.skipif(shutil.which("spirv-as") is None, reason="spirv-as is not installed")
+def test_spir_v_is_compiled(gpu, tmp_path):
+    text = Path(__file__).parents[2] / "tests/lit/spirv/specialised.spvasm"
+    binary = tmp_path / "kernel.spv"
+    subprocess.run(["spirv-as", "--target-env", "spv1.2", text, "-o", binary], check=True)
+    for source in (text, binary, binary.read_bytes()):
+        a = np.zeros(4, np.float32)
+        try:
+            kernel = gpu.compile(source, "--spec=1=5", "--spec=2=false")["k"]
+        except heddle.Error as error:
+            if "needs Khronos' translator" in str(error):
+                pytest.skip(str(error))
+            raise
+        kernel[4](a)
+        np.testing.assert_array_equal(a, np.full(4, 4.5, np.float32))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import resource
 import signal
@@ -141,6 +142,27 @@ def test_threads_share_a_machine(gpu):
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert all((a == 1).all() for a in arrays)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_compiles_and_launches(gpu):
+    def works(factor: float) -> bool:
+        """Kernels that are compiled side by side, and a launch on several threads of the host."""
+        many = "".join(SCALE.replace("scale", f"scale{i}").replace("*= f", f"*= f + {i}") for i in range(4))
+        kernel = gpu.compile(f"// {factor}\n{many}")["scale0"]
+        a = np.ones(1 << 16, np.float32)
+        kernel[a.size](a, factor, mode="functional")
+        return bool((a == factor).all())
+
+    assert works(2.0)
+    child = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(not works(3.0)))
+    child.start()
+    child.join(60)
+    if child.is_alive():
+        child.kill()
+        child.join()
+    assert child.exitcode == 0
+    assert works(4.0)
 
 
 def test_the_interpreter_is_free_while_heddle_works(gpu):

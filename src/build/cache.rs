@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
+use heddle_frontend::Language;
 use heddle_frontend::source::Source;
 use heddle_target::Machine;
 use serde::{Deserialize, Serialize};
@@ -90,6 +91,11 @@ impl Key {
             lasting &= !is_passing(text);
         }
         hasher = frontend.clang_args.iter().fold(hasher, |h, a| h.part(a));
+        hasher = frontend.kernels.iter().fold(hasher, |h, k| h.part("kernel").part(k));
+        if Language::of(Path::new(source.name)).is_spirv() {
+            let translator = heddle_frontend::translate::translator().and_then(|p| stamp(&fs::canonicalize(p).ok()?));
+            hasher = hasher.part(translator.unwrap_or_default()).part(format!("{:?}", frontend.spec_constants));
+        }
         // Where the process is decides what relative names mean, if there are any.
         let includes = contains(source.text, b"include") || frontend.clang_args.iter().any(|a| a.contains("-i"));
         if includes || source.headers.iter().any(|(_, text)| contains(text, b"include")) {

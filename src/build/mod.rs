@@ -77,9 +77,11 @@ impl From<FrontendError> for BuildFailure {
             FrontendError::Clang { .. } | FrontendError::Input { .. } | FrontendError::Llvm { .. } | FrontendError::Parse(_) => {
                 BuildFailure::Program { log: format!("error: {e}\n") }
             }
-            FrontendError::NoClang { .. } | FrontendError::Crash(_) | FrontendError::Io { .. } | FrontendError::Interrupted => {
-                BuildFailure::Internal(e.to_string())
-            }
+            FrontendError::NoClang { .. }
+            | FrontendError::NoTool { .. }
+            | FrontendError::Crash(_)
+            | FrontendError::Io { .. }
+            | FrontendError::Interrupted => BuildFailure::Internal(e.to_string()),
         }
     }
 }

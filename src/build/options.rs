@@ -2,6 +2,7 @@
 //! the compiler is told.
 
 use heddle_frontend::args::parse_options;
+use heddle_frontend::spirv::SpecValue;
 use heddle_frontend::{Diagnostics, FrontendOptions, Stop};
 
 /// The language version of programs that ask for none: the highest OpenCL C 1.x, as the specification of
@@ -130,7 +131,8 @@ impl BuildOptions {
     /// A sentence about an option that is none, or a word that is none.
     pub fn of(words: &[String]) -> Result<BuildOptions, InvalidOptions> {
         let line = parse_options(words).map_err(InvalidOptions)?;
-        Ok(BuildOptions { frontend: FrontendOptions { clang_args: line.clang_args, opt: line.opt, ..quiet() } })
+        let (clang_args, spec_constants) = (line.clang_args, line.spec_constants);
+        Ok(BuildOptions { frontend: FrontendOptions { clang_args, spec_constants, opt: line.opt, ..quiet() } })
     }
 
     /// As words that `heddle build` takes, from any folder.
@@ -147,7 +149,26 @@ impl BuildOptions {
             });
             is_folder = PATHS[..4].contains(&word.as_str());
         }
+        words.extend(self.frontend.spec_constants.iter().filter_map(|(id, value)| match value {
+            SpecValue::Text(text) => Some(format!("--spec={id}={text}")),
+            SpecValue::Bytes(_) => None,
+        }));
         words
+    }
+
+    /// The same for a program of CUDA or HIP of which these instances of templates are compiled, although its source uses
+    /// them nowhere: `scale<float>`.
+    #[must_use]
+    pub fn with_instances(mut self, kernels: impl IntoIterator<Item = String>) -> BuildOptions {
+        self.frontend.kernels.extend(kernels);
+        self
+    }
+
+    /// The same with values for specialisation constants of SPIR-V.
+    #[must_use]
+    pub fn specialised(mut self, constants: impl IntoIterator<Item = (u32, SpecValue)>) -> BuildOptions {
+        self.frontend.spec_constants.extend(constants);
+        self
     }
 
     /// The same for a program that may not be wanted any more: clang ends once `stop` is requested, and the build fails.

@@ -6,10 +6,11 @@ use clap::Args;
 
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure, write_output};
 use heddle::driver::{self, Emit};
-use heddle_frontend::FrontendOptions;
 use heddle_frontend::args::{object_name, parse_clang_style};
+use heddle_frontend::spirv::{SpecValue, parse_spec};
+use heddle_frontend::{FrontendOptions, Language};
 
-/// Compile OpenCL C (or LLVM IR, or MIR) to an object.
+/// Compile OpenCL C (or C++, CUDA, HIP, SPIR-V, LLVM IR, MIR) to an object.
 ///
 /// Takes clang's options as they are (-c -o -D -I -O -g -cl-* -W… -MD -MF …), so that it can stand
 /// where clang stands in a Makefile; Heddle's own may stand between them. Several sources become one
@@ -37,6 +38,13 @@ pub struct Build {
     /// and why others are not (YAML, as LLVM's).
     #[arg(long, value_name = "FILE")]
     remarks: Option<PathBuf>,
+    /// An instance of a template in CUDA or HIP that is to be compiled, although the source uses it nowhere:
+    /// 'scale<float>'. May be repeated.
+    #[arg(long, value_name = "NAME")]
+    kernel: Vec<String>,
+    /// The value of a specialisation constant of SPIR-V, by its number. May be repeated.
+    #[arg(long, value_name = "ID=VALUE")]
+    spec: Vec<String>,
     #[command(flatten)]
     dump: super::DumpArgs,
     /// Print how long each stage took, as JSON on standard error.
@@ -57,8 +65,17 @@ impl Build {
         let machine = super::load_machine(&self.machine)?;
         self.codegen.check(&machine).map_err(Failure::input)?;
         self.dump.check()?;
-        let frontend =
-            FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
+        if let Some(message) = wrong_instance(&self.kernel, &line.inputs) {
+            return Err(Failure::input(message));
+        }
+        let frontend = FrontendOptions {
+            clang_args: line.clang_args.clone(),
+            kernels: self.kernel,
+            spec_constants: [line.spec_constants.clone(), spec_constants(&self.spec)?].concat(),
+            opt: line.opt,
+            verbose: line.verbose,
+            ..Default::default()
+        };
         if line.preprocess || line.syntax_only {
             return heddle_frontend::preprocess(&line).map_err(|e| compile_failure(e.into()));
         }
@@ -74,7 +91,7 @@ impl Build {
             let kind = match input.extension().and_then(|e| e.to_str()) {
                 Some("ll" | "bc") => "LLVM IR",
                 Some("s") => "assembly",
-                _ => "OpenCL C",
+                _ => Language::of(input).name(),
             };
             return Err(Failure::input(format!(
                 "--start-before {stage}: the input must be machine IR (.mir) that has been through the earlier stages; \
@@ -109,6 +126,23 @@ impl Build {
         };
         write_output(output.as_deref(), &result.output)
     }
+}
+
+/// What is wrong with names of instances.
+fn wrong_instance(kernels: &[String], inputs: &[PathBuf]) -> Option<String> {
+    let first = kernels.first()?;
+    if !inputs.iter().any(|i| Language::of(i).is_cuda_like()) {
+        return Some(format!("--kernel {first}: only CUDA and HIP (.cu, .hip) have instances of templates"));
+    }
+    let plain = kernels.iter().find(|k| !k.ends_with('>'))?;
+    Some(format!(
+        "--kernel {plain}: kernels that are no templates are compiled anyway; an instance is named as in 'scale<float>'"
+    ))
+}
+
+/// Reads the values of specialisation constants.
+fn spec_constants(words: &[String]) -> Result<Vec<(u32, SpecValue)>, Failure> {
+    words.iter().map(|w| parse_spec(w).map_err(Failure::input)).collect()
 }
 
 /// Writes what was asked for beside the output.

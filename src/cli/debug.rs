@@ -83,9 +83,12 @@ impl Debug {
         let machine = super::load_machine(&self.machine)?;
         self.codegen.check(&machine).map_err(Failure::input)?;
         let mut case = self.launch.read_case()?;
-        let more = if self.launch.is_source() { &[][..] } else { &self.launch.source_options };
-        let (inputs, frontend) = driver::case_frontend(&case, more)
+        let (inputs, mut frontend) = driver::case_frontend(&case, &self.launch.more_options()?)
             .map_err(|m| Failure::input(format!("{}: options: {m}", self.launch.case.display())))?;
+        // Variables are wanted, if the user has not said how much is.
+        if !frontend.clang_args.iter().any(|a| a.starts_with("-g")) {
+            frontend.clang_args.insert(0, "-g".into());
+        }
         let compilation =
             driver::compile(&inputs, Emit::Obj, &self.codegen.options(frontend), &machine).map_err(compile_failure)?;
         let image =

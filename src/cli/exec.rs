@@ -13,8 +13,9 @@ use clap::{ArgMatches, Args};
 
 use super::{Failure, Outcome, signals};
 use heddle::runtime::run::Mode;
+use heddle::runtime::run::checkpoint::check_program;
 use heddle::session::results::Results;
-use heddle::session::{Check, ExecOptions, FOLDER_VARIABLE, Session, variables};
+use heddle::session::{Check, ExecOptions, FOLDER_VARIABLE, Session, checkpoint_identity, never_taken_up, variables};
 
 /// Run a program whose OpenCL device is the simulated machine.
 ///
@@ -30,6 +31,8 @@ use heddle::session::{Check, ExecOptions, FOLDER_VARIABLE, Session, variables};
 ///   heddle exec --timing 'sgemm*:2-3' --json stats.json -- ./program
 ///   heddle exec --check -- ./program               # races, uninitialised reads, wrong calls, leaks
 ///   heddle exec --record cases --record-only 'step:10' -- ./program
+///   heddle exec --mode timing --checkpoint state --at 100,200 -- ./program
+///   heddle exec --mode timing --restore state.200 -- ./program
 ///   heddle exec --target machines/small.toml -- clinfo
 ///   heddle exec --install                          # for programs that are started by something else
 #[derive(Args)]
@@ -95,14 +98,19 @@ impl Exec {
         let child = command.spawn().map_err(|e| not_started(program, &e))?;
         let status = wait(child)?;
         let all = Results::read_all(&results);
+        let unrestored = never_taken_up(&options, &results);
         // Nobody has left anything there, not even the claim to an output.
         if fs::read_dir(&results).is_ok_and(|mut entries| entries.next().is_none()) {
-            write_empty(&options, &results);
+            write_empty(&options, &results, unrestored.as_deref());
+        }
+        if let Some(message) = &unrestored {
+            heddle_report::say!("heddle: {message}");
         }
         if !options.quiet {
             heddle_report::say!("{}", all.summary().trim_end());
         }
-        let found = all.faults > 0 || (options.check.contains(&Check::Leaks) && all.leaks > 0);
+        let problems = unrestored.is_some() || !all.problems.is_empty();
+        let found = all.faults > 0 || problems || (options.check.contains(&Check::Leaks) && all.leaks > 0);
         match status_of(status) {
             0 if found => Err(Failure { status: 1, message: String::new() }),
             0 => Ok(()),
@@ -117,6 +125,9 @@ fn effective(given: &[(String, OsString)]) -> Result<ExecOptions, Failure> {
     let options = ExecOptions::from_variables(known).map_err(Failure::input)?;
     let machine = super::load_machine(&options.machine)?;
     options.validate(&machine).map_err(Failure::input)?;
+    if let Some(path) = &options.restore {
+        check_program(path, &checkpoint_identity(&options, &machine)).map_err(Failure::input)?;
+    }
     if options.mode == Mode::Timing && options.check.contains(&Check::All) {
         heddle_report::say!("--check=all: timing mode leaves out races, uninitialised, barriers; --mode functional checks them");
     }
@@ -128,7 +139,7 @@ fn prepare_outputs(options: &ExecOptions) -> Outcome {
     for path in options.report.iter().chain(&options.record) {
         fs::create_dir_all(path).map_err(|e| Failure::input(format!("cannot make {}: {e}", path.display())))?;
     }
-    for path in options.json.iter().chain(&options.trace).filter(|p| p.as_os_str() != "-") {
+    for path in options.json.iter().chain(&options.trace).chain(&options.checkpoint).filter(|p| p.as_os_str() != "-") {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|f| !f.is_dir()) {
             return Err(Failure::input(format!("cannot write {}: there is no folder {}", path.display(), folder.display())));
@@ -143,11 +154,11 @@ fn prepare_outputs(options: &ExecOptions) -> Outcome {
     Ok(())
 }
 
-/// What an output has if the program launched nothing.
-fn write_empty(options: &ExecOptions, folder: &Path) {
-    let options = ExecOptions { record: None, trace: None, ..options.clone() };
+/// What an output has if the program launched nothing; `problem`: what is wrong with that.
+fn write_empty(options: &ExecOptions, folder: &Path, problem: Option<&str>) {
+    let options = ExecOptions { record: None, trace: None, checkpoint: None, at: Vec::new(), restore: None, ..options.clone() };
     if let Ok(session) = Session::new(options, Some(folder.into())) {
-        session.finish_empty();
+        session.finish_empty(problem);
     }
 }
 

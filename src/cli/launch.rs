@@ -10,12 +10,13 @@ use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::quick::Quick;
 
 /// Extensions of sources; anything else is a case file.
-const SOURCES: [&str; 8] = ["cl", "clcpp", "cu", "hip", "ll", "bc", "mir", "s"];
+const SOURCES: [&str; 10] = ["cl", "clcpp", "cu", "hip", "spv", "spvasm", "ll", "bc", "mir", "s"];
 
 /// What is launched, as the command line says it.
 #[derive(Args)]
 pub struct LaunchArgs {
-    /// The case file (.json), or a source (.cl, .clcpp, .cu, .hip, .ll, .bc, .mir, .s) with --global or --grid.
+    /// The case file (.json), or a source (.cl, .clcpp, .cu, .hip, .spv, .spvasm, .ll, .bc, .mir, .s) with
+    /// --global or --grid.
     #[arg(value_name = "CASE OR SOURCE")]
     pub(super) case: PathBuf,
     /// Kernel to launch; where the source has one alone, that one. In CUDA and HIP instances of templates are
@@ -45,6 +46,9 @@ pub struct LaunchArgs {
     /// ,save=F ,expect=F ,rtol=R ,atol=R; i32=5, f32=1,2,3,4, local=256, bytes=BASE64.
     #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "A launch without a case file")]
     pub(super) args: Vec<String>,
+    /// The value of a specialisation constant of SPIR-V, by its number, after those of a case. May be repeated.
+    #[arg(long, value_name = "ID=VALUE")]
+    spec: Vec<String>,
     /// An option for the compiler, after those of a case: --option=-DN=4 is the same as -DN=4.
     #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
     pub(super) source_options: Vec<String>,
@@ -54,6 +58,34 @@ impl LaunchArgs {
     /// Whether the input is a source, which the command line describes a launch for.
     pub(super) fn is_source(&self) -> bool {
         self.case.extension().is_some_and(|e| SOURCES.iter().any(|s| e == *s))
+    }
+
+    /// Options for the compiler.
+    pub(super) fn compiler_words(&self) -> Vec<String> {
+        let spec = self.spec.iter().map(|s| format!("--spec={s}"));
+        self.source_options.iter().cloned().chain(spec).collect()
+    }
+
+    /// clang's options of the command line, for a case: folders are the user's, not the case's.
+    pub(super) fn more_options(&self) -> Result<Vec<String>, Failure> {
+        // The case that words become has them as its own.
+        if self.is_source() {
+            return Ok(Vec::new());
+        }
+        let absolute = |folder: &str| {
+            let path = std::path::absolute(folder).map_err(|e| Failure::input(format!("-I {folder}: {e}")))?;
+            Ok::<String, Failure>(path.display().to_string())
+        };
+        let mut words: Vec<String> = Vec::new();
+        for word in &self.compiler_words() {
+            let is_folder = words.last().is_some_and(|w| ["-I", "-isystem", "-iquote"].contains(&w.as_str()));
+            words.push(match word.strip_prefix("-I").filter(|folder| !folder.is_empty()) {
+                Some(folder) if !is_folder => format!("-I{}", absolute(folder)?),
+                _ if is_folder => absolute(word)?,
+                _ => word.clone(),
+            });
+        }
+        Ok(words)
     }
 
     /// The case of the file, or of the words on the command line. There the kernel may have no name yet.
@@ -78,7 +110,7 @@ impl LaunchArgs {
         }
         let words = Quick {
             source: name.to_string(),
-            options: self.source_options.clone(),
+            options: self.compiler_words(),
             kernel: self.kernel.clone().unwrap_or_default(),
             global: self.global.clone(),
             local: self.local.clone(),

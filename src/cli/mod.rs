@@ -16,6 +16,7 @@ mod run;
 mod signals;
 mod sweep;
 mod target;
+mod time;
 mod validate;
 mod words;
 
@@ -89,6 +90,7 @@ enum Command {
     Compare(compare::Compare),
     Ablate(ablate::Ablate),
     Sweep(sweep::Sweep),
+    Time(Box<time::Time>),
     Validate(validate::Validate),
     /// Print the instruction set reference (Markdown).
     Isa,
@@ -107,7 +109,8 @@ pub struct DumpArgs {
     /// register, before allocation).
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GRAPH")]
     pub dump: Vec<Dump>,
-    /// Folder for the graphs, as KERNEL.GRAPH.dot; without it they go to standard output.
+    /// Folder for the graphs, as KERNEL.GRAPH.dot, and of versions of a kernel as KERNEL.rows-fill-warps.GRAPH.dot;
+    /// without it they go to standard output.
     #[arg(long, value_name = "FOLDER")]
     pub dump_dir: Option<PathBuf>,
 }
@@ -130,7 +133,7 @@ impl DumpArgs {
     /// Status 2.
     pub fn write(&self, stats: &heddle_codegen::CodegenStats) -> Outcome {
         for (function, (dump, text)) in stats.functions.iter().flat_map(|f| f.dumps.iter().map(move |d| (f, d))) {
-            let path = self.dump_dir.as_ref().map(|folder| folder.join(format!("{}.{dump}.dot", function.kernel)));
+            let path = self.dump_dir.as_ref().map(|folder| folder.join(format!("{}.{dump}.dot", function.symbol())));
             if let Some(folder) = &self.dump_dir {
                 let fail = |e: std::io::Error| Failure::input(format!("cannot make {}: {e}", folder.display()));
                 std::fs::create_dir_all(folder).map_err(fail)?;
@@ -194,6 +197,7 @@ pub fn main() -> ExitCode {
         Command::Compare(c) => c.run(),
         Command::Ablate(c) => c.run(),
         Command::Sweep(c) => c.run(),
+        Command::Time(c) => c.run(matches.subcommand_matches("time")),
         Command::Validate(c) => c.run(),
         Command::Isa => write_output(None, heddle_isa::docs::reference().as_bytes()),
     };

@@ -43,7 +43,8 @@ impl Opt {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = super::load_machine(&self.machine)?;
-        let facts = Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components };
+        let facts =
+            Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components, rows_fill_warps: false };
         let bytes = super::read_input(&self.input, "LLVM IR")?;
         let context = Context::create();
         let name = self.input.display().to_string();

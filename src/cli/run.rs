@@ -11,10 +11,12 @@ use super::launch::LaunchArgs;
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
 use heddle::driver::{self, Emit};
 use heddle::options::{Check, SimulationArgs};
+use heddle_object::error::ObjectError;
 use heddle_object::{Image, read};
 use heddle_report::HostTimes;
 use heddle_runtime::case::Case;
 use heddle_runtime::picks::Picks;
+use heddle_runtime::run::cached::CachedBytes;
 use heddle_runtime::run::checkpoint::Checkpoints;
 use heddle_runtime::run::{Mode, Observer, Outcome as CaseOutcome, Refusal, RunError, Simulator, TimedLaunches, run_chosen};
 use heddle_sim::trace::Record;
@@ -68,6 +70,10 @@ pub struct Run {
     /// be without the interruption. Launches before are left out of the statistics.
     #[arg(long, value_name = "FILE")]
     restore: Option<PathBuf>,
+    /// What L2 holds when the first launch begins: the file caches.json that `heddle exec --record` writes beside a
+    /// case. Without it caches are empty.
+    #[arg(long, value_name = "FILE", conflicts_with = "restore")]
+    caches: Option<PathBuf>,
     #[command(flatten)]
     simulation: SimulationArgs,
     /// Check while running, comma-separated: races (data races in and between work-groups), uninitialised
@@ -128,6 +134,7 @@ impl Run {
             (simulation.sample.is_some(), "--sample"),
             (simulation.alike.is_some(), "--alike"),
             (simulation.warm, "--warm"),
+            (self.caches.is_some(), "--caches"),
         ] {
             if given && !timing {
                 return wrong(&format!("{option} needs --mode timing: functional mode knows no cycles"));
@@ -147,40 +154,24 @@ impl Run {
         if self.object.is_some() && !self.dump.dump.is_empty() {
             return wrong("--dump shows what the compiler did; with --object nothing is compiled");
         }
-        match self.launch.source_options.first().filter(|_| self.object.is_some()) {
+        match self.launch.compiler_words().first().filter(|_| self.object.is_some()) {
             Some(option) => wrong(&format!("{option} is for the compiler; with --object nothing is compiled")),
             None => Ok(()),
         }
     }
 
-    /// clang's options of the command line, for a case: folders are the user's, not the case's.
-    fn more_options(&self) -> Result<Vec<String>, Failure> {
-        // The case that words become has them as its own.
-        if self.launch.is_source() {
-            return Ok(Vec::new());
-        }
-        let absolute = |folder: &str| {
-            let path = std::path::absolute(folder).map_err(|e| Failure::input(format!("-I {folder}: {e}")))?;
-            Ok::<String, Failure>(path.display().to_string())
-        };
-        let mut words: Vec<String> = Vec::new();
-        for word in &self.launch.source_options {
-            let is_folder = words.last().is_some_and(|w| ["-I", "-isystem", "-iquote"].contains(&w.as_str()));
-            words.push(match word.strip_prefix("-I").filter(|folder| !folder.is_empty()) {
-                Some(folder) if !is_folder => format!("-I{}", absolute(folder)?),
-                _ if is_folder => absolute(word)?,
-                _ => word.clone(),
-            });
-        }
-        Ok(words)
-    }
-
     /// The object to run: read, or compiled.
     fn object(&self, case: &Case, machine: &Machine) -> Result<Vec<u8>, Failure> {
         if let Some(path) = &self.object {
+            if let Some(variable) = case.variables.keys().next() {
+                return Err(Failure::input(format!(
+                    "{}: variables.{variable}: its value is for the compiler; with --object nothing is compiled",
+                    self.launch.case.display()
+                )));
+            }
             return super::read_input(path, "object");
         }
-        let (inputs, frontend) = driver::case_frontend(case, &self.more_options()?)
+        let (inputs, frontend) = driver::case_frontend(case, &self.launch.more_options()?)
             .map_err(|m| Failure::input(format!("{}: options: {m}", self.launch.case.display())))?;
         let mut options = self.codegen.options(frontend);
         options.checked = Check::compiled(&self.check, self.mode());
@@ -193,7 +184,7 @@ impl Run {
     /// The object's image; the simulator loads its bytes, as it would from a file.
     fn image(&self, bytes: &[u8], case: &mut Case, machine: &Machine) -> Result<Image, Failure> {
         let compiled_from = self.object.as_ref().unwrap_or(&self.launch.case).display();
-        let unusable = |e: read::ObjectError| Failure::input(format!("{compiled_from}: {e}"));
+        let unusable = |e: ObjectError| Failure::input(format!("{compiled_from}: {e}"));
         let image = read::parse(bytes).map_err(unusable)?;
         self.launch.choose_kernel(case, &image)?;
         if self.object.is_some() {
@@ -234,7 +225,8 @@ impl Run {
         let mut terminal = Terminal { shows: !self.json_alone(), shown: Ok(()), printed: Vec::new() };
         let options = self.simulator_options();
         let simulator = Simulator { machine, mode: self.mode(), options: &options };
-        let timed = TimedLaunches { picks: self.timing.clone(), alike: self.simulation.alike };
+        let cached = self.caches.as_deref().map(CachedBytes::read).transpose().map_err(Failure::input)?;
+        let timed = TimedLaunches { picks: self.timing.clone(), alike: self.simulation.alike, cached };
         let outcome = run_chosen(case, image, &simulator, &timed, &self.checkpoints(), &mut terminal);
         let Terminal { shown, printed, .. } = terminal;
         shown?;

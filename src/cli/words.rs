@@ -1,5 +1,5 @@
 //! Words of the command line that are clang's, told from Heddle's own by the definitions of the subcommands:
-//! `heddle build` and `heddle run` take both kinds in any order.
+//! `heddle build`, `heddle run` and `heddle debug` take both kinds in any order.
 
 use std::ffi::{OsStr, OsString};
 
@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use heddle_frontend::args::{is_compilation_option, takes_value};
 
 /// The words in the order in which clap can read them: of `build` Heddle's own options first, then clang's
-/// behind `--`; of `run` each of clang's as the value of an `--option`.
+/// behind `--`; of the others each of clang's as the value of an `--option`.
 pub fn sorted(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let text = |i: usize| words.get(i).and_then(|w| w.to_str()).unwrap_or_default();
     let subcommand = command.find_subcommand(text(1)).cloned().map(|mut c| {
@@ -17,7 +17,7 @@ pub fn sorted(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let (head, rest) = words.split_at(words.len().min(2));
     let sorted = match subcommand {
         Some(c) if c.get_name() == "build" => clang_last(&c, rest),
-        Some(c) if c.get_name() == "run" => clang_as_option(&c, rest),
+        Some(c) if matches!(c.get_name(), "run" | "debug") => clang_as_option(&c, rest),
         _ => rest.to_vec(),
     };
     [head, &sorted].concat()

@@ -6,7 +6,10 @@ use heddle_isa::text::print_inst;
 
 use super::FrontEnd;
 use super::engine::{Engine, Go, Stop};
-use super::place::{Lane, Place, number, registers};
+use super::expression::Expression;
+use super::layout::Lane;
+use super::place::{Place, number, registers};
+use super::value::Scene;
 
 /// Where commands come from.
 pub trait Lines {
@@ -40,16 +43,17 @@ enum Done {
 const PROMPT: &str = "(heddle) ";
 
 const HELP: &str = "\
-break FILE:LINE | LINE | KERNEL [for X,Y,Z] [if A == B && …]   stop there; for one work-item, if a lane has it
-watch PLACE               stop when bytes in memory change: a[3], local[16], private[0], global[0x100000000]:float4
+break FILE:LINE | LINE | KERNEL [for X,Y,Z] [if EXPRESSION]   stop there; for one work-item, if it holds for a lane
+watch PLACE               stop when bytes in memory change: a[3], p->x, local[16], private[0], global[0x100000000]:float4
 delete N, info            remove one of them; list them
+info locals, info args    variables and parameters of the function, with their values
 continue, step, stepi     go on; to another line; by an instruction
 reverse-continue (rc), reverse-step (rs)   the same back, by executing the launch again
 last PLACE                back to the last instruction that changed the place
 where, warps              the warp's lanes by place, with what they wait for; all warps of the work-group
 warp N, lane N, item X,Y,Z   look at another warp, lane, work-item (local id) of the work-group
-print PLACE               n, a[3], gid.x, lid.x, group.x, m3, c1.l2, s0, p1, local[16]:float; of the selected lane
-lanes PLACE               the same of all active lanes
+print EXPRESSION          sum / n, p->x, a[3], gid.x, lid.x, group.x, m3, c1.l2, s0, p1, local[16]:float; of the selected lane
+lanes EXPRESSION          the same of all active lanes
 registers                 all of the selected lane
 x SPACE ADDRESS [COUNT]   words of memory: global, local or private
 list, disassemble         lines or instructions around the next one
@@ -161,6 +165,22 @@ fn place_list(engine: &Engine) -> String {
     }
 }
 
+/// Variables of the selected lane's function, and of those that it was inlined into, with their values.
+fn variables(engine: &Engine, parameters: bool) -> String {
+    let scene = Scene::new(engine.target(), engine.selected);
+    let Some(variables) = scene.variables() else { return "the code was built without -g".into() };
+    let frames = scene.frames();
+    let mut lines = Vec::new();
+    for (function, visible) in &frames {
+        if frames.len() > 1 {
+            lines.push(format!("in {function}:"));
+        }
+        let wanted = visible.iter().filter(|n| (variables.variables[**n as usize].parameter > 0) == parameters);
+        lines.extend(wanted.map(|n| format!("{} = {}", variables.variables[*n as usize].name, scene.text(&scene.value(*n)))));
+    }
+    if lines.is_empty() { "there are none here".into() } else { lines.join("\n") }
+}
+
 /// `X,Y,Z`, with zeros for what is missing.
 fn ids(text: &str) -> Result<[u32; 3], String> {
     let mut all = [0; 3];
@@ -220,11 +240,30 @@ fn memory(engine: &Engine, rest: &str) -> Result<String, String> {
 fn look(engine: &mut Engine, command: &str, rest: &str) -> Result<Option<String>, String> {
     Ok(Some(match command {
         "help" | "h" => HELP.into(),
-        "info" | "i" => place_list(engine),
+        "info" | "i" => match rest {
+            "" | "breakpoints" | "b" => place_list(engine),
+            "locals" => variables(engine, false),
+            "args" => variables(engine, true),
+            _ => return Err("write info, info locals or info args".into()),
+        },
         "where" | "bt" | "backtrace" => {
             let all = frames(engine);
-            let all = all.iter().enumerate().map(|(n, (who, index, _))| {
-                format!("#{n}  {}: {who}\n    {}", location(engine, *index), instruction(engine, *index))
+            let selected = engine.selected;
+            let all = all.iter().enumerate().map(|(n, (who, index, mask))| {
+                let lane = Lane {
+                    lane: if *mask >> selected.lane & 1 == 1 { selected.lane } else { mask.trailing_zeros() },
+                    ..selected
+                };
+                let calls = Scene::new(engine.target(), lane).calls();
+                let calls = calls
+                    .iter()
+                    .filter_map(|(f, call)| call.as_ref().map(|(file, line)| format!("\n    in {f}, called at {file}:{line}")));
+                format!(
+                    "#{n}  {}: {who}{}\n    {}",
+                    location(engine, *index),
+                    calls.collect::<String>(),
+                    instruction(engine, *index)
+                )
             });
             all.collect::<Vec<_>>().join("\n")
         }
@@ -238,18 +277,18 @@ fn look(engine: &mut Engine, command: &str, rest: &str) -> Result<Option<String>
             all.collect::<Vec<_>>().join("\n")
         }
         "print" | "p" => {
-            let place = Place::parse(rest, engine.target())?;
-            format!("{} = {}", place.text(), place.value(engine.target(), engine.selected)?)
+            let expression = Expression::parse(rest, engine.target())?;
+            format!("{} = {}", expression.text(), expression.words(engine.target(), engine.selected)?)
         }
         "lanes" => {
-            let place = Place::parse(rest, engine.target())?;
+            let expression = Expression::parse(rest, engine.target())?;
             let state = engine.state().ok_or("the launch has ended")?;
             let active = (0..engine.target().lanes()).filter(|l| state.active >> l & 1 == 1);
             let all = active.map(|lane| {
-                let value = place.value(engine.target(), Lane { warp: state.number, lane });
-                value.map(|v| format!("lane {lane}: {v}"))
+                let value = expression.words(engine.target(), Lane { warp: state.number, lane });
+                format!("lane {lane}: {}", value.unwrap_or_else(|message| message))
             });
-            all.collect::<Result<Vec<_>, _>>()?.join("\n")
+            all.collect::<Vec<_>>().join("\n")
         }
         "registers" | "regs" => {
             let all = registers(engine.target(), engine.selected);

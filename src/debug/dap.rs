@@ -15,7 +15,10 @@ use serde_json::{Value, json};
 use super::FrontEnd;
 use super::console::{frames, reason, standing};
 use super::engine::{Engine, Go, Stop};
-use super::place::{Lane, Place, number, registers};
+use super::expression::Expression;
+use super::layout::Lane;
+use super::place::{Place, number, registers};
+use super::value::Scene;
 
 /// Frames of a thread have numbers below this.
 const FRAMES: u32 = 1 << 12;
@@ -30,7 +33,7 @@ struct Request {
 }
 
 /// What a frame shows.
-const SCOPES: [&str; 3] = ["Arguments", "Ids", "Registers"];
+const SCOPES: [&str; 4] = ["Locals", "Arguments", "Ids", "Registers"];
 
 /// A server on two streams.
 pub struct Dap<'x> {
@@ -218,7 +221,7 @@ impl<'x> Dap<'x> {
             }
             "dataBreakpointInfo" => {
                 let name = arguments["name"].as_str().unwrap_or_default();
-                let found = Place::parse(name, engine.target()).ok().filter(|p| p.bytes().is_some());
+                let found = engine.place_in_memory(name).ok().filter(|p| p.bytes().is_some());
                 let id = found.map(|p| p.text().to_string());
                 Ok(json!({"dataId": id, "description": name, "accessTypes": ["write"]}))
             }
@@ -344,7 +347,7 @@ fn inspect(engine: &mut Engine, command: &str, arguments: &Value) -> Result<Valu
             if text.trim() == "where" {
                 return Ok(json!({"result": standing(engine), "variablesReference": 0}));
             }
-            let value = Place::parse(text, engine.target())?.value(engine.target(), lane)?;
+            let value = Expression::parse(text, engine.target())?.words(engine.target(), lane)?;
             Ok(json!({"result": value, "variablesReference": 0}))
         }
         "readMemory" => {
@@ -369,8 +372,18 @@ fn variables(engine: &Engine, lane: Lane, scope: u32) -> Vec<Value> {
         json!({"name": name, "value": value, "evaluateName": name, "variablesReference": 0})
     };
     match scope {
-        0 => target.program().header.args.iter().filter(|a| !a.name.is_empty()).map(|a| named(&a.name)).collect(),
-        1 => ["gid.x", "gid.y", "gid.z", "lid.x", "lid.y", "lid.z", "group.x", "group.y", "group.z"].map(named).to_vec(),
+        0 => {
+            let scene = Scene::new(target, lane);
+            let known = scene.variables().map_or(&[][..], |v| &v.variables);
+            let frames = scene.frames();
+            let own = frames.first().map_or(&[][..], |f| &f.1);
+            own.iter().map(|n| {
+                let (value, name) = (scene.value(*n), &known[*n as usize].name);
+                json!({"name": name, "value": scene.text(&value), "type": scene.name(value.of), "evaluateName": name, "variablesReference": 0})
+            }).collect()
+        }
+        1 => target.program().header.args.iter().filter(|a| !a.name.is_empty()).map(|a| named(&a.name)).collect(),
+        2 => ["gid.x", "gid.y", "gid.z", "lid.x", "lid.y", "lid.z", "group.x", "group.y", "group.z"].map(named).to_vec(),
         _ => {
             let all = registers(target, lane);
             all.iter().map(|(name, word)| json!({"name": name, "value": format!("{word:#x}"), "variablesReference": 0})).collect()

@@ -7,54 +7,25 @@ use heddle_sim::program::Program;
 use heddle_sim::{Fault, FaultKind, Simulation, Statistics};
 
 use super::Sources;
-use super::place::{Lane, Place, local_id};
+use super::expression::Expression;
+use super::layout::Lane;
+use super::place::{Place, global_id, local_id};
+use super::value::Scene;
 
-/// How two values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
+/// Which lanes are meant, of those that come to a place.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Condition {
+    /// The work-item of this global id.
+    item: Option<[u32; 3]>,
+    /// Those for which it is not zero.
+    expression: Option<Expression>,
 }
 
-/// Comparisons, all of which hold for one lane.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Condition(Vec<(Place, Comparison, Place)>);
-
 impl Condition {
-    /// Understands `a[0] > 3 && gid.x == 5`.
-    ///
-    /// # Errors
-    /// What is not understood, as a sentence.
-    pub fn parse(text: &str, target: &dyn Debuggee) -> Result<Condition, String> {
-        use Comparison::*;
-        // Longer ones first.
-        let signs = [("==", Equal), ("!=", NotEqual), ("<=", LessOrEqual), (">=", GreaterOrEqual), ("<", Less), (">", Greater)];
-        let one = |text: &str| {
-            let found = signs.iter().find_map(|(sign, c)| text.split_once(sign).map(|(a, b)| (a, *c, b)));
-            let (a, c, b) =
-                found.ok_or_else(|| format!("`{}` is no comparison: write A == B, or !=, <, <=, >, >=", text.trim()))?;
-            Ok((Place::parse(a, target)?, c, Place::parse(b, target)?))
-        };
-        text.split("&&").map(one).collect::<Result<_, String>>().map(Condition)
-    }
-
-    /// Whether it holds for a lane; not if a place has no value.
+    /// Whether it holds for a lane; not if something in it has no value there.
     fn holds(&self, target: &dyn Debuggee, lane: Lane) -> bool {
-        self.0.iter().all(|(a, c, b)| {
-            let (Ok(a), Ok(b)) = (a.number(target, lane), b.number(target, lane)) else { return false };
-            match c {
-                Comparison::Equal => a == b,
-                Comparison::NotEqual => a != b,
-                Comparison::Less => a < b,
-                Comparison::LessOrEqual => a <= b,
-                Comparison::Greater => a > b,
-                Comparison::GreaterOrEqual => a >= b,
-            }
-        })
+        let is_item = self.item.is_none_or(|item| global_id(target, lane) == Some(item));
+        is_item && self.expression.as_ref().is_none_or(|e| e.holds(target, lane))
     }
 }
 
@@ -135,15 +106,22 @@ pub struct Engine<'a> {
     told: Option<u64>,
 }
 
-/// Where a line begins in the code: in each block the first of its instructions.
+/// Whether a statement begins with an instruction; where that is not known, with any.
+fn is_begin(program: &Program, index: u32) -> bool {
+    program.header.variables.as_ref().is_none_or(|v| v.begins.is_empty() || v.is_begin(index))
+}
+
+/// Where a line begins in the code: each of its statements, or in each block the first of its instructions.
 fn line_indices(program: &Program, file: &str, line: u32) -> Vec<u32> {
     let same_file = |name: &str| {
         let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
         name == file || ends(name, file) || ends(file, name)
     };
     let at = |loc: SourceLoc| loc.line == line && program.files.get(loc.file as usize).is_some_and(|f| same_file(f));
+    let known = program.header.variables.iter().flat_map(|v| &v.begins).copied();
+    let begins: Vec<u32> = known.filter(|i| program.insts.get(*i as usize).is_some_and(|i| at(i.loc))).collect();
     let first = |b: &heddle_sim::program::BasicBlock| (b.first..b.first + b.len()).find(|i| at(program.insts[*i as usize].loc));
-    program.blocks.iter().filter_map(first).collect()
+    if begins.is_empty() { program.blocks.iter().filter_map(first).collect() } else { begins }
 }
 
 impl<'a> Engine<'a> {
@@ -238,21 +216,16 @@ impl<'a> Engine<'a> {
             (_, None) if place == program.header.name => (None, vec![0]),
             _ => return Err(format!("`{place}` is no FILE:LINE, LINE or the kernel `{}`", program.header.name)),
         };
-        let mut all = match condition {
-            Some(text) => Condition::parse(text, &*self.target)?,
-            None => Condition::default(),
-        };
+        let expression = condition.map(|text| Expression::parse(text, &*self.target)).transpose()?;
         let mut text = at.as_ref().map_or_else(|| place.to_string(), |(file, line)| format!("{file}:{line}"));
         if let Some([x, y, z]) = item {
-            let of = Condition::parse(&format!("gid.x == {x} && gid.y == {y} && gid.z == {z}"), &*self.target)?;
-            all.0.extend(of.0);
             text += &format!(" for work-item ({x}, {y}, {z})");
         }
         if let Some(condition) = condition {
             text += &format!(" if {}", condition.trim());
         }
         let number = self.number();
-        self.breakpoints.push(Breakpoint { number, text, at, indices, condition: all });
+        self.breakpoints.push(Breakpoint { number, text, at, indices, condition: Condition { item, expression } });
         Ok(number)
     }
 
@@ -273,13 +246,29 @@ impl<'a> Engine<'a> {
     }
 
     fn new_watch(&self, text: &str) -> Result<Watch, String> {
-        let place = Place::parse(text, &*self.target)?;
-        let bytes = place.bytes().ok_or_else(|| format!("{text} is not in memory: step and print registers"))?;
+        let place = self.place_in_memory(text)?;
+        let bytes = place.bytes().ok_or_else(|| format!("{text} is not in memory: step and print it"))?;
         let own = matches!(bytes.space, heddle_isa::MemorySpace::Local | heddle_isa::MemorySpace::Private);
         let group = self.target.group().map(|g| g.0).filter(|_| own);
         let last = place.read(&*self.target, self.selected);
         let last = Some(last.ok_or_else(|| format!("{text} lies outside the memory of its space"))?);
         Ok(Watch { number: 0, lane: self.selected, place, group, last })
+    }
+
+    /// Where in memory the value of an expression is now.
+    ///
+    /// # Errors
+    /// It is not in memory, as a sentence.
+    pub fn place_in_memory(&self, text: &str) -> Result<Place, String> {
+        let expression = Expression::parse(text, &*self.target)?;
+        if let Some(place) = expression.place() {
+            return Ok(place.clone());
+        }
+        let mut scene = Scene::new(&*self.target, self.selected);
+        let value = expression.value(&mut scene)?;
+        let (space, address) = value.home.ok_or_else(|| format!("{text} is not in memory: step and print it"))?;
+        let layout = scene.layout(value.of);
+        Ok(Place::in_memory(text, space, address, layout, value.bytes.len()))
     }
 
     /// Removes a breakpoint or a watch. Whether there was one.
@@ -397,7 +386,8 @@ impl<'a> Engine<'a> {
                 Go::Instruction => break Stop::Step,
                 Go::Line => {
                     let gone = self.target.group() != group || self.target.warp(warp).is_none_or(|s| s.live == 0);
-                    let here = self.target.warp(self.target.current()).and_then(|s| self.location(s.index));
+                    let here = self.target.warp(self.target.current()).filter(|s| is_begin(self.target.program(), s.index));
+                    let here = here.and_then(|s| self.location(s.index));
                     if here.is_some() && (gone || self.target.current() == warp && here != line) {
                         break Stop::Step;
                     }

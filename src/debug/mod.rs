@@ -1,6 +1,9 @@
 //! A debugger for kernels: stops, looks inside, and goes back, on the functional core.
 //!
+//! - [`layout`]: how bytes are read.
 //! - [`place`]: what can be looked at: arguments and their elements, registers, memory.
+//! - [`value`]: variables of the source with their types.
+//! - [`expression`]: expressions of C over both.
 //! - [`engine`]: breakpoints, watched places, steps, and the way back, which is deterministic re-execution.
 //! - [`console`]: commands in lines of text, as gdb has them.
 //! - [`dap`]: the same for editors, by the Debug Adapter Protocol.
@@ -11,7 +14,10 @@
 pub mod console;
 pub mod dap;
 pub mod engine;
+pub mod expression;
+pub mod layout;
 pub mod place;
+pub mod value;
 
 use std::path::{Path, PathBuf};
 

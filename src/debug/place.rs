@@ -3,95 +3,11 @@
 use heddle_isa::text::parse_operand;
 use heddle_isa::{MemorySpace, Operand, Reg, Space, Special};
 use heddle_object::metadata::ArgumentKind;
+use heddle_object::variables::{Encoding, Type};
 use heddle_sim::debug::Debuggee;
 
-/// A lane of a warp.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lane {
-    /// Warp of the work-group.
-    pub warp: u32,
-    /// Lane of the warp.
-    pub lane: u32,
-}
-
-/// Types of scalars in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scalar {
-    Signed,
-    Unsigned,
-    Float,
-}
-
-/// How bytes are to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    scalar: Scalar,
-    /// Bytes of a component.
-    bytes: usize,
-    components: usize,
-}
-
-impl Layout {
-    const WORD: Layout = Layout { scalar: Scalar::Unsigned, bytes: 4, components: 1 };
-
-    /// Of an OpenCL C type: `float4`, `uchar`, without qualifiers and stars.
-    pub fn named(name: &str) -> Option<Layout> {
-        let name = name.trim();
-        let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
-        let base = &name[..name.len() - digits.len()];
-        let components = if digits.is_empty() { 1 } else { digits.parse().ok().filter(|n| [2, 3, 4, 8, 16].contains(n))? };
-        let (scalar, bytes) = match base {
-            "char" => (Scalar::Signed, 1),
-            "uchar" | "unsigned char" | "bool" => (Scalar::Unsigned, 1),
-            "short" => (Scalar::Signed, 2),
-            "ushort" | "unsigned short" => (Scalar::Unsigned, 2),
-            "int" => (Scalar::Signed, 4),
-            "uint" | "unsigned int" => (Scalar::Unsigned, 4),
-            "long" => (Scalar::Signed, 8),
-            "ulong" | "unsigned long" | "size_t" => (Scalar::Unsigned, 8),
-            "half" => (Scalar::Float, 2),
-            "float" => (Scalar::Float, 4),
-            "double" => (Scalar::Float, 8),
-            _ => return None,
-        };
-        Some(Layout { scalar, bytes, components })
-    }
-
-    /// Bytes from one element to the next: vectors of three have room for four.
-    pub fn stride(self) -> usize {
-        self.bytes * if self.components == 3 { 4 } else { self.components }
-    }
-
-    /// A component as a number for comparisons.
-    fn number(self, bytes: &[u8]) -> f64 {
-        let raw = bytes.iter().take(self.bytes).rev().fold(0u64, |v, b| v << 8 | u64::from(*b));
-        match (self.scalar, self.bytes) {
-            (Scalar::Float, 2) => f64::from(half::f16::from_bits(raw as u16)),
-            (Scalar::Float, 4) => f64::from(f32::from_bits(raw as u32)),
-            (Scalar::Float, _) => f64::from_bits(raw),
-            (Scalar::Signed, n) => (raw << (64 - 8 * n)) as i64 as f64 / 2f64.powi(64 - 8 * n as i32),
-            (Scalar::Unsigned, _) => raw as f64,
-        }
-    }
-
-    /// A component in words.
-    fn component(self, bytes: &[u8]) -> String {
-        let raw = bytes.iter().take(self.bytes).rev().fold(0u64, |v, b| v << 8 | u64::from(*b));
-        match (self.scalar, self.bytes) {
-            (Scalar::Float, 2) => half::f16::from_bits(raw as u16).to_string(),
-            (Scalar::Float, 4) => f32::from_bits(raw as u32).to_string(),
-            (Scalar::Float, _) => f64::from_bits(raw).to_string(),
-            (Scalar::Signed, n) => ((raw << (64 - 8 * n)) as i64 >> (64 - 8 * n)).to_string(),
-            (Scalar::Unsigned, _) => raw.to_string(),
-        }
-    }
-
-    /// An element in words: `1.5`, `(1, 2, 3)`.
-    pub fn text(self, bytes: &[u8]) -> String {
-        let all: Vec<String> = bytes.chunks(self.bytes).take(self.components).map(|b| self.component(b)).collect();
-        if self.components == 1 { all.concat() } else { format!("({})", all.join(", ")) }
-    }
-}
+use super::layout::{Lane, Layout};
+use super::value::{Scene, Value};
 
 /// Bytes somewhere in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,9 +97,7 @@ impl Place {
         };
         match parse_operand(register) {
             Ok((operand @ (Operand::Reg(Reg::Physical(_)) | Operand::Special(_)), _)) => place(What::Register(operand, cluster)),
-            _ => Err(format!(
-                "there is no `{body}`: it is no argument of the kernel, id or register (variables of the source are not known here)"
-            )),
+            _ => Err(format!("there is no `{body}`: it is no variable of the source, argument of the kernel, id or register")),
         }
     }
 
@@ -220,7 +134,7 @@ impl Place {
                 let all: Vec<String> = data.chunks(bytes.layout.stride()).map(|e| bytes.layout.text(e)).collect();
                 Ok(all.join(" "))
             }
-            What::Id(..) => self.number(target, lane).map(|n| n.to_string()),
+            What::Id(kind, d) => self.id(target, lane, *kind, *d).map(|n| n.to_string()),
             What::Register(..) => {
                 let word = self.word(target, lane)?;
                 let float = f32::from_bits(word);
@@ -229,30 +143,65 @@ impl Place {
         }
     }
 
-    /// Its value for a lane as a number: for comparisons.
+    /// Bytes in memory as a place that is called `text`; `whole`: how many in all.
+    pub fn in_memory(text: &str, space: MemorySpace, address: u64, layout: Option<Layout>, whole: usize) -> Place {
+        let layout = layout.unwrap_or(Layout::WORD);
+        let count = whole.div_ceil(layout.stride()).max(1);
+        Place { text: text.to_string(), what: What::Bytes(Bytes { space, address, layout, count }) }
+    }
+
+    /// Its value for a lane, with a type.
     ///
     /// # Errors
     /// It has none now, as a sentence.
-    pub fn number(&self, target: &dyn Debuggee, lane: Lane) -> Result<f64, String> {
+    pub fn typed(&self, scene: &mut Scene) -> Result<Value, String> {
+        let (target, lane) = (scene.target, scene.lane);
+        let known = |of: u32, bytes: &[u8]| Value { of, bytes: bytes.iter().map(|b| Some(*b)).collect(), home: None };
         match &self.what {
-            What::Number(n) => Ok(*n),
-            What::Pointer(address) => Ok(*address as f64),
+            What::Number(n) => {
+                let of = scene.number_type(Encoding::Float, 8);
+                Ok(known(of, &n.to_le_bytes()))
+            }
+            What::Pointer(address) => {
+                let argument = target.program().header.args.iter().find(|a| a.name == self.text);
+                let space = argument.and_then(|a| match a.kind {
+                    ArgumentKind::Global | ArgumentKind::Constant => Some(MemorySpace::Global),
+                    ArgumentKind::Local => Some(MemorySpace::Local),
+                    _ => None,
+                });
+                let to = match argument.and_then(|a| pointee(&a.type_name)) {
+                    Some(layout) => layout.as_type(scene),
+                    None => scene.add(Type::Unknown { name: String::new() }),
+                };
+                let of = scene.add(Type::Pointer { to, space });
+                Ok(known(of, &address.to_le_bytes()))
+            }
             What::Bytes(bytes) => {
                 let data = self.read(target, lane);
-                Ok(bytes.layout.number(&data.ok_or_else(|| format!("{} lies outside the memory of its space", self.text))?))
+                let data = data.ok_or_else(|| format!("{} lies outside the memory of its space", self.text))?;
+                let of = bytes.layout.as_type(scene);
+                Ok(Value { home: Some((bytes.space, bytes.address)), ..known(of, &data) })
             }
             What::Id(kind, d) => {
-                let (group, size) = target.group().ok_or("the launch has ended")?;
-                let local = local_id(target, size, lane);
-                let id = match kind {
-                    'w' => group,
-                    'l' => local,
-                    _ => std::array::from_fn(|d| target.origin()[d] + local[d]),
-                };
-                Ok(f64::from(id[*d]))
+                let of = scene.number_type(Encoding::Unsigned, 4);
+                Ok(known(of, &self.id(target, lane, *kind, *d)?.to_le_bytes()))
             }
-            What::Register(..) => self.word(target, lane).map(|w| f64::from(w as i32)),
+            What::Register(..) => {
+                let of = scene.number_type(Encoding::Signed, 4);
+                Ok(known(of, &self.word(target, lane)?.to_le_bytes()))
+            }
         }
+    }
+
+    fn id(&self, target: &dyn Debuggee, lane: Lane, kind: char, dimension: usize) -> Result<u32, String> {
+        let ended = "the launch has ended";
+        let (group, size) = target.group().ok_or(ended)?;
+        let id = match kind {
+            'w' => group,
+            'l' => local_id(target, size, lane),
+            _ => global_id(target, lane).ok_or(ended)?,
+        };
+        Ok(id[dimension])
     }
 
     fn word(&self, target: &dyn Debuggee, lane: Lane) -> Result<u32, String> {
@@ -270,6 +219,13 @@ impl Place {
 pub fn local_id(target: &dyn Debuggee, [sx, sy, _]: [u32; 3], lane: Lane) -> [u32; 3] {
     let linear = lane.warp * target.lanes() + lane.lane;
     [linear % sx.max(1), linear / sx.max(1) % sy.max(1), linear / (sx * sy).max(1)]
+}
+
+/// Global id of a lane; `None` once the launch has ended.
+pub fn global_id(target: &dyn Debuggee, lane: Lane) -> Option<[u32; 3]> {
+    let (_, size) = target.group()?;
+    let (origin, local) = (target.origin(), local_id(target, size, lane));
+    Some(std::array::from_fn(|d| origin[d].wrapping_add(local[d])))
 }
 
 /// The layout of what a pointer of this type points to.

@@ -279,7 +279,7 @@ mod tests {
         for kernel in ["sgemm_tiled", "conv_stream", "black_scholes", "spmv_csr", "image_filter"] {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels").join(kernel).join("case.json");
             let case = load_case(&path, kernel.into()).unwrap();
-            assert_eq!(object(&case, &machine), object(&case, &changed), "{kernel}");
+            assert!(object(&case, &machine) == object(&case, &changed), "{kernel}: another machine, other code");
         }
     }
 

@@ -57,7 +57,7 @@ pub fn load_case(path: &Path, name: String) -> Result<LoadedCase, ExploreError> 
     for header in headers {
         hasher = hasher.part(read(&header, "header")?);
     }
-    for buffer in case.buffers.values() {
+    for buffer in case.buffers.values().chain(case.variables.values()) {
         for file in [&buffer.npy, &buffer.expect].into_iter().flatten() {
             hasher = hasher.part(read(&case.folder.join(file), ".npy file")?);
         }

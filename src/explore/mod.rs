@@ -1,4 +1,4 @@
-//! Many runs of many machines, options and cases: `heddle sweep`, `heddle ablate`, `heddle compare`.
+//! Many runs of many machines, options and cases: `heddle sweep`, `heddle ablate`, `heddle compare`, `heddle time`.
 //!
 //! - [`options`]: the options of `heddle run` as values of an axis.
 //! - [`axes`]: lists, ranges and their product, samples of it, conditions that leave points out.
@@ -10,6 +10,7 @@
 //! - [`emit`]: scripts for Slurm and GNU parallel.
 //! - [`metrics`], [`results`]: statistics as columns; CSV, JSON lines and Parquet.
 //! - [`pareto`]: the configurations that no other one beats.
+//! - [`recorded`], [`merged`]: a recorded program's launches, timed by themselves, as one report.
 //! - [`compare`], [`ablate`]: two runs; each technique off in turn.
 //!
 //! Result files say nothing about the run that made them (no times, no host): they are the same bytes however
@@ -22,6 +23,7 @@ pub mod emit;
 pub mod engine;
 pub mod identity;
 pub mod journal;
+pub mod merged;
 pub mod metrics;
 pub mod options;
 pub mod page;
@@ -30,6 +32,7 @@ pub mod pareto;
 mod parquet_file;
 pub mod plan;
 pub mod progress;
+pub mod recorded;
 pub mod results;
 pub mod sweep;
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
@@ -357,7 +356,7 @@ impl Plan {
             };
             self.configurations.push(Configuration { variant, values, machine, options });
         }
-        self.machines = overrides.par_iter().map(|o| base.machine(o).map_err(|e| sentence(&e))).collect();
+        self.machines = heddle_threads::map(overrides, |o| base.machine(&o).map_err(|e| sentence(&e)));
         Ok(())
     }
 

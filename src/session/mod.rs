@@ -8,6 +8,7 @@
 //! - [`ExecOptions`]: words of `heddle exec`, the same as variables `HEDDLE_…`. [`Picks`]: which launches.
 //! - `state`: totals of kernels, entries of launches. `outputs`: files that no two processes share; `pages`:
 //!   those of a report.
+//! - `checkpoint`: programs that go on from a checkpoint.
 //! - [`results`]: what a process tells `heddle exec` when it ends.
 //! - [`record`]: launches as cases.
 //!
@@ -16,6 +17,7 @@
 //! was asked for; others get one with their process id (`out-1234.json`, `FOLDER/process-1234`). Under
 //! `heddle exec` what earlier runs left is overwritten (but for recordings); without it nothing is.
 
+mod checkpoint;
 mod options;
 mod outputs;
 mod pages;
@@ -30,15 +32,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 pub use heddle_report::session_trace::CommandTimes;
-pub use heddle_runtime::picks::{PickedLaunches, Picks};
+pub use heddle_runtime::picks::Picks;
 pub use options::{Check, DeviceType, ExecOptions, TimingCaches, variables};
 
 use crate::driver::CompileOptions;
+use checkpoint::{Checkpoints, Step};
+pub use checkpoint::{identity as checkpoint_identity, never_taken_up};
 use heddle_frontend::FrontendOptions;
 use heddle_object::Image;
 use heddle_report::session_trace::SessionTrace;
 use heddle_runtime::printf::Printed;
-use heddle_runtime::run::Mode;
+use heddle_runtime::run::{DeviceState, Mode};
 use heddle_sim::trace::Record;
 use heddle_sim::{Fault, Options, Statistics};
 use heddle_target::{Machine, TargetError};
@@ -82,6 +86,11 @@ pub struct LaunchPlan {
     pub hash: Option<String>,
     /// It runs functionally, but what it would take follows from launches like it: [`Session::extrapolate`].
     pub extrapolated: bool,
+    /// It is before the checkpoint that is restored: it runs functionally, and took so many cycles when the
+    /// checkpoint was written.
+    pub replayed: Option<u64>,
+    /// What a checkpoint has to do with it.
+    step: checkpoint::Step,
     /// Which of the kernels.
     kernel: usize,
     /// The report has a page of this launch.
@@ -93,6 +102,8 @@ pub struct LaunchPlan {
 pub struct LaunchResult<'a> {
     /// The object with the kernel.
     pub image: &'a Arc<Image>,
+    /// The code that ran, by its number among the object's kernels: of the kernel's versions the one for the sizes.
+    pub version: usize,
     /// The program's source, if there is one.
     pub source: Option<&'a SourceText>,
     /// Global size, one to three dimensions.
@@ -126,6 +137,7 @@ pub struct Session {
     trace: Mutex<Option<SessionTrace<BufWriter<std::fs::File>>>>,
     outputs: Outputs,
     recorder: Option<Recorder>,
+    checkpoints: Option<Checkpoints>,
 }
 
 /// What keeps a session from being made.
@@ -162,15 +174,15 @@ impl Session {
     pub fn new(options: ExecOptions, folder: Option<PathBuf>) -> Result<Session, SessionError> {
         let machine = options.machine.load()?;
         options.validate(&machine).map_err(SessionError::Options)?;
-        let keeps = options.json.is_some() || options.report.is_some();
         Ok(Session {
             functional: options.simulator_options(Mode::Functional),
             timing: options.simulator_options(Mode::Timing),
-            state: Mutex::new(State::new(keeps, options.json.is_some())),
+            state: Mutex::new(State::new(&options)),
             tracing: AtomicBool::new(options.trace.is_some()),
             trace: Mutex::new(None),
             recorder: options.record.as_ref().map(|_| Recorder::default()),
             outputs: Outputs::new(folder),
+            checkpoints: Checkpoints::new(&options, &machine),
             started: Instant::now(),
             process: std::process::id(),
             options,
@@ -213,15 +225,25 @@ impl Session {
     pub fn begin_launch(&self, kernel: &str, hash: impl FnOnce() -> String) -> LaunchPlan {
         let options = &self.options;
         let listed = options.json.is_some() && self.may_time();
-        let wanted = listed || options.simulation.alike.is_some() || Picks::need_hashes(&options.timing);
+        let picked = [&options.timing, &options.record_only].iter().any(|picks| Picks::need_hashes(picks));
+        let wanted = listed || picked || options.simulation.alike.is_some() || self.checkpoints.is_some();
         let hash = wanted.then(hash);
         let mut state = lock(&self.state);
-        let begun = state.begin(kernel, hash.as_deref(), options);
+        let mut begun = state.begin(kernel, hash.as_deref(), options);
+        let step = self.checkpoints.as_ref().map_or_else(Step::default, |checkpoints| {
+            let launch = (begun.number, kernel, hash.as_deref().unwrap_or_default());
+            let step = checkpoints.begin(launch, state.functional_since, &self.outputs);
+            state.functional_since = step.resumes.unwrap_or(state.functional_since);
+            begun.timed &= step.replayed.is_none();
+            step
+        });
         let mode = if begun.timed { Mode::Timing } else { Mode::Functional };
         let page = mode == Mode::Timing && self.options.report.is_some() && state.takes_page(begun.kernel);
         let cold = state.finds_cold_caches(mode) && !self.functional.warm && options.timing_caches == TimingCaches::Cold;
         drop(state);
         let options = match mode {
+            // Caches get what the checkpoint has.
+            Mode::Functional if step.replayed.is_some() => Options { warm: false, ..self.functional.clone() },
             Mode::Functional => self.functional.clone(),
             Mode::Timing => Options { record: Record { time_line: page, slices: 0 }, ..self.timing.clone() },
         };
@@ -234,9 +256,36 @@ impl Session {
             options,
             hash,
             extrapolated: begun.extrapolated,
+            replayed: step.replayed,
+            step,
             kernel: begun.kernel,
             page,
         }
+    }
+
+    /// Before a launch runs: restores and writes checkpoints of the device.
+    ///
+    /// # Errors
+    /// A checkpoint does not fit the program, which has been said: the launch, and all that follow, must not run.
+    pub fn at_checkpoint(&self, plan: &LaunchPlan, device: &mut DeviceState) -> Result<(), String> {
+        let (Some(checkpoints), step) = (&self.checkpoints, plan.step) else { return Ok(()) };
+        if step.failed || step.resumes.is_some() {
+            match checkpoints.restore(device) {
+                Ok(()) => lock(&self.state).resumed(plan.number),
+                Err(message) => {
+                    lock(&self.state).problem(&message);
+                    return Err(message);
+                }
+            }
+        }
+        if step.writes {
+            let mut state = lock(&self.state);
+            match checkpoints.write(plan.number, state.kernel_name(plan.kernel), device, &self.outputs) {
+                Ok(path) => state.checkpoints.extend(path),
+                Err(message) => state.problem(&message),
+            }
+        }
+        Ok(())
     }
 
     /// A launch that the plan calls extrapolated has run functionally: adds what it would have taken.
@@ -255,6 +304,10 @@ impl Session {
             (true, Ok(statistics)) => self.write_page(plan, result, statistics),
             _ => None,
         };
+        if let Some(checkpoints) = &self.checkpoints {
+            let cycles = result.outcome.ok().and_then(Statistics::cycles);
+            checkpoints.end(plan.number, plan.replayed.or(cycles).unwrap_or(0));
+        }
         let mut state = lock(&self.state);
         let dropped = state.end(plan, result, page);
         let kernel = state.kernel_name(plan.kernel);
@@ -329,7 +382,7 @@ impl Session {
         if let Some(recorder) = self.recorder.as_ref().filter(|_| plan.record)
             && let Some(folder) = self.recording_folder()
         {
-            self.outputs.report("record", recorder.leave_out(&folder, plan.number, kernel, reason));
+            self.outputs.report("record", recorder.leave_out(&folder, plan, kernel, reason));
         }
     }
 
@@ -422,9 +475,11 @@ impl Session {
         }
     }
 
-    /// Writes outputs of a program that launched nothing.
-    pub fn finish_empty(&self) {
-        self.write_listings(&mut lock(&self.state), true);
+    /// Writes outputs of a program that launched nothing, and what is wrong with that, if anything is.
+    pub fn finish_empty(&self, problem: Option<&str>) {
+        let mut state = lock(&self.state);
+        state.note_problem(problem);
+        self.write_listings(&mut state, true);
     }
 
     /// Writes statistics and the index page; `last`: nothing follows.
@@ -445,6 +500,9 @@ impl Session {
     /// Writes statistics, the index page and results; `last`: also the end of the trace.
     fn write(&self, state: &mut State, last: bool) {
         let began = Instant::now();
+        if let Some(message) = self.checkpoints.as_ref().filter(|_| last).and_then(|c| c.never_reached(state.launches())) {
+            state.problem(&message);
+        }
         if state.launches() > 0 {
             self.write_listings(state, last);
         }

@@ -60,6 +60,18 @@ pub struct ExecOptions {
     /// Launches that --record keeps, named as for --timing; all without it.
     #[arg(long, value_name = "NAME[:RANGES]")]
     pub record_only: Vec<Picks>,
+    /// Write checkpoints: the device's memory and caches before the launches of --at, from which --restore goes on.
+    /// With more than one launch each file has the launch's number behind its name.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Launches before which --checkpoint writes, named as for --timing; numbers alone count all launches of the
+    /// program: 10,20.
+    #[arg(long, value_name = "LAUNCH", value_parser = Picks::numbered)]
+    pub at: Vec<Picks>,
+    /// Go on from a file that --checkpoint wrote: the program runs again, without timing up to there. Cycles from
+    /// there on are what they would be without the interruption; a program that does not repeat itself is refused.
+    #[arg(long, value_name = "FILE")]
+    pub restore: Option<PathBuf>,
     /// Print no summary at the end.
     #[arg(long, short)]
     pub quiet: bool,
@@ -284,17 +296,32 @@ impl ExecOptions {
         for (given, option) in
             [(simulation.sample.is_some(), "--sample"), (simulation.alike.is_some(), "--alike"), (simulation.warm, "--warm")]
         {
-            if given && !timed && self.timing.is_empty() {
-                return Err(format!("{option} is about timed launches: --mode timing, or --timing NAME"));
+            // What caches hold is recorded with launches, to be timed later.
+            let recorded = option == "--warm" && self.record.is_some();
+            if given && !timed && self.timing.is_empty() && !recorded {
+                let record = if option == "--warm" { ", or --record FOLDER" } else { "" };
+                return Err(format!("{option} is about timed launches: --mode timing, or --timing NAME{record}"));
             }
         }
         if !self.record_only.is_empty() && self.record.is_none() {
             return Err("--record-only says which launches --record FOLDER keeps; there is no --record".into());
         }
+        if self.checkpoint.is_some() == self.at.is_empty() {
+            return Err("--checkpoint FILE and --at LAUNCH go together: where checkpoints are written, and before what".into());
+        }
+        if self.simulation.alike.is_some() && (self.checkpoint.is_some() || self.restore.is_some()) {
+            return Err("--alike learns from all launches before; it goes with neither --checkpoint nor --restore".into());
+        }
         let standard = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-        for (path, option) in [(&self.report, "--report"), (&self.record, "--record"), (&self.trace, "--trace")] {
+        for (path, option) in [
+            (&self.report, "--report"),
+            (&self.record, "--record"),
+            (&self.trace, "--trace"),
+            (&self.checkpoint, "--checkpoint"),
+            (&self.restore, "--restore"),
+        ] {
             if standard(path) {
-                let what = if option == "--trace" { "file" } else { "folder" };
+                let what = if ["--report", "--record"].contains(&option) { "folder" } else { "file" };
                 return Err(format!("{option} needs a {what}; standard output is the program's"));
             }
         }
@@ -340,7 +367,7 @@ mod tests {
 
     #[test]
     fn words_go_through_variables_and_come_out_the_same() {
-        let lines: [&[&str]; 7] = [
+        let lines: [&[&str]; 8] = [
             &[],
             &["--mode", "timing", "--no-scalarize", "--quiet"],
             &["--set", "warp-size=16", "--set", "sm.count=2", "--threads=3", "--jit", "never"],
@@ -348,6 +375,7 @@ mod tests {
             &["--check"],
             &["--check=races,api", "--check=leaks", "--device-type", "cpu"],
             &["--json", "/x/out.json", "--report", "/x/y", "--record", "/x/z", "--record-only", "k:1"],
+            &["--checkpoint", "/x/c", "--at", "3,5-7", "--at", "step:2", "--restore", "/x/d"],
         ];
         for words in lines {
             let direct = Words::try_parse_from(words).unwrap().options;
@@ -402,6 +430,9 @@ mod tests {
             (&["--timing", "a", "--check"], "change the code"),
             (&["--record-only", "a"], "no --record"),
             (&["--trace", "-"], "needs a file"),
+            (&["--checkpoint", "x"], "go together"),
+            (&["--at", "3"], "go together"),
+            (&["--mode", "timing", "--alike", "--restore", "x"], "learns from all"),
             (&["--scalar-threshold", "1000"], "warp size"),
         ] {
             let message = options(words).validate(&machine).unwrap_err();

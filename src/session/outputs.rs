@@ -8,6 +8,11 @@ use std::sync::Mutex;
 
 use super::lock;
 
+/// The file that says that the outputs of a kind are taken.
+fn marker(folder: &Path, kind: &str) -> PathBuf {
+    folder.join(format!("taken-{kind}"))
+}
+
 /// The names of a process's files.
 pub(super) struct Outputs {
     /// The folder of `heddle exec`, where processes say which outputs they have taken.
@@ -35,7 +40,9 @@ impl Outputs {
     /// What has been taken: kind and path.
     pub fn names(&self) -> Vec<(String, PathBuf)> {
         let taken = lock(&self.taken);
-        taken.names.iter().filter_map(|(kind, path)| Some((kind.to_string(), path.clone()?))).collect()
+        // Checkpoints are told by themselves: there may be several.
+        let told = taken.names.iter().filter(|(kind, _)| **kind != "checkpoint");
+        told.filter_map(|(kind, path)| Some((kind.to_string(), path.clone()?))).collect()
     }
 
     /// Says that an output cannot be written, once.
@@ -70,9 +77,14 @@ impl Outputs {
     }
 
     /// Whether this process is the first of the session to write outputs of a kind; `None` without a session.
-    fn is_first(&self, kind: &str) -> Option<bool> {
-        let marker = self.session.as_ref()?.join(format!("taken-{kind}"));
+    pub fn is_first(&self, kind: &str) -> Option<bool> {
+        let marker = marker(self.session.as_ref()?, kind);
         Some(OpenOptions::new().write(true).create_new(true).open(marker).is_ok())
+    }
+
+    /// Whether a process of the session of a folder has been the first for a kind.
+    pub fn is_taken(folder: &Path, kind: &str) -> bool {
+        marker(folder, kind).exists()
     }
 
     /// The file for an output that is to be at `path`.

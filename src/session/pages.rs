@@ -10,7 +10,7 @@ use heddle_report::HostTimes;
 use heddle_report::html::Run;
 use heddle_report::html::launches::{Launches, page};
 use heddle_runtime::case::{Case, Launch};
-use heddle_runtime::run::Outcome;
+use heddle_runtime::run::{CaseLaunch, Outcome};
 use heddle_sim::Statistics;
 use heddle_target::Machine;
 
@@ -41,13 +41,14 @@ pub(super) fn launch_page(
         source: files.first().map_or_else(|| "a binary".into(), |(name, _)| name.clone()),
         options: Vec::new(),
         buffers: BTreeMap::new(),
+        variables: BTreeMap::new(),
         launches: vec![spec],
         folder: PathBuf::new(),
     };
     let title = format!("{kernel}, launch {}", plan.number);
     let outcome = Outcome {
         total: statistics.clone(),
-        launches: vec![(kernel.to_string(), statistics.clone())],
+        launches: vec![CaseLaunch { number: 0, kernel: kernel.into(), version: result.version, statistics: statistics.clone() }],
         simulated: result.host,
         launch_times: vec![result.host],
         ..Outcome::default()

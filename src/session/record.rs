@@ -5,6 +5,9 @@
 //! of a case is a whole allocation, as overlapping sub-buffers are parts of one; pointers into it are offsets.
 //! What is expected of a buffer is what the launch left there, bit by bit.
 //!
+//! Beside a case `caches.json` has what caches held before the launch, where that is known. `FOLDER/launches.jsonl`
+//! lists the launches in order, from which `heddle time` has them.
+//!
 //! Some launches are no cases: those that follow pointers which the host put into memory, those of kernels
 //! whose program-scope variables hold what earlier launches wrote. They are left out, and
 //! `FOLDER/left-out.txt` says why.
@@ -16,18 +19,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use base64::Engine;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{LaunchPlan, SourceText, lock, outputs};
 use heddle_object::metadata::{ArgumentKind, KernelArgument, KernelHeader};
 use heddle_runtime::array::{Array, DType};
+use heddle_runtime::run::cached::CachedBytes;
 use heddle_sim::image::Image;
 
 /// The folder of buffers' contents.
 pub const ARRAYS: &str = "arrays";
 /// The folder of sources.
 const SOURCES: &str = "sources";
+/// The list of launches: a line of JSON each, the first one about the program.
+pub const LAUNCHES: &str = "launches.jsonl";
+/// What L2 held, beside a case.
+pub const CACHES: &str = "caches.json";
 /// The file that says which launches are no cases.
 const LEFT_OUT: &str = "left-out.txt";
 
@@ -74,6 +83,9 @@ pub struct Description<'a> {
     pub offset: &'a [u64],
     /// Arguments, without the hidden one of `printf`.
     pub arguments: &'a [Argument],
+    /// What L2 holds before the launch, if that is known: first addresses and bytes of runs, those first that would
+    /// be evicted first.
+    pub cached: &'a [(u64, u64)],
 }
 
 /// Reads device memory: `bytes` from `address`, or `None` if they are not all of one allocation.
@@ -95,6 +107,45 @@ pub struct Pending {
     options: Vec<String>,
     launch: Value,
     buffers: Vec<Buffer>,
+    cached: Option<CachedBytes>,
+    listed: Listed,
+}
+
+/// The first line of a list of launches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listing {
+    /// The form of the list.
+    pub heddle_recording: u32,
+    /// The program's command line.
+    pub program: Vec<String>,
+}
+
+impl Listing {
+    /// The form of the lists that this version writes.
+    pub const VERSION: u32 = 1;
+}
+
+/// A launch in the list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// Its number among all launches of the program, from 1.
+    pub number: u64,
+    /// Its number among its kernel's, from 1.
+    pub occurrence: u64,
+    /// The kernel.
+    pub kernel: String,
+    /// The folder of its case; none if it is no case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+    /// Why it is no case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
+}
+
+impl Listed {
+    fn of(plan: &LaunchPlan, kernel: &str) -> Listed {
+        Listed { number: plan.number, occurrence: plan.occurrence, kernel: kernel.into(), case: None, left_out: None }
+    }
 }
 
 /// A buffer of a case.
@@ -127,7 +178,7 @@ impl Recorder {
         let ((source_name, options), Parts { mut buffers, arguments }) = match parts {
             Ok(parts) => parts,
             Err(reason) => {
-                self.leave_out(folder, plan.number, kernel, &reason)?;
+                self.leave_out(folder, plan, kernel, &reason)?;
                 return Ok(None);
             }
         };
@@ -145,7 +196,11 @@ impl Recorder {
             words.push(format!("-I{own}"));
         }
         let name = format!("{:04}-{kernel}", plan.number);
-        Ok(Some(Pending { folder: folder.into(), name, source, options: words, launch, buffers }))
+        let places: Vec<(&str, u64, u64)> =
+            buffers.iter().map(|b| (&*b.name, b.allocation.address, b.allocation.bytes)).collect();
+        let cached = (!description.cached.is_empty()).then(|| CachedBytes::of(description.cached, &places, plan.occurrence > 1));
+        let listed = Listed { case: Some(name.clone()), ..Listed::of(plan, kernel) };
+        Ok(Some(Pending { folder: folder.into(), name, source, options: words, launch, buffers, cached, listed }))
     }
 
     /// The launch has ended. `whole`: without a fault; if not, nothing is expected of the buffers.
@@ -164,6 +219,10 @@ impl Recorder {
         make(&folder)?;
         let path = folder.join("case.json");
         outputs::write(&path, format!("{case:#}\n").as_bytes())?;
+        if let Some(cached) = &pending.cached {
+            outputs::write(&folder.join(CACHES), cached.text()?.as_bytes())?;
+        }
+        self.list(&pending.folder, &pending.listed)?;
         Ok(path)
     }
 
@@ -171,13 +230,24 @@ impl Recorder {
     ///
     /// # Errors
     /// A sentence about a file that cannot be written.
-    pub fn leave_out(&self, folder: &Path, number: u64, kernel: &str, reason: &str) -> Result<(), String> {
-        make(folder)?;
-        let path = folder.join(LEFT_OUT);
+    pub fn leave_out(&self, folder: &Path, plan: &LaunchPlan, kernel: &str, reason: &str) -> Result<(), String> {
+        self.list(folder, &Listed { left_out: Some(reason.into()), ..Listed::of(plan, kernel) })?;
         let _one_at_a_time = lock(&self.written);
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        file.and_then(|mut f| writeln!(f, "launch {number}, kernel `{kernel}`: {reason}"))
-            .map_err(|e| format!("cannot write {}: {e}", path.display()))
+        append(&folder.join(LEFT_OUT), &format!("launch {}, kernel `{kernel}`: {reason}\n", plan.number))
+    }
+
+    /// Adds a launch to the list.
+    fn list(&self, folder: &Path, launch: &Listed) -> Result<(), String> {
+        make(folder)?;
+        let line = |value: Result<String, serde_json::Error>| value.map(|text| text + "\n").map_err(|e| e.to_string());
+        let path = folder.join(LAUNCHES);
+        let _one_at_a_time = lock(&self.written);
+        let mut text = String::new();
+        if !path.exists() {
+            let listing = Listing { heddle_recording: Listing::VERSION, program: outputs::command_line() };
+            text = line(serde_json::to_string(&listing))?;
+        }
+        append(&path, &(text + &line(serde_json::to_string(launch))?))
     }
 
     /// Keeps a buffer's contents as they are now, under a field of the case.
@@ -229,6 +299,12 @@ impl Recorder {
         }
         Ok(format!("../{key}/{name}"))
     }
+}
+
+/// Adds text to the end of a file, in one piece.
+fn append(path: &Path, text: &str) -> Result<(), String> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut f| f.write_all(text.as_bytes())).map_err(|e| format!("cannot write {}: {e}", path.display()))
 }
 
 fn make(folder: &Path) -> Result<(), String> {

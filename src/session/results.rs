@@ -13,6 +13,9 @@ use super::outputs;
 use heddle_report::grouped;
 use heddle_sim::statistics::Sampling;
 
+/// Kernels, and files, that a summary lists.
+const SHOWN: usize = 12;
+
 /// A kernel's launches together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -55,6 +58,12 @@ pub struct Results {
     pub api_errors: u64,
     /// Launches kept as cases.
     pub recorded: u64,
+    /// Checkpoints written.
+    pub checkpoints: Vec<PathBuf>,
+    /// The launch from which the program went on, from a checkpoint.
+    pub resumed: Option<u64>,
+    /// What went wrong beside launches: sentences.
+    pub problems: Vec<String>,
     /// Files and folders written, with their kinds.
     pub outputs: Vec<(String, PathBuf)>,
 }
@@ -105,6 +114,9 @@ impl Results {
         self.leaks += other.leaks;
         self.api_errors += other.api_errors;
         self.recorded += other.recorded;
+        self.checkpoints.extend(other.checkpoints);
+        self.resumed = self.resumed.or(other.resumed);
+        self.problems.extend(other.problems);
         self.outputs.extend(other.outputs);
     }
 
@@ -152,6 +164,15 @@ impl Results {
         if self.recorded > 0 {
             let _ = writeln!(out, "heddle: {} recorded", counted(self.recorded, "launch", "launches"));
         }
+        if let Some(launch) = self.resumed {
+            let _ = writeln!(out, "heddle: launches before {} ran functionally, up to the checkpoint", grouped(launch));
+        }
+        for path in self.checkpoints.iter().take(SHOWN) {
+            let _ = writeln!(out, "heddle: checkpoint: {}", path.display());
+        }
+        if self.checkpoints.len() > SHOWN {
+            let _ = writeln!(out, "heddle: … and {} more checkpoints", self.checkpoints.len() - SHOWN);
+        }
         for (kind, path) in &self.outputs {
             let shown = if kind == "report" { path.join("index.html") } else { path.clone() };
             let _ = writeln!(out, "heddle: {kind}: {}", shown.display());
@@ -161,7 +182,6 @@ impl Results {
 
     /// The kernels with the largest share.
     fn table(&self, out: &mut String, kernels: &[&KernelResults], cycles: Option<u64>, instructions: u64) {
-        const SHOWN: usize = 12;
         let widest = kernels.iter().take(SHOWN).map(|k| k.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
         let timed_heads = if cycles.is_some() { "     timed           cycles   share     energy" } else { "   share" };
         let _ = writeln!(out, "  {:<widest$}   launches     instructions{timed_heads}  host time", "kernel");

@@ -2,6 +2,7 @@
 //! them, faults, errors of calls.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use super::results::{KernelResults, Results};
 use super::{LaunchPlan, LaunchResult};
 use heddle_report::html::launches::{KernelRow, LaunchRow};
 use heddle_runtime::alike::AlikeLaunches;
-use heddle_runtime::picks::PickedLaunches;
+use heddle_runtime::picks::Selection;
 use heddle_runtime::run::Mode;
 use heddle_sim::Statistics;
 use heddle_target::Machine;
@@ -36,8 +37,6 @@ struct Kernel {
     name: String,
     /// Launches that have begun.
     begun: u64,
-    timed_picks: PickedLaunches,
-    recorded_picks: PickedLaunches,
     pages: usize,
     warned: bool,
     row: KernelRow,
@@ -76,14 +75,20 @@ pub(super) struct Begun {
 pub(super) struct State {
     kernels: Vec<Kernel>,
     by_name: HashMap<String, usize>,
-    /// Launches of each hash of code and sizes, and which of them are picked.
-    by_hash: HashMap<String, (u64, PickedLaunches)>,
-    program_picks: Option<PickedLaunches>,
+    /// Which launches are picked to be timed, and to be recorded.
+    timed: Selection,
+    recorded_only: Selection,
     alike: Option<AlikeLaunches>,
     begun: u64,
     ended: u64,
     /// Launches that ran functionally since the last timed one.
-    functional_since: bool,
+    pub functional_since: bool,
+    /// Checkpoints that were written.
+    pub checkpoints: Vec<PathBuf>,
+    /// The launch from which a checkpoint was restored.
+    resumed: Option<u64>,
+    /// What went wrong beside launches, each once.
+    problems: Vec<String>,
     entries: Vec<Entry>,
     /// Whether entries are kept, and with all statistics.
     keeps: bool,
@@ -119,20 +124,23 @@ fn totals_of(statistics: &Statistics) -> Statistics {
 }
 
 impl State {
-    /// Nothing has happened yet. `keeps`: some output lists launches; `keeps_statistics`: with all their
-    /// figures.
-    pub fn new(keeps: bool, keeps_statistics: bool) -> State {
+    /// Nothing has happened yet.
+    pub fn new(options: &ExecOptions) -> State {
+        let keeps_statistics = options.json.is_some();
         State {
             kernels: Vec::new(),
             by_name: HashMap::new(),
-            by_hash: HashMap::new(),
-            program_picks: None,
+            timed: Selection::new(&options.timing),
+            recorded_only: Selection::new(&options.record_only),
             alike: None,
             begun: 0,
             ended: 0,
             functional_since: false,
+            checkpoints: Vec::new(),
+            resumed: None,
+            problems: Vec::new(),
             entries: Vec::new(),
-            keeps,
+            keeps: keeps_statistics || options.report.is_some(),
             keeps_statistics,
             whole: 0,
             not_kept: 0,
@@ -157,8 +165,6 @@ impl State {
             None => {
                 self.kernels.push(Kernel {
                     name: name.into(),
-                    timed_picks: PickedLaunches::of(&options.timing, name),
-                    recorded_picks: PickedLaunches::of(&options.record_only, name),
                     row: KernelRow { name: name.into(), ..KernelRow::default() },
                     ..Kernel::default()
                 });
@@ -170,19 +176,9 @@ impl State {
         self.begun += 1;
         kernel.begun += 1;
         let occurrence = kernel.begun;
-        let all = options.record_only.is_empty();
-        let program = self.program_picks.get_or_insert_with(|| PickedLaunches::of_program(&options.timing));
-        let of_hash = hash.is_some_and(|hash| {
-            if !self.by_hash.contains_key(hash) {
-                self.by_hash.insert(hash.into(), (0, PickedLaunches::alike(&options.timing, hash)));
-            }
-            self.by_hash.get_mut(hash).is_some_and(|(launches, picked)| {
-                *launches += 1;
-                picked.contains(*launches)
-            })
-        });
-        let chosen =
-            options.mode == Mode::Timing || of_hash || program.contains(self.begun) || kernel.timed_picks.contains(occurrence);
+        let picked = self.timed.begin(name, hash);
+        let kept = self.recorded_only.begin(name, hash) || options.record_only.is_empty();
+        let chosen = picked || options.mode == Mode::Timing;
         let alike = options.simulation.alike.filter(|_| chosen).zip(hash);
         let timed = match alike {
             Some((first, hash)) => self.alike.get_or_insert_with(|| AlikeLaunches::new(first)).begin(hash),
@@ -194,7 +190,7 @@ impl State {
             kernel: index,
             timed,
             extrapolated: chosen && !timed,
-            record: options.record.is_some() && (all || kernel.recorded_picks.contains(occurrence)),
+            record: options.record.is_some() && kept,
         }
     }
 
@@ -336,6 +332,24 @@ impl State {
         *count == 1
     }
 
+    /// A checkpoint was restored before the launch of this number.
+    pub fn resumed(&mut self, launch: u64) {
+        self.resumed = Some(launch);
+    }
+
+    /// Something went wrong that is no launch's fault: said on standard error, once.
+    pub fn problem(&mut self, message: &str) {
+        if self.problems.len() < MOST_COMPLAINTS && !self.problems.iter().any(|known| known == message) {
+            heddle_report::say!("heddle: {message}");
+            self.note_problem(Some(message));
+        }
+    }
+
+    /// The same where it has been said.
+    pub fn note_problem(&mut self, message: Option<&str>) {
+        self.problems.extend(message.map(String::from));
+    }
+
     /// Objects that exist in the end.
     pub fn leak(&mut self, count: u64, line: String) {
         self.leak_count += count;
@@ -455,7 +469,9 @@ impl State {
             "machine": machine.name,
             "warp_size": machine.warp_size,
             "mode": name(mode),
-            "passed": self.fault_count == 0,
+            "passed": self.fault_count == 0 && self.problems.is_empty(),
+            "problems": self.problems,
+            "restored_before": self.resumed,
             "faults": self.faults,
             "api_errors": errors,
             "leaks": self.leaks,
@@ -488,6 +504,9 @@ impl State {
             leaks: self.leak_count,
             api_errors: self.api_error_count,
             recorded: self.recorded,
+            checkpoints: self.checkpoints.clone(),
+            resumed: self.resumed,
+            problems: self.problems.clone(),
             outputs: outputs.names(),
         }
     }

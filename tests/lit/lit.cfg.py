@@ -1,11 +1,12 @@
 # Configuration of the lit suite: `cargo xtask test` runs it; alone: HEDDLE_BIN=target/release/heddle lit tests/lit
 import os
+import shutil
 import sys
 import lit.formats
 
 config.name = "heddle"
 config.test_format = lit.formats.ShTest(True)
-config.suffixes = [".ll", ".mir", ".s", ".cl", ".clcpp", ".cu", ".hip", ".test"]
+config.suffixes = [".ll", ".mir", ".s", ".cl", ".clcpp", ".cu", ".hip", ".spvasm", ".test"]
 config.excludes = ['Inputs']
 config.test_source_root = os.path.dirname(__file__)
 root = os.path.dirname(os.path.dirname(config.test_source_root))
@@ -19,6 +20,9 @@ plugin = os.path.abspath(os.environ.get("HEDDLE_PLUGIN", os.path.join(os.path.di
 config.substitutions.append(("%plugin", plugin))
 if "HEDDLE_PLUGIN" in os.environ or os.path.isfile(plugin):
     config.available_features.add("plugin")
+translators = ["llvm-spirv"] + [f"llvm-spirv-{n}" for n in range(15, 20)]
+if any(map(shutil.which, translators)) and shutil.which("spirv-as"):
+    config.available_features.add("spirv")
 tools = ["/usr/lib/llvm-19/bin", "/usr/lib/llvm19/bin", "/opt/homebrew/opt/llvm@19/bin"]
 config.environment["PATH"] = os.pathsep.join([t for t in tools if os.path.isdir(t)] + [os.environ.get("PATH", "")])
 for name in ("HEDDLE_CLANG", "HOME", "TMPDIR"):

@@ -56,6 +56,8 @@ const PEERS: &[(&str, &str, IsThere)] = &[
     ("python3-scipy", "pyopencl's tests of Bessel functions compare with it", || python(&["pyopencl", "scipy"]).is_some()),
     ("python3-pip", "how `conformance` gets pyopencl's tests", || python(&["pyopencl", "pip"]).is_some()),
     ("python3-mpmath", "tests/ulp/generate.py", || python(&["numpy", "mpmath"]).is_some()),
+    ("clang-15", "`bench spirv` and test-kernels/spirv.py make SPIR-V with it", || find("clang-15").is_some()),
+    ("llvm-spirv-15", "the same", || find("llvm-spirv-15").is_some()),
     ("llvm-19", "`bench compile` and `bench regfile` compare with its llc-19", || find("llc-19").is_some()),
 ];
 
@@ -135,13 +137,14 @@ fn has_lists() -> bool {
 
 /// What `cargo xtask test` uses where it can have it, and does without elsewhere: Chromium, in
 /// which the tests load reports, numpy, with which the generators of the test kernels are checked,
-/// OpenCL's loader and headers, for the examples, and an environment for the Python package. Tests
+/// OpenCL's loader and headers, for the examples, the translator of SPIR-V, and an environment for the Python package. Tests
 /// that lack them say that they skip.
 pub fn for_tests() {
     if is_debian() && find("apt-get").is_some() && python(&["numpy"]).is_none() && apt_install(&["python3-numpy"]).is_err() {
         eprintln!("python3-numpy cannot be installed: the generators of the test kernels will not be checked");
     }
     opencl_hosts();
+    spirv();
     browser();
     if let Err(e) = crate::python::set_up(|package| match is_debian() && find("apt-get").is_some() {
         true => apt_install(&[package]),
@@ -159,6 +162,23 @@ fn opencl_hosts() {
         .collect();
     if !missing.is_empty() && is_debian() && find("apt-get").is_some() && apt_install(&missing).is_err() {
         eprintln!("{} cannot be installed: the tests of OpenCL hosts will be skipped", missing.join(" and "));
+    }
+}
+
+/// What translates SPIR-V.
+fn spirv() {
+    let named = |variable: &str| std::env::var_os(variable).is_some();
+    let translators = ["llvm-spirv-19", "llvm-spirv-18", "llvm-spirv-17", "llvm-spirv-16", "llvm-spirv-15", "llvm-spirv"];
+    let mut missing = Vec::new();
+    if !named("HEDDLE_LLVM_SPIRV") && !translators.iter().any(|n| find(n).is_some()) {
+        missing.push("llvm-spirv-15");
+    }
+    if !named("HEDDLE_SPIRV_AS") && find("spirv-as").is_none() {
+        missing.push("spirv-tools");
+    }
+    let can = is_debian() && find("apt-get").is_some();
+    if !missing.is_empty() && (!can || apt_install(&missing).is_err()) {
+        eprintln!("no {}: the tests of SPIR-V will be skipped; docs/spirv.md says what to install", missing.join(", no "));
     }
 }
 

@@ -433,7 +433,11 @@ fn files_that_pages_name_exist() {
                 let (path, _) = name.split_once("::").unwrap_or((name, ""));
                 let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c)) && !path.contains("NAME");
                 let top = path.split('/').next().unwrap_or_default();
-                let ours = path.contains('/') && !top.starts_with('.') && root().join(top).is_dir() && top != "target";
+                let ours = path.contains('/')
+                    && !top.is_empty()
+                    && !top.starts_with('.')
+                    && root().join(top).is_dir()
+                    && top != "target";
                 if plain && ours {
                     count += 1;
                     if !root().join(path).exists() {

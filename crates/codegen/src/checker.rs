@@ -27,7 +27,7 @@
 //! trusts [`heddle_mir::cfg`], and that slots are reached by inserted code only, which holds because their
 //! addresses did not exist before.
 
-mod state;
+pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 

@@ -8,13 +8,14 @@
 
 use cranelift_entity::SecondaryMap;
 
-use super::CodegenError;
 use super::context::Context;
+use super::{CodegenError, bindings};
 use heddle_isa::{Inst, Op, Operand, VReg};
 use heddle_mir::{Block, Function, liveness};
 
 /// Runs copy propagation and dead code elimination.
 pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
+    bindings::resolve(function);
     propagate_copies(function);
     eliminate_dead_code(function);
     Ok(())

@@ -1,6 +1,7 @@
 //! What the stages of code generation share while they work on one function.
 
 use super::allocate::Session;
+use super::bindings::Frozen;
 use super::{CodegenOptions, FunctionStats};
 use heddle_mir::Function;
 use heddle_target::Machine;
@@ -13,6 +14,8 @@ pub struct Context<'a> {
     pub options: &'a CodegenOptions,
     /// What was done so far.
     pub stats: FunctionStats,
+    /// What variables of the source are bound to, from the end of SSA form to the end of allocation.
+    pub frozen: Option<Box<Frozen>>,
     session: Option<Session>,
 }
 
@@ -31,8 +34,9 @@ pub struct Allocation<'a> {
 impl<'a> Context<'a> {
     /// For a function before its first stage.
     pub fn new(function: &Function, machine: &'a Machine, options: &'a CodegenOptions) -> Self {
-        let stats = FunctionStats { kernel: function.name.clone(), ..Default::default() };
-        Context { machine, options, stats, session: None }
+        let (kernel, rows_fill_warps) = (function.name.clone(), function.rows_fill_warps);
+        let stats = FunctionStats { kernel, rows_fill_warps, ..Default::default() };
+        Context { machine, options, stats, frozen: None, session: None }
     }
 
     /// For a stage of allocation. The first to ask starts the session: the function as it is then is the one that the checker compares with.

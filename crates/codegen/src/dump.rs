@@ -13,12 +13,12 @@ use std::fmt::Write;
 
 use super::color::{Graph, Segment};
 use super::context::Context;
-use super::pipeline::{STAGES, Stage};
-use super::{CodegenError, FunctionStats, ranges, schedule};
+use super::{FunctionStats, ranges, schedule};
 use heddle_isa::{Inst, Op, VReg, text};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::print::class_name;
 use heddle_mir::{Bank, Function};
+use heddle_object::metadata::version_name;
 use heddle_target::Machine;
 
 /// A graph to make.
@@ -36,9 +36,11 @@ pub enum Dump {
 /// Instructions that a block of the control-flow graph shows.
 const SHOWN: usize = 60;
 
-/// Makes the graph that shows the function as it is before a stage, if it is wanted.
-pub(super) fn before(stage: &Stage, function: &Function, context: &mut Context) {
-    let Some(graph) = stage.shows.filter(|d| context.options.dump.contains(d) && function.form == stage.needs) else { return };
+/// Makes a graph of the function as it is, if it is wanted.
+pub(super) fn make(graph: Dump, function: &Function, context: &mut Context) {
+    if !context.options.dump.contains(&graph) {
+        return;
+    }
     let text = match graph {
         Dump::Cfg => control_flow(function),
         Dump::Ddg => dependences(function, context.machine),
@@ -47,22 +49,10 @@ pub(super) fn before(stage: &Stage, function: &Function, context: &mut Context) 
     context.stats.dumps.push((graph, text));
 }
 
-/// Makes the graphs of the finished function, and puts all in the order of [`Dump`].
-///
-/// # Errors
-/// A graph was asked for that is of a stage that was left out.
-pub(super) fn at_end(function: &Function, wanted: &[Dump], stats: &mut FunctionStats) -> Result<(), CodegenError> {
-    if wanted.contains(&Dump::Cfg) {
-        stats.dumps.push((Dump::Cfg, control_flow(function)));
-    }
+/// Puts the graphs in the order of [`Dump`]; the first one that is wanted and was not made.
+pub(super) fn in_order(wanted: &[Dump], stats: &mut FunctionStats) -> Option<Dump> {
     stats.dumps.sort_by_key(|(d, _)| *d as u8);
-    for dump in wanted {
-        if !stats.dumps.iter().any(|(d, _)| d == dump) {
-            let stage = STAGES.iter().find(|s| s.shows == Some(*dump)).map_or("none", |s| s.name);
-            return Err(CodegenError::NoGraph { kernel: function.name.clone(), graph: *dump, stage });
-        }
-    }
-    Ok(())
+    wanted.iter().copied().find(|wanted| !stats.dumps.iter().any(|(d, _)| d == wanted))
 }
 
 /// A DOT string: in quotes, each line left-aligned.
@@ -81,7 +71,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn head(out: &mut String, kind: &str, function: &Function) {
-    let _ = writeln!(out, "{kind} {} {{", quoted(&function.name));
+    let _ = writeln!(out, "{kind} {} {{", quoted(&version_name(&function.name, function.rows_fill_warps)));
     let _ = writeln!(
         out,
         "  fontname=\"monospace\"; node [shape=box, fontname=\"monospace\", fontsize=10]; \

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use heddle_isa::encode::encode;
-use heddle_isa::{Inst, SourceLoc, Targets};
+use heddle_isa::{Inst, Op, SourceLoc, Targets};
 use heddle_mir::{Block, Function, Module};
 use heddle_object::metadata::{KernelHeader, ObjectMetadata};
+use heddle_object::variables::Variables;
 use heddle_object::write::WriteError;
 use heddle_object::{INSTRUCTION_BYTES, Image, VERSION};
 use heddle_target::Machine;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finish::register_usage;
 
@@ -49,7 +50,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
         for inst in linear(function) {
             image.text.push(encode(&inst).map_err(|e| WriteError(e.to_string()))?);
             let file = file_map.get(inst.loc.file as usize).copied().unwrap_or(0);
-            image.lines.push(SourceLoc { file, ..inst.loc });
+            image.lines.push(SourceLoc { file, point: 0, ..inst.loc });
         }
         let usage = register_usage(function, machine.clusters.len());
         image.metadata.kernels.push(KernelHeader {
@@ -73,11 +74,41 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             vector_hint: function.vector_hint.clone(),
             required_sub_group: function.required_sub_group,
             whole_work_groups: function.whole_work_groups,
+            rows_fill_warps: function.rows_fill_warps,
+            relieves_data_l1: function.relieves_data_l1,
             redzones: function.redzones.clone(),
             warp_size: machine.warp_size,
+            variables: variables(function),
         });
     }
     Ok(image)
+}
+
+/// Where the source's variables are, if that is known.
+fn variables(function: &Function) -> Option<Box<Variables>> {
+    let bindings = function.variables.as_ref()?;
+    let mut variables = bindings.variables.clone();
+    let (mut held, mut scopes) = (Vec::new(), Vec::new());
+    variables.begins.clear();
+    for block in &function.layout {
+        let insts = &function.blocks[*block].insts;
+        let mut begun = FxHashSet::default();
+        for (i, inst) in insts.iter().enumerate() {
+            // Releases stand where nothing has found places; they change none.
+            let known = insts[i..].iter().find(|i| i.op != Op::Release).unwrap_or(inst);
+            let at = bindings.held.get((known.loc.point as usize).wrapping_sub(1));
+            held.push(at.map(|h| h.values.clone()).unwrap_or_default());
+            scopes.push(at.and_then(|h| h.scope));
+            if let Some(h) = at.filter(|h| !h.moved && h.instance > 0 && inst.op != Op::Release)
+                && begun.insert(h.instance)
+            {
+                variables.begins.push(held.len() as u32 - 1);
+            }
+        }
+    }
+    variables.set_locations(&held);
+    variables.set_places(&scopes);
+    Some(Box::new(variables))
 }
 
 /// Instructions in layout order, branch targets as distances.

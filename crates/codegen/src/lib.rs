@@ -7,6 +7,7 @@
 
 pub mod allocate;
 pub mod assign;
+pub mod bindings;
 pub mod checker;
 pub mod cleanup;
 mod coalesce;
@@ -43,15 +44,16 @@ mod ssa;
 pub mod strands;
 #[cfg(test)]
 mod testing;
+pub mod variables;
 pub mod webs;
 
 use std::time::Duration;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 pub use self::pipeline::STAGES;
 use heddle_mir::Module;
+use heddle_object::metadata::version_name;
 use heddle_target::Machine;
 
 /// What can go wrong in code generation.
@@ -149,6 +151,8 @@ pub struct CodegenOptions {
 pub struct FunctionStats {
     /// Kernel.
     pub kernel: String,
+    /// It is the kernel's version for launches whose rows fill warps.
+    pub rows_fill_warps: bool,
     /// Instructions of the result.
     pub instructions: usize,
     /// Virtual registers moved to private memory.
@@ -168,6 +172,13 @@ pub struct FunctionStats {
     /// Graphs asked for, as DOT.
     #[serde(skip)]
     pub dumps: Vec<(dump::Dump, String)>,
+}
+
+impl FunctionStats {
+    /// The name of the kernel's symbol in the object; versions of one kernel differ.
+    pub fn symbol(&self) -> String {
+        version_name(&self.kernel, self.rows_fill_warps)
+    }
 }
 
 /// What code generation did.
@@ -191,7 +202,7 @@ pub fn compile(module: &mut Module, machine: &Machine, options: &CodegenOptions)
         }
     }
     let results: Vec<Result<_, CodegenError>> =
-        module.functions.par_iter_mut().map(|f| pipeline::compile_function(f, machine, options)).collect();
+        heddle_threads::map(module.functions.iter_mut().collect(), |f| pipeline::compile_function(f, machine, options));
     let mut stats = CodegenStats { times: STAGES.iter().map(|s| (s.name, Duration::ZERO)).collect(), ..Default::default() };
     for result in results {
         let (function, times) = result?;

@@ -16,9 +16,9 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::CodegenError;
 use super::context::Context;
 use super::edges::EdgeCode;
+use super::{CodegenError, bindings};
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::{Bank, Block, Form, Function, liveness};
@@ -32,7 +32,8 @@ struct Copy {
 }
 
 /// Lowers a function from [`Form::Ssa`] to [`Form::Lowered`].
-pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
+    context.frozen = bindings::freeze(function);
     lower_phis(function);
     lower_tuples(function);
     function.form = Form::Lowered;

@@ -20,7 +20,7 @@ use cranelift_entity::SecondaryMap;
 
 use super::CodegenError;
 use super::context::Context;
-use heddle_isa::{CachePolicy, Guard, Inst, MemorySpace, Op, Operand, Reg, Space, VReg};
+use heddle_isa::{CachePolicy, Guard, Inst, MemorySpace, Op, Operand, Reg, SourceLoc, Space, VReg};
 use heddle_mir::{Bank, Form, Function};
 
 /// Folds copies and marks instructions over virtual registers, before clusters are assigned.
@@ -91,8 +91,8 @@ fn fold_copies(function: &mut Function) {
                 let definition = &mut insts[at];
                 definition.dst = dst;
                 definition.uniform = true;
-                if definition.loc == Default::default() {
-                    definition.loc = loc;
+                if definition.loc.line == 0 {
+                    definition.loc = SourceLoc { point: definition.loc.point, ..loc };
                 }
                 dead.push(i);
             }

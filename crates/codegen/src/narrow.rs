@@ -18,9 +18,9 @@
 use cranelift_entity::SecondaryMap;
 use smallvec::smallvec;
 
-use super::CodegenError;
 use super::context::Context;
 use super::ssa::Definitions;
+use super::{CodegenError, bindings};
 use heddle_isa::{Inst, Op, Operand, Type, VReg};
 use heddle_mir::{Function, liveness};
 
@@ -30,6 +30,7 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
         return Ok(());
     }
     let demanded = demanded_words(function);
+    forget_words(function, &demanded);
     for block in function.layout.clone() {
         let vregs = &mut function.vregs;
         function.blocks[block].insts.retain_mut(|inst| {
@@ -51,6 +52,19 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
         });
     }
     Ok(())
+}
+
+/// Words of variables that nothing else needs may be lost, or be computed from lost ones.
+fn forget_words(function: &mut Function, demanded: &SecondaryMap<VReg, u8>) {
+    bindings::resolve(function);
+    let Some(mut variables) = function.variables.take() else { return };
+    let definitions = Definitions::new(function);
+    let changes = |inst: &Inst| passes_words(inst) || follows_from_words(inst);
+    variables.forget(|reg, word| {
+        let narrowed = function.vregs[reg].words == 2 && definitions.of(function, Operand::virt(reg)).is_some_and(changes);
+        narrowed && demanded[reg] >> word & 1 == 0
+    });
+    function.variables = Some(variables);
 }
 
 /// An instruction that computes the low word of what it computed.

@@ -12,7 +12,7 @@ use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
     assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, place, predicates, reduce, release,
-    release_check, scalar_file, schedule, share, simplify, strands,
+    release_check, scalar_file, schedule, share, simplify, strands, variables,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -199,6 +199,15 @@ pub const STAGES: &[Stage] = &[
         run: main_file::run,
     },
     Stage {
+        name: "variables",
+        does: "where the source's variables are before each instruction, for the debugger",
+        needs: Form::Allocated,
+        gives: Form::Allocated,
+        unless: None,
+        shows: None,
+        run: variables::run,
+    },
+    Stage {
         name: "finish",
         does: "copies onto themselves, jumps to jumps and to the next block go away",
         needs: Form::Allocated,
@@ -284,7 +293,9 @@ pub(super) fn compile_function(
     let mut times = vec![Duration::ZERO; STAGES.len()];
     let first = options.start_before.as_ref().and_then(|n| STAGES.iter().position(|s| s.name == n)).unwrap_or(0);
     for (stage, time) in STAGES.iter().zip(&mut times).skip(first) {
-        dump::before(stage, function, &mut context);
+        if let Some(graph) = stage.shows.filter(|_| function.form == stage.needs) {
+            dump::make(graph, function, &mut context);
+        }
         let start = Instant::now();
         stage.apply(function, &mut context)?;
         *time = start.elapsed();
@@ -295,9 +306,15 @@ pub(super) fn compile_function(
             break;
         }
     }
+    dump::make(Dump::Cfg, function, &mut context);
     let mut stats = context.stats;
-    dump::at_end(function, &options.dump, &mut stats)?;
-    Ok((stats, times))
+    match dump::in_order(&options.dump, &mut stats) {
+        None => Ok((stats, times)),
+        Some(graph) => {
+            let stage = STAGES.iter().find(|s| s.shows == Some(graph)).map_or("none", |s| s.name);
+            Err(CodegenError::NoGraph { kernel: function.name.clone(), graph, stage })
+        }
+    }
 }
 
 /// The pipeline as a document.

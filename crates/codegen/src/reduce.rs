@@ -10,7 +10,8 @@
 //! 32 bits, so that overflow changes nothing. Where such an expression feeds anything else and at least two
 //! instructions are there for it alone, it becomes a phi: its value on entry is the expression with the
 //! variables' first values, computed in the preheader; its step is the expression's difference over an
-//! iteration, added at the end of the latch. Inner loops come first, so that what they start from can step in
+//! iteration, added at the end of the latch. A single scalar product or shift becomes one too if a load reads it: then the
+//! addition costs no more, and the load at the beginning of an iteration does not wait for it. Inner loops come first, so that what they start from can step in
 //! outer loops.
 //!
 //! A comparison of a variable with what is invariant, for equality, is made of the variable's next value and a
@@ -31,6 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::CodegenError;
+use super::cleanup;
 use super::context::Context;
 use super::hoist::{self, Preheaders};
 use super::loops::Loops;
@@ -53,6 +55,8 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     if loops.loops.is_empty() {
         return Ok(());
     }
+    // What selection leaves behind unread (upper halves of wide indices) would count as a use.
+    cleanup::eliminate_dead_code(function);
     let mut reducer = Reducer::new(function, &cfg, &loops, !context.options.no_marks);
     for index in (0..loops.loops.len() as u32).rev() {
         reducer.reduce(function, index);
@@ -146,6 +150,8 @@ struct Reducer<'a> {
     uses: SecondaryMap<VReg, u32>,
     /// Registers that something reads which is no affine operation.
     feeds: SecondaryMap<VReg, bool>,
+    /// Registers that a load reads.
+    loads: SecondaryMap<VReg, bool>,
     /// Steps may be scalar registers.
     scalarize: bool,
     edits: Edits,
@@ -175,6 +181,7 @@ impl<'a> Reducer<'a> {
         let mut home = SecondaryMap::with_capacity(registers);
         let mut uses: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(registers);
         let mut feeds: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(registers);
+        let mut loads: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(registers);
         for &block in &cfg.rpo {
             for inst in &function.blocks[block].insts {
                 if let Some((r, _)) = inst.dst.as_virt() {
@@ -184,6 +191,7 @@ impl<'a> Reducer<'a> {
                 for (r, _) in inst.srcs.iter().filter_map(|s| s.as_virt()) {
                     uses[r] += 1;
                     feeds[r] |= other;
+                    loads[r] |= inst.info().flags.load;
                 }
             }
         }
@@ -196,6 +204,7 @@ impl<'a> Reducer<'a> {
             home,
             uses,
             feeds,
+            loads,
             scalarize,
             edits: Edits::default(),
         }
@@ -225,7 +234,7 @@ impl<'a> Reducer<'a> {
                     && left[kind] > 0
                     && self.degree(f, &current, Operand::virt(dst), DEPTH) == Some(Degree::Affine)
                     && !self.steps_already(f, &current, dst, latch)
-                    && self.alone(f, index, dst, DEPTH) >= 2;
+                    && (self.alone(f, index, dst, DEPTH) >= 2 || self.delays_load(f, dst, inst));
                 if !worth {
                     continue;
                 }
@@ -346,6 +355,11 @@ impl<'a> Reducer<'a> {
         let only = |r: &VReg| self.uses[*r] == 1 && self.home[*r].is_some_and(|b| self.loops.innermost[b] == Some(index));
         let inner = inst.srcs.iter().filter_map(|s| s.as_virt()).map(|(r, _)| r).filter(only);
         1 + inner.map(|r| self.alone(f, index, r, depth - 1)).sum::<u32>()
+    }
+
+    /// Whether a load waits for a scalar product or shift.
+    fn delays_load(&self, f: &Function, dst: VReg, inst: &Inst) -> bool {
+        f.vregs[dst].bank == Bank::Scalar && self.loads[dst] && matches!(inst.op, Op::Mul | Op::Shl | Op::Mad)
     }
 
     /// Makes a register a phi that steps; false if its step is not the same in all lanes.

@@ -126,6 +126,9 @@ impl Substitution {
             for block in &function.layout {
                 function.blocks[*block].insts.iter_mut().for_each(|inst| self.redirect(inst));
             }
+            if let Some(variables) = &mut function.variables {
+                variables.rewrite(|op| self.operand(op));
+            }
         }
     }
 }

@@ -7,6 +7,8 @@
 
 use std::path::PathBuf;
 
+use crate::spirv::{SpecValue, parse_spec};
+
 /// Optimisation level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OptLevel {
@@ -56,6 +58,8 @@ pub struct BuildInvocation {
     pub syntax_only: bool,
     /// `-S`: assembly text instead of an object.
     pub assembly: bool,
+    /// `--spec ID=VALUE`: values of specialisation constants of SPIR-V.
+    pub spec_constants: Vec<(u32, SpecValue)>,
     /// `-v` or `-###`-like verbosity.
     pub verbose: bool,
 }
@@ -96,7 +100,7 @@ const IGNORED_STARTS: [&str; 5] = ["--target=", "-march=", "-mcpu=", "-L", "-l"]
 
 /// Whether the word after this option is its value.
 pub fn takes_value(option: &str) -> bool {
-    option == "-o" || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
+    ["-o", "--spec"].contains(&option) || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
 }
 
 /// Whether a word is an option for the compilation of a source whose output nobody sees: one for clang or a
@@ -104,7 +108,7 @@ pub fn takes_value(option: &str) -> bool {
 pub fn is_compilation_option(word: &str) -> bool {
     let passed = WITH_VALUE.contains(&word) || IGNORED.contains(&word) || PASSED_ON.iter().any(|p| word.starts_with(p));
     let other_output = word == "-fsyntax-only" || word.starts_with("-M");
-    (passed || word.starts_with("-O") || word == "-v") && !other_output
+    (passed || word.starts_with("-O") || word == "-v" || word == "--spec" || word.starts_with("--spec=")) && !other_output
 }
 
 /// Reads a clang-like command line.
@@ -114,7 +118,10 @@ pub fn is_compilation_option(word: &str) -> bool {
 pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
     let mut reader = Reader::of(args)?;
     if reader.line.inputs.is_empty() {
-        return Err("no input file; give a source (.cl, .clcpp, .cu, .hip), LLVM IR (.ll) or bitcode (.bc)".into());
+        return Err(
+            "no input file; give a source (.cl, .clcpp, .cu, .hip), SPIR-V (.spv, .spvasm), LLVM IR (.ll) or bitcode (.bc)"
+                .into(),
+        );
     }
     reader.name_dependencies();
     Ok(reader.line)
@@ -165,6 +172,7 @@ impl Reader {
             "-S" => self.line.assembly = true,
             "-E" => self.line.preprocess = true,
             "-fsyntax-only" => self.line.syntax_only = true,
+            "--spec" => self.line.spec_constants.push(parse_spec(&value(words)?)?),
             "-v" => self.line.verbose = true,
             "--" => self.line.inputs.extend(words.map(PathBuf::from)),
             "-MD" | "-MMD" => {
@@ -184,6 +192,7 @@ impl Reader {
             }
             w if IGNORED_WITH_VALUE.contains(&w) => _ = value(words)?,
             w if IGNORED_STARTS.iter().any(|start| w.starts_with(start)) || IGNORED.contains(&w) => {}
+            w if w.starts_with("--spec=") => self.line.spec_constants.push(parse_spec(&w["--spec=".len()..])?),
             w if w.starts_with("-o") => self.line.output = Some(PathBuf::from(&w[2..])),
             w if w.len() > 1 && w.starts_with('-') => {
                 if !PASSED_ON.iter().any(|start| w.starts_with(start)) {
@@ -281,6 +290,18 @@ mod tests {
             assert!(!is_compilation_option(word), "{word}");
         }
         assert!(takes_value("-D") && takes_value("-o") && !takes_value("-DN"));
+    }
+
+    #[test]
+    fn specialisation_constants_are_taken_out() {
+        let b = parse("--spec 3=16 k.spv --spec=4=-2.5").unwrap();
+        let text = |t: &str| SpecValue::Text(t.into());
+        assert_eq!(b.spec_constants, [(3, text("16")), (4, text("-2.5"))]);
+        assert_eq!(b.inputs, [PathBuf::from("k.spv")]);
+        for bad in ["--spec", "--spec=", "--spec=3", "--spec=x=1", "--spec=3="] {
+            assert!(parse(&format!("k.spv {bad}")).unwrap_err().contains("--spec"), "{bad}");
+        }
+        assert!(is_compilation_option("--spec") && is_compilation_option("--spec=1=2") && takes_value("--spec"));
     }
 
     #[test]

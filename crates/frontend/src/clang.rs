@@ -6,6 +6,7 @@
 //! A small kernel takes 22 ms of processor time, of which clang needs 18 to start, if it needs nothing of the
 //! library; 36 with the smaller part of it, 52 with all of it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -88,7 +89,7 @@ pub(crate) fn finish_device_code(
     options: &FrontendOptions,
     checked: bool,
 ) -> Result<Vec<u8>, FrontendError> {
-    let bitcode = language::import_kernels(bitcode, name)?;
+    let bitcode = language::import_kernels(bitcode, name, options)?;
     if checked || options.opt == OptLevel::O0 { Ok(bitcode) } else { optimise(&bitcode, name, options) }
 }
 
@@ -160,6 +161,11 @@ pub(crate) fn compilation(
     // Lines are needed for faults and diagnostics whatever the user asked for; a user's own -g comes later
     // and wins. Names of arguments are needed by hosts that ask for them.
     command.arg("-gline-tables-only");
+    if options.clang_args.iter().any(|a| a.starts_with("-g")) {
+        // Which of a variable's assignments are in memory selection does not follow; without it, those that stay in
+        // memory are declared to be there.
+        command.args(["-Xclang", "-fexperimental-assignment-tracking=disabled"]);
+    }
     if !cuda_like {
         command.arg("-cl-kernel-arg-info");
     }
@@ -167,13 +173,26 @@ pub(crate) fn compilation(
 
 /// Runs clang's optimisation pipeline on bitcode.
 pub(crate) fn optimise(bitcode: &[u8], name: &str, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+    compile_ir(bitcode, name, options, &[])
+}
+
+/// Links bitcode with what it calls of a part of the built-in library, and runs no pass.
+pub(crate) fn link_library(bitcode: &[u8], name: &str, part: Part, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+    let Some(library) = Library::find(part)? else { return Ok(bitcode.to_vec()) };
+    let words = ["-Xclang", "-disable-llvm-passes", "-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(OsStr::new);
+    compile_ir(bitcode, name, options, &[&words[..], &[library.path().as_os_str()]].concat())
+}
+
+/// Runs clang on bitcode.
+fn compile_ir(bitcode: &[u8], name: &str, options: &FrontendOptions, more: &[&OsStr]) -> Result<Vec<u8>, FrontendError> {
     const WHAT: &str = "writing a temporary file";
     let folder = tempfile::tempdir().map_err(io(WHAT))?;
     let (input, output) = (folder.path().join("kept.bc"), folder.path().join("kernel.bc"));
     fs::write(&input, bitcode).map_err(io(WHAT))?;
     let mut command = Command::new(clang_path());
-    command.args(["-x", "ir", TARGET, "-emit-llvm", "-c"]).args(NO_VECTORS);
-    command.args(pipeline_args(&options.clang_args));
+    command.args(["-x", "ir", TARGET, "-emit-llvm", "-c"]).args(NO_VECTORS).args(more);
+    // What others compiled names its target in another way.
+    command.arg("-Wno-override-module").args(pipeline_args(&options.clang_args));
     command.arg(options.opt.flag()).arg(&input).arg("-o").arg(&output);
     execute(&mut command, options, name.to_string(), &output)?;
     fs::read(&output).map_err(io(WHAT))
@@ -202,6 +221,10 @@ fn pipeline_args(clang_args: &[String]) -> Vec<&String> {
 pub fn preprocess(line: &BuildInvocation) -> Result<(), FrontendError> {
     let options =
         FrontendOptions { clang_args: line.clang_args.clone(), opt: line.opt, verbose: line.verbose, ..Default::default() };
+    if let Some(input) = line.inputs.iter().find(|i| Language::of(i).is_spirv()) {
+        let reason = "SPIR-V has no preprocessor, and clang does not check it".to_string();
+        return Err(FrontendError::Input { input: input.display().to_string(), reason });
+    }
     let mut command = Command::new(clang_path());
     let folder = tempfile::tempdir().map_err(io("writing heddle.h"))?;
     let header = write_header(folder.path())?;
@@ -288,6 +311,17 @@ impl Ended {
 
 /// Runs clang to its end; `keep`: with its messages, which are else shown as it writes them.
 pub(crate) fn run(command: &mut Command, options: &FrontendOptions, keep: bool) -> Result<(Ended, String), FrontendError> {
+    let no_clang = |error| FrontendError::NoClang { path: clang_path().display().to_string(), error };
+    run_program(command, options, keep, no_clang)
+}
+
+/// The same for another program; `missing` is the error if it cannot be run.
+pub(crate) fn run_program(
+    command: &mut Command,
+    options: &FrontendOptions,
+    keep: bool,
+    missing: impl Fn(std::io::Error) -> FrontendError,
+) -> Result<(Ended, String), FrontendError> {
     // A file rather than a pipe: nobody has to read it meanwhile, and where the host program has closed its
     // standard streams, a pipe's ends would take their numbers.
     let mut messages = if keep { Some(tempfile::tempfile().map_err(io("making a temporary file"))?) } else { None };
@@ -299,8 +333,7 @@ pub(crate) fn run(command: &mut Command, options: &FrontendOptions, keep: bool) 
     if options.verbose {
         let _gone = writeln!(std::io::stderr(), "{command:?}");
     }
-    let no_clang = |error| FrontendError::NoClang { path: clang_path().display().to_string(), error };
-    let mut child = command.spawn().map_err(no_clang)?;
+    let mut child = command.spawn().map_err(&missing)?;
     let status = match &options.stop {
         Some(stop) => wait_or_stop(&mut child, stop)?,
         None => child.wait(),
@@ -308,7 +341,7 @@ pub(crate) fn run(command: &mut Command, options: &FrontendOptions, keep: bool) 
     let ended = match status {
         Ok(status) => Ended::With(status),
         Err(e) if e.raw_os_error() == Some(NO_CHILD) => Ended::Unseen,
-        Err(e) => return Err(no_clang(e)),
+        Err(e) => return Err(missing(e)),
     };
     let mut text = Vec::new();
     if let Some(file) = &mut messages {

@@ -13,6 +13,12 @@ pub enum FrontendError {
         /// What the system said.
         error: std::io::Error,
     },
+    /// A program beside clang is missing, or cannot be started.
+    #[error("{message}")]
+    NoTool {
+        /// Which, what for, and how to get it.
+        message: String,
+    },
     /// clang reported errors.
     #[error("{input}: clang reported errors{diagnostics}")]
     Clang {

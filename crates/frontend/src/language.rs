@@ -29,6 +29,10 @@ pub enum Language {
     Cuda,
     /// Device code of HIP: `.hip`.
     Hip,
+    /// SPIR-V: `.spv`.
+    SpirV,
+    /// The text of SPIR-V: `.spvasm`.
+    SpirVText,
 }
 
 /// Our headers by the names under which sources include them; the first two are those of CUDA and HIP.
@@ -57,13 +61,31 @@ impl Language {
             Some("clcpp") => Language::OpenClCpp,
             Some("cu") => Language::Cuda,
             Some("hip") => Language::Hip,
+            Some("spv") => Language::SpirV,
+            Some("spvasm") => Language::SpirVText,
             _ => Language::OpenClC,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::OpenClC => "OpenCL C",
+            Language::OpenClCpp => "C++ for OpenCL",
+            Language::Cuda => "CUDA",
+            Language::Hip => "HIP",
+            Language::SpirV | Language::SpirVText => "SPIR-V",
         }
     }
 
     /// Whether it is CUDA or HIP.
     pub fn is_cuda_like(self) -> bool {
         matches!(self, Language::Cuda | Language::Hip)
+    }
+
+    /// Whether it is SPIR-V, which clang does not compile.
+    pub fn is_spirv(self) -> bool {
+        matches!(self, Language::SpirV | Language::SpirVText)
     }
 }
 
@@ -125,11 +147,13 @@ pub(crate) fn with_instances(name: &str, text: &[u8], kernels: &[String]) -> Opt
 }
 
 /// Makes kernels of clang's bitcode of CUDA or HIP like those of OpenCL C.
-pub(crate) fn import_kernels(bitcode: &[u8], name: &str) -> Result<Vec<u8>, FrontendError> {
+pub(crate) fn import_kernels(bitcode: &[u8], name: &str, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, name);
     let module = context.create_module_from_ir(buffer).map_err(|e| llvm(name, &e.to_string()))?;
     cuda_kernels::import(&module).map_err(pass)?;
+    let wrong = |reason| FrontendError::Input { input: name.into(), reason };
+    cuda_kernels::set_variables(&module, &options.variables).map_err(wrong)?;
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
@@ -145,6 +169,7 @@ mod tests {
             [false, false, true, true, false]
         );
         assert_eq!(of("k.clcpp"), Language::OpenClCpp);
+        assert!(of("k.spv").is_spirv() && of("a/k.spvasm").is_spirv() && !of("k.cl").is_spirv());
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! - `clang.rs`: clang as a process.
 //! - [`Language`]: which language a source is in; CUDA and HIP.
 //! - [`source`]: programs from memory.
+//! - [`spirv`]: binaries of SPIR-V, and their specialisation constants.
+//! - [`translate`]: Khronos' translator, which makes IR of them.
 //! - `module.rs`: from sources to one module that is ready for selection.
 //!
 //! May touch: clang, LLVM. Knows nothing of MIR or the machine.
@@ -21,6 +23,8 @@ mod library;
 mod module;
 mod options;
 pub mod source;
+pub mod spirv;
+pub mod translate;
 
 pub use args::{BuildInvocation, OptLevel};
 pub use clang::{clang_path, compile_to_bitcode, preprocess};

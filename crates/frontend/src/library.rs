@@ -39,6 +39,17 @@ impl Part {
         words.map(Part::with).max().unwrap_or(Part::Nothing)
     }
 
+    /// What a module needs, by the symbols that it declares.
+    pub fn for_symbols<'a>(symbols: impl Iterator<Item = &'a str>) -> Part {
+        let own = |symbol: &'a str| {
+            let rest = symbol.strip_prefix("_Z")?;
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let length: usize = rest[..digits].parse().ok()?;
+            rest.get(digits..digits.checked_add(length)?)
+        };
+        symbols.filter_map(own).map(Part::with).max().unwrap_or(Part::Nothing)
+    }
+
     /// The smallest part that has a function of this name, if any has.
     fn with(name: &str) -> Part {
         static PARTS: OnceLock<HashMap<&str, Part>> = OnceLock::new();
@@ -141,6 +152,15 @@ mod tests {
         assert_eq!(part("#define G(x) convert_int4_rte(sin(x))"), Part::Whole);
         assert_eq!(part("atomic_add"), Part::Whole);
         assert_eq!(part("sqrtx asqrt"), Part::Nothing);
+    }
+
+    #[test]
+    fn a_module_gets_what_it_declares() {
+        let part = |symbols: &[&str]| Part::for_symbols(symbols.iter().copied());
+        assert_eq!(part(&["_Z13get_global_idj", "llvm.fma.f32", "sqrt"]), Part::Nothing);
+        assert_eq!(part(&["_Z4sqrtf", "_Z7barrierj"]), Part::Core);
+        assert_eq!(part(&["_Z12convert_int4Dv4_f", "_Z4sqrtf"]), Part::Whole);
+        assert_eq!(part(&["_Z99999999999999999999f", "_Z5sqrt", "_Z"]), Part::Nothing);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use heddle_llvm_passes::ir::{self, Value, link};
-use heddle_llvm_passes::{Facts, cuda_kernels};
+use heddle_llvm_passes::{Facts, cuda_kernels, spir};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -15,9 +15,11 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::FunctionValue;
 
 use crate::error::{llvm, pass};
-use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang};
+use crate::library::Part;
+use crate::spirv::{self, Binary, SpecConstant};
+use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang, translate};
 
-/// Compiles and links inputs (`.cl`, `.clcpp`, `.cu`, `.hip`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one
+/// Compiles and links inputs (`.cl`, `.clcpp`, `.cu`, `.hip`, `.spv`, `.spvasm`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one
 /// module in which everything is inlined into the kernels and loops are in LCSSA form. `checked`: see
 /// [`heddle_llvm_passes::uninitialised`].
 ///
@@ -31,8 +33,8 @@ pub fn compile_to_module<'ctx>(
     facts: Facts,
 ) -> Result<Module<'ctx>, FrontendError> {
     let mut program = Program::default();
-    for input in inputs {
-        program.add(load(context, input, options, checked)?, &input.display().to_string())?;
+    for (input, binary) in inputs.iter().zip(binaries(inputs, options)?) {
+        program.add(load(context, input, binary, options, checked)?, &input.display().to_string())?;
     }
     let module = program.linked()?;
     if !mark(&module) {
@@ -166,28 +168,136 @@ fn is_inline(function: FunctionValue) -> bool {
     function.get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("inlinehint")).is_some()
 }
 
-/// Reads an input, or compiles it.
+/// Those of the inputs that are SPIR-V, with the values for specialisation constants, each of which one of them must have.
+fn binaries(inputs: &[PathBuf], options: &FrontendOptions) -> Result<Vec<Option<Binary>>, FrontendError> {
+    let wrong = |input: &PathBuf, reason: String| FrontendError::Input { input: input.display().to_string(), reason };
+    let mut binaries = Vec::new();
+    for input in inputs {
+        if !input.is_file() {
+            let reason = "no such file; a source (.cl, .clcpp, .cu, .hip, .spv, .spvasm, .ll, .bc) is expected there";
+            return Err(wrong(input, reason.into()));
+        }
+        let language = Language::of(input);
+        binaries.push(match language.is_spirv() {
+            true => {
+                let bytes = std::fs::read(input).map_err(|e| wrong(input, e.to_string()))?;
+                Some(translate::binary(&input.display().to_string(), &bytes, language, options)?)
+            }
+            false => None,
+        });
+    }
+    let values = &options.spec_constants;
+    let constants: Vec<SpecConstant> = binaries.iter().flatten().flat_map(|b| b.constants().iter().cloned()).collect();
+    if let Some((id, _)) = values.iter().find(|(id, _)| !constants.iter().any(|c| c.id == *id)) {
+        let first = inputs.iter().zip(&binaries).find(|(_, b)| b.is_some()).map(|(input, _)| input);
+        return Err(match first.or(inputs.first()) {
+            Some(input) if first.is_some() => wrong(input, spirv::unknown(*id, &constants)),
+            Some(input) => wrong(input, not_spirv(*id)),
+            None => FrontendError::Option(not_spirv(*id)),
+        });
+    }
+    for (input, binary) in inputs.iter().zip(&mut binaries) {
+        if let Some(binary) = binary {
+            let own = |id: u32| binary.constants().iter().any(|c| c.id == id);
+            let own: Vec<_> = values.iter().filter(|(id, _)| own(*id)).cloned().collect();
+            binary.specialise(&own).map_err(|reason| wrong(input, reason))?;
+        }
+    }
+    Ok(binaries)
+}
+
+/// What to say of a specialisation constant where nothing is SPIR-V.
+pub(crate) fn not_spirv(id: u32) -> String {
+    format!("--spec {id}=…: only SPIR-V (.spv, .spvasm) has specialisation constants")
+}
+
+/// Reads an input, or compiles it; `binary`: what it holds, if it is SPIR-V.
 fn load<'ctx>(
     context: &'ctx Context,
     input: &Path,
+    binary: Option<Binary>,
     options: &FrontendOptions,
     checked: bool,
 ) -> Result<Module<'ctx>, FrontendError> {
     let name = input.display().to_string();
-    if !input.is_file() {
-        return Err(FrontendError::Input {
-            input: name,
-            reason: "no such file; a source (.cl, .clcpp, .cu, .hip, .ll, .bc) is expected there".into(),
-        });
+    let language = Language::of(input);
+    if let Some((variable, _)) = options.variables.first().filter(|_| !language.is_cuda_like()) {
+        let reason = format!("variables.{variable}: only variables of CUDA and HIP (.cu, .hip) get values from outside");
+        return Err(FrontendError::Input { input: name, reason });
     }
-    let bitcode = match input.extension().and_then(OsStr::to_str) {
-        Some("ll" | "bc") => MemoryBuffer::create_from_file(input).map_err(|e| llvm(&name, &e.to_string()))?,
+    if let Some(binary) = binary {
+        return load_spirv(context, &name, &binary, options, checked);
+    }
+    match input.extension().and_then(OsStr::to_str) {
+        Some("ll" | "bc") => {
+            let buffer = MemoryBuffer::create_from_file(input).map_err(|e| llvm(&name, &e.to_string()))?;
+            complete(context, read(context, buffer, &name)?, &name, options, checked)
+        }
         _ => {
             let output = clang::run_clang(input, options, checked)?;
-            MemoryBuffer::create_from_memory_range_copy(&output, &name)
+            read(context, MemoryBuffer::create_from_memory_range_copy(&output, &name), &name)
         }
-    };
-    read(context, bitcode, &name)
+    }
+}
+
+/// Compiles SPIR-V to bitcode as clang leaves it for a source.
+pub(crate) fn compile_spirv(
+    name: &str,
+    bytes: &[u8],
+    options: &FrontendOptions,
+    checked: bool,
+) -> Result<Vec<u8>, FrontendError> {
+    let context = Context::create();
+    let mut binary = translate::binary(name, bytes, Language::of(Path::new(name)), options)?;
+    let wrong = |reason: String| FrontendError::Input { input: name.into(), reason };
+    binary.specialise(&options.spec_constants).map_err(wrong)?;
+    let module = load_spirv(&context, name, &binary, options, checked)?;
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
+}
+
+/// The same as a module.
+fn load_spirv<'ctx>(
+    context: &'ctx Context,
+    name: &str,
+    binary: &Binary,
+    options: &FrontendOptions,
+    checked: bool,
+) -> Result<Module<'ctx>, FrontendError> {
+    let translated = translate::to_bitcode(name, binary, options)?;
+    let module = read(context, MemoryBuffer::create_from_memory_range_copy(&translated, name), name)?;
+    complete(context, module, name, options, checked)
+}
+
+/// Makes IR that others compiled what clang makes of a source: that of SPIR is brought to the target, and what calls the
+/// built-in library is linked with it and goes through clang's passes.
+fn complete<'ctx>(
+    context: &'ctx Context,
+    module: Module<'ctx>,
+    name: &str,
+    options: &FrontendOptions,
+    checked: bool,
+) -> Result<Module<'ctx>, FrontendError> {
+    let is_spir = spir::is_spir(&module);
+    let uniform = options.clang_args.iter().any(|a| a == "-cl-uniform-work-group-size");
+    let module = if is_spir { spir::import(context, module, uniform).map_err(pass)? } else { module };
+    let declared: Vec<String> = module
+        .get_functions()
+        .filter(|f| f.count_basic_blocks() == 0)
+        .map(|f| f.get_name().to_string_lossy().into_owned())
+        .collect();
+    let part = Part::for_symbols(declared.iter().map(String::as_str));
+    if part == Part::Nothing && !is_spir {
+        return Ok(module);
+    }
+    let parse = |bitcode: &[u8]| read(context, MemoryBuffer::create_from_memory_range_copy(bitcode, name), name);
+    let module = parse(&clang::link_library(module.write_bitcode_to_memory().as_slice(), name, part, options)?)?;
+    if is_spir {
+        spir::settle_generic(&module).map_err(pass)?;
+    }
+    if checked || options.opt == OptLevel::O0 {
+        return Ok(module);
+    }
+    parse(&clang::optimise(module.write_bitcode_to_memory().as_slice(), name, options)?)
 }
 
 /// Reads LLVM IR or bitcode.

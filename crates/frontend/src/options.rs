@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::OptLevel;
+use crate::spirv::SpecValue;
 
 /// How to compile.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,11 @@ pub struct FrontendOptions {
     /// Kernels that are launched, where they are known: those that are instances of templates (`scale<float>`) are compiled
     /// although the source of CUDA or HIP uses them nowhere.
     pub kernels: Vec<String>,
+    /// Values of program-scope variables of CUDA and HIP, by their names in the source, in the place of those that the source
+    /// gives them. They count as unknown when code is optimised, as what a host copies to them.
+    pub variables: Vec<(String, Vec<u8>)>,
+    /// Values of specialisation constants of SPIR-V, by their numbers; the last one for a number counts.
+    pub spec_constants: Vec<(u32, SpecValue)>,
     /// Optimisation level.
     pub opt: OptLevel,
     /// Print the clang commands on standard error.

@@ -14,14 +14,14 @@ use crate::clang::{self, clang_path};
 use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::Library;
-use crate::{FrontendError, FrontendOptions, dependencies};
+use crate::{FrontendError, FrontendOptions, dependencies, module};
 
 /// A program in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// What messages call it.
     pub name: &'a str,
-    /// OpenCL C.
+    /// OpenCL C, or what the end of the name says.
     pub text: &'a [u8],
     /// Headers by the names under which the source includes them.
     pub headers: &'a [(&'a str, &'a [u8])],
@@ -56,6 +56,13 @@ const NOT_FOR_CLANG: [&str; 8] = [
 /// [`FrontendError::Program`] with clang's messages, [`FrontendError::Option`] for an option that clang
 /// refuses, and those of clang as a process and of temporary files.
 pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool) -> Result<Compiled, FrontendError> {
+    if Language::of(Path::new(source.name)).is_spirv() {
+        let bitcode = module::compile_spirv(source.name, source.text, options, checked)?;
+        return Ok(Compiled { bitcode, ..Compiled::default() });
+    }
+    if let Some((id, _)) = options.spec_constants.first() {
+        return Err(FrontendError::Option(format!("{}: {}", source.name, module::not_spirv(*id))));
+    }
     const WHAT: &str = "writing a temporary file";
     let folder = tempfile::Builder::new().prefix("heddle-").tempdir().map_err(io("making a temporary folder"))?;
     let root = std::path::absolute(folder.path()).map_err(io("making a temporary folder"))?;

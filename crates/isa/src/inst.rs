@@ -158,6 +158,8 @@ pub struct SourceLoc {
     pub line: u32,
     /// Column, 0 if unknown.
     pub column: u32,
+    /// While code is generated: number of the point in the function's source variables, 0 if there is none. No text has it.
+    pub point: u32,
 }
 
 /// Where control goes. In MIR blocks, in machine code signed distances in instructions from the next instruction.

@@ -127,7 +127,7 @@ pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
     if !parts.is_empty() {
         let _ = write!(s, " {}", parts.join(", "));
     }
-    if inst.loc != SourceLoc::default() {
+    if (SourceLoc { point: 0, ..inst.loc }) != SourceLoc::default() {
         let _ = write!(s, " !{}:{}:{}", inst.loc.file, inst.loc.line, inst.loc.column);
     }
     for (i, src) in inst.srcs.iter().enumerate() {
@@ -312,7 +312,7 @@ pub fn parse_inst(text: &str, names: &mut dyn TargetNames) -> Result<Inst, TextE
         if let (Some(Ok(file)), Some(Ok(line)), Some(Ok(column)), None) =
             (numbers.next(), numbers.next(), numbers.next(), numbers.next())
         {
-            loc = SourceLoc { file, line, column };
+            loc = SourceLoc { file, line, column, point: 0 };
             rest = head.trim_end();
         }
     }

@@ -7,8 +7,7 @@ use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind::*;
 use inkwell::llvm_sys::LLVMValueKind;
 
-use crate::leaf::{Leaf, leaves, widest_integer};
-use crate::values::Parts;
+use crate::leaf::{Leaf, Parts, leaves, widest_integer};
 use crate::{Selector, pointers};
 
 /// Whether a constant expression takes a local pointer to another address space, or makes a number of it.

@@ -38,9 +38,23 @@ impl<'a> Context<'a> {
     /// Runs the analyses on a kernel.
     pub fn new(kernel: Value, layout: &'a Layout, options: &'a SelectOptions, facts: Facts) -> Context<'a> {
         let uniformity = uniformity::analyze(kernel, facts);
+        Context::with(kernel, layout, options, facts, uniformity)
+    }
+
+    /// For the version of the kernel for launches whose rows fill warps, if more is uniform there.
+    pub fn for_rows(general: &Context<'a>, facts: Facts) -> Option<Context<'a>> {
+        let Context { kernel, layout, options, .. } = *general;
+        let facts = Facts { rows_fill_warps: true, ..facts };
+        let uniformity = uniformity::analyze(kernel, facts);
+        let gains = uniformity.gains_over(&general.uniformity);
+        gains.then(|| Context::with(kernel, layout, options, facts, uniformity))
+    }
+
+    /// With what is known of values; what is known of accesses rests on it.
+    fn with(kernel: Value, layout: &'a Layout, options: &'a SelectOptions, facts: Facts, uniformity: Uniformity) -> Context<'a> {
+        let hints = cache_hints::analyze(kernel, &uniformity);
         let global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
         let shared_bytes = surface::shared_bytes(&global_ids);
-        let hints = cache_hints::analyze(kernel, &uniformity);
         let (params, warp_size) = (ir::params(kernel), facts.warp_size);
         Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints }
     }

@@ -1,18 +1,14 @@
-//! Blocks, edges and branches.
-//!
-//! Uniform conditions use `bras`, divergent ones `brad` with the immediate post-dominator as reconvergence
-//! point (S4).
+//! Blocks and edges, and where divergent branches reconverge: at their immediate post-dominator (S4).
 
-use heddle_isa::{Inst, Op, Operand, Targets, Type};
-use heddle_llvm_passes::ir::{BlockRef, Value};
+use heddle_isa::{Op, Targets};
+use heddle_llvm_passes::ir::BlockRef;
 use heddle_mir::cfg::Cfg;
 use heddle_mir::{Block, Function};
-use inkwell::llvm_sys::LLVMOpcode::*;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::Selector;
 use crate::phis::PendingPhi;
-use crate::{Selector, switch};
 
 /// How much more often a loop's body runs than what is around it.
 const ITERATIONS: f32 = 8.0;
@@ -68,22 +64,6 @@ pub(crate) fn is_divergent(s: &Selector, block: BlockRef) -> bool {
 pub(crate) fn end_edge(s: &mut Selector, from: BlockRef, to: BlockRef) -> Block {
     s.control.edge(from, to, s.out.current);
     s.control.block(to)
-}
-
-pub(crate) fn terminator(s: &mut Selector, i: Value) {
-    let here = i.parent();
-    match i.opcode() {
-        LLVMRet => s.out.push(Inst::new(Op::Exit, Type::None, Operand::None, [])),
-        LLVMUnreachable => s.out.push(Inst::new(Op::Trap, Type::None, Operand::None, [])),
-        LLVMBr => {
-            let blocks: SmallVec<[Block; 2]> = i.successors().map(|to| end_edge(s, here, to)).collect();
-            let [yes, no] = blocks[..] else { return s.out.jump(blocks[0]) };
-            let condition = s.operand(i.operand(0));
-            let divergent = is_divergent(s, here);
-            s.out.conditional(condition, yes, no, divergent);
-        }
-        _ => switch::switch(s, i),
-    }
 }
 
 /// Divergent branches reconverge at their immediate post-dominator.

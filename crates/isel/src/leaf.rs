@@ -3,7 +3,7 @@
 //!
 //! An integer of more than 64 bits is a list of leaves of 64 bits, lowest first.
 
-use heddle_isa::Type;
+use heddle_isa::{Operand, Type};
 use heddle_llvm_passes::ir::layout::Layout;
 use heddle_llvm_passes::ir::{self, address_space};
 use heddle_mir::{Bank, RegClass};
@@ -12,6 +12,9 @@ use smallvec::SmallVec;
 
 /// The leaves of a type, in order.
 pub(crate) type Leaves = SmallVec<[Leaf; 4]>;
+
+/// What holds a value: an operand for each leaf of its type.
+pub(crate) type Parts = SmallVec<[Operand; 4]>;
 
 /// A scalar of a (possibly nested) type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

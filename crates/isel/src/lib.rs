@@ -40,13 +40,15 @@ mod select;
 mod storage;
 mod surface;
 mod switch;
+mod terminator;
 mod values;
+mod variables;
 mod words;
 mod working_sets;
 
 use heddle_llvm_passes::Facts;
 use heddle_llvm_passes::ir::layout::Layout;
-use heddle_llvm_passes::ir::{self, function};
+use heddle_llvm_passes::ir::{self, debug, function};
 use heddle_llvm_passes::printf;
 use heddle_mir::{Function, Module};
 use heddle_object::printf::PrintfFormat;
@@ -61,8 +63,10 @@ use control::Control;
 use data::Data;
 use diagnostics::Report;
 use emit::Emitter;
+use lower::memory::UniformLoads;
 use storage::Storage;
 use values::ValueMap;
+use variables::{Described, Records};
 use working_sets::WorkingSets;
 
 /// Selects every kernel of a module that the front end prepared.
@@ -78,6 +82,8 @@ pub fn select(
     let layout = Layout::of_target();
     let mut result = Module::default();
     let mut errors = Vec::new();
+    let mut versions = Vec::new();
+    let records = debug::records(module);
     let data = Data::new(module, &layout, options.redzones);
     for kernel in function::bodies(module) {
         if !ir::is_kernel(kernel) {
@@ -85,15 +91,30 @@ pub fn select(
             continue;
         }
         let context = Context::new(kernel, &layout, options, facts);
-        match Selector::new(context, &data).run(remarks) {
+        let version = version_for_rows(&context, facts);
+        match Selector::new(context, &data, &records).run(remarks) {
             Ok(f) => result.functions.push(f),
             Err(e) => errors.extend(e),
         }
+        // What there is to say of the kernel has been said.
+        if let Some(Ok(f)) = version.map(|context| Selector::new(context, &data, &records).run(&mut Vec::new())) {
+            versions.push(Function { rows_fill_warps: true, ..f });
+        }
     }
+    // Behind the kernels: they are loaded when a launch takes one.
+    result.functions.append(&mut versions);
     result.data = data.section;
     result.printf = printf::formats(module).into_iter().map(|f| PrintfFormat::new(&f.text, f.arguments)).collect();
     errors.extend(data.errors);
     if errors.is_empty() { Ok(result) } else { Err(errors) }
+}
+
+/// The context of a kernel's second version, for launches where every warp lies in one row of its work-group,
+/// if more is uniform there (S3). Where a work-group size is required, the analysis knows as much already.
+fn version_for_rows<'a>(general: &Context<'a>, facts: Facts) -> Option<Context<'a>> {
+    let options = general.options;
+    let wanted = options.versions && options.scalarize && function::required_work_group_size(general.kernel).is_none();
+    if wanted { Context::for_rows(general, facts) } else { None }
 }
 
 /// Selecting one kernel: the parts that lowering works on.
@@ -107,24 +128,30 @@ struct Selector<'a> {
     storage: Storage,
     control: Control,
     working_sets: WorkingSets,
+    uniform_loads: UniformLoads,
     report: Report,
     data: &'a Data<'a>,
+    records: &'a Records,
+    described: Described,
 }
 
 impl<'a> Selector<'a> {
-    fn new(cx: Context<'a>, data: &'a Data<'a>) -> Selector<'a> {
+    fn new(cx: Context<'a>, data: &'a Data<'a>, records: &'a Records) -> Selector<'a> {
         let name = cx.kernel.name();
         Selector {
             out: Emitter::new(name.clone(), cx.options.scalarize),
             report: Report::new(cx.kernel, name),
             storage: Storage::new(cx.options.redzones),
+            working_sets: WorkingSets::new(cx.warp_size),
             cx,
             values: ValueMap::default(),
             addresses: AddressForms::default(),
             arguments: Arguments::default(),
             control: Control::default(),
-            working_sets: WorkingSets::default(),
+            uniform_loads: UniformLoads::default(),
             data,
+            records,
+            described: Described::default(),
         }
     }
 
@@ -142,6 +169,7 @@ impl<'a> Selector<'a> {
         if !storage::check_memory(&mut self) {
             return Err(self.report.errors);
         }
+        variables::begin(&mut self);
         select::all_blocks(&mut self);
         phis::complete_phis(&mut self);
         storage::check_memory(&mut self);
@@ -150,7 +178,8 @@ impl<'a> Selector<'a> {
             return Err(self.report.errors);
         }
         control::set_reconvergence(&mut self.out.f);
-        self.out.f.working_sets = self.working_sets.largest(self.cx.warp_size, self.cx.options.lines_a_warp);
+        self.out.f.relieves_data_l1 = self.uniform_loads.are_optional();
+        self.out.f.working_sets = self.working_sets.largest(self.cx.options.lines_a_warp);
         Ok(self.out.f)
     }
 }

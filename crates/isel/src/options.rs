@@ -6,6 +6,9 @@ pub struct SelectOptions {
     /// Use scalar registers for uniform values (S5). Off: everything but what the machine needs uniform is
     /// one value a lane.
     pub scalarize: bool,
+    /// Make a second version of kernels in which more is uniform where every warp lies in one row of its
+    /// work-group, for launches of that kind.
+    pub versions: bool,
     /// Let the address-generation unit make addresses of global ids (G5, G6).
     pub global_id: bool,
     /// Surface descriptors of the machine, at most 256.
@@ -37,6 +40,7 @@ impl Default for SelectOptions {
     fn default() -> Self {
         SelectOptions {
             scalarize: true,
+            versions: true,
             global_id: true,
             surfaces: 256,
             lines_a_warp: u32::MAX,

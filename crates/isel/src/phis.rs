@@ -8,7 +8,7 @@ use heddle_mir::{Bank, Block, RegClass};
 use smallvec::SmallVec;
 
 use crate::emit::Emitter;
-use crate::values::Parts;
+use crate::leaf::Parts;
 use crate::{Selector, pointers};
 
 /// A phi whose inputs are filled in when every block has been selected.

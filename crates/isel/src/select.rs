@@ -5,7 +5,7 @@ use inkwell::llvm_sys::LLVMOpcode::*;
 
 use crate::diagnostics::text_without_line;
 use crate::lower::{atomics, calls, casts, comparisons, floats, integers, memory, vectors, wide};
-use crate::{Selector, control, phis, pointers};
+use crate::{Selector, phis, pointers, terminator, variables};
 
 /// Selects all blocks. Definitions are met before uses in reverse post-order (phis aside); the layout stays
 /// the function's own.
@@ -23,8 +23,10 @@ fn select_block(s: &mut Selector, block: BlockRef) {
     let cfg = s.cx.uniformity.cfg();
     // The entry block itself may be a loop's header only if it has predecessors, which LLVM forbids.
     s.out.pool.in_loop = cfg.index.get(&block).is_some_and(|b| cfg.loops.iter().any(|l| l.members.contains(*b)));
+    variables::enter(s, block);
     for i in block.instructions() {
         locate(s, i);
+        variables::before(s, i);
         instruction(s, i);
         if s.cx.is_scalar(i) && varying_operand(s, i) {
             take_from_first_lane(s, i);
@@ -52,7 +54,7 @@ fn instruction(s: &mut Selector, i: Value) {
     }
     match i.opcode() {
         LLVMPHI => phis::phi(s, i),
-        LLVMBr | LLVMSwitch | LLVMRet | LLVMUnreachable => control::terminator(s, i),
+        LLVMBr | LLVMSwitch | LLVMRet | LLVMUnreachable => terminator::terminator(s, i),
         LLVMLoad => memory::load(s, i),
         LLVMStore => memory::store(s, i),
         LLVMAtomicRMW => atomics::atomic_rmw(s, i),
@@ -91,6 +93,6 @@ pub(crate) fn locate(s: &mut Selector, i: Value) {
     s.report.at = Some(i);
     if let Some(line) = i.line() {
         let file = s.out.files.number(&mut s.out.f, line.file, || i.source_position().file);
-        s.out.loc = heddle_isa::SourceLoc { file, line: line.line, column: line.column };
+        s.out.loc = heddle_isa::SourceLoc { file, line: line.line, column: line.column, point: 0 };
     }
 }

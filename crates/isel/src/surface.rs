@@ -100,7 +100,8 @@ fn surface_of(s: &mut Selector, view: &View) -> Option<u8> {
     Some(s.out.add_surface(Surface { argument: view.argument, kind, ids, strides, base }))
 }
 
-fn launch_expression(s: &Selector, p: &Poly) -> Option<LaunchExpression> {
+/// A number in values of the launch, if it is made of them.
+pub(crate) fn launch_expression(s: &Selector, p: &Poly) -> Option<LaunchExpression> {
     let value = |symbol: &Symbol| match symbol_operand(s, *symbol)? {
         Operand::Constant(c) => Some(LaunchValue::Constant(c)),
         Operand::Special(s) => Some(LaunchValue::Special(s)),

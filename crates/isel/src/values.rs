@@ -8,14 +8,11 @@ use heddle_isa::{Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::{Bank, RegClass};
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use crate::emit::Emitter;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Parts};
 use crate::{Selector, constants, pointers};
-
-/// One operand a leaf.
-pub(crate) type Parts = SmallVec<[Operand; 4]>;
 
 /// How the upper bits of a register that holds a narrow integer are known to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,6 +2,7 @@
 //! the loads are selected, because selection decides through which L1 each one goes. The loop that needs most lines is
 //! kept, for the launch to say how many work-groups an SM should hold.
 
+use heddle_isa::surface::LaunchExpression;
 use heddle_llvm_passes::cache_hints::LoopReuse;
 use heddle_llvm_passes::ir::BlockRef;
 use heddle_object::metadata::WorkingSet;
@@ -18,29 +19,45 @@ struct LoopSets {
     header: BlockRef,
     instructions: u32,
     sets: Vec<WorkingSet>,
+    /// Lines of a warp, as far as the compiler knows.
+    lines: u64,
 }
 
 /// Those of all loops.
-#[derive(Default)]
-pub(crate) struct WorkingSets(Vec<LoopSets>);
+pub(crate) struct WorkingSets {
+    loops: Vec<LoopSets>,
+    warp_size: u32,
+}
 
 impl WorkingSets {
-    /// Takes note of a load.
-    pub fn add(&mut self, reuse: &LoopReuse, uniform: bool) {
-        let set = WorkingSet { uniform, strides: reuse.strides };
-        match self.0.iter_mut().find(|l| l.header == reuse.header) {
-            Some(l) => l.sets.push(set),
-            None => self.0.push(LoopSets { header: reuse.header, instructions: reuse.instructions, sets: vec![set] }),
+    /// For warps of so many lanes.
+    pub fn new(warp_size: u32) -> WorkingSets {
+        WorkingSets { loops: Vec::new(), warp_size }
+    }
+
+    /// Takes note of a load. What its strides are in values of the launch is given if that can be said.
+    pub fn add(&mut self, reuse: &LoopReuse, exact: [Option<LaunchExpression>; 3], uniform: bool) {
+        let known = |d: usize| exact[d].clone().unwrap_or_else(|| LaunchExpression::default().plus(reuse.strides[d]));
+        let set = WorkingSet { uniform, strides: [0, 1, 2].map(known) };
+        let lines = WorkingSet::lines(reuse.strides, [self.warp_size, 1, 1], LINE);
+        match self.loops.iter_mut().find(|l| l.header == reuse.header) {
+            Some(l) => {
+                l.sets.push(set);
+                l.lines += lines;
+            }
+            None => {
+                let (header, instructions) = (reuse.header, reuse.instructions);
+                self.loops.push(LoopSets { header, instructions, sets: vec![set], lines });
+            }
         }
     }
 
     /// Those of the loop whose warps touch most lines; none if it has much else to do, or if a warp's lines are more than an L1
     /// keeps for each of a few.
-    pub fn largest(self, warp_size: u32, lines_a_warp: u32) -> Vec<WorkingSet> {
-        let lines = |l: &LoopSets| l.sets.iter().map(|s| s.lines([warp_size, 1, 1], LINE)).sum::<u64>();
-        let largest = self.0.into_iter().max_by_key(lines);
-        let busy = |l: &LoopSets| u64::from(l.instructions) <= MOST_INSTRUCTIONS_A_LINE * lines(l);
-        let fits = |l: &LoopSets| lines(l) <= u64::from(lines_a_warp);
+    pub fn largest(self, lines_a_warp: u32) -> Vec<WorkingSet> {
+        let largest = self.loops.into_iter().max_by_key(|l| l.lines);
+        let busy = |l: &LoopSets| u64::from(l.instructions) <= MOST_INSTRUCTIONS_A_LINE * l.lines;
+        let fits = |l: &LoopSets| l.lines <= u64::from(lines_a_warp);
         largest.filter(|l| busy(l) && fits(l)).map_or(Vec::new(), |l| l.sets)
     }
 }

@@ -10,6 +10,7 @@ pub mod cfg;
 pub mod liveness;
 pub mod parse;
 pub mod print;
+pub mod variables;
 pub mod verify;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -78,6 +79,11 @@ pub struct Function {
     /// All work-groups of a range have the same size, the last one included: the code rests on it, or the
     /// language allows no others.
     pub whole_work_groups: bool,
+    /// The code rests on every warp lying in one row of its work-group: a launch of that kind takes it in place
+    /// of the function of the same name that rests on nothing.
+    pub rows_fill_warps: bool,
+    /// Loads go through the uniform L1 to leave the data L1 to others: a launch whose data has room there does without.
+    pub relieves_data_l1: bool,
     /// Bytes of work-group and private memory that nothing may access (checking mode).
     pub redzones: Vec<Redzone>,
     /// First shared main register (F of REN-1); `None` without renaming.
@@ -90,6 +96,8 @@ pub struct Function {
     pub working_sets: Vec<WorkingSet>,
     /// Surfaces that accesses in mode `surface` name by number (G7).
     pub surfaces: Vec<Surface>,
+    /// Variables of the source, if they are to be known. No text has them, and no code depends on them.
+    pub variables: Option<Box<variables::Bindings>>,
 }
 
 impl Function {
@@ -111,12 +119,15 @@ impl Function {
             vector_hint: None,
             required_sub_group: None,
             whole_work_groups: false,
+            rows_fill_warps: false,
+            relieves_data_l1: false,
             redzones: Vec::new(),
             fixed_registers: None,
             shared_demand: 0,
             shared_typical: 0,
             working_sets: Vec::new(),
             surfaces: Vec::new(),
+            variables: None,
         }
     }
 

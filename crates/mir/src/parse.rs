@@ -265,6 +265,14 @@ fn header(words: &[String]) -> Result<Function, String> {
                 f.whole_work_groups = true;
                 i += 1;
             }
+            "rows-fill-warps" => {
+                f.rows_fill_warps = true;
+                i += 1;
+            }
+            "relieves-data-l1" => {
+                f.relieves_data_l1 = true;
+                i += 1;
+            }
             "{" => i += 1,
             w => return Err(format!("unexpected `{w}`")),
         }
@@ -321,7 +329,9 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 Some("uniform") => true,
                 _ => return Err("a working set is of the data or the uniform L1".into()),
             };
-            let strides = [number(&words, 2)?, number(&words, 3)?, number(&words, 4)?];
+            let text =
+                |i: usize| words.get(i).map(String::as_str).ok_or_else(|| "a stride of the working set is missing".to_string());
+            let strides = [text(2)?.parse()?, text(3)?.parse()?, text(4)?.parse()?];
             f.working_sets.push(WorkingSet { uniform, strides });
         }
         "redzone" => {

@@ -15,7 +15,9 @@
 
 use std::fmt::Write;
 
+use super::variables::{Held, Key};
 use super::{Bank, Function, Module, RegClass};
+use heddle_object::variables::{Value, Word};
 
 /// A string as the parser reads it: with JSON's escapes.
 fn quoted(s: &str) -> String {
@@ -83,6 +85,12 @@ pub fn print_function(f: &Function, out: &mut String) {
     if f.whole_work_groups {
         out.push_str(" whole");
     }
+    if f.rows_fill_warps {
+        out.push_str(" rows-fill-warps");
+    }
+    if f.relieves_data_l1 {
+        out.push_str(" relieves-data-l1");
+    }
     if let Some(fixed) = f.fixed_registers {
         let _ = write!(out, " fixed {fixed} demand {} typical {}", f.shared_demand, f.shared_typical);
     }
@@ -119,8 +127,8 @@ pub fn print_function(f: &Function, out: &mut String) {
         let _ = writeln!(out, "  surface {i} arg {} {} {place}", s.argument, s.kind);
     }
     for w in &f.working_sets {
-        let [x, y, z] = w.strides;
-        let _ = writeln!(out, "  working-set {} {x} {y} {z}", if w.uniform { "uniform" } else { "data" });
+        let [x, y, z] = &w.strides;
+        let _ = writeln!(out, "  working-set {} \"{x}\" \"{y}\" \"{z}\"", if w.uniform { "uniform" } else { "data" });
     }
     for z in &f.redzones {
         let _ = writeln!(out, "  redzone {} {} {}", z.space, z.start, z.end);
@@ -138,9 +146,26 @@ pub fn print_function(f: &Function, out: &mut String) {
     for block in &f.layout {
         let data = &f.blocks[*block];
         let _ = writeln!(out, "{block}: frequency {}", data.frequency);
+        let mut last = None;
         for inst in &data.insts {
+            if let Some(held) = f.variables.as_ref().and_then(|v| v.held_before(inst)).filter(|h| last != Some(*h)) {
+                print_held(f, held, out);
+                last = Some(held);
+            }
             let _ = writeln!(out, "  {}", heddle_isa::text::print_inst(inst, &f.files));
         }
     }
     out.push_str("}\n");
+}
+
+/// Where variables are from here on, as a comment.
+fn print_held(f: &Function, held: &Held, out: &mut String) {
+    let Some(variables) = &f.variables else { return };
+    let one = |((variable, part), value): (&Key, &Value<Word>)| {
+        let name = variables.variables.variables.get(*variable as usize).map_or("?", |v| v.name.as_str());
+        let part = part.map_or_else(String::new, |(first, bits)| format!("<{first}+{bits}>"));
+        format!("{name}{part} = {value}")
+    };
+    let all: Vec<String> = held.values.iter().map(one).collect();
+    let _ = writeln!(out, "  ; {}", if all.is_empty() { "no variable is known".into() } else { all.join(", ") });
 }

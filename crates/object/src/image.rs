@@ -4,8 +4,8 @@ use heddle_isa::encode::decode;
 use heddle_isa::{Inst, SourceLoc};
 
 use crate::INSTRUCTION_BYTES;
+use crate::error::ObjectError;
 use crate::metadata::ObjectMetadata;
-use crate::read::ObjectError;
 
 /// A module in the form an object holds; also what the assembler makes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,8 +42,8 @@ impl Image {
             .collect()
     }
 
-    /// Index of a kernel by name.
+    /// Index of a kernel by name; of its versions the one for all launches.
     pub fn kernel(&self, name: &str) -> Option<usize> {
-        self.metadata.kernels.iter().position(|k| k.name == name)
+        self.metadata.kernels.iter().position(|k| k.name == name && !k.rows_fill_warps)
     }
 }

@@ -6,11 +6,13 @@
 //! Each kernel is a function symbol.
 
 pub mod asm;
+pub mod error;
 pub mod format;
 pub mod image;
 pub mod metadata;
 pub mod printf;
 pub mod read;
+pub mod variables;
 pub mod write;
 
 pub use image::Image;

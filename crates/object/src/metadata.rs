@@ -9,8 +9,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::printf::PrintfFormat;
+use super::variables::Variables;
 use heddle_isa::MemorySpace;
-use heddle_isa::surface::Surface;
+use heddle_isa::surface::{LaunchExpression, Surface};
 
 /// First byte of the kernel arguments in the constant bank.
 pub const ARGUMENTS_START: u32 = 8;
@@ -232,28 +233,39 @@ pub struct KernelHeader {
     /// (of the required size), or was compiled as OpenCL C before 2.0 or with `-cl-uniform-work-group-size`.
     #[serde(default)]
     pub whole_work_groups: bool,
+    /// The code rests on every warp lying in one row of its work-group ([`KernelHeader::allows`]): another
+    /// version of the kernel of the same name, for launches of that kind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rows_fill_warps: bool,
+    /// `ldu`s are there to leave the data L1 to other loads (K7). Where all that a launch only reads has room in it, it
+    /// is the shorter way, and the driver loads the code with `ld` in their place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub relieves_data_l1: bool,
     /// Bytes that nothing may access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redzones: Vec<Redzone>,
     /// Warp size the code was compiled for.
     pub warp_size: u32,
+    /// Variables of the source, if it was compiled with `-g`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Box<Variables>>,
 }
 
 /// What work-groups want an L1 to keep of an access of a loop, which comes back to its lines in the next iterations (K7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkingSet {
     /// In the uniform L1 instead of the data L1.
     #[serde(default)]
     pub uniform: bool,
-    /// Bytes from one work-item to the next in each dimension.
-    pub strides: [u32; 3],
+    /// Bytes from one work-item to the next in each dimension, in either direction.
+    pub strides: [LaunchExpression; 3],
 }
 
 impl WorkingSet {
-    /// Lines of so many bytes that a work-group touches at once.
-    pub fn lines(&self, local: [u32; 3], line: u32) -> u64 {
+    /// Lines of so many bytes that a work-group touches at once, by the bytes from one work-item to the next.
+    pub fn lines(strides: [u32; 3], local: [u32; 3], line: u32) -> u64 {
         let along = |(size, stride): (u32, u32)| (u64::from(size) * u64::from(stride.min(line))).div_ceil(u64::from(line.max(1)));
-        local.into_iter().zip(self.strides).map(|d| along(d).max(1)).product()
+        local.into_iter().zip(strides).map(|d| along(d).max(1)).product()
     }
 }
 
@@ -281,18 +293,49 @@ pub struct ObjectMetadata {
 }
 
 impl ObjectMetadata {
-    /// The kernels that hosts launch.
+    /// The kernels that hosts launch, each once.
     pub fn launchable(&self) -> impl Iterator<Item = &KernelHeader> {
-        self.kernels.iter().filter(|k| !k.is_initializer())
+        self.kernels.iter().filter(|k| k.is_launchable())
+    }
+
+    /// The version of a kernel, by its number, that rests on most of what is true of a launch of `global`
+    /// work-items in work-groups of `local`.
+    pub fn version(&self, kernel: usize, global: [u32; 3], local: [u32; 3]) -> usize {
+        let name = self.kernels.get(kernel).map(|k| &k.name);
+        let fits = |k: &KernelHeader| k.rows_fill_warps && Some(&k.name) == name && k.allows(global, local);
+        self.kernels.iter().position(fits).unwrap_or(kernel)
     }
 }
 
+/// What a version of a kernel is called where versions must differ: the kernel's name, and what the version rests on.
+pub fn version_name(kernel: &str, rows_fill_warps: bool) -> String {
+    format!("{kernel}{}", if rows_fill_warps { ".rows-fill-warps" } else { "" })
+}
+
 impl KernelHeader {
+    /// The name of its symbol; versions of one kernel differ.
+    pub fn symbol(&self) -> String {
+        version_name(&self.name, self.rows_fill_warps)
+    }
+
     /// Whether it makes objects of program scope that C++ constructs: it runs before the program's first launch, as one
     /// work-item, and is no kernel that a host launches.
     pub fn is_initializer(&self) -> bool {
         // clang's name for it.
         self.name.starts_with("_GLOBAL__sub_I_")
+    }
+
+    /// Whether a host launches it by its name: it makes no objects of program scope, and is no version of another kernel.
+    pub fn is_launchable(&self) -> bool {
+        !self.is_initializer() && !self.rows_fill_warps
+    }
+
+    /// Whether what the code rests on is true of a launch of `global` work-items in work-groups of `local`: of
+    /// rows that fill warps, that each is a whole number of warps long, the last of the range included, or that
+    /// work-groups have one row only.
+    pub fn allows(&self, global: [u32; 3], local: [u32; 3]) -> bool {
+        let whole = |warp: u32| warp > 0 && local[0] > 0 && local[0].is_multiple_of(warp) && global[0].is_multiple_of(local[0]);
+        !self.rows_fill_warps || local[1..] == [1, 1] || whole(self.warp_size)
     }
 
     /// The attributes that its source gives it, as OpenCL C spells them, with single spaces between.
@@ -325,3 +368,33 @@ impl KernelHeader {
 pub const PRINTF_ROOM: u32 = 1 << 20;
 /// Bytes of the hidden argument of `printf`.
 pub const PRINTF_ARGUMENT_BYTES: u32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(name: &str, rows_fill_warps: bool) -> KernelHeader {
+        let text = r#"{"name":"","text_offset":0,"text_size":0,"args":[],"local_bytes":0,"private_bytes":0,"main_registers":0,
+            "fixed_registers":0,"shared_demand":0,"local_registers":[],"scalar_registers":0,"predicate_registers":0,
+            "required_work_group":null,"warp_size":32}"#;
+        KernelHeader { name: name.into(), rows_fill_warps, ..serde_json::from_str(text).unwrap() }
+    }
+
+    #[test]
+    fn a_version_is_for_launches_whose_warps_lie_in_rows() {
+        let kernels = vec![header("other", true), header("k", false), header("k", true), header("plain", false)];
+        let object = ObjectMetadata { kernels, ..Default::default() };
+        let version = |global, local| object.version(1, global, local);
+        assert_eq!(version([64, 8, 1], [32, 4, 1]), 2);
+        assert_eq!(version([64, 7, 3], [64, 2, 2]), 2, "rows are whole where there are fewer of them");
+        assert_eq!(version([48, 8, 1], [32, 4, 1]), 1, "the last work-groups have shorter rows");
+        assert_eq!(version([64, 8, 1], [16, 8, 1]), 1);
+        assert_eq!(version([33, 1, 1], [5, 1, 1]), 2, "one row");
+        assert_eq!(version([48, 1, 1], [32, 1, 1]), 2, "one row, the last one shorter");
+        assert_eq!(version([8, 1, 8], [8, 1, 2]), 1);
+        assert_eq!(version([0, 0, 0], [0, 1, 2]), 1);
+        assert_eq!(object.version(3, [64, 8, 1], [32, 4, 1]), 3, "it has no other version");
+        let names: Vec<&str> = object.launchable().map(|k| k.name.as_str()).collect();
+        assert_eq!(names, ["k", "plain"]);
+    }
+}

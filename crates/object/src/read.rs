@@ -2,17 +2,13 @@
 
 use object::{Object as _, ObjectSection, ObjectSymbol};
 
+use super::error::ObjectError;
 use super::metadata::{
     ArgumentKind, CONSTANT_BANK_BYTES, KernelArgument, MOST_LOCAL_BYTES, MOST_PRIVATE_BYTES, ObjectMetadata,
     PRINTF_ARGUMENT_BYTES, VARIABLE_ALIGN,
 };
 use super::{INSTRUCTION_BYTES, Image, MACHINE, VERSION};
 use heddle_isa::{MemorySpace, SourceLoc};
-
-/// An object that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a usable Heddle object: {0}")]
-pub struct ObjectError(pub String);
 
 /// Parses an object file.
 ///
@@ -88,6 +84,9 @@ pub fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
         }
     }
     for k in &m.kernels {
+        if let Some(what) = k.variables.as_ref().and_then(|v| v.unresolved()) {
+            return Err(format!("kernel `{}` names a {what} of its variables that there is not", k.name));
+        }
         for z in &k.redzones {
             let bytes = match z.space {
                 MemorySpace::Local => k.local_bytes,
@@ -164,7 +163,7 @@ fn lines(elf: &object::File, count: usize) -> Option<(Vec<String>, Vec<SourceLoc
                 gimli::ColumnType::Column(c) => c.get() as u32,
             };
             let line = row.line().map_or(0, |l| l.get() as u32);
-            previous = Some((at, SourceLoc { file: file as u32, line, column }));
+            previous = Some((at, SourceLoc { file: file as u32, line, column, point: 0 }));
         }
     }
     Some((files, result))

@@ -24,7 +24,7 @@ pub fn write(image: &Image) -> Result<Vec<u8>, WriteError> {
     elf.append_section_data(text, &bytes, INSTRUCTION_BYTES as u64);
     for k in &image.metadata.kernels {
         elf.add_symbol(Symbol {
-            name: k.name.clone().into_bytes(),
+            name: k.symbol().into_bytes(),
             value: k.text_offset,
             size: k.text_size,
             kind: SymbolKind::Text,

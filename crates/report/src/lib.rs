@@ -32,10 +32,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use heddle_object::Image;
 use heddle_runtime::printf::Printed;
-use heddle_runtime::run::{Mode, Outcome};
+use heddle_runtime::run::{CaseLaunch, Mode, Outcome};
 use heddle_sim::statistics::{Accesses, Forms, HierarchyStatistics, PoolStatistics, STATIC, Sampling, Stalls, TimingStatistics};
-use heddle_sim::{Fault, Statistics};
+use heddle_sim::{Fault, Program, Statistics};
 use heddle_target::Machine;
 
 /// Host time of a run.
@@ -49,9 +50,18 @@ pub struct HostTimes {
     pub launches: Vec<Duration>,
 }
 
+/// The code that launches ran, decoded: a version of a kernel, by its number in the image.
+fn program(image: &Image, version: usize, machine: &Machine) -> Result<Program, String> {
+    match version < image.metadata.kernels.len() {
+        true => Program::from_image(image, version, machine).map_err(|e| e.to_string()),
+        false => Err(format!("the object has no kernel number {version}")),
+    }
+}
+
 /// Statistics as JSON.
 pub fn json(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTimes) -> String {
-    let launches: Vec<_> = outcome.launches.iter().map(|(k, s)| json!({ "kernel": k, "statistics": s })).collect();
+    let launches = outcome.launches.iter().map(|l| json!({ "kernel": l.kernel, "statistics": l.statistics }));
+    let launches: Vec<_> = launches.collect();
     let value = json!({
         "machine": machine.name,
         "warp_size": machine.warp_size,
@@ -151,7 +161,7 @@ pub fn sampling_note(s: &Sampling, cycles: u64) -> String {
 
 /// What to say of a run that was interrupted: which launch, and how far it was.
 pub fn partial_note(outcome: &Outcome) -> Option<String> {
-    let (how_far, (kernel, _)) = (outcome.total.interrupted?, outcome.launches.last()?);
+    let (how_far, kernel) = (outcome.total.interrupted?, &outcome.launches.last()?.kernel);
     let left = match outcome.launches_left {
         0 => String::new(),
         1 => ", with 1 launch left".into(),
@@ -197,7 +207,7 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
     if let Some(note) = partial_note(outcome) {
         let _ = writeln!(out, "PARTIAL: {note}");
     }
-    for (kernel, s) in &outcome.launches {
+    for CaseLaunch { kernel, statistics: s, .. } in &outcome.launches {
         let cycles = s.timing.as_ref().map_or(String::new(), |t| format!(", {} cycles", estimated(t)));
         let _ = writeln!(
             out,

@@ -48,22 +48,23 @@ fn columns(p: &InstructionProfile, all: u64, lanes: u64) -> String {
 
 const HEAD: &str = "   time    issues active   sectors  L1 hit  from mem latency";
 
-/// The annotated listing of every kernel that was launched in timing mode. Sources that cannot be read are
+/// The annotated listing of every kernel that was launched in timing mode, of each version of it that ran. Sources that cannot be read are
 /// listed by line number alone.
 ///
 /// # Errors
 /// Code that does not load.
 pub fn listing(outcome: &Outcome, image: &Image, machine: &Machine) -> Result<String, String> {
-    let mut kernels: BTreeMap<&str, Vec<InstructionProfile>> = BTreeMap::new();
-    for (name, s) in &outcome.launches {
-        let Some(t) = &s.timing else { continue };
-        let sums = kernels.entry(name).or_insert_with(|| vec![InstructionProfile::default(); t.profile.len()]);
+    let mut versions: BTreeMap<(&str, usize), Vec<InstructionProfile>> = BTreeMap::new();
+    for launch in &outcome.launches {
+        let Some(t) = &launch.statistics.timing else { continue };
+        let version = (launch.kernel.as_str(), launch.version);
+        let sums = versions.entry(version).or_insert_with(|| vec![InstructionProfile::default(); t.profile.len()]);
         sums.iter_mut().zip(&t.profile).for_each(|(a, b)| a.add(b));
     }
     let mut out = String::new();
-    for (name, profile) in kernels {
-        let kernel = image.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
-        let program = heddle_sim::Program::from_image(image, kernel, machine).map_err(|e| e.to_string())?;
+    for ((_, version), profile) in versions {
+        let program = super::program(image, version, machine)?;
+        let name = program.header.symbol();
         let all: u64 = profile.iter().map(|p| p.cycles).sum();
         let lanes = u64::from(machine.warp_size);
         let _ = writeln!(out, "\nprofile of {name}: {all} cycles of warps");

@@ -36,7 +36,7 @@ impl Operations {
 /// A kernel's place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Kernel.
+    /// Kernel, in the version that ran.
     pub kernel: String,
     /// Operations of all its launches.
     pub operations: Operations,
@@ -77,7 +77,7 @@ pub fn operations(program: &Program, s: &Statistics) -> Operations {
         let first = block.first as usize;
         for (i, inst) in (first..).zip(&program.insts[first..first + block.len() as usize]) {
             let saved = s.timing.as_ref().and_then(|t| t.profile.get(i)).map_or(0, |p| p.saved_lanes);
-            let times = if inst.runs_on_scalar_unit() { counted.executions } else { counted.lanes - saved };
+            let times = if inst.runs_on_scalar_unit() { counted.executions } else { counted.lanes.saturating_sub(saved) };
             let times = times * if matches!(inst.op, Op::Mad | Op::Fma) { 2 } else { 1 };
             match inst.class() {
                 OpClass::Float16 | OpClass::Float32 | OpClass::Float64 | OpClass::FloatDivide | OpClass::Special => {
@@ -98,16 +98,17 @@ fn peak(machine: &Machine, class: OpClass) -> Option<f64> {
     Some(lanes / f64::from(t.interval.max(1)) * machine.clock_mhz * 1e6)
 }
 
-/// The chart of a run in timing mode; `programs` are its kernels.
-pub fn roofline(outcome: &Outcome, programs: &BTreeMap<String, Program>, machine: &Machine) -> Roofline {
-    let mut points: BTreeMap<&str, Point> = BTreeMap::new();
+/// The chart of a run in timing mode; `programs` are the versions of kernels that ran, by their numbers in the image.
+pub fn roofline(outcome: &Outcome, programs: &BTreeMap<usize, Program>, machine: &Machine) -> Roofline {
+    let mut points: BTreeMap<String, Point> = BTreeMap::new();
     let mut wide = false;
-    for (kernel, s) in &outcome.launches {
-        let (Some(t), Some(program)) = (&s.timing, programs.get(kernel)) else { continue };
-        let o = operations(program, s);
+    for launch in &outcome.launches {
+        let s = &launch.statistics;
+        let (Some(t), Some(program)) = (&s.timing, programs.get(&launch.version)) else { continue };
+        let (kernel, o) = (program.header.symbol(), operations(program, s));
         wide |= s.classes.keys().any(|c| *c == OpClass::Float64.to_string());
-        let p = points.entry(kernel).or_insert_with(|| Point {
-            kernel: kernel.clone(),
+        let p = points.entry(kernel.clone()).or_insert_with(|| Point {
+            kernel,
             operations: Operations::default(),
             cycles: 0,
             dram_bytes: 0,

@@ -103,10 +103,10 @@ impl<W: Write> Events<'_, W> {
 /// # Errors
 /// What the output says; code that does not load.
 pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &Machine) -> Result<(), String> {
-    let recordings: Vec<(&str, &Recording)> = outcome
+    let recordings: Vec<(usize, &Recording)> = outcome
         .launches
         .iter()
-        .flat_map(|(k, s)| s.timing.iter().flat_map(move |t| t.recordings.iter().map(|r| (k.as_str(), &**r))))
+        .flat_map(|l| l.statistics.timing.iter().flat_map(|t| t.recordings.iter().map(|r| (l.version, &**r))))
         .collect();
     let dropped: u64 = recordings.iter().map(|(_, r)| r.dropped).sum();
     let cycles: u64 = recordings.iter().map(|(_, r)| r.cycles).sum();
@@ -127,9 +127,9 @@ pub fn write<W: Write>(out: &mut W, outcome: &Outcome, image: &Image, machine: &
     events.name(LAUNCHES, Some(launches), "launches");
     let mut start = 0;
     let mut tracks: BTreeMap<(u64, u64), String> = BTreeMap::new();
-    for (kernel, recording) in &recordings {
-        let header = image.kernel(kernel).ok_or_else(|| format!("no kernel `{kernel}`"))?;
-        let program = heddle_sim::Program::from_image(image, header, machine).map_err(|e| e.to_string())?;
+    for (version, recording) in &recordings {
+        let program = super::program(image, *version, machine)?;
+        let kernel = program.header.symbol();
         let names = Names::new(&program, machine);
         events.put(
             &json!({ "ph": "X", "name": kernel, "cat": "launch", "pid": LAUNCHES, "tid": launches, "ts": start, "dur": recording.cycles }),

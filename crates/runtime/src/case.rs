@@ -23,6 +23,10 @@ pub struct Case {
     /// Buffers by name.
     #[serde(default, deserialize_with = "distinct")]
     pub buffers: BTreeMap<String, Buffer>,
+    /// Values of `__constant__` and `__device__` variables of CUDA and HIP, by their names in the source; what a host would
+    /// copy to them before the first launch.
+    #[serde(default, deserialize_with = "distinct")]
+    pub variables: BTreeMap<String, Buffer>,
     /// Launches, in order.
     pub launches: Vec<Launch>,
     /// The folder of the case.
@@ -307,6 +311,9 @@ impl Case {
         for (b, buffer) in &case.buffers {
             buffer.validate().map_err(|m| CaseError(format!("{name}: buffers.{b}: {m}")))?;
         }
+        for (v, value) in &case.variables {
+            value.validate_value().map_err(|m| CaseError(format!("{name}: variables.{v}: {m}")))?;
+        }
         Ok(case)
     }
 
@@ -356,6 +363,17 @@ impl Buffer {
             }
         }
         Ok(())
+    }
+
+    /// The same for the value of a variable, which is nothing but contents.
+    fn validate_value(&self) -> Result<(), String> {
+        self.validate()?;
+        let more =
+            self.expect.is_some() || self.save.is_some() || self.image.is_some() || self.rtol.is_some() || self.atol.is_some();
+        match more || self.memory != Placement::Device {
+            true => Err("a variable has npy, zeros or random, and no fields of buffers beside them".into()),
+            false => Ok(()),
+        }
     }
 
     /// Bytes of a buffer of zeros or random numbers; `None` for files.

@@ -1,5 +1,6 @@
 //! Which launches are meant: `sgemm*:2-3,7`, a pattern of kernels' names and which launches of each.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -108,6 +109,77 @@ impl Picks {
     pub fn need_hashes(picks: &[Picks]) -> bool {
         picks.iter().flat_map(|p| &p.picks).any(|p| matches!(p.of, Of::Alike(_)))
     }
+
+    /// Whether picks can mean one launch only: one number, of the program or of a kernel that is named in full.
+    pub fn mean_one(picks: &[Picks]) -> bool {
+        let mut all = picks.iter().flat_map(|p| &p.picks);
+        let (Some(pick), None) = (all.next(), all.next()) else { return false };
+        let one = matches!(&pick.launches[..], [n] if n.range.start() == n.range.end());
+        one && match &pick.of {
+            Of::Program => true,
+            Of::Kernels(name) | Of::Alike(name) => !name.as_str().contains(['*', '?', '[']),
+        }
+    }
+
+    /// Picks in which a number alone is one of the program: `10` and `3,5-7` are `#10` and `#3,5-7`.
+    ///
+    /// # Errors
+    /// What is no pick.
+    pub fn numbered(text: &str) -> Result<Picks, String> {
+        let bare = text.starts_with(|c: char| c.is_ascii_digit());
+        if bare { format!("#{text}").parse() } else { text.parse() }
+    }
+}
+
+/// Counts launches, and says which of them picks mean.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    picks: Vec<Picks>,
+    program: Counted,
+    kernels: HashMap<String, Counted>,
+    hashes: HashMap<String, Counted>,
+}
+
+/// Launches that are counted together.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    launches: u64,
+    picked: PickedLaunches,
+}
+
+impl Counted {
+    /// One more of them: whether it is picked.
+    fn begin(&mut self) -> bool {
+        self.launches += 1;
+        self.picked.contains(self.launches)
+    }
+}
+
+impl Selection {
+    /// Of launches that have not begun.
+    pub fn new(picks: &[Picks]) -> Selection {
+        let program = Counted { launches: 0, picked: PickedLaunches::of_program(picks) };
+        Selection { picks: picks.into(), program, ..Selection::default() }
+    }
+
+    /// The next launch: whether it is picked. `hash`: of its code and sizes, if it is known.
+    pub fn begin(&mut self, kernel: &str, hash: Option<&str>) -> bool {
+        if self.picks.is_empty() {
+            return false;
+        }
+        let picks = &self.picks;
+        let new = |picked| Counted { launches: 0, picked };
+        let of_program = self.program.begin();
+        let of_kernel = match self.kernels.get_mut(kernel) {
+            Some(known) => known.begin(),
+            None => self.kernels.entry(kernel.into()).or_insert(new(PickedLaunches::of(picks, kernel))).begin(),
+        };
+        let of_hash = hash.is_some_and(|hash| match self.hashes.get_mut(hash) {
+            Some(known) => known.begin(),
+            None => self.hashes.entry(hash.into()).or_insert(new(PickedLaunches::alike(picks, hash))).begin(),
+        });
+        of_program || of_kernel || of_hash
+    }
 }
 
 /// The launches of one kernel, of one hash, or of the program, that picks mean.
@@ -181,6 +253,26 @@ mod tests {
         assert!(Picks::need_hashes(&picks));
         let of = |hash: &str| (1..=3).filter(|n| PickedLaunches::alike(&picks, hash).contains(*n)).collect::<Vec<u64>>();
         assert_eq!((of("abcd"), of("cd")), (vec![2, 3], vec![]));
+    }
+
+    #[test]
+    fn launches_are_counted_by_kernel_hash_and_program() {
+        let mut selection = Selection::new(&["a:2,#4,@ff:2".parse().unwrap()]);
+        let launches = [("a", "01"), ("a", "01"), ("b", "ff"), ("b", "02"), ("c", "ff"), ("a", "01")];
+        let picked: Vec<bool> = launches.iter().map(|(kernel, hash)| selection.begin(kernel, Some(hash))).collect();
+        assert_eq!(picked, [false, true, false, true, true, false]);
+        assert!(!Selection::new(&[]).begin("a", None));
+    }
+
+    #[test]
+    fn numbers_alone_are_of_the_program_and_some_picks_mean_one_launch() {
+        let picks = [Picks::numbered("3,5-6").unwrap()];
+        let program = PickedLaunches::of_program(&picks);
+        assert_eq!((1..=10).filter(|n| program.contains(*n)).collect::<Vec<_>>(), [3, 5, 6]);
+        assert!(Picks::numbered("0").unwrap_err().contains("counted from 1") && Picks::numbered("").is_err());
+        let one = |text: &str| Picks::mean_one(&[Picks::numbered(text).unwrap()]);
+        assert!(one("7") && one("step:2") && one("@ab:1"));
+        assert!(!one("7,8") && !one("step") && !one("s*:2") && !one("7-9") && !one("a:1,b:1"));
     }
 
     #[test]

@@ -2,12 +2,14 @@
 //!
 //! - [`device`]: a device between launches, and the launch itself.
 //! - [`arguments`]: what a kernel finds in the constant bank.
+//! - [`cached`]: what L2 holds when a case begins.
 //! - [`checkpoint`]: the state of a device before a launch, in a file.
 //! - `choose`: which launches are timed.
 //! - `limits`: what the machine allows, and work-group sizes for launches that give none.
 //! - `stale`: which L1 lines the driver must invalidate (K6).
 
 pub mod arguments;
+pub mod cached;
 pub mod checkpoint;
 mod choose;
 pub mod device;
@@ -21,6 +23,7 @@ use super::array::Array;
 use super::case::{Case, Placement};
 use super::picks::Picks;
 use super::printf::Printed;
+use cached::CachedBytes;
 use checkpoint::Checkpoints;
 use choose::Chooser;
 pub use device::{DeviceState, Launched, Request};
@@ -52,13 +55,26 @@ pub enum RunError {
     Fault(#[from] Box<Fault>),
 }
 
+/// What a launch of a case did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseLaunch {
+    /// Which of the case's launches, from 0 on: those before a checkpoint that is restored are left out.
+    pub number: usize,
+    /// The kernel's name.
+    pub kernel: String,
+    /// The code that ran, by its number among the image's kernels: of the kernel's versions the one for the launch's sizes.
+    pub version: usize,
+    /// What it did.
+    pub statistics: Statistics,
+}
+
 /// What a run did.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// All launches together.
     pub total: Statistics,
-    /// Each launch, with its kernel's name.
-    pub launches: Vec<(String, Statistics)>,
+    /// Each launch.
+    pub launches: Vec<CaseLaunch>,
     /// Expectations that do not hold: buffer and explanation.
     pub mismatches: Vec<(String, String)>,
     /// What the kernels printed.
@@ -117,6 +133,8 @@ pub struct TimedLaunches {
     pub picks: Vec<Picks>,
     /// Of those that are alike, so many one after the other and then fewer ([`alike`](super::alike)).
     pub alike: Option<u32>,
+    /// What caches hold when the first launch begins; nothing if it is missing.
+    pub cached: Option<CachedBytes>,
 }
 
 /// Runs a case's launches on compiled code.
@@ -151,6 +169,14 @@ pub fn run_chosen(
     let mut device = DeviceState::new(memory, simulator.machine);
     let data = device.load(0, image).map_err(|e| RunError::Input(e.to_string()))?;
     let addresses: BTreeMap<&str, u64> = buffers.iter().map(|(n, (a, _))| (*n, *a)).collect();
+    if let Some(cached) = &timed.cached {
+        let places = buffers.iter().map(|(name, (address, array))| (*name, (*address, array.data.len() as u64))).collect();
+        // Of the code that the first launch will run.
+        let version = case.launches.first().and_then(|l| device::version(image, l, simulator.machine).ok());
+        let kernel = version.and_then(|v| image.metadata.kernels.get(v));
+        let code = kernel.map(|k| [k.text_offset, k.text_size]);
+        cached.give(&mut device, &places, code).map_err(RunError::Input)?;
+    }
     let mut chooser = Chooser::new(timed, simulator, image);
     if !checkpoints.is_empty() {
         let of = checkpoint::identity(simulator.machine, image, case);
@@ -174,7 +200,8 @@ pub fn run_chosen(
         outcome.launch_times.push(launched.time);
         outcome.printed.add(&launched.printed);
         outcome.total.add(&launched.statistics);
-        outcome.launches.push((spec.kernel.clone(), launched.statistics));
+        let Launched { version, statistics, .. } = launched;
+        outcome.launches.push(CaseLaunch { number, kernel: spec.kernel.clone(), version, statistics });
         if outcome.total.interrupted.is_some() {
             // Buffers hold what nobody expects.
             outcome.launches_left = case.launches.len() - number - 1;

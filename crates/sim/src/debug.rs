@@ -8,7 +8,7 @@
 
 use super::Simulation;
 use super::energy;
-use super::exec::{Decoded, Lanes, prepare};
+use super::exec::{Decoded, Lanes, Row, prepare};
 use super::fault::Fault;
 use super::functional::{BlockCounts, GroupPlace, Warp, local_memory};
 use super::program::{End, Program};
@@ -255,7 +255,7 @@ impl<const N: usize> Debuggee for Execution<'_, N> {
                 .iter_mut()
                 .for_each(|row| row.0 = [0; N]);
             warp.lanes.predicates = [0; 16];
-            warp.lanes.private.fill(0);
+            warp.lanes.private.fill(Row([0; N]));
         }
         (self.group, self.time) = (0, 0);
         self.begin_group();
@@ -348,7 +348,8 @@ impl<const N: usize> Debuggee for Execution<'_, N> {
             }
             MemorySpace::Private => {
                 let lanes = lanes.filter(|l| address + bytes as u64 <= u64::from(l.private_bytes))?;
-                part(&lanes.private, u64::from(lanes.private_bytes) * u64::from(lane) + address)
+                let word = |at: u64| lanes.private.get((at / 4) as usize)?.0.get(lane as usize).copied();
+                (address..address + bytes as u64).map(|at| Some(word(at)?.to_le_bytes()[(at % 4) as usize])).collect()
             }
             MemorySpace::Argument => part(&self.run.launch.constants, address),
         }

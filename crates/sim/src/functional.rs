@@ -28,14 +28,14 @@ use super::features::ClassShares;
 use super::memory::DeviceMemory;
 use super::program::{BasicBlock, End, Program};
 use super::progress::WarpWatch;
-use super::residency::residency;
 use super::statistics::{Interruption, Statistics};
 use super::touches::{Touch, Touches};
 use super::turns::{Plan, Turns};
 use super::warp::Control;
-use super::{Descriptor, Hierarchy, Launch, Options, Simulation, energy, host_threads};
+use super::{Descriptor, Hierarchy, Launch, Options, Simulation, energy};
 use heddle_isa::Special;
 use heddle_isa::surface::SurfaceIds;
+use heddle_threads::host_threads;
 
 /// Runs a launch.
 ///
@@ -105,24 +105,25 @@ impl BlockCounts {
     }
 }
 
-/// One warp: registers and control.
+/// One warp: registers and control. What every end of a block needs comes first.
+#[repr(C, align(64))]
 pub struct Warp<'a, const N: usize> {
-    /// Registers and memory.
-    pub lanes: Lanes<'a, N>,
     /// Control.
     pub control: Control,
-    /// Stands at a barrier.
-    pub waiting: bool,
-    /// Number in its work-group.
-    pub number: u32,
-    /// The barrier it stands at: instruction.
-    pub barrier: u32,
-    /// Its portion of instructions is used up.
-    pub paused: bool,
     /// Where its lanes take turns: those whose turn it is not.
     pub turns: Option<Box<Turns>>,
     /// What is known of a warp that may make no progress ([`crate::progress`]).
     pub watch: Option<Box<WarpWatch<N>>>,
+    /// Stands at a barrier.
+    pub waiting: bool,
+    /// Its portion of instructions is used up.
+    pub paused: bool,
+    /// Number in its work-group.
+    pub number: u32,
+    /// The barrier it stands at: instruction.
+    pub barrier: u32,
+    /// Registers and memory.
+    pub lanes: Lanes<'a, N>,
 }
 
 /// Where a work-group is in its launch.
@@ -156,7 +157,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 memory,
                 local: std::ptr::null_mut(),
                 local_bytes: launch.local_bytes,
-                private: vec![0; private_bytes as usize * N],
+                private: vec![Row([0; N]); private_bytes as usize / 4],
                 private_bytes,
                 constants: &launch.constants,
                 descriptors: &launch.descriptors,
@@ -458,7 +459,7 @@ struct WorkGroups<'a, const N: usize> {
 }
 
 /// How long one host thread works on a launch before others help.
-const ALONE: Duration = Duration::from_micros(50);
+const ALONE: Duration = Duration::from_micros(30);
 
 /// By dimension: the local ids of the lanes of a warp whose first work-item is `first` of `items`. Lanes without a work-item
 /// have the last one's.
@@ -488,7 +489,7 @@ fn local_ids<const N: usize>([sx, sy, _]: [u32; 3], first: u32, items: u32) -> [
 /// # Errors
 /// The first fault.
 pub(super) fn warming(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
-    let held = residency(&run.launch.program.header, run.machine, run.launch.local, run.launch.local_bytes);
+    let held = run.launch.residency(run.machine);
     let together = u64::from(held.groups.max(1)) * u64::from(run.machine.sm.count);
     let all = 0..run.launch.groups().iter().map(|g| u64::from(*g)).product();
     let ran = hierarchy.warm(run.memory, |touched| match run.machine.warp_size {
@@ -507,25 +508,34 @@ pub(super) fn warming(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Stat
 
 fn of_warp_size<const N: usize>(run: Simulation) -> Result<Statistics, Box<Fault>> {
     let all: u64 = run.launch.groups().iter().map(|g| u64::from(*g)).product();
-    let groups = WorkGroups::<N>::new(run, 0..all);
+    let mut groups = WorkGroups::<N>::new(run, 0..all);
+    // Who works alone has no use for others, and makes none.
+    let kept = if groups.threads > 1 { heddle_threads::pool(groups.threads - 1) } else { None };
+    if kept.is_none() {
+        groups.threads = 1;
+    }
     let started = Instant::now();
     let shared = &groups;
-    let counts = std::thread::scope(|scope| {
-        let mut helpers = Vec::new();
-        // Most launches of many programs end sooner than threads begin.
-        let (mut counts, _) = shared.work(None, || {
-            if helpers.is_empty() && shared.threads > 1 && started.elapsed() >= ALONE {
-                helpers.extend((1..shared.threads).map(|_| scope.spawn(move || shared.work(None, || {}))));
-            }
-        });
-        for helper in helpers {
-            match helper.join() {
-                Ok((c, _)) => counts.add(&c),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        counts
-    });
+    let others = Mutex::new(BlockCounts::new(run.launch.program));
+    let mut counts = match kept {
+        None => shared.work(None, || {}).0,
+        Some(pool) => pool.in_place_scope(|scope| {
+            let mut alone = true;
+            let (counts, _) = shared.work(None, || {
+                if alone && started.elapsed() >= ALONE {
+                    alone = false;
+                    for _ in 1..shared.threads {
+                        scope.spawn(|_| {
+                            let (counts, _) = shared.work(None, || {});
+                            others.lock().unwrap_or_else(|e| e.into_inner()).add(&counts);
+                        });
+                    }
+                }
+            });
+            counts
+        }),
+    };
+    counts.add(&others.into_inner().unwrap_or_else(|e| e.into_inner()));
     let (total, warps) = (all, groups.warps);
     let fault = groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner());
     let fault = fault.map(|(_, fault)| fault);
@@ -547,7 +557,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let Simulation { launch, memory, machine, options, .. } = run;
         let total = groups.end - groups.start;
         let communicates = launch.program.communicates();
-        let held = residency(&launch.program.header, machine, launch.local, launch.local_bytes);
+        let held = launch.residency(machine);
         // Races are reported in the order of work-groups.
         let wanted = if options.check_races { 1 } else { options.threads };
         let threads = if wanted == 0 { host_threads() } else { wanted }.min(total.max(1) as usize);

@@ -1,13 +1,24 @@
 //! Stands in for the translation to the host's instructions in builds without the feature `jit`: nothing is
 //! ever compiled, and every warp is interpreted. The interface is that of `jit/mod.rs`.
 
-use super::Options;
+use std::time::Duration;
+
 use super::functional::{BlockCounts, Budget, Warp};
 use super::program::Program;
+use super::{Launch, Options};
 
 /// A kernel in the host's instructions: there is none.
 #[derive(Clone, Copy, Debug)]
 pub enum Compiled {}
+
+/// What compiled code would run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// Whole work-groups.
+    Groups,
+    /// One warp.
+    Warps,
+}
 
 /// Where a program's compiled code would be.
 #[derive(Clone, Debug, Default)]
@@ -18,17 +29,17 @@ pub struct Tier;
 
 impl Tier {
     /// For a launch.
-    pub fn new(_program: &Program, _options: &Options, _groups: u64, _whole: bool, _threads: usize) -> Self {
+    pub fn new(_program: &Program, _options: &Options, _groups: u64, _shape: (bool, bool), _threads: usize) -> Self {
         Tier
     }
 
     /// No code.
-    pub fn compiled<const N: usize>(&self, _program: &Program) -> Option<&'static Compiled> {
+    pub fn compiled<const N: usize>(&self, _program: &Program, _runs: Runs, _at_once: bool) -> Option<&'static Compiled> {
         None
     }
 
     /// Nothing depends on what was executed.
-    pub fn executed(&self, _instructions: u64) {}
+    pub fn executed(&self, _runs: Runs, _time: Duration) {}
 }
 
 /// Cannot be called: there is no compiled code.
@@ -40,6 +51,38 @@ pub fn run_warp<const N: usize>(
     _budget: &mut Budget,
 ) -> Option<u32> {
     match *compiled {}
+}
+
+/// The state for running whole work-groups in compiled code: there is none.
+#[derive(Clone, Copy, Debug)]
+pub enum Many {}
+
+/// A warp stopped in the middle of its work-group.
+pub struct Stopped {
+    /// The warp.
+    pub warp: usize,
+    /// The work-group is a long one.
+    pub long: bool,
+}
+
+impl Many {
+    /// Cannot be called.
+    pub fn new<const N: usize>(compiled: &Compiled, _: &Launch, _: &mut [Warp<N>], _: &mut [u128]) -> Many {
+        match *compiled {}
+    }
+
+    /// Cannot be called.
+    pub fn run<const N: usize>(
+        &mut self,
+        _compiled: &Compiled,
+        _launch: &Launch,
+        _group: (&mut [Warp<N>], &mut [u128]),
+        _groups: ([u32; 3], u64),
+        _counts: &mut BlockCounts,
+        _budget: &mut Budget,
+    ) -> (u64, Option<Stopped>) {
+        match *self {}
+    }
 }
 
 /// Translated code for tests: there is none.

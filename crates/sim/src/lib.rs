@@ -100,11 +100,12 @@ pub mod trace;
 mod turns;
 mod warp;
 
-use std::sync::OnceLock;
+use std::ops::Range;
 
-use heddle_isa::surface::SurfaceIds;
+use heddle_isa::surface::{LaunchValue, SurfaceIds};
 use heddle_object::metadata::{ARGUMENTS_START, Redzone};
 use heddle_target::Machine;
+use residency::Residency;
 
 pub use check::races::MAX_ITEMS as MAX_CHECKED_ITEMS;
 pub use exec::banks;
@@ -237,15 +238,11 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Fills the descriptor table from the header and the arguments (G7).
-    pub fn descriptors(&self, memory: &DeviceMemory) -> Vec<Descriptor> {
+    /// A value that the launch gives.
+    fn value(&self, value: LaunchValue) -> u32 {
         use heddle_isa::Special::*;
-        use heddle_isa::surface::LaunchValue;
-        let header = &self.program.header;
-        let word = |at: usize| self.constants.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let groups = self.groups();
-        let value = |v: LaunchValue| match v {
-            LaunchValue::Constant(w) => word(4 * usize::from(w)),
+        match value {
+            LaunchValue::Constant(w) => self.constant_word(4 * usize::from(w)),
             LaunchValue::Special(s) => match s {
                 GlobalSizeX => self.global[0],
                 GlobalSizeY => self.global[1],
@@ -253,16 +250,33 @@ impl<'a> Launch<'a> {
                 EnqueuedLocalSizeX => self.local[0],
                 EnqueuedLocalSizeY => self.local[1],
                 EnqueuedLocalSizeZ => self.local[2],
-                NumGroupsX => groups[0],
-                NumGroupsY => groups[1],
-                NumGroupsZ => groups[2],
+                NumGroupsX => self.groups()[0],
+                NumGroupsY => self.groups()[1],
+                NumGroupsZ => self.groups()[2],
                 GlobalOffsetX => self.offset[0],
                 GlobalOffsetY => self.offset[1],
                 GlobalOffsetZ => self.offset[2],
                 // The parser lets nothing else pass.
                 _ => 0,
             },
-        };
+        }
+    }
+
+    /// A word of the constant bank; 0 behind its end.
+    fn constant_word(&self, at: usize) -> u32 {
+        self.constants.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+    }
+
+    /// How many of its work-groups an SM holds.
+    pub fn residency(&self, machine: &Machine) -> Residency {
+        residency::residency_at(&self.program.header, machine, self.local, self.local_bytes, &|v| self.value(v))
+    }
+
+    /// Fills the descriptor table from the header and the arguments (G7).
+    pub fn descriptors(&self, memory: &DeviceMemory) -> Vec<Descriptor> {
+        let header = &self.program.header;
+        let word = |at: usize| self.constant_word(at);
+        let value = |v: LaunchValue| self.value(v);
         header
             .surfaces
             .iter()
@@ -315,6 +329,18 @@ impl<'a> Launch<'a> {
     pub fn group_size(&self, group: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|d| self.local[d].min(self.global[d] - group[d] * self.local[d]))
     }
+
+    /// How many of these work-groups have the enqueued size, from the first on.
+    fn groups_of_full_size(&self, numbers: Range<u64>) -> u64 {
+        let full: [u32; 3] = std::array::from_fn(|d| self.global[d] / self.local[d]);
+        let most = numbers.end.saturating_sub(numbers.start);
+        if full == self.groups() {
+            return most;
+        }
+        let id = self.group_id(numbers.start);
+        let inside = (0..3).all(|d| id[d] < full[d]);
+        if inside { most.min(u64::from(full[0] - id[0])) } else { 0 }
+    }
 }
 
 /// When functional mode translates a kernel to the host's instructions. Built without the feature `jit`, it always interprets.
@@ -330,20 +356,16 @@ pub enum Jit {
     Never,
 }
 
-/// Threads that the host runs at once. It is asked once: the answer takes longer than many a launch.
-fn host_threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
-}
-
 /// Options of a simulation.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Instructions a work-group may execute (a warp's instruction counts once); more is a fault.
     pub max_instructions: u64,
-    /// Host threads; 0: all cores. Results of timing mode do not depend on it.
+    /// Host threads, the caller's among them; 0: all cores. There are fewer where the host makes no more. Results of timing
+    /// mode do not depend on it.
     pub threads: usize,
-    /// When functional mode translates code to the host's instructions. Results do not depend on it.
+    /// When functional mode translates code to the host's instructions. Results do not depend on it, but for the sign and
+    /// payload of NaNs that arithmetic gives.
     pub jit: Jit,
     /// Timing mode: SMs in turns, cycle by cycle, on one host thread. The result is the same; tests compare.
     pub in_turns: bool,

@@ -7,8 +7,9 @@
 //! Work-groups run on several host threads and access memory as the kernel says, races included. The storage
 //! is therefore never borrowed as Rust references during a launch: all accesses go through raw pointers,
 //! atomics through `std::sync::atomic` on the same addresses. A race of plain accesses has the result that
-//! the host's hardware gives it, which is one of the values written for aligned accesses of up to 8 bytes;
-//! that is what OpenCL's relaxed global memory promises at most.
+//! the host's hardware gives it. Aligned values of up to 8 bytes move in one access of the host, interpreted
+//! and translated, and longer ones in such pairs of words: what is read of 8 bytes is one of the values
+//! written, as OpenCL's relaxed atomics of 64 bits want, which are plain loads and stores here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +40,9 @@ const RETURNED_BYTES: u64 = 64 << 10;
 const LENT_ALIGN: u64 = 16;
 /// Device addresses of memory that is lent end before this: none is the address of another space.
 const LENT_END: u64 = 1 << 47;
+/// Memory of fewer bytes stays on small pages.
+#[cfg(target_os = "linux")]
+const HUGE_BYTES: usize = 4 << 20;
 /// What the size of a reserved range is a multiple of, as it is of all usual page sizes.
 const RESERVED_UNIT: u64 = 64 << 10;
 
@@ -136,6 +140,7 @@ impl Region {
         if start.is_null() {
             std::alloc::handle_alloc_error(layout);
         }
+        huge_pages(start, layout.size());
         let pointer = start.wrapping_add(start.align_offset(ALIGN as usize));
         Region { storage: Storage::Growing { start, layout }, pointer, bytes }
     }
@@ -149,6 +154,8 @@ impl Region {
             // A huge page for every small allocation would be most of the host's memory. No harm if it is refused.
             // SAFETY: advice about the mapping just made, which changes no contents.
             let _advice = unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
+        } else {
+            huge_pages(start.cast(), bytes);
         }
         // SAFETY: asks for a constant of the system.
         let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(RESERVED_UNIT).max(1);
@@ -195,6 +202,19 @@ impl Region {
             std::ptr::write_bytes(start, 0, zeroed.start);
             std::ptr::write_bytes(start.add(zeroed.end), 0, bytes as usize - zeroed.end);
         }
+    }
+}
+
+/// Asks the host for huge pages where it has them to give: kernels that read at random places wait for translations of
+/// addresses more than for memory otherwise, and buffers that are touched first take a fault for every page. No harm if it is
+/// refused.
+fn huge_pages(start: *mut u8, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    if bytes >= HUGE_BYTES {
+        let before = start.align_offset(RESERVED_UNIT as usize);
+        let bytes = bytes.saturating_sub(before) / RESERVED_UNIT as usize * RESERVED_UNIT as usize;
+        // SAFETY: advice about whole pages of memory that the caller has, which changes no contents.
+        let _advice = unsafe { libc::madvise(start.wrapping_add(before).cast(), bytes, libc::MADV_HUGEPAGE) };
     }
 }
 

@@ -14,8 +14,8 @@ use heddle_isa::{
     AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace,
     Targets, Type,
 };
-use heddle_object::metadata::KernelHeader;
-use heddle_object::read::ObjectError;
+use heddle_object::error::ObjectError;
+use heddle_object::metadata::{KernelHeader, ObjectMetadata};
 use heddle_object::{INSTRUCTION_BYTES, Image};
 use heddle_target::{Machine, limits};
 
@@ -164,7 +164,19 @@ impl Program {
             )));
         }
         let program = Program::load(insts, header, image.files.clone(), machine).map_err(|e| ObjectError(e.to_string()))?;
-        Ok(Program { code_bytes: (image.text.len() * INSTRUCTION_BYTES) as u64, ..program })
+        Ok(Program { code_bytes: loaded_bytes(&image.metadata, header), ..program })
+    }
+
+    /// The kernel with loads through the data L1 in the place of those through the uniform L1, `ld` for `ldu`: they
+    /// read the same, and have the same operands.
+    ///
+    /// # Errors
+    /// As [`Program::load`].
+    pub fn without_uniform_loads(&self, machine: &Machine) -> Result<Program, LoadError> {
+        let replaced = |inst: &Inst| Inst { op: if inst.op == Op::LoadUniform { Op::Load } else { inst.op }, ..inst.clone() };
+        let insts = self.insts.iter().map(replaced).collect();
+        let program = Program::load(insts, &self.header, self.files.clone(), machine)?;
+        Ok(Program { code_bytes: self.code_bytes, ..program })
     }
 
     /// Checks and prepares a kernel's instructions.
@@ -216,6 +228,12 @@ impl Program {
         let file = self.files.get(file as usize)?;
         (line != 0).then(|| format!("{file}:{line}"))
     }
+}
+
+/// Bytes of code that is loaded with a kernel: all kernels, and the versions behind them if it is one.
+fn loaded_bytes(object: &ObjectMetadata, header: &KernelHeader) -> u64 {
+    let loaded = object.kernels.iter().filter(|k| header.rows_fill_warps || !k.rows_fill_warps);
+    loaded.map(|k| k.text_offset + k.text_size).max().unwrap_or(0)
 }
 
 /// Registers beyond what the header declares would not have been allotted.

@@ -1,6 +1,7 @@
 //! How many work-groups an SM holds: what limits them at launch, and how their number adapts where registers
 //! are renamed (REN-1, REN-2, REN-8).
 
+use heddle_isa::surface::LaunchValue;
 use heddle_object::metadata::{KernelHeader, WorkingSet};
 use heddle_target::Machine;
 
@@ -21,42 +22,62 @@ pub struct Residency {
 /// How many work-groups an SM holds, and what limits it.
 ///
 /// With renaming these are the groups whose greatest demand the registers can serve at once (REN-8), and the
-/// SM may admit more while it runs ([`Admission`]).
+/// SM may admit more while it runs ([`Admission`]). What the L1s serve depends on the
+/// launch's arguments, which [`Launch::residency`](crate::Launch::residency) knows; here they are as if 0.
 pub fn residency(header: &KernelHeader, machine: &Machine, local: [u32; 3], local_bytes: u32) -> Residency {
-    let warps = local.iter().product::<u32>().div_ceil(machine.warp_size);
+    residency_at(header, machine, local, local_bytes, &|_| 0)
+}
+
+/// [`residency`] of a launch of such values.
+pub(crate) fn residency_at(
+    header: &KernelHeader,
+    machine: &Machine,
+    local: [u32; 3],
+    local_bytes: u32,
+    values: &dyn Fn(LaunchValue) -> u32,
+) -> Residency {
+    let warps = warps(local, machine);
     let sm = &machine.sm;
     let all = sm.main_registers / machine.warp_size;
     let others = [
         (sm.max_warps / warps, "warps"),
         (sm.max_work_groups, "work-groups"),
         (sm.local_memory.checked_div(local_bytes).unwrap_or(u32::MAX), "work-group memory"),
-        (groups_in_l1(&header.working_sets, machine, local), "L1"),
+        (groups_in_l1(&header.working_sets, machine, local, values), "L1"),
     ];
     let least = |registers: u32| {
         let limits = others.into_iter().chain([(registers, "main registers")]);
         limits.min_by_key(|l| l.0).unwrap_or((1, "warps"))
     };
-    let (groups, limit) = least(all / (header.main_registers.max(1) * warps));
+    let (groups, limit) = least(all / header.main_registers.max(1).saturating_mul(warps));
     let (most, _) = least(u32::MAX);
     // A release speaks for all lanes of a warp, which independent threads execute at different times.
     if header.fixed_registers < header.main_registers && groups < most && !sm.independent_threads {
-        let (groups, limit) = least(all / ((header.fixed_registers + header.shared_demand).max(1) * warps));
+        let registers = header.fixed_registers.saturating_add(header.shared_demand).max(1);
+        let (groups, limit) = least(all / registers.saturating_mul(warps));
         return Residency { groups, limit, most, renames: true };
     }
     Residency { groups, limit, most: groups, renames: false }
 }
 
+/// Warps of a work-group, at least one; of sizes that no machine allows, many.
+fn warps(local: [u32; 3], machine: &Machine) -> u32 {
+    let items = local.iter().fold(1u32, |n, size| n.saturating_mul(*size));
+    items.div_ceil(machine.warp_size).max(1)
+}
+
 /// Work-groups whose loops find in the L1s what they come back to (K7): with more, each would evict the others' lines.
 /// At least one, and enough for every scheduler to have a warp. A part of each L1 is left for everything else.
-fn groups_in_l1(working_sets: &[WorkingSet], machine: &Machine, local: [u32; 3]) -> u32 {
+fn groups_in_l1(working_sets: &[WorkingSet], machine: &Machine, local: [u32; 3], values: &dyn Fn(LaunchValue) -> u32) -> u32 {
     let m = &machine.memory;
+    let strides = |s: &WorkingSet| [0, 1, 2].map(|d: usize| (s.strides[d].evaluate(values) as i32).unsigned_abs());
     let fit = |uniform: bool, bytes: u32| {
         let sets = working_sets.iter().filter(|s| s.uniform == uniform);
-        let lines: u64 = sets.map(|s| s.lines(local, m.line_bytes)).sum();
+        let lines: u64 = sets.map(|s| WorkingSet::lines(strides(s), local, m.line_bytes)).sum();
         let room = u64::from(bytes / m.line_bytes.max(1)) * ROOM.0 / ROOM.1;
         room.checked_div(lines).unwrap_or(u64::MAX)
     };
-    let warps = local.iter().product::<u32>().div_ceil(machine.warp_size).max(1);
+    let warps = warps(local, machine);
     let groups = fit(false, m.data.bytes).min(fit(true, m.uniform.bytes)).min(u64::from(u32::MAX)) as u32;
     groups.max(machine.sm.schedulers.div_ceil(warps)).max(1)
 }
@@ -136,6 +157,7 @@ const ACCESSES: u64 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_isa::surface::LaunchExpression;
 
     /// SMs of 20 warps, 6 work-groups, 128 registers of a warp and 1000 bytes of work-group memory.
     fn machine() -> Machine {
@@ -157,6 +179,16 @@ mod tests {
         let header = KernelHeader { main_registers, fixed_registers, shared_demand, ..header() };
         let Residency { groups, limit, most, renames } = residency(&header, &machine(), local, local_bytes);
         (groups, limit, most, renames)
+    }
+
+    #[test]
+    fn no_sm_holds_a_work_group_beyond_all_measure() {
+        // Their product is 0 in 32 bits.
+        for local in [[1 << 20, 1 << 12, 1], [1 << 16, 1 << 8, 1 << 8], [u32::MAX; 3]] {
+            let (groups, limit, ..) = of([8, 8, 0], local, 0);
+            assert_eq!((groups, limit), (0, "warps"), "{local:?}");
+            assert_eq!(of([8, 4, u32::MAX], local, 0).0, 0);
+        }
     }
 
     #[test]
@@ -256,8 +288,9 @@ mod tests {
         let (m, schedulers) = (&machine.memory, machine.sm.schedulers);
         assert_eq!((m.data.bytes, m.uniform.bytes, m.line_bytes, schedulers), (65536, 32768, 128, 4));
         let groups = |sets: &[(bool, [u32; 3])], local| {
-            let sets = sets.iter().map(|(uniform, strides)| WorkingSet { uniform: *uniform, strides: *strides });
-            groups_in_l1(&sets.collect::<Vec<_>>(), &machine, local)
+            let number = |n: u32| LaunchExpression::default().plus(n);
+            let sets = sets.iter().map(|(uniform, strides)| WorkingSet { uniform: *uniform, strides: strides.map(number) });
+            groups_in_l1(&sets.collect::<Vec<_>>(), &machine, local, &|_| 0)
         };
         // Half of 512 lines, 24 a group; of 256 lines in the uniform L1; what needs more of either decides.
         assert_eq!(groups(&[(false, [4096, 0, 0])], [24, 1, 1]), 10);

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use super::exec::prepare;
 use super::fault::Fault;
 use super::hierarchy::Hierarchy;
-use super::residency::{Residency, held, residency};
+use super::residency::{Residency, held};
 use super::statistics::{HierarchyStatistics, Interruption, Statistics, TimingStatistics};
 use super::trace::Recording;
 use super::turns::Plan;
@@ -67,8 +67,8 @@ fn of_warp_size<const N: usize>(run: Simulation, hierarchy: &mut Hierarchy) -> R
 
 fn simulate<const N: usize, const W: usize>(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
     let Simulation { launch, memory, machine, .. } = run;
-    hierarchy.start();
-    let residency = residency(&launch.program.header, machine, launch.local, launch.local_bytes);
+    hierarchy.start(memory, run.options.host_writes.is_empty());
+    let residency = launch.residency(machine);
     let context = LaunchContext::<N>::new(run, &residency);
     let known = known_before(&context, &residency);
     let (sms, shared) = (machine.sm.count as usize, machine.memory.l15.sms as usize);

@@ -34,6 +34,10 @@ impl Control {
     #[cfg(feature = "jit")]
     pub const RECONVERGE: usize = std::mem::offset_of!(Control, reconverge);
 
+    /// The same of the lanes that have not exited.
+    #[cfg(feature = "jit")]
+    pub const LIVE: usize = std::mem::offset_of!(Control, live);
+
     /// A warp at block 0 with its lanes active.
     pub fn new(mask: u64) -> Self {
         Control { live: mask, mask, pc: 0, reconverge: NOWHERE, stack: Vec::new() }
@@ -43,6 +47,13 @@ impl Control {
     pub fn reset(&mut self, mask: u64) {
         self.stack.clear();
         (self.live, self.mask, self.pc, self.reconverge) = (mask, mask, 0, NOWHERE);
+    }
+
+    /// Starts at a block, which none of the lanes has to wait for.
+    #[cfg(feature = "jit")]
+    pub fn reset_to(&mut self, mask: u64, block: u32) {
+        self.reset(mask);
+        self.pc = block;
     }
 
     /// Whether every lane has exited.

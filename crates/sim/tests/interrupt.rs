@@ -18,13 +18,13 @@ const HEAD: &str = concat!(
     "\n",
 );
 
-/// Runs a kernel until it is interrupted; returns what it says, and its work-groups.
-fn interrupted(body: &str, timing: bool, options: &Options, groups: u32) -> String {
+/// Runs a kernel in work-groups of 64 until it is interrupted; returns what it says.
+fn interrupted(body: &str, timing: bool, options: &Options, groups: [u32; 2]) -> String {
     let machine = Machine::default_machine();
     let image = heddle_object::asm::assemble(&format!("{HEAD}{body}")).unwrap();
     let program = Program::from_image(&image, 0, &machine).unwrap();
     let memory = DeviceMemory::new(1 << 20);
-    let launch = Launch::new(&program, [64 * groups, 1, 1], [64, 1, 1]);
+    let launch = Launch::new(&program, [64 * groups[0], groups[1], 1], [64, 1, 1]);
     let simulation = Simulation::new(&launch, &memory, &machine, options);
     let fault = match timing {
         false => simulation.functional(),
@@ -38,7 +38,8 @@ fn interrupted(body: &str, timing: bool, options: &Options, groups: u32) -> Stri
 #[test]
 fn launches_end_when_the_host_wants_it() {
     // One work-group for ever, and more work-groups than anybody waits for.
-    let kernels = [("  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bras s0, L0\n  exit\n", 1), ("  exit\n", 1 << 25)];
+    let kernels =
+        [("  mov.b32 s0, 1\nL0:\n  add.b32 s0, s0, 1\n  bras s0, L0\n  exit\n", [1, 1]), ("  exit\n", [1 << 25, 1 << 20])];
     for (body, groups) in kernels {
         for (timing, jit, in_turns) in
             [(false, Jit::Always, false), (false, Jit::Never, false), (true, Jit::Auto, false), (true, Jit::Auto, true)]

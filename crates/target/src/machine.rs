@@ -126,10 +126,10 @@ tables! {
         /// Registers that a bank writes in a cycle.
         write_ports: u32 = MainFile::UNLIMITED.write_ports => integers(1, 16).of("a bank").simulator_only();
         /// Cycles by which an instruction is later that reads main registers.
-        latency: u32 = MainFile::UNLIMITED.latency => integers(0, 1000).of("cycles").simulator_only();
+        latency: u32 = MainFile::UNLIMITED.latency => integers(0, 1000).of("cycles");
         /// Operand collectors, where instructions wait for their operands and units while the cluster issues others. 0: the
         /// cluster issues nothing while an instruction's operands are read.
-        collectors: u32 = MainFile::UNLIMITED.collectors => integers(0, 64).of("a cluster").simulator_only();
+        collectors: u32 = MainFile::UNLIMITED.collectors => integers(0, 64).of("a cluster");
         /// Whether register r of warp w is in bank (r + w) mod banks, else in r mod banks.
         swizzle: bool = MainFile::UNLIMITED.swizzle => any("both make a machine").simulator_only();
     }

@@ -2,8 +2,10 @@
 
 use std::ffi::{CStr, CString};
 
+use inkwell::llvm_sys::core::LLVMDisposeMessage;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
-use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
+use inkwell::llvm_sys::target::{LLVMInitializeNVPTXTarget, LLVMInitializeNVPTXTargetInfo, LLVMInitializeNVPTXTargetMC};
+use inkwell::llvm_sys::target_machine::*;
 use inkwell::llvm_sys::transforms::pass_builder::LLVMRunPasses;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -27,7 +29,7 @@ pub fn run(module: &Module, pipeline: &str) -> Result<(), PassError> {
 ///
 /// # Errors
 /// LLVM's message.
-pub(crate) unsafe fn run_for(module: &Module, pipeline: &str, machine: LLVMTargetMachineRef) -> Result<(), PassError> {
+unsafe fn run_for(module: &Module, pipeline: &str, machine: LLVMTargetMachineRef) -> Result<(), PassError> {
     let options = PassBuilderOptions::create();
     options.set_loop_vectorization(false);
     options.set_loop_slp_vectorization(false);
@@ -44,5 +46,43 @@ pub(crate) unsafe fn run_for(module: &Module, pipeline: &str, machine: LLVMTarge
         let result = CStr::from_ptr(message).to_string_lossy().into_owned();
         LLVMDisposeErrorMessage(message);
         Err(PassError::Llvm(result))
+    }
+}
+
+/// Runs LLVM's address-space inference as for the NVPTX target, whose address spaces these are.
+///
+/// # Errors
+/// LLVM's message.
+pub fn infer_address_spaces(module: &Module) -> Result<(), PassError> {
+    let fail = |what: &str| PassError::Llvm(format!("{what}: LLVM has no NVPTX target, which generic pointers need"));
+    // SAFETY: initialisation may be repeated; message and target machine are disposed of after
+    // their only use.
+    unsafe {
+        LLVMInitializeNVPTXTargetInfo();
+        LLVMInitializeNVPTXTarget();
+        LLVMInitializeNVPTXTargetMC();
+        let triple = c"nvptx64--";
+        let mut target = std::ptr::null_mut();
+        let mut message = std::ptr::null_mut();
+        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            LLVMDisposeMessage(message);
+            return Err(fail(&text));
+        }
+        let machine = LLVMCreateTargetMachine(
+            target,
+            triple.as_ptr(),
+            c"".as_ptr(),
+            c"".as_ptr(),
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            LLVMRelocMode::LLVMRelocDefault,
+            LLVMCodeModel::LLVMCodeModelDefault,
+        );
+        if machine.is_null() {
+            return Err(fail("creating the target machine"));
+        }
+        let result = run_for(module, "function(infer-address-spaces)", machine);
+        LLVMDisposeTargetMachine(machine);
+        result
     }
 }

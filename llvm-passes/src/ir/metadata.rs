@@ -37,7 +37,7 @@ pub fn of_function(function: Value, kind: &str) -> Option<Vec<Value>> {
 }
 
 /// Operands of a node; `None` for absent ones.
-fn operands(node: LLVMValueRef) -> Vec<Option<Value>> {
+pub(super) fn operands(node: LLVMValueRef) -> Vec<Option<Value>> {
     // SAFETY: a node of a live module; LLVM writes as many operands as it has counted.
     unsafe {
         let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];

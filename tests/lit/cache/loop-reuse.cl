@@ -10,7 +10,7 @@
 // HINT-COUNT-1: %a: load ca, {{.*}}, kept in the loop, work-items 4096 0 0 bytes apart
 // HINT-LABEL: cache hints of update:
 // MIR-LABEL: kernel @rows
-// MIR: working-set data 4096 0 0
+// MIR: working-set data "4*c[0x20]" "0" "0"
 // MIR-NOT: {{^  }}working-set
 __kernel void rows(__global const float *restrict a, __global const float *restrict x, __global float *restrict y, int n) {
   int i = get_global_id(0);
@@ -22,7 +22,7 @@ __kernel void rows(__global const float *restrict a, __global const float *restr
 
 // Rows of a line, which the loop reads and writes.
 // MIR-LABEL: kernel @update
-// MIR: working-set data 128 0 0
+// MIR: working-set data "128" "0" "0"
 __kernel void update(__global float *a) {
   int i = get_global_id(0);
 #pragma unroll 1

@@ -18,10 +18,10 @@ __kernel void vertical(__global const float *a, __global float *b, int pitch) {
   b[y * pitch + x] = a[(y - 1) * pitch + x] + a[(y + 1) * pitch + x];
 }
 
-// A window that a loop moves over the neighbours.
+// A window that a loop moves over the neighbours: a warp keeps a line or two.
 // CHECK-LABEL: cache hints of window:
 // CHECK: %a: load ca, reused by neighbouring work-items
-// CHECK-NEXT: %f: load ldu, same address in all lanes, read-only
+// CHECK-NEXT: %f: load ca, same address in all lanes, read-only, and the data L1 has room
 __kernel void window(__global const float *restrict a, __global const float *restrict f, __global float *b, int n) {
   int i = get_global_id(0);
   float s = 0;
@@ -29,6 +29,33 @@ __kernel void window(__global const float *restrict a, __global const float *res
   for (int k = 0; k < n; k++)
     s += a[i + k] * f[k];
   b[i] = s;
+}
+
+// Rows of one factor come and go, and other work-items come back to them: they leave no room for the other's.
+// CHECK-LABEL: cache hints of product:
+// CHECK: %a: load ldu, same address in all lanes, read-only
+// CHECK-NEXT: %b: load ca, reused by neighbouring work-items
+__kernel void product(__global const float *restrict a, __global const float *restrict b, __global float *c, int n) {
+  int x = get_global_id(0), y = get_group_id(1);
+  float s = 0;
+#pragma unroll 1
+  for (int k = 0; k < n; k++)
+    s += a[y * n + k] * b[k * n + x];
+  c[y * n + x] = s;
+}
+
+// Of four words of a line the first misses every time; the longer way past the uniform L1 does not pay.
+// CHECK-LABEL: cache hints of quads:
+// CHECK-COUNT-4: %a: load ca, same address in all lanes, new lines in every iteration
+__kernel void quads(__global const float *restrict a, __global const float *restrict b, __global float *c, int n) {
+  int x = get_global_id(0), y = get_group_id(1);
+  float s = 0;
+#pragma unroll 1
+  for (int k = 0; k < n; k++) {
+    float f = b[k * n + x];
+    s += a[k * n] * f + a[k * n + 1] * f + a[k * n + 2] + a[k * n + 3] * f;
+  }
+  c[y * n + x] = s;
 }
 
 // Each lane walks a row of its own: the line serves the next iterations.

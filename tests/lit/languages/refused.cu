@@ -24,8 +24,8 @@ __global__ void k(int *a, cudaTextureObject_t t)
     cooperative_groups::this_grid();
 #endif
 #ifdef CLOCK
-    // CLOCK: refused.cu:[[@LINE+1]]:{{.*}}error: 'clock64' is unavailable: reads of the cycle counter are not supported by Heddle
-    a[0] = (int)clock64();
+    // CLOCK: refused.cu:[[@LINE+1]]:{{.*}}error: 'wall_clock64' is unavailable: clocks of a constant rate are not supported by Heddle
+    a[0] = (int)wall_clock64();
 #endif
 #ifdef NEST
     // NEST: refused.cu:[[@LINE+1]]:{{.*}}error:

@@ -1,5 +1,6 @@
 ; S2, S3: where divergence starts, and where it does not.
 ; RUN: %heddle opt --passes='print<uniformity>' --disable-output %s | FileCheck %s
+; RUN: %heddle opt --passes='print<uniformity><rows-fill-warps=1>' --disable-output %s | FileCheck %s --check-prefix=ROWS
 
 declare i64 @_Z12get_local_idj(i32)
 declare i64 @_Z12get_group_idj(i32)
@@ -53,3 +54,28 @@ define spir_kernel void @narrow() !reqd_work_group_size !1 {
 declare i64 @_Z13get_global_idj(i32)
 !0 = !{i32 64, i32 4, i32 1}
 !1 = !{i32 16, i32 4, i32 1}
+
+; S3: where launches promise that every warp lies in one row of its work-group, the other dimensions' ids are uniform, as is the
+; number of a warp in its row.
+; CHECK-LABEL: uniformity of 'rows':
+; CHECK: varying (work-item id): %x
+; CHECK: varying (work-item id): %y
+; CHECK: varying (work-item id): %z
+; CHECK: varying (operand %x): %warp = lshr
+; CHECK: varying (work-item id): %any
+; ROWS-LABEL: uniformity of 'rows':
+; ROWS: varying (work-item id): %x
+; ROWS: uniform: %y
+; ROWS: uniform: %z
+; ROWS: uniform: %warp = lshr
+; ROWS: varying (operand %x): %half = lshr
+; ROWS: varying (work-item id): %any
+define spir_kernel void @rows(i32 %d) {
+  %x = call i64 @_Z12get_local_idj(i32 0)
+  %y = call i64 @_Z12get_local_idj(i32 1)
+  %z = call i64 @_Z13get_global_idj(i32 2)
+  %warp = lshr i64 %x, 5
+  %half = lshr i64 %x, 4
+  %any = call i64 @_Z12get_local_idj(i32 %d)
+  ret void
+}

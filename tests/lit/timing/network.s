@@ -19,6 +19,11 @@
 ; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.network.interval=10 --set memory.network.queue=0 --json - | FileCheck %s --check-prefix=NONE
 ; NONE: "cycles": 12454,
 
+; With collectors the load issues behind the store and waits there for the unit: its request leaves when the unit takes it,
+; so that it waits for the port once, as above.
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.network.interval=10 --set main-file.collectors=2 --json - | FileCheck %s --check-prefix=INTERVAL
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.network.interval=10 --set memory.network.queue=0 --set main-file.collectors=2 --json - | FileCheck %s --check-prefix=NONE
+
 .object {"version":1,"machine":"timing-tests","clusters":3,"kernels":[],"data_relocations":[],"data_align":1}
 .kernel {"name":"k","text_offset":0,"text_size":0,"args":[{"name":"a","type_name":"uint*","kind":"global","offset":8,"size":8,"align":4}],"local_bytes":0,"private_bytes":0,"main_registers":16,"fixed_registers":16,"shared_demand":0,"local_registers":[4,4,4],"scalar_registers":8,"predicate_registers":4,"required_work_group":null,"warp_size":32}
   div.u32 m0, lane, 64

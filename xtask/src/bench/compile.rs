@@ -78,7 +78,7 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
                     let llc_time = (t - base).max(1e-4);
                     entry.insert("llc_ms".into(), llc_time * 1e3);
                     backend_ratios.push(backend / llc_time);
-                    let here = instructions(&kernel.text(&setup.heddle, &["--emit", "asm"])?);
+                    let here = instructions(&kernel.text(&setup.heddle, &["--emit", "asm", "--no-versions"])?);
                     let there = instructions(&llc.text(&file)?);
                     entry.insert("instructions".into(), here);
                     entry.insert("llc_instructions".into(), there);

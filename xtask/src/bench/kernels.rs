@@ -22,7 +22,7 @@ pub struct Kernel {
     /// Where it is.
     pub folder: PathBuf,
     /// The compiler's options that its case names.
-    options: Vec<String>,
+    pub options: Vec<String>,
 }
 
 impl Kernel {

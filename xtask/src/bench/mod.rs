@@ -20,6 +20,7 @@ mod report;
 mod sampling;
 mod scalar;
 mod sim;
+mod spirv;
 mod techniques;
 
 use std::path::{Path, PathBuf};
@@ -55,6 +56,7 @@ pub const BENCHES: &[Bench] = &[
     Bench { name: "cache", measures: "cache policies of the analysis against fixed ones", run: cache::run },
     Bench { name: "techniques", measures: "each technique off in turn: who gains, who loses, and why", run: techniques::run },
     Bench { name: "energy", measures: "which gains survive uncertain constants of energy", run: energy::run },
+    Bench { name: "spirv", measures: "how many test kernels do the same as SPIR-V", run: spirv::run },
     Bench { name: "opencl", measures: "what the OpenCL driver adds to a launch and a copy, beside PoCL", run: opencl::run },
 ];
 

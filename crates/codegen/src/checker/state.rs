@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use super::Pending;
 use heddle_isa::{PhysReg, Space};
+use heddle_object::variables::Word;
 
 /// Dense number of a word of a virtual register.
 pub type Symbol = u32;
@@ -59,6 +60,18 @@ impl Locations {
     /// Whether a location is a local register.
     pub fn is_local(&self, location: u32) -> bool {
         (LOCAL..SLOT).contains(&location)
+    }
+
+    /// What an object calls a location; `None` for constants.
+    pub fn word(&self, location: u32) -> Option<Word> {
+        Some(match location {
+            0..SCALAR => Word::Main(location as u8),
+            SCALAR..PREDICATE => Word::Scalar((location - SCALAR) as u8),
+            PREDICATE..LOCAL => Word::Predicate((location - PREDICATE) as u8),
+            LOCAL..SLOT => Word::Local(((location - LOCAL) / 256) as u8, ((location - LOCAL) % 256) as u8),
+            CONSTANT.. => return None,
+            _ => Word::Slot((location - SLOT) * 4),
+        })
     }
 
     /// A location's name.

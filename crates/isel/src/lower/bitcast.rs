@@ -2,9 +2,8 @@
 
 use crate::Selector;
 use crate::emit::Emitter;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Parts};
 use crate::lower::pieces;
-use crate::values::Parts;
 use heddle_isa::{Operand, Type};
 use heddle_llvm_passes::ir::Value;
 

@@ -29,6 +29,7 @@ pub(crate) fn cache_call(s: &mut Selector, i: Value, name: &str) -> bool {
         (["load", policy, bits], 1) => {
             let (Some(caching), Ok(bits)) = (caching(policy), bits.parse::<u32>()) else { return false };
             let Some(address) = global_address(s, i) else { return true };
+            s.uniform_loads.by_program |= caching.uniform;
             let parts = memory::load_value(&mut s.out, &address, &s.cx.leaves(i), bits / 8, caching, Bank::Vector);
             s.values.set(i, parts);
         }

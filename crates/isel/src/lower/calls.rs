@@ -2,7 +2,7 @@
 
 use crate::lower::{cache_control, images, intrinsics, queries};
 use crate::{Selector, constants};
-use heddle_isa::{Inst, Op, Operand, Type};
+use heddle_isa::{Inst, Op, Operand, Special, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::RegClass;
 
@@ -53,6 +53,12 @@ pub(crate) fn call(s: &mut Selector, i: Value) {
             let in_lanes = !s.cx.is_scalar(i);
             let result = if in_lanes { s.out.emit(Op::Mov, Type::B64, RegClass::vector(2), [lanes]) } else { lanes };
             return s.values.set1(i, result);
+        }
+        Some(Builtin::Clock) => {
+            // Here and not where the value is used.
+            let class = if s.cx.is_scalar(i) { RegClass::scalar(1) } else { RegClass::vector(1) };
+            let now = s.out.emit(Op::Mov, Type::B32, class, [Operand::Special(Special::ClockLow)]);
+            return s.values.set1(i, now);
         }
         Some(Builtin::PrintfRoom) => {
             // Behind the address.

@@ -1,10 +1,10 @@
 //! Casts between integers, floats and pointers.
 
 use crate::emit::Emitter;
-use crate::leaf::{Leaf, is_wide};
+use crate::leaf::{Leaf, Parts, is_wide};
 use crate::lower::bitcast;
 use crate::lower::floats::plain;
-use crate::values::{Extension, Parts};
+use crate::values::Extension;
 use crate::{Selector, pointers};
 use heddle_isa::{Cond, Operand, Rounding, Type};
 use heddle_llvm_passes::ir::{Value, address_space};

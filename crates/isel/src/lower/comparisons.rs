@@ -1,9 +1,9 @@
 //! Comparisons and selects.
 
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Parts};
 use crate::lower::floats;
 use crate::lower::floats::plain;
-use crate::values::{Extension, Parts};
+use crate::values::Extension;
 use crate::{Selector, pointers};
 use heddle_isa::{Cond, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;

@@ -6,10 +6,9 @@ use heddle_mir::RegClass;
 use smallvec::smallvec;
 
 use crate::emit::Emitter;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Parts};
 use crate::lower::floats::{self, plain};
-use crate::lower::intrinsics::each;
-use crate::values::Parts;
+use crate::lower::leafwise::each_leaf;
 use crate::{Selector, constants};
 
 /// Selects an intrinsic by its name without types; false if it is of another family.
@@ -24,9 +23,9 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
         "ceil" => round(s, i, Rounding::Rp),
         "trunc" => round(s, i, Rounding::Rz),
         "rint" | "nearbyint" | "roundeven" => round(s, i, Rounding::Rn),
-        "round" => each(s, i, 1, |s, leaf, a| round_half_away(&mut s.out, leaf, a[0])),
-        "fabs" => each(s, i, 1, |s, leaf, a| clear_sign(&mut s.out, leaf, a[0])),
-        "ldexp" => each(s, i, 2, |s, leaf, a| s.out.emit_float(Op::Ldexp, leaf.float_type(), &[plain(a[0]), plain(a[1])])),
+        "round" => each_leaf(s, i, 1, |s, leaf, a| round_half_away(&mut s.out, leaf, a[0])),
+        "fabs" => each_leaf(s, i, 1, |s, leaf, a| clear_sign(&mut s.out, leaf, a[0])),
+        "ldexp" => each_leaf(s, i, 2, |s, leaf, a| s.out.emit_float(Op::Ldexp, leaf.float_type(), &[plain(a[0]), plain(a[1])])),
         "frexp" => frexp(s, i),
         "sin" | "cos" | "exp2" | "log2" | "exp" | "log" | "log10" => approximate(s, i, base),
         "minimum" => extreme(s, i, Op::Min),
@@ -48,7 +47,7 @@ fn frexp(s: &mut Selector, i: Value) {
 
 /// A minimum or maximum where NaN operands give NaN, unlike minNum.
 fn extreme(s: &mut Selector, i: Value, op: Op) {
-    each(s, i, 2, |s, leaf, a| {
+    each_leaf(s, i, 2, |s, leaf, a| {
         let ty = leaf.float_type();
         let (x, y) = (plain(a[0]), plain(a[1]));
         let chosen = s.out.emit_float(op, ty, &[x, y]);
@@ -66,7 +65,7 @@ fn operation(s: &mut Selector, i: Value, arity: u32, op: Op) {
         let result = s.out.emit_float(op, leaf.float_type(), &sources);
         s.values.set1(i, result);
     } else {
-        each(s, i, arity, |s, leaf, a| {
+        each_leaf(s, i, arity, |s, leaf, a| {
             let sources: Vec<_> = a.iter().map(|o| plain(*o)).collect();
             s.out.emit_float(op, leaf.float_type(), &sources)
         });
@@ -74,7 +73,7 @@ fn operation(s: &mut Selector, i: Value, arity: u32, op: Op) {
 }
 
 fn round(s: &mut Selector, i: Value, rounding: Rounding) {
-    each(s, i, 1, |s, leaf, a| round_to(&mut s.out, leaf, a[0], rounding));
+    each_leaf(s, i, 1, |s, leaf, a| round_to(&mut s.out, leaf, a[0], rounding));
 }
 
 /// `|x|` by its sign bit.
@@ -133,7 +132,7 @@ fn approximate(s: &mut Selector, i: Value, base: &str) {
         let message = format!("`llvm.{base}` in double precision: the machine has the approximation in single precision only");
         return s.report.error(Some(i), message);
     }
-    each(s, i, 1, |s, leaf, a| {
+    each_leaf(s, i, 1, |s, leaf, a| {
         let half = leaf.bits == 16;
         let x = if half { s.out.convert(a[0], Type::F16, Type::F32, Rounding::Rn) } else { a[0] };
         let y = approximate_single(&mut s.out, base, x);

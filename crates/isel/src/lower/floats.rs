@@ -2,8 +2,7 @@
 
 use crate::Selector;
 use crate::emit::Emitter;
-use crate::leaf::Leaf;
-use crate::values::Parts;
+use crate::leaf::{Leaf, Parts};
 use heddle_isa::{Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::RegClass;

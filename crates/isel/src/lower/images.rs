@@ -3,7 +3,7 @@
 //! An image is named directly by the kernel's argument: OpenCL C lets no image be chosen at run time. A
 //! sampler is an argument or a constant.
 
-use crate::values::Parts;
+use crate::leaf::Parts;
 use crate::{Selector, constants};
 use heddle_isa::surface::{Surface, SurfaceIds, SurfaceKind};
 use heddle_isa::{Inst, Op, Operand, Type};

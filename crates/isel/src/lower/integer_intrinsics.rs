@@ -7,7 +7,7 @@ use crate::emit::Emitter;
 use crate::leaf::Leaf;
 use crate::lower::casts;
 use crate::lower::floats::plain;
-use crate::lower::intrinsics::each;
+use crate::lower::leafwise::each_leaf;
 use heddle_isa::{Cond, Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::RegClass;
@@ -17,31 +17,31 @@ use smallvec::smallvec;
 pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
     let signed = base.starts_with('s');
     match base {
-        "abs" => each(s, i, 1, |s, leaf, a| {
+        "abs" => each_leaf(s, i, 1, |s, leaf, a| {
             let (op, ty) = widened(&mut s.out, leaf, a[0], true);
             s.out.emit_joint(Op::Abs, ty, leaf.words(), &[op])
         }),
-        "smin" | "umin" => each(s, i, 2, |s, leaf, a| extreme(&mut s.out, Op::Min, signed, leaf, [a[0], a[1]])),
-        "smax" | "umax" => each(s, i, 2, |s, leaf, a| extreme(&mut s.out, Op::Max, signed, leaf, [a[0], a[1]])),
-        "sadd.sat" | "uadd.sat" => each(s, i, 2, |s, leaf, a| saturating(&mut s.out, Op::Add, signed, leaf, [a[0], a[1]])),
-        "ssub.sat" | "usub.sat" => each(s, i, 2, |s, leaf, a| saturating(&mut s.out, Op::Sub, signed, leaf, [a[0], a[1]])),
+        "smin" | "umin" => each_leaf(s, i, 2, |s, leaf, a| extreme(&mut s.out, Op::Min, signed, leaf, [a[0], a[1]])),
+        "smax" | "umax" => each_leaf(s, i, 2, |s, leaf, a| extreme(&mut s.out, Op::Max, signed, leaf, [a[0], a[1]])),
+        "sadd.sat" | "uadd.sat" => each_leaf(s, i, 2, |s, leaf, a| saturating(&mut s.out, Op::Add, signed, leaf, [a[0], a[1]])),
+        "ssub.sat" | "usub.sat" => each_leaf(s, i, 2, |s, leaf, a| saturating(&mut s.out, Op::Sub, signed, leaf, [a[0], a[1]])),
         "sadd.with.overflow" | "uadd.with.overflow" => with_overflow(s, i, Op::Add, signed),
         "ssub.with.overflow" | "usub.with.overflow" => with_overflow(s, i, Op::Sub, signed),
         "smul.with.overflow" | "umul.with.overflow" => with_overflow(s, i, Op::Mul, signed),
-        "ctlz" => each(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], true)),
-        "cttz" => each(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], false)),
-        "ctpop" => each(s, i, 1, |s, leaf, a| {
+        "ctlz" => each_leaf(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], true)),
+        "cttz" => each_leaf(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], false)),
+        "ctpop" => each_leaf(s, i, 1, |s, leaf, a| {
             let (op, _) = widened(&mut s.out, leaf, a[0], false);
             one_word_count(&mut s.out, Op::Popc, leaf, op)
         }),
-        "bswap" => each(s, i, 1, |s, leaf, a| reverse(&mut s.out, Op::Bswap, leaf, a[0])),
-        "bitreverse" => each(s, i, 1, |s, leaf, a| reverse(&mut s.out, Op::Brev, leaf, a[0])),
-        "fshl" => each(s, i, 3, |s, leaf, a| funnel_shift(s, leaf, a, true)),
-        "fshr" => each(s, i, 3, |s, leaf, a| funnel_shift(s, leaf, a, false)),
+        "bswap" => each_leaf(s, i, 1, |s, leaf, a| reverse(&mut s.out, Op::Bswap, leaf, a[0])),
+        "bitreverse" => each_leaf(s, i, 1, |s, leaf, a| reverse(&mut s.out, Op::Brev, leaf, a[0])),
+        "fshl" => each_leaf(s, i, 3, |s, leaf, a| funnel_shift(s, leaf, a, true)),
+        "fshr" => each_leaf(s, i, 3, |s, leaf, a| funnel_shift(s, leaf, a, false)),
         "fptosi.sat" | "fptoui.sat" => {
             let signed = base == "fptosi.sat";
             let from = s.leaf(i.operand(0));
-            each(s, i, 1, |s, leaf, a| casts::float_to_integer_saturating(&mut s.out, a[0], from, leaf, signed));
+            each_leaf(s, i, 1, |s, leaf, a| casts::float_to_integer_saturating(&mut s.out, a[0], from, leaf, signed));
         }
         _ => return base.strip_prefix("vector.reduce.").is_some_and(|which| reduction(s, i, which)),
     }

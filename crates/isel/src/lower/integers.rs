@@ -5,8 +5,8 @@
 //! ([`crate::address`]); what nothing uses of it is removed later.
 
 use crate::emit::Emitter;
-use crate::leaf::Leaf;
-use crate::values::{Extension, Parts};
+use crate::leaf::{Leaf, Parts};
+use crate::values::Extension;
 use crate::{Selector, constants};
 use heddle_isa::{Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;

@@ -4,9 +4,7 @@ use heddle_isa::Operand;
 use heddle_llvm_passes::ir::Value;
 
 use crate::Selector;
-use crate::leaf::Leaf;
 use crate::lower::{copies, float_intrinsics, integer_intrinsics};
-use crate::values::Parts;
 
 /// Selects a call of an intrinsic, by its name without `llvm.`.
 pub(crate) fn intrinsic(s: &mut Selector, i: Value, name: &str) {
@@ -56,21 +54,6 @@ fn gives_operand(s: &mut Selector, i: Value, base: &str) -> bool {
         _ => return false,
     }
     true
-}
-
-/// Applies `f` to each leaf of the result with the operands' parts.
-pub(crate) fn each(s: &mut Selector, i: Value, count: u32, mut f: impl FnMut(&mut Selector, Leaf, &[Operand]) -> Operand) {
-    let all: Vec<Parts> = (0..count).map(|k| s.parts(i.operand(k))).collect();
-    let leaves = s.cx.leaves(i);
-    let parts = leaves
-        .iter()
-        .enumerate()
-        .map(|(k, leaf)| {
-            let args: Vec<Operand> = all.iter().map(|p| if p.len() > 1 { p[k] } else { p[0] }).collect();
-            f(s, *leaf, &args)
-        })
-        .collect();
-    s.values.set(i, parts);
 }
 
 /// Whether a piece of an intrinsic's name is a type: `i32`, `v4f32`, `p1`, `f64`.

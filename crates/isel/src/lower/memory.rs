@@ -5,10 +5,10 @@
 
 use crate::address::Address;
 use crate::emit::Emitter;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Parts};
 use crate::lower::pieces;
 use crate::lower::pieces::Piece;
-use crate::values::{Extension, Parts};
+use crate::values::Extension;
 use crate::{CacheHints, Selector, surface};
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
@@ -46,6 +46,22 @@ impl Caching {
         if self.uniform && space == Some(MemorySpace::Global) {
             inst.op = Op::LoadUniform;
         }
+    }
+}
+
+/// Who chose loads through the uniform L1 in a kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UniformLoads {
+    /// The analysis, to leave the data L1 to others.
+    pub by_analysis: bool,
+    /// The program, by a function of `heddle.h`.
+    pub by_program: bool,
+}
+
+impl UniformLoads {
+    /// Whether launches may do without all of them.
+    pub fn are_optional(self) -> bool {
+        self.by_analysis && !self.by_program
     }
 }
 
@@ -103,7 +119,8 @@ pub(crate) fn cache_control(
 fn working_set(s: &mut Selector, i: Value, caching: Caching) {
     let reuse = s.cx.hints.decision(i).and_then(|d| d.reuse.clone());
     if let Some(reuse) = reuse.filter(|_| s.cx.options.cache_hints == CacheHints::Analysis && !s.cx.is_scalar(i)) {
-        s.working_sets.add(&reuse, caching.uniform);
+        let exact = std::array::from_fn(|d| surface::launch_expression(s, &reuse.exact[d]));
+        s.working_sets.add(&reuse, exact, caching.uniform);
     }
 }
 
@@ -111,6 +128,7 @@ fn working_set(s: &mut Selector, i: Value, caching: Caching) {
 pub(crate) fn load(s: &mut Selector, i: Value) {
     let address = surface::surface_address(s, i).unwrap_or_else(|| s.address(i.operand(0)));
     let caching = caching(s, i, true, address.space);
+    s.uniform_loads.by_analysis |= caching.uniform;
     let leaves = s.cx.leaves(i);
     let bank = s.cx.bank(i);
     let parts = load_value(&mut s.out, &address, &leaves, i.alignment().max(1), caching, bank);

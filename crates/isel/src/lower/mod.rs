@@ -17,6 +17,7 @@ pub(crate) mod images;
 pub(crate) mod integer_intrinsics;
 pub(crate) mod integers;
 pub(crate) mod intrinsics;
+pub(crate) mod leafwise;
 pub(crate) mod memory;
 pub(crate) mod pieces;
 pub(crate) mod queries;

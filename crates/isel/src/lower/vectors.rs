@@ -3,8 +3,7 @@
 use heddle_isa::Operand;
 use heddle_llvm_passes::ir::{Type, Value};
 
-use crate::leaf::{self, Leaf};
-use crate::values::Parts;
+use crate::leaf::{self, Leaf, Parts};
 use crate::{Selector, constants};
 
 /// `extractelement`.

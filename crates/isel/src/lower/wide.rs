@@ -7,10 +7,9 @@
 //! differences and comparisons. Other arithmetic is refused; OpenCL C has no type that asks for it.
 
 use crate::emit::Emitter;
-use crate::leaf::{Leaf, widest_integer};
+use crate::leaf::{Leaf, Parts, widest_integer};
 use crate::lower::casts;
 use crate::lower::floats::plain;
-use crate::values::Parts;
 use crate::{Selector, constants};
 use heddle_isa::{Cond, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;

@@ -9,7 +9,7 @@ use heddle_object::metadata::{ARGUMENTS_START, CONSTANT_BANK_BYTES, IMAGE_WORDS,
 
 use super::buffer::BASE_ALIGN;
 use super::image::{MAX_LAYERS, MAX_SIDE, MAX_SIDE_3D, max_buffer_texels};
-use super::platform::{PLATFORM_EXTENSIONS, VERSION, VERSION_NUMBER};
+use super::version::{VERSION, VERSION_NUMBER, all_extensions, il_minors, named, versioned};
 use crate::core::clock::host_nanoseconds;
 use crate::core::device::Device;
 use crate::core::platform::{self, Platform};
@@ -18,43 +18,8 @@ use crate::error::{Outcome, ensure, fail};
 use crate::info::{Answer, Room, unknown};
 use crate::object::{self, Ref};
 
-/// Extensions of OpenCL C that each device has.
-const ALWAYS: [&str; 5] = [
-    "cl_khr_byte_addressable_store",
-    "cl_khr_global_int32_base_atomics",
-    "cl_khr_global_int32_extended_atomics",
-    "cl_khr_local_int32_base_atomics",
-    "cl_khr_local_int32_extended_atomics",
-];
-
-/// Extensions of the programming interface.
-const INTERFACE: [&str; 3] = ["cl_khr_create_command_queue", "cl_khr_suggested_local_work_size", "cl_arm_printf"];
-
 /// Bytes of arguments that a launch takes.
 pub const PARAMETER_BYTES: u32 = CONSTANT_BANK_BYTES - ARGUMENTS_START - PRINTF_ARGUMENT_BYTES;
-
-/// All extensions. Sub-groups are announced as OpenCL 3.0 does it, by their feature and number: the extension of
-/// their name promises that they progress independently, which warps that wait for each other do not.
-pub fn all_extensions() -> Vec<&'static str> {
-    let promised = |n: &&str| n.starts_with("cl_khr_") && *n != "cl_khr_subgroups";
-    let of_language = FEATURES.iter().map(|f| f.name).filter(promised);
-    PLATFORM_EXTENSIONS.into_iter().chain(ALWAYS).chain(INTERFACE).chain(of_language).collect()
-}
-
-/// Names with the version 1.0.0 each.
-pub fn versioned(names: &[&str]) -> Answer {
-    let one = |name: &&str| named(name, 1 << 22);
-    Answer::all(&names.iter().map(one).collect::<Vec<_>>())
-}
-
-fn named(text: &str, version: cl_version) -> cl_name_version {
-    let mut name = [0; CL_NAME_VERSION_MAX_NAME_SIZE];
-    let room = name.len() - 1;
-    for (to, from) in name.iter_mut().zip(text.bytes().take(room)) {
-        *to = from;
-    }
-    cl_name_version { version, name }
-}
 
 /// The versions of OpenCL C that programs may be in.
 fn language_versions() -> Vec<cl_name_version> {
@@ -152,8 +117,15 @@ fn identity(device: &Ref<Device>, name: cl_device_info) -> Option<Answer> {
         CL_DEVICE_OPENCL_C_FEATURES => Answer::all(&language_features()),
         CL_DEVICE_EXTENSIONS => Answer::text(&all_extensions().join(" ")),
         CL_DEVICE_EXTENSIONS_WITH_VERSION => versioned(&all_extensions()),
-        CL_DEVICE_IL_VERSION | CL_DEVICE_BUILT_IN_KERNELS => Answer::text(""),
-        CL_DEVICE_ILS_WITH_VERSION | CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => Answer::empty(),
+        CL_DEVICE_IL_VERSION => {
+            let names: Vec<String> = il_minors().map(|minor| format!("SPIR-V_1.{minor}")).collect();
+            Answer::text(&names.join(" "))
+        }
+        CL_DEVICE_ILS_WITH_VERSION => {
+            Answer::all(&il_minors().map(|minor| named("SPIR-V", 1 << 22 | minor << 12)).collect::<Vec<_>>())
+        }
+        CL_DEVICE_BUILT_IN_KERNELS => Answer::text(""),
+        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => Answer::empty(),
         // None: the year says so, and the rest is a date, as programs that read it want.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => Answer::text("v0000-01-01-00"),
         CL_DEVICE_PLATFORM => Answer::of(object::handle(platform::platform())),

@@ -41,7 +41,7 @@ pub unsafe extern "C" fn clCreateKernelsInProgram(
             return fail(CL_INVALID_PROGRAM_EXECUTABLE, "the program is not built");
         };
         let all = loaded.image.metadata.kernels.iter().enumerate();
-        let numbers: Vec<usize> = all.filter(|(_, k)| !k.is_initializer()).map(|(number, _)| number).collect();
+        let numbers: Vec<usize> = all.filter(|(_, k)| k.is_launchable()).map(|(number, _)| number).collect();
         let count = numbers.len();
         if !kernels.is_null() {
             ensure(num_kernels as usize >= count, CL_INVALID_VALUE, "num_kernels is below the program's kernels")?;

@@ -21,6 +21,7 @@ pub mod sampler;
 pub mod svm;
 pub mod transfer;
 pub mod unsupported;
+pub mod version;
 
 use opencl_sys::*;
 

@@ -4,19 +4,12 @@ use std::ffi::{CStr, c_char, c_void};
 
 use opencl_sys::*;
 
+use super::version::{VERSION, VERSION_NUMBER, all_extensions, versioned};
 use crate::core::platform::{self, Platform};
 use crate::entry::status;
 use crate::error::{ensure, fail};
 use crate::info::{Answer, Room, unknown};
 use crate::object;
-
-/// What `CL_PLATFORM_VERSION` and `CL_DEVICE_VERSION` say.
-pub const VERSION: &str = concat!("OpenCL 3.0 Heddle ", env!("CARGO_PKG_VERSION"));
-/// `CL_MAKE_VERSION(3, 0, 0)`.
-pub const VERSION_NUMBER: cl_version = 3 << 22;
-
-/// Extensions of the platform.
-pub const PLATFORM_EXTENSIONS: [&str; 2] = ["cl_khr_icd", "cl_khr_extended_versioning"];
 
 pub unsafe extern "C" fn clGetPlatformIDs(
     num_entries: cl_uint,
@@ -53,8 +46,8 @@ pub unsafe extern "C" fn clGetPlatformInfo(
             CL_PLATFORM_NUMERIC_VERSION => Answer::of(VERSION_NUMBER),
             CL_PLATFORM_NAME => Answer::text("Heddle"),
             CL_PLATFORM_VENDOR => Answer::text("Heddle"),
-            CL_PLATFORM_EXTENSIONS => Answer::text(&super::device::all_extensions().join(" ")),
-            CL_PLATFORM_EXTENSIONS_WITH_VERSION => super::device::versioned(&super::device::all_extensions()),
+            CL_PLATFORM_EXTENSIONS => Answer::text(&all_extensions().join(" ")),
+            CL_PLATFORM_EXTENSIONS_WITH_VERSION => versioned(&all_extensions()),
             CL_PLATFORM_ICD_SUFFIX_KHR => Answer::text("HEDDLE"),
             CL_PLATFORM_HOST_TIMER_RESOLUTION => Answer::of::<cl_ulong>(1),
             _ => unknown(param_name)?,
@@ -96,6 +89,7 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *
         b"clGetPlatformInfo" => address!(clGetPlatformInfo),
         b"clGetKernelSubGroupInfoKHR" => address!(super::kernel::clGetKernelSubGroupInfo),
         b"clGetKernelSuggestedLocalWorkSizeKHR" => address!(super::launch::clGetKernelSuggestedLocalWorkSize),
+        b"clCreateProgramWithILKHR" => address!(super::program::clCreateProgramWithIL),
         b"clCreateCommandQueueWithPropertiesKHR" => address!(super::queue::clCreateCommandQueueWithProperties),
         _ => std::ptr::null_mut(),
     }
@@ -133,6 +127,7 @@ mod tests {
             }
         };
         assert!(found(c"clIcdGetPlatformIDsKHR"));
+        assert!(found(c"clCreateProgramWithILKHR"));
         assert!(found(c"clCreateCommandQueueWithPropertiesKHR"));
         assert!(found(c"clGetKernelSuggestedLocalWorkSizeKHR"));
         assert!(!found(c"clCreateNothingKHR"));

@@ -13,7 +13,7 @@ use crate::core::binary;
 use crate::core::callbacks::{UserData, soon};
 use crate::core::context::Context;
 use crate::core::device::Device;
-use crate::core::program::{Content, Failed, Notify, Program, load};
+use crate::core::program::{Content, Failed, Il, Notify, Program, load};
 use crate::entry::{made, slice, status};
 use crate::error::{Outcome, ensure, fail};
 use crate::info::{Answer, Room, unknown};
@@ -115,13 +115,19 @@ pub unsafe extern "C" fn clCreateProgramWithBuiltInKernels(
 
 pub unsafe extern "C" fn clCreateProgramWithIL(
     context: cl_context,
-    _il: *const c_void,
-    _length: usize,
+    il: *const c_void,
+    length: usize,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
     made("clCreateProgramWithIL", errcode_ret, || {
-        object::get::<Context>(context)?;
-        fail(CL_INVALID_OPERATION, "the device takes no intermediate language")
+        let context = object::get::<Context>(context)?;
+        ensure(!il.is_null() && length > 0, CL_INVALID_VALUE, "il is null or empty")?;
+        let missing = "SPIR-V needs Khronos' translator llvm-spirv, which is not installed";
+        ensure(heddle_frontend::translate::translator().is_some(), CL_INVALID_OPERATION, missing)?;
+        match Il::new(slice(il.cast::<u8>(), length)) {
+            Ok(il) => Ok(object::give(Object::new(Program::of_il(context, the_device()?, il)))),
+            Err(why) => fail(CL_INVALID_VALUE, why),
+        }
     })
 }
 
@@ -147,13 +153,24 @@ pub unsafe extern "C" fn clSetProgramReleaseCallback(
 
 pub unsafe extern "C" fn clSetProgramSpecializationConstant(
     program: cl_program,
-    _spec_id: cl_uint,
-    _spec_size: usize,
-    _spec_value: *const c_void,
+    spec_id: cl_uint,
+    spec_size: usize,
+    spec_value: *const c_void,
 ) -> cl_int {
     status("clSetProgramSpecializationConstant", || {
-        object::get::<Program>(program)?;
-        fail(CL_INVALID_OPERATION, "the device takes no intermediate language")
+        let program = object::get::<Program>(program)?;
+        let Some(il) = &program.il else { return fail(CL_INVALID_PROGRAM, "the program is not of intermediate language") };
+        ensure(!spec_value.is_null(), CL_INVALID_VALUE, "spec_value is null")?;
+        match il.size_of(spec_id) {
+            None => fail(CL_INVALID_SPEC_ID, format!("the program has no specialisation constant {spec_id}")),
+            Some(size) if size != spec_size => {
+                fail(CL_INVALID_VALUE, format!("specialisation constant {spec_id} has {size} bytes, not {spec_size}"))
+            }
+            Some(size) => {
+                il.set(spec_id, slice(spec_value.cast::<u8>(), size));
+                Ok(())
+            }
+        }
     })
 }
 
@@ -196,7 +213,7 @@ pub unsafe extern "C" fn clBuildProgram(
     status("clBuildProgram", || {
         let program = object::get::<Program>(program)?;
         check_build(&program, (num_devices, device_list), pfn_notify, user_data)?;
-        if program.source.is_none() && !matches!(program.state().content, Content::Executable(_)) {
+        if program.source.is_none() && program.il.is_none() && !matches!(program.state().content, Content::Executable(_)) {
             return fail(CL_INVALID_BINARY, "the program was made of no executable binary");
         }
         let built = program.build(&text(options));
@@ -226,7 +243,10 @@ pub unsafe extern "C" fn clCompileProgram(
         let together = none == input_headers.is_null() && none == header_include_names.is_null();
         ensure(together, CL_INVALID_VALUE, "the number, the programs and the names of headers do not go together")?;
         check_build(&program, (num_devices, device_list), pfn_notify, user_data)?;
-        ensure(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source")?;
+        let there = program.source.is_some() || program.il.is_some();
+        ensure(there, CL_INVALID_OPERATION, "the program has neither source nor intermediate language")?;
+        let plain = program.il.is_none() || num_input_headers == 0;
+        ensure(plain, CL_INVALID_OPERATION, "intermediate language has no headers")?;
         let count = num_input_headers as usize;
         let mut headers = Vec::new();
         let names = slice(header_include_names.cast_const(), count);
@@ -313,7 +333,7 @@ pub unsafe extern "C" fn clGetProgramInfo(
             CL_PROGRAM_NUM_DEVICES => Answer::of::<cl_uint>(1),
             CL_PROGRAM_DEVICES => Answer::of(object::handle(the_device()?)),
             CL_PROGRAM_SOURCE => Answer::text(&String::from_utf8_lossy(program.source.as_deref().unwrap_or_default())),
-            CL_PROGRAM_IL => Answer::empty(),
+            CL_PROGRAM_IL => Answer::all(program.il.as_ref().map_or(&[][..], |il| &il.bytes)),
             CL_PROGRAM_BINARY_SIZES => Answer::of(binary(&state.content).len()),
             CL_PROGRAM_BINARIES => return put_binaries(&binary(&state.content), param_value_size, param_value, room),
             CL_PROGRAM_NUM_KERNELS => Answer::of(executable()?.image.metadata.launchable().count()),

@@ -10,8 +10,10 @@ use heddle_object::metadata::{ArgumentKind, KernelHeader};
 use heddle_runtime::alike::launch_hash;
 use heddle_runtime::case::{Argument, Launch};
 use heddle_runtime::printf::Printed;
-use heddle_runtime::run::{DeviceState, Launched, Observer, Refusal, RefusalKind, Request, RunError, Simulator, suggested_local};
-use heddle_sim::{Fault, Statistics};
+use heddle_runtime::run::{
+    DeviceState, Launched, Mode, Observer, Refusal, RefusalKind, Request, RunError, Simulator, suggested_local,
+};
+use heddle_sim::Fault;
 
 use super::context::Context;
 use super::device::Device;
@@ -159,6 +161,10 @@ impl Enqueued {
         let mut printer = Printer { context: &self.context, printed: Printed::default() };
         let started = device.clock.now();
         let mut state = device.state();
+        if let Err(message) = device.session.at_checkpoint(&plan, &mut state) {
+            self.context.notify(&message);
+            return Err(CL_OUT_OF_RESOURCES);
+        }
         let pending = plan.record.then(|| self.record_begin(&plan, &mut state)).flatten();
         let mut result = self.simulate(&mut state, &plan, &mut printer);
         if let Ok(launched) = &mut result {
@@ -177,8 +183,8 @@ impl Enqueued {
         };
         match &result {
             Ok(launched) => {
-                let takes = launched.statistics.cycles().map(|c| device.clock.cycles(c));
-                self.ended(&plan, started, takes, launched.time, Ok(&launched.statistics), printed);
+                let takes = launched.statistics.cycles().or(plan.replayed).map(|c| device.clock.cycles(c));
+                self.ended(&plan, started, takes, launched.time, Ok(launched), printed);
                 Ok(Done { takes, bytes: 0 })
             }
             Err(RunError::Fault(fault)) => {
@@ -220,13 +226,14 @@ impl Enqueued {
         started: u64,
         takes: Option<u64>,
         host: Duration,
-        outcome: Result<&Statistics, &Fault>,
+        outcome: Result<&Launched, &Fault>,
         printed: &Printed,
     ) {
         let ended = takes.map_or_else(|| self.device.clock.now(), |t| started + t);
         let times = CommandTimes { queued: self.queued, submitted: started, started, ended };
         let result = LaunchResult {
             image: &self.loaded.image,
+            version: outcome.map_or(self.kernel, |l| l.version),
             source: Some(&self.loaded.source),
             global: &self.spec.global,
             local: self.local(),
@@ -234,7 +241,7 @@ impl Enqueued {
             queue: self.queue,
             times,
             host,
-            outcome,
+            outcome: outcome.map(|l| &l.statistics),
             printed,
         };
         self.device.session.end_launch(plan, &result);
@@ -263,6 +270,9 @@ impl Enqueued {
             .zip(self.header().visible_args())
             .map(|(s, parameter)| recorded(s, parameter.kind, state, self.device))
             .collect();
+        // Without timing, and not kept warm, nobody knows.
+        let known = !plan.cold && (plan.mode == Mode::Timing || plan.options.warm);
+        let cached = if known { state.cached() } else { Vec::new() };
         let description = record::Description {
             header: self.header(),
             source: &self.loaded.source,
@@ -270,6 +280,7 @@ impl Enqueued {
             local: self.local(),
             offset: self.offset(),
             arguments: &arguments,
+            cached: &cached,
         };
         let no_case = if !self.indirect.is_empty() {
             Some("it follows pointers in shared virtual memory")

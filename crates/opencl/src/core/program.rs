@@ -1,5 +1,7 @@
 //! Programs: sources, compiled parts and executables.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -7,6 +9,7 @@ use opencl_sys::*;
 
 use heddle::build::{BuildFailure, BuildOptions, Executable, LinkOptions, Linked, Source, Unit};
 use heddle::session::SourceText;
+use heddle_frontend::spirv::{Binary, SpecConstant, SpecValue};
 use heddle_object::Image;
 use heddle_object::metadata::KernelHeader;
 use heddle_runtime::alike::code_hash;
@@ -26,11 +29,48 @@ pub struct Program {
     pub device: &'static Device,
     /// The source, if it was made of one.
     pub source: Option<Vec<u8>>,
+    /// The intermediate language, if it was made of that.
+    pub il: Option<Il>,
     /// What messages and debug information call it.
     name: String,
     /// Kernel objects that exist.
     pub kernels: AtomicUsize,
     state: Mutex<State>,
+}
+
+/// Intermediate language: SPIR-V.
+pub struct Il {
+    /// As the program gave it.
+    pub bytes: Vec<u8>,
+    /// Its specialisation constants.
+    constants: Vec<SpecConstant>,
+    /// Values that the program has set for them.
+    values: Mutex<BTreeMap<u32, Vec<u8>>>,
+}
+
+impl Il {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong with it.
+    pub fn new(bytes: &[u8]) -> Result<Il, String> {
+        let constants = Binary::read(bytes)?.constants().to_vec();
+        Ok(Il { bytes: bytes.to_vec(), constants, values: Mutex::default() })
+    }
+
+    /// Bytes of the value of a specialisation constant, if there is one of this number.
+    pub fn size_of(&self, id: u32) -> Option<usize> {
+        self.constants.iter().find(|c| c.id == id).map(SpecConstant::size)
+    }
+
+    /// Sets a specialisation constant for builds from now on.
+    pub fn set(&self, id: u32, value: &[u8]) {
+        lock(&self.values).insert(id, value.to_vec());
+    }
+
+    fn values(&self) -> Vec<(u32, SpecValue)> {
+        lock(&self.values).iter().map(|(id, bytes)| (*id, SpecValue::Bytes(bytes.clone()))).collect()
+    }
 }
 
 /// What building has made so far.
@@ -121,10 +161,18 @@ impl Program {
             context,
             device,
             source,
+            il: None,
             name: format!("program-{number}.cl"),
             kernels: AtomicUsize::new(0),
             state: Mutex::new(State { status: CL_BUILD_NONE, content, ..State::default() }),
         }
+    }
+
+    /// A program of intermediate language.
+    pub fn of_il(context: Ref<Context>, device: &'static Device, il: Il) -> Program {
+        let program = Program::new(context, device, None, Content::Nothing);
+        let name = Path::new(&program.name).with_extension("spv").display().to_string();
+        Program { il: Some(il), name, ..program }
     }
 
     /// What building has made so far.
@@ -147,6 +195,10 @@ impl Program {
     /// The log says what is wrong.
     pub fn build(&self, options: &str) -> Result<(), Failed> {
         self.begin(options);
+        if self.il.is_some() {
+            let loaded = self.compiled(options, &[]).and_then(|unit| self.linked_alone(&unit));
+            return self.ended(loaded);
+        }
         let Some(source) = &self.source else {
             // Made of a binary.
             let mut state = lock(&self.state);
@@ -169,13 +221,29 @@ impl Program {
     /// The log says what is wrong.
     pub fn compile(&self, options: &str, headers: &[(String, Ref<Program>)]) -> Result<(), Failed> {
         self.begin(options);
+        let unit = self.compiled(options, headers);
+        self.ended(unit.map(|unit| (unit.log.clone(), Content::Unit(Arc::new(unit)))))
+    }
+
+    /// The source or the intermediate language, compiled.
+    fn compiled(&self, options: &str, headers: &[(String, Ref<Program>)]) -> Result<Unit, BuildFailure> {
         let texts: Vec<(&str, &[u8])> =
             headers.iter().map(|(n, p)| (n.as_str(), p.source.as_deref().unwrap_or_default())).collect();
-        let source = Source { name: &self.name, text: self.source.as_deref().unwrap_or_default(), headers: &texts };
-        let unit = BuildOptions::parse(options)
-            .map_err(BuildFailure::from)
-            .and_then(|parsed| self.device.builder.compile_source(&source, &parsed));
-        self.ended(unit.map(|unit| (unit.log.clone(), Content::Unit(Arc::new(unit)))))
+        let text = self.il.as_ref().map(|il| &il.bytes[..]).or(self.source.as_deref()).unwrap_or_default();
+        let source = Source { name: &self.name, text, headers: &texts };
+        let values = self.il.as_ref().map(Il::values).unwrap_or_default();
+        self.device.builder.compile_source(&source, &BuildOptions::parse(options)?.specialised(values))
+    }
+
+    /// An executable of one part.
+    fn linked_alone(&self, unit: &Unit) -> Result<(String, Content), BuildFailure> {
+        let bitcode = self.recorded_bitcode(&[unit])?;
+        match self.device.builder.link(&[unit], &LinkOptions::default())? {
+            Linked::Executable(executable) => {
+                self.load(executable, SourceText { files: Vec::new(), options: Vec::new(), bitcode })
+            }
+            Linked::Library(_) => Err(BuildFailure::Internal("linking made a library, and no program".into())),
+        }
     }
 
     /// Links compiled programs and libraries; this program becomes the result.

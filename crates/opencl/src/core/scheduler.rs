@@ -3,7 +3,8 @@
 //! The simulated device executes one command at a time, in the order in which they became ready. A thread of
 //! the program that waits executes them itself: a launch that is waited for costs no change of threads. What
 //! nobody waits for is executed by the device's own thread, once the program flushes its queue or asks how
-//! far a command is. No thread is made before it is needed.
+//! far a command is; it is made when that first happens. (A launch of several work-groups has the simulator
+//! make threads of its own, which it keeps.)
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

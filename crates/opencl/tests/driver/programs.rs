@@ -262,3 +262,71 @@ fn the_drivers_version_tells_the_machine() {
     assert_eq!(number, env!("CARGO_PKG_VERSION"));
     assert!(rest.len() == 8 && rest.bytes().all(|b| b.is_ascii_hexdigit()), "{version}");
 }
+
+/// `specialised.spvasm` as a binary; nothing, with a word about it, where the programs for SPIR-V are not installed.
+fn specialisable() -> Option<Vec<u8>> {
+    let (Some(assembler), Some(_)) = (heddle_frontend::translate::assembler(), heddle_frontend::translate::translator()) else {
+        eprintln!("skipped: spirv-as or llvm-spirv is not installed");
+        return None;
+    };
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/lit/spirv/specialised.spvasm");
+    let output = std::process::Command::new(assembler).args(["--target-env", "spv1.2", text, "-o", "-"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(output.stdout)
+}
+
+#[test]
+fn intermediate_language_is_specialised_and_runs() {
+    let host = Host::new();
+    let versions = text(|size, to, got| cl!(clGetDeviceInfo(host.device, CL_DEVICE_IL_VERSION, size, to, got)));
+    let Some(il) = specialisable() else {
+        assert_eq!(versions, "");
+        return;
+    };
+    assert!(versions.starts_with("SPIR-V_1.0 SPIR-V_1.1"), "{versions}");
+    let program = new!(clCreateProgramWithIL(host.context, il.as_ptr().cast(), il.len()));
+    let mut back = vec![0u8; il.len()];
+    let mut size = 0;
+    ok!(clGetProgramInfo(program, CL_PROGRAM_IL, back.len(), back.as_mut_ptr().cast(), &raw mut size));
+    assert_eq!((size, &back), (il.len(), &il));
+    let run = |program: cl_program| {
+        let (kernel, buffer) = (new!(clCreateKernel(program, c"k".as_ptr())), host.room(16));
+        set(kernel, 0, buffer);
+        ok!(clReleaseEvent(host.launch(host.queue, kernel, 4, &[])));
+        let result = host.read::<f32>(buffer, 4);
+        ok!(clReleaseKernel(kernel));
+        ok!(clReleaseMemObject(buffer));
+        result
+    };
+    assert_eq!(host.build(program, c""), CL_SUCCESS, "{}", host.log(program));
+    assert_eq!(run(program), [3.5; 4]);
+    // Values count for builds from then on.
+    let set_constant =
+        |id: cl_uint, value: &[u8]| cl!(clSetProgramSpecializationConstant(program, id, value.len(), value.as_ptr().cast()));
+    assert_eq!(set_constant(1, &5u32.to_le_bytes()), CL_SUCCESS);
+    assert_eq!(set_constant(2, &[0]), CL_SUCCESS);
+    assert_eq!(set_constant(3, &0.25f32.to_le_bytes()), CL_SUCCESS);
+    assert_eq!(set_constant(9, &[0]), CL_INVALID_SPEC_ID);
+    assert_eq!(set_constant(1, &[0]), CL_INVALID_VALUE);
+    assert_eq!(host.build(program, c""), CL_SUCCESS);
+    assert_eq!(run(program), [4.75; 4]);
+    // Compiled and linked it is the same program, and so is its binary.
+    ok!(clCompileProgram(program, 0, null(), c"".as_ptr(), 0, null(), null_mut(), None, null_mut()));
+    let linked = new!(clLinkProgram(host.context, 0, null(), c"".as_ptr(), 1, &raw const program, None, null_mut()));
+    assert_eq!(run(linked), [4.75; 4]);
+    let again = from_binary(&host, &binary(linked)).unwrap();
+    assert_eq!(host.build(again, c""), CL_SUCCESS);
+    assert_eq!(run(again), [4.75; 4]);
+    [program, linked, again].iter().for_each(|p| ok!(clReleaseProgram(*p)));
+    // What is none, and what has no constants.
+    let mut code = 0;
+    for bad in [&il[..il.len() - 5], b"no intermediate language", &[]] {
+        assert!(cl!(clCreateProgramWithIL(host.context, bad.as_ptr().cast(), bad.len(), &raw mut code)).is_null());
+        assert_eq!(code, CL_INVALID_VALUE);
+    }
+    let source = host.source("kernel void f() {}");
+    assert_eq!(cl!(clSetProgramSpecializationConstant(source, 1, 4, il.as_ptr().cast())), CL_INVALID_PROGRAM);
+    ok!(clGetProgramInfo(source, CL_PROGRAM_IL, 0, null_mut(), &raw mut size));
+    assert_eq!(size, 0);
+    ok!(clReleaseProgram(source));
+}

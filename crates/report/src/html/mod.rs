@@ -107,19 +107,21 @@ fn script_data(value: &Value) -> String {
 
 fn data(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<Value, String> {
     let machine = run.machine;
-    let mut programs: BTreeMap<String, Program> = BTreeMap::new();
-    for name in outcome.launches.iter().map(|(k, _)| k).collect::<BTreeSet<_>>() {
-        let header = run.image.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
-        programs.insert(name.clone(), heddle_sim::Program::from_image(run.image, header, machine).map_err(|e| e.to_string())?);
+    let mut programs: BTreeMap<usize, Program> = BTreeMap::new();
+    for version in outcome.launches.iter().map(|l| l.version).collect::<BTreeSet<_>>() {
+        programs.insert(version, super::program(run.image, version, machine)?);
     }
+    let names: BTreeMap<usize, String> = programs.iter().map(|(version, p)| (*version, p.header.symbol())).collect();
     let timing = run.mode == Mode::Timing;
     let launches: Vec<Value> = outcome
         .launches
         .iter()
-        .zip(&run.case.launches)
-        .map(|((kernel, s), spec)| json!({ "kernel": kernel, "global": spec.global, "local": spec.local, "repeat": spec.repeat, "statistics": s }))
+        .filter_map(|l| Some((l, run.case.launches.get(l.number)?)))
+        .map(|(l, spec)| json!({ "kernel": names.get(&l.version), "global": spec.global, "local": spec.local, "repeat": spec.repeat, "statistics": l.statistics }))
         .collect();
-    let kernels: Vec<Value> = programs.iter().map(|(name, p)| kernel(name, p, outcome, run)).collect();
+    let mut kernels: Vec<(&String, Value)> = programs.iter().map(|(v, p)| (&names[v], kernel(*v, p, outcome, run))).collect();
+    kernels.sort_by_key(|(name, _)| *name);
+    let kernels: Vec<Value> = kernels.into_iter().map(|(_, k)| k).collect();
     Ok(json!({
         "title": run.title,
         "command": run.command,
@@ -148,22 +150,20 @@ fn data(run: &Run, outcome: &Outcome, times: &HostTimes) -> Result<Value, String
         "total": outcome.total,
         "launches": launches,
         "kernels": kernels,
-        "timeline": timing.then(|| time_line(outcome)),
+        "timeline": timing.then(|| time_line(outcome, &names)),
         "roofline": timing.then(|| roofline::roofline(outcome, &programs, machine)),
     }))
 }
 
 /// The time lines of all launches that were recorded, one after the other.
-fn time_line(outcome: &Outcome) -> Value {
+fn time_line(outcome: &Outcome, names: &BTreeMap<usize, String>) -> Value {
     let mut segments: Vec<(&str, Recording)> = Vec::new();
-    for (kernel, s) in &outcome.launches {
-        let recordings = s.timing.iter().flat_map(|t| &t.recordings);
+    for launch in &outcome.launches {
+        let kernel = names.get(&launch.version).map_or(launch.kernel.as_str(), String::as_str);
+        let recordings = launch.statistics.timing.iter().flat_map(|t| &t.recordings);
         segments.extend(recordings.map(|r| {
             let (busy, time_line) = (r.busy.clone(), r.time_line.clone());
-            (
-                kernel.as_str(),
-                Recording { cycles: r.cycles, time_line, busy, sms: vec![], slices: vec![], dropped: 0, splits: vec![] },
-            )
+            (kernel, Recording { cycles: r.cycles, time_line, busy, sms: vec![], slices: vec![], dropped: 0, splits: vec![] })
         }));
     }
     let cycles: u64 = segments.iter().map(|(_, r)| r.cycles).sum();
@@ -235,9 +235,9 @@ struct Listed {
     memory: bool,
 }
 
-/// A kernel: its code with what each instruction did, its graph, its live ranges.
-fn kernel(name: &str, program: &Program, outcome: &Outcome, run: &Run) -> Value {
-    let launches: Vec<_> = outcome.launches.iter().filter(|(k, _)| k == name).map(|(_, s)| s).collect();
+/// A version of a kernel: its code with what each instruction did, its graph, its live ranges.
+fn kernel(version: usize, program: &Program, outcome: &Outcome, run: &Run) -> Value {
+    let launches: Vec<_> = outcome.launches.iter().filter(|l| l.version == version).map(|l| &l.statistics).collect();
     let mut blocks = vec![BlockProfile::default(); program.blocks.len()];
     let mut profile = vec![InstructionProfile::default(); program.insts.len()];
     let mut splits: Option<Vec<u64>> = None;
@@ -289,7 +289,7 @@ fn kernel(name: &str, program: &Program, outcome: &Outcome, run: &Run) -> Value 
         .collect();
     let header = &program.header;
     json!({
-        "name": name,
+        "name": header.symbol(),
         "registers": { "main": header.main_registers, "fixed": header.fixed_registers, "local": header.local_registers,
             "scalar": header.scalar_registers, "predicate": header.predicate_registers },
         "local_bytes": header.local_bytes,

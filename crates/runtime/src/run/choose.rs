@@ -4,34 +4,17 @@ use std::collections::BTreeMap;
 
 use super::super::alike::{AlikeLaunches, code_hash, launch_hash};
 use super::super::case::Launch;
-use super::super::picks::{PickedLaunches, Picks};
+use super::super::picks::{Picks, Selection};
 use super::checkpoint::{self, Checkpoints, Restored};
 use super::{DeviceState, Launched, Mode, Observer, Request, RunError, Simulator, TimedLaunches};
 use heddle_object::Image;
-
-/// Launches of a kernel, or of a hash.
-#[derive(Default)]
-struct Counted {
-    launches: u64,
-    picked: PickedLaunches,
-}
-
-impl Counted {
-    /// One more of them: whether it is picked.
-    fn begin(&mut self) -> bool {
-        self.launches += 1;
-        self.picked.contains(self.launches)
-    }
-}
 
 /// Runs launches with and without timing, as was chosen.
 pub(super) struct Chooser<'a> {
     timed: &'a TimedLaunches,
     simulator: &'a Simulator<'a>,
     image: &'a Image,
-    program: Counted,
-    kernels: BTreeMap<String, Counted>,
-    hashes: BTreeMap<String, Counted>,
+    picked: Selection,
     code: BTreeMap<String, String>,
     alike: Option<AlikeLaunches>,
     /// Launches ran functionally since the last timed one, and the caches know nothing of it.
@@ -52,9 +35,7 @@ impl<'a> Chooser<'a> {
             timed,
             simulator,
             image,
-            program: Counted { launches: 0, picked: PickedLaunches::of_program(&timed.picks) },
-            kernels: BTreeMap::new(),
-            hashes: BTreeMap::new(),
+            picked: Selection::new(&timed.picks),
             code: BTreeMap::new(),
             alike: timed.alike.map(AlikeLaunches::new),
             behind: false,
@@ -92,7 +73,7 @@ impl<'a> Chooser<'a> {
         }
         if let Some((checkpoints, of)) = &self.checkpoints {
             for (_, path) in checkpoints.write.iter().filter(|(at, _)| *at == self.begun) {
-                checkpoint::write(path, device, of, self.begun)?;
+                checkpoint::write(path, device, of, self.begun, None)?;
             }
         }
         Ok(true)
@@ -110,14 +91,8 @@ impl<'a> Chooser<'a> {
 
     /// Whether a launch is one of those that are picked.
     fn picks(&mut self, kernel: &str, hash: Option<&str>) -> bool {
-        let picks = &self.timed.picks;
-        let of_program = self.program.begin();
-        let new = |picked| Counted { launches: 0, picked };
-        let of_kernel = self.kernels.entry(kernel.into()).or_insert_with(|| new(PickedLaunches::of(picks, kernel))).begin();
-        let of_hash = hash.is_some_and(|hash| {
-            self.hashes.entry(hash.into()).or_insert_with(|| new(PickedLaunches::alike(picks, hash))).begin()
-        });
-        picks.is_empty() || of_program || of_kernel || of_hash
+        let picked = self.picked.begin(kernel, hash);
+        picked || self.timed.picks.is_empty()
     }
 
     /// Runs a launch as often as it says, each time as it was chosen.
@@ -161,6 +136,7 @@ impl<'a> Chooser<'a> {
                     false => alike.extrapolate(hash, &mut launched.statistics),
                 }
             }
+            all.version = launched.version;
             all.statistics.add(&launched.statistics);
             all.time += launched.time;
             all.printed.add(&launched.printed);

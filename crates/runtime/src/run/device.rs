@@ -15,6 +15,7 @@ use heddle_object::Image;
 use heddle_object::metadata::KernelHeader;
 use heddle_object::printf::{Format, PrintfFormat};
 use heddle_sim::memory::OutOfMemory;
+use heddle_sim::residency::residency;
 use heddle_sim::snapshot::Snapshot;
 use heddle_sim::trace::{MOST_LAUNCHES, Record};
 use heddle_sim::{DeviceMemory, Hierarchy, Launch, Options, Program, Simulation, Statistics};
@@ -28,8 +29,9 @@ pub struct DeviceState {
     stale: Stale,
     /// Launches without timing have written to memory since the caches were used.
     memory_ahead: bool,
-    /// Kernels by image and number: loaded once, so that what the simulator learns of them serves later launches.
-    programs: BTreeMap<(u64, usize), Arc<Program>>,
+    /// Kernels by image, number, and whether they are without loads through the uniform L1: loaded once, so that what the
+    /// simulator learns of them serves later launches.
+    programs: BTreeMap<(u64, usize, bool), Arc<Program>>,
     /// Formats of `printf`, by image.
     formats: BTreeMap<u64, Arc<[Format]>>,
     /// Addresses of the program-scope data of images, 0 for none.
@@ -44,6 +46,8 @@ pub struct DeviceState {
 /// What a launch gives.
 #[derive(Debug, Default)]
 pub struct Launched {
+    /// The code that ran, by its number among the image's kernels: of the kernel's versions the one for the launch's sizes.
+    pub version: usize,
     /// What it did.
     pub statistics: Statistics,
     /// Host time it took.
@@ -114,7 +118,7 @@ impl DeviceState {
 
     /// Forgets an image: its kernels, and its program-scope data, whose memory is free again.
     pub fn unload(&mut self, number: u64) {
-        self.programs.retain(|(image, _), _| *image != number);
+        self.programs.retain(|(image, ..), _| *image != number);
         self.formats.remove(&number);
         self.initialized.remove(&number);
         if let Some(address) = self.data.remove(&number) {
@@ -149,6 +153,21 @@ impl DeviceState {
         }
         self.stale = Stale::default();
         self.memory_ahead = false;
+    }
+
+    /// What L2 holds of device memory: first addresses and bytes of runs, those first that would be evicted first.
+    pub fn cached(&self) -> Vec<(u64, u64)> {
+        if self.hierarchy.is_empty() { Vec::new() } else { self.hierarchy.resident() }
+    }
+
+    /// Gives L2 runs of bytes of device memory, the first one as the first to be evicted.
+    pub fn bring(&mut self, runs: &[(u64, u64)]) {
+        self.hierarchy.bring(&self.memory, runs);
+    }
+
+    /// Gives the instruction L1s so many bytes of code from an offset on.
+    pub fn bring_code(&mut self, code: [u64; 2]) {
+        self.hierarchy.bring_code(code);
     }
 
     /// Exchanges all that stays from launch to launch: contents of memory and caches. Allocations themselves must
@@ -187,6 +206,40 @@ impl DeviceState {
         self.stale.exchange(snapshot);
         self.hierarchy.exchange(snapshot);
         Ok(())
+    }
+
+    /// Compares memory with a state that [`DeviceState::exchange`] wrote: allocations, their places and contents.
+    ///
+    /// # Errors
+    /// A sentence about the first one that is not as it was.
+    pub fn compare_memory(&self, state: &mut Snapshot) -> Result<(), String> {
+        let mut room = 0;
+        state.word(&mut room);
+        let here = self.memory.allocations();
+        let count = state.length(0, u32::MAX as usize);
+        for i in 0..count {
+            let (mut address, mut bytes) = (0, 0);
+            state.words([&mut address, &mut bytes]);
+            let Some(a) = here.get(i) else { break };
+            let what = format!("{} of {} bytes", a.description(), a.bytes);
+            if (a.address, a.bytes) != (address, bytes) {
+                return Err(format!("{what} at {:#x}: there were {bytes} bytes at {address:#x}", a.address));
+            }
+            let mut then = vec![0; bytes as usize];
+            state.bytes(&mut then);
+            let now = self.memory.read(address, bytes as usize).unwrap_or_default();
+            if let Some(offset) = now.iter().zip(&then).position(|(now, then)| now != then) {
+                let differ = now.iter().zip(&then).filter(|(now, then)| now != then).count();
+                let (now, then) = (now[offset], then[offset]);
+                return Err(format!(
+                    "{what}: {differ} bytes are not what they were, the first at offset {offset}: {now:#04x}, not {then:#04x}"
+                ));
+            }
+        }
+        match count == here.len() {
+            true => Ok(()),
+            false => Err(format!("{} allocations, where there were {count}", here.len())),
+        }
     }
 
     /// Runs a launch, as often as it says. Afterwards, also if it ended with a fault, memory holds all that
@@ -240,9 +293,17 @@ impl DeviceState {
         observer: &mut dyn Observer,
     ) -> Result<Launched, RunError> {
         let formats = self.formats(image, request.image).map_err(RunError::Input)?;
-        let program = self.program(image, request, simulator.machine).map_err(RunError::Input)?;
-        let (launch, accesses) = self.prepare(&program, request, simulator)?;
-        let mut launched = Launched::default();
+        let machine = simulator.machine;
+        let (kernel, sizes) = kernel_and_sizes(image, request.spec, machine).map_err(RunError::Input)?;
+        let program = self.program(image, request.image, kernel, machine).map_err(RunError::Input)?;
+        let (mut launch, accesses) = self.prepare(&program, request, sizes, simulator)?;
+        let plain;
+        let timed = simulator.mode == Mode::Timing || simulator.options.warm;
+        if timed && program.header.relieves_data_l1 && accesses.read_only_bytes() <= machine.memory.data.bytes.into() {
+            plain = self.without_uniform_loads(&program, request.image, kernel, machine).map_err(RunError::Input)?;
+            launch.program = &plain;
+        }
+        let mut launched = Launched { version: kernel, ..Launched::default() };
         if !launch.global.contains(&0) {
             for _ in 0..request.spec.repeat {
                 self.prepare_caches(&accesses, simulator);
@@ -266,17 +327,29 @@ impl DeviceState {
         })
     }
 
-    /// The kernel of a request, decoded and checked.
-    fn program(&mut self, image: &Image, request: &Request, machine: &Machine) -> Result<Arc<Program>, String> {
-        let name = &request.spec.kernel;
-        let kernel = image.kernel(name).ok_or_else(|| {
-            let known: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
-            format!("no kernel `{name}`; there are: {}", known.join(", "))
-        })?;
-        Ok(match self.programs.entry((request.image, kernel)) {
+    /// A kernel of an image, decoded and checked.
+    fn program(&mut self, image: &Image, number: u64, kernel: usize, machine: &Machine) -> Result<Arc<Program>, String> {
+        Ok(match self.programs.entry((number, kernel, false)) {
             Entry::Occupied(e) => e.get().clone(),
             Entry::Vacant(e) => {
                 let program = Program::from_image(image, kernel, machine).map_err(|e| e.to_string())?;
+                e.insert(Arc::new(program)).clone()
+            }
+        })
+    }
+
+    /// Such a kernel for launches whose data has room in the data L1.
+    fn without_uniform_loads(
+        &mut self,
+        program: &Program,
+        number: u64,
+        kernel: usize,
+        machine: &Machine,
+    ) -> Result<Arc<Program>, String> {
+        Ok(match self.programs.entry((number, kernel, true)) {
+            Entry::Occupied(e) => e.get().clone(),
+            Entry::Vacant(e) => {
+                let program = program.without_uniform_loads(machine).map_err(|e| e.to_string())?;
                 e.insert(Arc::new(program)).clone()
             }
         })
@@ -287,17 +360,12 @@ impl DeviceState {
         &mut self,
         program: &'p Program,
         request: &Request,
+        [global, local]: [[u32; 3]; 2],
         simulator: &Simulator,
     ) -> Result<(Launch<'p>, Accesses), RunError> {
         let Simulator { machine, options, .. } = *simulator;
         let (spec, header) = (request.spec, &program.header);
-        let three = |v: &[u64], fill: u32| -> [u32; 3] { std::array::from_fn(|d| v.get(d).map_or(fill, |x| *x as u32)) };
-        let global = three(&spec.global, 1);
         let offset = three(spec.offset.as_deref().unwrap_or(&[]), 0);
-        let local = match &spec.local {
-            Some(l) => three(l, 1),
-            None => suggested_local(header, global, machine),
-        };
         let refused = |m: String| Refusal::new(RefusalKind::Arguments, m);
         let bank = argument_bank(header, request, &self.memory, options.check_uninitialised).map_err(refused)?;
         let ArgumentBank { mut constants, local_bytes, images, redzones, accesses } = bank;
@@ -430,6 +498,47 @@ impl Recorded {
         let recordings = statistics.timing.iter().flat_map(|t| &t.recordings);
         self.slices += recordings.flat_map(|r| &r.slices).map(Vec::len).sum::<usize>();
     }
+}
+
+/// Three dimensions of a size or offset; those that it has not are `fill`.
+fn three(given: &[u64], fill: u32) -> [u32; 3] {
+    std::array::from_fn(|d| given.get(d).map_or(fill, |x| *x as u32))
+}
+
+/// The global and the local size of a launch.
+fn sizes(spec: &LaunchSpec, header: &KernelHeader, machine: &Machine) -> [[u32; 3]; 2] {
+    let global = three(&spec.global, 1);
+    let local = match &spec.local {
+        Some(l) => three(l, 1),
+        None => suggested_local(header, global, machine),
+    };
+    [global, local]
+}
+
+/// The kernel of a launch in the version for its sizes, by its number in the image, and its global and local size.
+fn kernel_and_sizes(image: &Image, spec: &LaunchSpec, machine: &Machine) -> Result<(usize, [[u32; 3]; 2]), String> {
+    let name = &spec.kernel;
+    let kernel = image.kernel(name).ok_or_else(|| {
+        let known: Vec<&str> = image.metadata.launchable().map(|k| k.name.as_str()).collect();
+        format!("no kernel `{name}`; there are: {}", known.join(", "))
+    })?;
+    let [global, local] = sizes(spec, &image.metadata.kernels[kernel], machine);
+    Ok((version_for(image, kernel, global, local, machine), [global, local]))
+}
+
+/// The version of its kernel that a launch runs, by its number in the image.
+///
+/// # Errors
+/// There is no such kernel.
+pub(super) fn version(image: &Image, spec: &LaunchSpec, machine: &Machine) -> Result<usize, String> {
+    kernel_and_sizes(image, spec, machine).map(|(version, _)| version)
+}
+
+/// The version of a kernel for a launch, if a work-group of it finds room as well.
+fn version_for(image: &Image, kernel: usize, global: [u32; 3], local: [u32; 3], machine: &Machine) -> usize {
+    let version = image.metadata.version(kernel, global, local);
+    let fits = |header: &KernelHeader| residency(header, machine, local, header.local_bytes).groups > 0;
+    if version == kernel || fits(&image.metadata.kernels[version]) { version } else { kernel }
 }
 
 /// Puts the data section into memory, with its addresses made absolute. Returns its address (0 if there is none).

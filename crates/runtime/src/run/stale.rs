@@ -21,6 +21,14 @@ impl Accesses {
             self.0.push((root, writes));
         }
     }
+
+    /// Bytes of the allocations that are only read.
+    pub fn read_only_bytes(&self) -> u64 {
+        let mut ranges: SmallVec<[_; 8]> = self.0.iter().filter(|a| !a.1).map(|a| (a.0.start, a.0.end)).collect();
+        ranges.sort_unstable();
+        ranges.dedup();
+        ranges.iter().map(|r| r.1 - r.0).sum()
+    }
 }
 
 /// Allocations by what happened to them since the L1 caches were invalidated last.

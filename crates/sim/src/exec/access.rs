@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::alu::blend;
 use super::banks::bank_conflicts;
-use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, all_lanes, atomic_of, cached, watch};
+use super::copy::{read, read_row, write};
+use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, Row, all_lanes, atomic_of, cached, watch};
 use crate::check;
 use crate::fault::FaultKind;
 use crate::hierarchy::policy::{self, L2Policy};
@@ -100,13 +101,11 @@ fn extent<const N: usize>(a: &[u64; N], mask: u64) -> (u64, u64) {
     }
 }
 
-/// Host pointers of an access: `pointer(lane)` is valid for `bytes` bytes for every lane of `mask`.
+/// Host pointers of an access: for every lane of `mask`, its words lie `word_stride` bytes apart from `pointer(lane)` on.
 struct Resolved<const N: usize> {
     base: *mut u8,
-    /// Subtracted from addresses to get offsets from `base`.
-    origin: u64,
-    /// Bytes between lanes' private memories, 0 elsewhere.
-    lane_stride: u64,
+    /// 4, or the bytes of a row in private memory ([`Lanes::private`]).
+    word_stride: usize,
     addresses: [u64; N],
     mask: u64,
 }
@@ -114,8 +113,89 @@ struct Resolved<const N: usize> {
 impl<const N: usize> Resolved<N> {
     #[inline(always)]
     fn pointer(&self, lane: usize) -> *mut u8 {
-        let offset = self.addresses[lane].wrapping_sub(self.origin).wrapping_add(self.lane_stride * lane as u64);
-        self.base.wrapping_add(offset as usize)
+        let address = self.addresses[lane] as usize;
+        self.base.wrapping_add(if self.word_stride == 4 { address } else { private_offset::<N>(address, lane) })
+    }
+}
+
+/// Where the host has a byte of a lane's private memory, from the start of the warp's.
+#[inline(always)]
+pub(super) fn private_offset<const N: usize>(address: usize, lane: usize) -> usize {
+    address / 4 * size_of::<Row<N>>() + 4 * lane + address % 4
+}
+
+/// Where an access goes.
+struct Target<const N: usize> {
+    /// Addresses of all lanes (of inactive ones anything).
+    addresses: [u64; N],
+    /// The lowest and the highest one of the active lanes.
+    low: u64,
+    high: u64,
+    /// Whether those of the active lanes are multiples of the access's size.
+    aligned: bool,
+}
+
+impl<const N: usize> Target<N> {
+    /// Of an access of `size` bytes by the lanes of a mask, which is not empty.
+    #[inline(always)]
+    fn new<const MODE: u8>(l: &Lanes<N>, d: &Decoded<N>, mask: u64, size: u64) -> Target<N> {
+        if let Some(near) = Target::near::<MODE>(l, d, mask, size) {
+            return near;
+        }
+        let addresses = addresses::<MODE, N>(l, d);
+        let (low, high) = extent(&addresses, mask);
+        let aligned = if mask == all_lanes(N) {
+            addresses.iter().fold(0, |x, y| x | y) & (size - 1) == 0
+        } else {
+            lanes(mask).fold(0, |x, i| x | addresses[i]) & (size - 1) == 0
+        };
+        Target { addresses, low, high, aligned }
+    }
+
+    /// The frequent case: offsets of 32 bits from an aligned address. What is asked of them needs no wider numbers.
+    #[inline(always)]
+    fn near<const MODE: u8>(l: &Lanes<N>, d: &Decoded<N>, mask: u64, size: u64) -> Option<Target<N>> {
+        let device = is_device(d.space);
+        let base_row = || l.row(d.src[0])[0];
+        let (base, add) = if MODE == AddressMode::Surface as u8 {
+            surface(l, d)
+        } else if MODE == AddressMode::A64 as u8 {
+            return None;
+        } else if !device {
+            (0, base_row().wrapping_add(d.imm as u32))
+        } else if MODE == AddressMode::U32 as u8 {
+            (u64::from(base_row()) | u64::from(l.row(d.src[0] + 1)[0]) << 32, d.imm as u32)
+        } else {
+            return None;
+        };
+        if base & (size - 1) != 0 || base > u64::MAX - u64::from(u32::MAX) {
+            return None;
+        }
+        let row = l.row(d.src[1]);
+        let mut offsets = [0; N];
+        if mask == all_lanes(N) {
+            for (offset, x) in offsets.iter_mut().zip(row) {
+                *offset = x.wrapping_add(add);
+            }
+        } else {
+            // Lanes that are not active do as one that is.
+            let any = row[mask.trailing_zeros() as usize % N];
+            for (lane, (offset, x)) in offsets.iter_mut().zip(row).enumerate() {
+                *offset = (if mask >> lane & 1 == 1 { *x } else { any }).wrapping_add(add);
+            }
+        }
+        let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
+        for x in &offsets {
+            low = low.min(*x);
+            high = high.max(*x);
+            bits |= *x;
+        }
+        let mut addresses = [0; N];
+        for (address, offset) in addresses.iter_mut().zip(&offsets) {
+            *address = base + u64::from(*offset);
+        }
+        let aligned = u64::from(bits) & (size - 1) == 0;
+        Some(Target { addresses, low: base + u64::from(low), high: base + u64::from(high), aligned })
     }
 }
 
@@ -132,14 +212,8 @@ fn resolve<const MODE: u8, const N: usize>(
     if mask == 0 {
         return None;
     }
-    let a = addresses::<MODE, N>(l, d);
-    let (low, high) = extent(&a, mask);
     let size = u64::from(bytes);
-    let aligned = if mask == all_lanes(N) {
-        a.iter().fold(0, |x, y| x | y) & (size - 1) == 0
-    } else {
-        lanes(mask).fold(0, |x, i| x | a[i]) & (size - 1) == 0
-    };
+    let Target { addresses: a, low, high, aligned } = Target::new::<MODE>(l, d, mask, size);
     if !aligned {
         misaligned(l, d, &a, mask, bytes, access);
         return None;
@@ -152,7 +226,7 @@ fn resolve<const MODE: u8, const N: usize>(
             return None;
         }
     }
-    let (base, origin, lane_stride) = match d.space {
+    let (base, word_stride) = match d.space {
         MemorySpace::Global | MemorySpace::Constant => {
             let (start, end) = l.ranges[d.index as usize % RANGES];
             if low < start || high > end || end - high < size {
@@ -174,26 +248,26 @@ fn resolve<const MODE: u8, const N: usize>(
                     }
                 }
             }
-            (l.memory.host(0), 0, 0)
+            (l.memory.host(0), 4)
         }
         MemorySpace::Local => {
             if high + size > u64::from(l.local_bytes) {
                 return first_outside(l, d, &a, mask, bytes, u64::from(l.local_bytes), access);
             }
-            (l.local, 0, 0)
+            (l.local, 4)
         }
         MemorySpace::Private => {
             if high + size > u64::from(l.private_bytes) {
                 return first_outside(l, d, &a, mask, bytes, u64::from(l.private_bytes), access);
             }
-            (l.private.as_mut_ptr(), 0, u64::from(l.private_bytes))
+            (l.private.as_mut_ptr().cast(), size_of::<Row<N>>())
         }
         MemorySpace::Argument => {
             let limit = l.constants.len() as u64;
             if high + size > limit {
                 return first_outside(l, d, &a, mask, bytes, limit, access);
             }
-            (l.constants.as_ptr().cast_mut(), 0, 0)
+            (l.constants.as_ptr().cast_mut(), 4)
         }
     };
     if l.local_banks != 0 {
@@ -202,7 +276,7 @@ fn resolve<const MODE: u8, const N: usize>(
             record(l, d, &a, mask, bytes, access);
         }
     }
-    Some(Resolved { base, origin, lane_stride, addresses: a, mask })
+    Some(Resolved { base, word_stride, addresses: a, mask })
 }
 
 /// A fault at the first lane outside a surface.
@@ -439,7 +513,7 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
     let Some((base, off, mask)) = offsets::<MODE, BYTES, false, N>(l, d) else { return false };
     let words = BYTES as usize / 4;
     let mut values = [[0u32; N]; 4];
-    let first = base.wrapping_add(off[0] as usize).cast::<u32>();
+    let first = base.wrapping_add(off[0] as usize);
     let mut spread = 0;
     for x in &off {
         spread |= x ^ off[0];
@@ -447,16 +521,16 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
     // SAFETY: `offsets` checked every lane's bytes.
     unsafe {
         if spread == 0 {
-            for (k, values) in values.iter_mut().enumerate().take(words) {
-                *values = [first.add(k).read_unaligned(); N];
+            for (values, v) in values.iter_mut().zip(read::<BYTES, false>(first, 4)).take(words) {
+                *values = [v; N];
             }
         } else if BYTES == 4 && in_order::<BYTES, N>(&off) {
             values[0] = first.cast::<[u32; N]>().read_unaligned();
         } else {
             for (i, off) in off.iter().enumerate() {
-                let p = base.add(*off as usize).cast::<u32>();
-                for (k, values) in values.iter_mut().enumerate().take(words) {
-                    values[i] = p.add(k).read_unaligned();
+                let v = read::<BYTES, false>(base.add(*off as usize), 4);
+                for (values, v) in values.iter_mut().zip(v).take(words) {
+                    values[i] = v;
                 }
             }
         }
@@ -469,30 +543,35 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
 
 /// Loads `WORDS` words, or a narrow value of `BYTES` bytes extended to one.
 fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
-    if load_fast::<MODE, BYTES, N>(l, d) {
+    let through_caches = l.hierarchy.is_some() && is_cached(d.space);
+    if through_caches {
+        if let Some(address) = cached::scalar_address::<MODE, N>(l, d, BYTES) {
+            return cached::load::<BYTES, SIGNED, N>(l, d, &[address], 1);
+        }
+    } else if load_fast::<MODE, BYTES, N>(l, d) {
         return;
     }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, LOAD) else { return };
-    if l.hierarchy.is_some() && is_cached(d.space) {
+    if through_caches {
         return cached::load::<BYTES, SIGNED, N>(l, d, &r.addresses, r.mask);
     }
     let words = (BYTES as usize).div_ceil(4);
     if d.scalar {
         // SAFETY: `resolve` found the one access inside an allocation.
-        let v = unsafe { read::<BYTES, SIGNED>(r.pointer(0)) };
+        let v = unsafe { read::<BYTES, SIGNED>(r.pointer(0), r.word_stride) };
         for (k, v) in v.iter().enumerate().take(words) {
             *l.row_mut(d.dst + k as u16) = [*v; N];
         }
         return;
     }
     let mut values = [[0u32; N]; 4];
-    if r.lane_stride == 0 && consecutive(&r.addresses, r.mask, u64::from(BYTES)) {
+    if r.word_stride == 4 && consecutive(&r.addresses, r.mask, u64::from(BYTES)) {
         // SAFETY: `resolve` checked every lane's bytes, and they follow each other.
-        unsafe { load_row::<BYTES, SIGNED, N>(r.pointer(0), &mut values) };
+        unsafe { read_row::<BYTES, SIGNED, N>(r.pointer(0), &mut values) };
     } else {
         let mut put = |i: usize| {
             // SAFETY: of an active lane, whose bytes `resolve` found inside an allocation.
-            let v = unsafe { read::<BYTES, SIGNED>(r.pointer(i)) };
+            let v = unsafe { read::<BYTES, SIGNED>(r.pointer(i), r.word_stride) };
             for (values, v) in values.iter_mut().zip(v).take(words) {
                 values[i] = v;
             }
@@ -505,61 +584,6 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
     }
     for (k, v) in values.iter().enumerate().take(words) {
         blend(l.row_mut(d.dst + k as u16), v, r.mask);
-    }
-}
-
-/// The words of a value in memory, a narrow one extended.
-///
-/// # Safety
-/// `p` is valid for `BYTES` bytes.
-#[inline(always)]
-unsafe fn read<const BYTES: u32, const SIGNED: bool>(p: *mut u8) -> [u32; 4] {
-    // SAFETY: the caller's.
-    unsafe {
-        match BYTES {
-            1 if SIGNED => [i32::from(p.cast::<i8>().read()) as u32, 0, 0, 0],
-            1 => [u32::from(p.read()), 0, 0, 0],
-            2 if SIGNED => [i32::from(p.cast::<i16>().read_unaligned()) as u32, 0, 0, 0],
-            2 => [u32::from(p.cast::<u16>().read_unaligned()), 0, 0, 0],
-            4 => [p.cast::<u32>().read_unaligned(), 0, 0, 0],
-            8 => {
-                let v = p.cast::<[u32; 2]>().read_unaligned();
-                [v[0], v[1], 0, 0]
-            }
-            _ => p.cast::<[u32; 4]>().read_unaligned(),
-        }
-    }
-}
-
-/// The words of N values that follow each other in memory.
-///
-/// # Safety
-/// `p` is valid for `N * BYTES` bytes.
-#[inline(always)]
-unsafe fn load_row<const BYTES: u32, const SIGNED: bool, const N: usize>(p: *mut u8, values: &mut [[u32; N]; 4]) {
-    // SAFETY: the caller's.
-    unsafe {
-        match BYTES {
-            4 => values[0] = p.cast::<[u32; N]>().read_unaligned(),
-            8 => {
-                for (i, [a, b]) in p.cast::<[[u32; 2]; N]>().read_unaligned().into_iter().enumerate() {
-                    values[0][i] = a;
-                    values[1][i] = b;
-                }
-            }
-            16 => {
-                for (i, quad) in p.cast::<[[u32; 4]; N]>().read_unaligned().into_iter().enumerate() {
-                    for (values, v) in values.iter_mut().zip(quad) {
-                        values[i] = v;
-                    }
-                }
-            }
-            _ => {
-                for (i, value) in values[0].iter_mut().enumerate() {
-                    *value = read::<BYTES, SIGNED>(p.add(i * BYTES as usize))[0];
-                }
-            }
-        }
     }
 }
 
@@ -582,27 +606,14 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
     if l.hierarchy.is_some() && is_cached(d.space) {
         return cached::store::<BYTES, N>(l, d, &r.addresses, r.mask);
     }
-    let words = (BYTES as usize).div_ceil(4);
-    if BYTES == 4 && r.lane_stride == 0 && consecutive(&r.addresses, r.mask, 4) {
+    if BYTES == 4 && r.word_stride == 4 && consecutive(&r.addresses, r.mask, 4) {
         // SAFETY: `resolve` checked every lane's bytes, and they follow each other.
         unsafe { r.pointer(0).cast::<[u32; N]>().write_unaligned(*l.row(d.src[2])) };
         return;
     }
     for i in lanes(r.mask) {
-        let p = r.pointer(i);
-        let word = |k: usize| l.row(d.src[2] + k as u16)[i];
         // SAFETY: `resolve` checked this lane's bytes.
-        unsafe {
-            match BYTES {
-                1 => p.write(word(0) as u8),
-                2 => p.cast::<u16>().write_unaligned(word(0) as u16),
-                _ => {
-                    for k in 0..words {
-                        p.cast::<u32>().wrapping_add(k).write_unaligned(word(k));
-                    }
-                }
-            }
-        }
+        unsafe { write::<BYTES>(r.pointer(i), r.word_stride, |k| l.row(d.src[2] + k as u16)[i]) };
     }
 }
 
@@ -648,7 +659,7 @@ fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &
 
 /// Spaces of device memory.
 #[inline(always)]
-fn is_device(space: MemorySpace) -> bool {
+pub(super) fn is_device(space: MemorySpace) -> bool {
     matches!(space, MemorySpace::Global | MemorySpace::Constant)
 }
 

@@ -1,18 +1,20 @@
 //! Accesses through the memory hierarchy (timing mode): registers on one side, the hierarchy on the other.
 
-use super::access::lanes;
+use super::access::is_device;
 use super::alu::blend;
-use super::{AccessRecord, Decoded, Lanes, Late, atomic_of};
+use super::{AccessRecord, Decoded, Lanes, Late, RANGES, atomic_of};
+use crate::hierarchy::atomics::AtomicOperation;
 use crate::hierarchy::cluster_caches::ClusterCaches;
+use crate::hierarchy::line::{LaneWords, bytes_of_lane, words_of_lanes};
 use crate::hierarchy::{Access, AccessCost, Path};
-use heddle_isa::meaning::updated;
-use heddle_isa::{AtomicOp, MemorySpace, Type};
+use heddle_isa::{AddressMode, MemorySpace, Type};
 
-/// Runs `work` on the hierarchy with the description of a warp's access; notes what it cost.
+/// Runs `work` on the hierarchy with the description of a warp's access; notes what it cost. There are addresses for all
+/// lanes of the mask at least.
 fn through<const N: usize>(
     l: &mut Lanes<N>,
     d: &Decoded<N>,
-    addresses: &[u64; N],
+    addresses: &[u64],
     mask: u64,
     bytes: u32,
     work: impl FnOnce(&mut ClusterCaches, &mut Lanes<N>, &Access) -> AccessCost,
@@ -24,92 +26,115 @@ fn through<const N: usize>(
     l.access = Some(AccessRecord { space: d.space, units: done.sectors, done: Some(done) });
 }
 
-fn word(bytes: &[u8; 16], k: usize) -> u32 {
-    u32::from_le_bytes([bytes[4 * k], bytes[4 * k + 1], bytes[4 * k + 2], bytes[4 * k + 3]])
+/// The address of a scalar access to device memory that nobody watches: of lane 0 alone, in the allocation hit last.
+/// `None`: take the general path (which also reports faults).
+#[inline(always)]
+pub(super) fn scalar_address<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>, bytes: u32) -> Option<u64> {
+    // A watch sees what goes the general way.
+    let watched = l.watch.is_some() || l.checker.is_some() || l.touches.is_some();
+    if !d.scalar || watched || !is_device(d.space) || MODE == AddressMode::Surface as u8 {
+        return None;
+    }
+    let word = |row: u16| u64::from(l.row(row)[0]) | u64::from(l.row(row + 1)[0]) << 32;
+    let offset = l.row(d.src[1])[0];
+    let address = if MODE == AddressMode::A64 as u8 {
+        word(d.src[1]).wrapping_add(d.imm as i64 as u64)
+    } else if MODE == AddressMode::U32 as u8 {
+        word(d.src[0]).wrapping_add(u64::from(offset.wrapping_add(d.imm as u32)))
+    } else {
+        word(d.src[0]).wrapping_add(d.imm as i64 as u64).wrapping_add(offset as i32 as i64 as u64)
+    };
+    let (start, end) = l.ranges[d.index as usize % RANGES];
+    let size = u64::from(bytes);
+    let inside = address >= start && address <= end && end - address >= size;
+    (inside && address & (size - 1) == 0).then_some(address)
 }
 
-/// A load of `BYTES` bytes, a narrow one extended.
+/// A load of `BYTES` bytes, a narrow one extended; a scalar one has an address for lane 0 at least.
 pub(super) fn load<const BYTES: u32, const SIGNED: bool, const N: usize>(
     l: &mut Lanes<N>,
     d: &Decoded<N>,
-    addresses: &[u64; N],
+    addresses: &[u64],
     mask: u64,
 ) {
-    let mut out = [[0u8; 16]; N];
-    through(l, d, addresses, mask, BYTES, |h, l, a| h.load(l.memory, d.path, a, &mut out));
-    if l.access.is_some_and(|a| a.done.is_some_and(|d| d.pending)) {
-        l.late = Some(Late { finish: finish::<BYTES, SIGNED, N>, mask });
-    } else {
-        finish::<BYTES, SIGNED, N>(l, d, &out, mask);
-    }
+    through(l, d, addresses, mask, BYTES, |h, l, a| {
+        let cost = h.load(l.memory, d.path, a);
+        if cost.pending {
+            l.late = Some(Late { finish: finish::<BYTES, SIGNED, N>, mask });
+        } else {
+            finish::<BYTES, SIGNED, N>(l, d, h.loaded(), mask);
+        }
+        cost
+    });
 }
 
-/// The end of a load: its bytes go to the registers.
-fn finish<const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, out: &[[u8; 16]], mask: u64) {
-    let Some(out) = out.first_chunk::<N>() else { return };
-    let words = (BYTES as usize).div_ceil(4);
-    let value = |b: &[u8; 16], k: usize| match (BYTES, SIGNED) {
-        (1, true) => i32::from(b[0] as i8) as u32,
-        (2, true) => i32::from(i16::from_le_bytes([b[0], b[1]])) as u32,
-        _ => word(b, k),
+/// The end of a load: its words go to the registers, a narrow one extended.
+fn finish<const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, out: &LaneWords, mask: u64) {
+    let extended = |word: u32| match (BYTES, SIGNED) {
+        (1, true) => i32::from(word as i8) as u32,
+        (2, true) => i32::from(word as i16) as u32,
+        _ => word,
     };
-    for k in 0..words {
+    for (k, words) in out.iter().enumerate().take((BYTES as usize).div_ceil(4)) {
+        let row = d.dst + k as u16;
         if d.scalar {
-            *l.row_mut(d.dst + k as u16) = [value(&out[0], k); N];
+            *l.row_mut(row) = [extended(words[0]); N];
+        } else if BYTES >= 4 {
+            let Some(values) = words.first_chunk::<N>() else { return };
+            blend(l.row_mut(row), values, mask);
         } else {
-            let values = std::array::from_fn(|i| value(&out[i], k));
-            blend(l.row_mut(d.dst + k as u16), &values, mask);
+            blend(l.row_mut(row), &std::array::from_fn(|lane| extended(words[lane])), mask);
         }
     }
 }
 
 /// A store of `BYTES` bytes.
 pub(super) fn store<const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses: &[u64; N], mask: u64) {
-    let words = (BYTES as usize).div_ceil(4);
-    let mut data = [[0u8; 16]; N];
-    for k in 0..words {
-        let row = l.row(d.src[2] + k as u16);
-        for (bytes, v) in data.iter_mut().zip(row) {
-            bytes[4 * k..4 * k + 4].copy_from_slice(&v.to_le_bytes());
-        }
-    }
-    through(l, d, addresses, mask, BYTES, |h, l, a| h.store(l.memory, a, &data));
+    through(l, d, addresses, mask, BYTES, |h, l, a| {
+        let words = (BYTES as u16).div_ceil(4);
+        let values: [&[u32]; 4] = std::array::from_fn(|k| if (k as u16) < words { &l.row(d.src[2] + k as u16)[..] } else { &[] });
+        h.store(l.memory, a, &values[..usize::from(words)])
+    });
 }
 
-/// An atomic on global memory, at L2.
+/// An atomic on global memory, at L2, which may be performed later.
 pub(super) fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses: &[u64; N], mask: u64, ty: Type) {
-    let op = atomic_of(d.mode);
-    let wide = ty.bytes() == 8;
-    let compares = op == AtomicOp::CmpXchg;
-    let mut old = [0u64; N];
-    let mut changes = 0;
     through(l, d, addresses, mask, ty.bytes(), |h, l, a| {
-        let word = |lane: usize, k: u16| l.row(d.src[2] + k)[lane];
-        let pair = |lane: usize, k: u16| u64::from(word(lane, k)) | u64::from(word(lane, k + 1)) << 32;
-        h.atomic(l.memory, a, &mut |lane, before| {
-            old[lane] = before;
-            let (data, replacement) = match (wide, compares) {
-                (true, true) => (pair(lane, 0), pair(lane, 2)),
-                (true, false) => (pair(lane, 0), 0),
-                (false, true) => (u64::from(word(lane, 0)), u64::from(word(lane, 1))),
-                (false, false) => (u64::from(word(lane, 0)), 0),
-            };
-            // The loader refuses an operation at a type that it does not have.
-            let after = updated(op, ty, before, data, replacement).unwrap_or(before);
+        let describe = |operation: &mut AtomicOperation, l: &Lanes<N>| {
+            (operation.op, operation.ty) = (atomic_of(d.mode), ty);
+            for k in 0..operation.words() {
+                operation.operands[k][..N].copy_from_slice(l.row(d.src[2] + k as u16));
+            }
+        };
+        if h.lower.is_none() {
+            let cost = h.defer_atomic(a, |operation| describe(operation, l));
+            if cost.pending {
+                l.late = Some(Late { finish: finish_atomic::<N>, mask });
+            }
+            return cost;
+        }
+        let mut operation = AtomicOperation::default();
+        describe(&mut operation, l);
+        let (mut found, mut changes) = ([[0; 64]; 4], 0);
+        let cost = h.atomic(l.memory, a, &mut |lane, before| {
+            (found[0][lane], found[1][lane]) = (before as u32, (before >> 32) as u32);
+            let after = operation.apply(lane, before);
             changes += u64::from(after != before);
             after
-        })
-    });
-    if let Some(watch) = &mut l.watch {
-        watch.changes += changes;
-    }
-    if d.has_dst {
-        for i in lanes(mask) {
-            l.row_mut(d.dst)[i] = old[i] as u32;
-            if wide {
-                l.row_mut(d.dst + 1)[i] = (old[i] >> 32) as u32;
-            }
+        });
+        finish_atomic::<N>(l, d, &found, mask);
+        if let Some(watch) = &mut l.watch {
+            watch.changes += changes;
         }
+        cost
+    });
+}
+
+/// The end of an atomic: what the lanes have found goes to the registers, if anyone wants to know.
+fn finish_atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, found: &LaneWords, mask: u64) {
+    for (k, words) in found.iter().enumerate().take(usize::from(d.dst_words)) {
+        let Some(values) = words.first_chunk::<N>() else { return };
+        blend(l.row_mut(d.dst + k as u16), values, mask);
     }
 }
 
@@ -141,8 +166,11 @@ pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64], bytes:
         };
         let hierarchy = &mut *hierarchy.borrow_mut();
         hierarchy.set_urgent_loads(true);
-        let done = hierarchy.load(l.memory, Path::Uniform, &access, out);
+        let done = hierarchy.load(l.memory, Path::Uniform, &access);
         hierarchy.set_urgent_loads(false);
+        for (lane, out) in out.iter_mut().enumerate() {
+            *out = bytes_of_lane(hierarchy.loaded(), lane);
+        }
         total.ready = total.ready.max(done.ready);
         total.busy += done.busy;
         total.lines += done.lines;
@@ -173,6 +201,7 @@ pub(super) fn write_texels<const N: usize>(
         bytes: bytes as u32,
         private: 0,
     };
-    let done = hierarchy.borrow_mut().store(l.memory, &access, data);
+    let values = words_of_lanes(data);
+    let done = hierarchy.borrow_mut().store(l.memory, &access, &values.each_ref().map(|words| &words[..]));
     l.access = Some(AccessRecord { space: MemorySpace::Global, units: done.sectors, done: Some(done) });
 }

@@ -9,6 +9,7 @@ pub mod access;
 mod alu;
 pub mod banks;
 mod cached;
+mod copy;
 pub mod strands;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use super::program::Program;
 use crate::Descriptor;
 use crate::check::Checker;
 use crate::hierarchy::cluster_caches::ClusterCaches;
+use crate::hierarchy::line::LaneWords;
 use crate::hierarchy::{AccessCost, Path};
 use crate::touches::Touches;
 use heddle_isa::{
@@ -91,8 +93,8 @@ pub struct AccessRecord {
     pub done: Option<AccessCost>,
 }
 
-/// Writes the bytes that a load has got, 16 for each lane, to its registers.
-pub type Finish<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>, &[[u8; 16]], u64);
+/// Writes what some lanes of a load have got to its registers.
+pub type Finish<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>, &LaneWords, u64);
 
 /// A load that waits for the memory hierarchy.
 #[derive(Clone, Copy, Debug)]
@@ -103,22 +105,37 @@ pub struct Late<const N: usize> {
     pub mask: u64,
 }
 
-/// The state that instructions act on: one warp.
+/// The state that instructions act on: one warp. What most of them need comes first.
+#[repr(C)]
 pub struct Lanes<'a, const N: usize> {
     /// The register file.
     pub rows: Vec<Row<N>>,
-    /// Predicate registers: a bit a lane.
-    pub predicates: [u64; 16],
     /// EXEC.
     pub mask: u64,
+    /// Instructions executed (functional mode) or cycle (timing mode), for the clock register.
+    pub clock: u64,
+    /// What the warp does to memory, while it is watched for progress ([`crate::progress`]).
+    pub watch: Option<Box<watch::Log>>,
+    /// Local registers that were lost (checking mode, C14).
+    pub lost: Option<Box<strands::Lost>>,
+    /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
+    pub hierarchy: Option<&'a std::cell::RefCell<ClusterCaches>>,
+    /// The last load has not been given its bytes: what to do with them.
+    pub late: Option<Late<N>>,
+    /// The last access.
+    pub access: Option<AccessRecord>,
+    /// The first fault, with the instruction and lane.
+    pub fault: Option<(FaultKind, u32, u32)>,
+    /// Predicate registers: a bit a lane.
+    pub predicates: [u64; 16],
     /// Device memory.
     pub memory: &'a DeviceMemory,
     /// The work-group's memory.
     pub local: *mut u8,
     /// Its size.
     pub local_bytes: u32,
-    /// Private memory of the warp's lanes, lane after lane.
-    pub private: Vec<u8>,
+    /// Private memory of the warp's lanes: a row for each word, so that lanes that access one variable access one row.
+    pub private: Vec<Row<N>>,
     /// Bytes of private memory a lane.
     pub private_bytes: u32,
     /// The constant bank.
@@ -133,14 +150,6 @@ pub struct Lanes<'a, const N: usize> {
     pub quiet_descriptors: &'a [Descriptor],
     /// Registers whose value was never written (checking mode).
     pub undefined: undefined::Undefined,
-    /// Local registers that were lost (checking mode, C14).
-    pub lost: Option<Box<strands::Lost>>,
-    /// The first fault, with the instruction and lane.
-    pub fault: Option<(FaultKind, u32, u32)>,
-    /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
-    pub hierarchy: Option<&'a std::cell::RefCell<ClusterCaches>>,
-    /// The last load has not been given its bytes: what to do with them.
-    pub late: Option<Late<N>>,
     /// SM.
     pub sm: usize,
     /// First byte of the warp's private memory among those of all resident warps.
@@ -149,17 +158,11 @@ pub struct Lanes<'a, const N: usize> {
     pub checker: Option<&'a std::cell::RefCell<Checker>>,
     /// Is told of accesses to device memory, for caches that are kept warm (functional mode).
     pub touches: Option<&'a std::cell::RefCell<Touches>>,
-    /// What the warp does to memory, while it is watched for progress ([`crate::progress`]).
-    pub watch: Option<Box<watch::Log>>,
     /// Banks of work-group memory; 0: do not record accesses. Not 0 with a checker, touches or a watch either, so
     /// that what they watch leaves the frequent path.
     pub local_banks: u32,
-    /// The last access.
-    pub access: Option<AccessRecord>,
     /// Compare the operands of u-marked instructions (S8).
     pub check_marks: bool,
-    /// Instructions executed (functional mode) or cycle (timing mode), for the clock register.
-    pub clock: u64,
 }
 
 /// Remembered allocations. An instruction nearly always stays in one, neighbours in the code often use different ones.

@@ -259,8 +259,11 @@ fn header() -> KernelHeader {
         vector_hint: None,
         required_sub_group: None,
         whole_work_groups: false,
+        rows_fill_warps: false,
+        relieves_data_l1: false,
         redzones: Vec::new(),
         warp_size: N as u32,
+        variables: None,
     }
 }
 

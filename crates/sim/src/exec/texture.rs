@@ -46,9 +46,10 @@ fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
         _ => Result4::Float,
     };
     let (integer, bare) = (d.imm & 0x200 != 0, d.imm & 0x400 != 0);
-    // With caches: which texels are needed does not depend on what they hold, so a first pass collects them for one access.
+    // With caches, or for those who keep them warm: which texels are needed does not depend on what they hold, so a first
+    // pass collects them for one access.
     let mut fetched: FxHashMap<u64, [u8; 16]> = FxHashMap::default();
-    if l.hierarchy.is_some() {
+    if l.hierarchy.is_some() || l.touches.is_some() {
         let wanted = std::cell::RefCell::new(std::collections::BTreeSet::new());
         let mut bytes = 1;
         for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
@@ -68,8 +69,15 @@ fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
             }
         }
         let wanted: Vec<u64> = wanted.into_inner().into_iter().collect();
-        let texels = cached::texels(l, &wanted, bytes);
-        fetched = wanted.into_iter().zip(texels).collect();
+        if let Some(touches) = l.touches {
+            for part in wanted.chunks(64) {
+                touches.borrow_mut().access(part, u64::MAX >> (64 - part.len()), bytes as u32, (false, false));
+            }
+        }
+        if l.hierarchy.is_some() {
+            let texels = cached::texels(l, &wanted, bytes);
+            fetched = wanted.into_iter().zip(texels).collect();
+        }
     }
     for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
         let Some((start, image)) = image(l, d, lane as u32) else { return };
@@ -120,14 +128,16 @@ fn write<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
         let Some((at, layer)) = image.place(c) else { return outside(l, d, "a write", &image, c, lane) };
         let offset = image.offset(at, layer);
         let (bytes, n) = image.format.encode(coordinates(l, d.src[1], lane));
+        (addresses[lane], size) = (start + offset, n);
         if l.hierarchy.is_some() {
-            addresses[lane] = start + offset;
             data[lane][..n].copy_from_slice(&bytes[..n]);
-            size = n;
         } else {
             // SAFETY: as in `read`; no Rust reference to this memory exists.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), l.memory.host(start + offset), n) };
         }
+    }
+    if let Some(touches) = l.touches.filter(|_| mask != 0) {
+        touches.borrow_mut().access(&addresses, mask, size as u32, (true, false));
     }
     if mask != 0 {
         cached::write_texels(l, &addresses, mask, &data, size);

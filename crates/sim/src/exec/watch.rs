@@ -6,8 +6,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::access::lanes;
-use super::{Decoded, Lanes, atomic_of};
+use super::access::{lanes, private_offset};
+use super::{Decoded, Lanes, Row, atomic_of};
 use heddle_isa::meaning::updated;
 use heddle_isa::{AtomicOp, MemorySpace, Type};
 
@@ -85,17 +85,20 @@ pub fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], ma
 fn pointer<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, a: &[u64; N], lane: usize) -> *mut u8 {
     match d.space {
         MemorySpace::Local => l.local.wrapping_add(a[lane] as usize),
-        MemorySpace::Private => l.private.as_ptr().cast_mut().wrapping_add(a[lane] as usize + l.private_bytes as usize * lane),
+        MemorySpace::Private => {
+            l.private.as_ptr().cast_mut().cast::<u8>().wrapping_add(private_offset::<N>(a[lane] as usize, lane))
+        }
         _ => l.memory.host(a[lane]),
     }
 }
 
 /// Whether a lane's store replaces bytes by others.
 fn store_changes<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, p: *mut u8, lane: usize, bytes: u32) -> bool {
+    let word_stride = if d.space == MemorySpace::Private { size_of::<Row<N>>() } else { 4 };
     (0..bytes as usize).any(|k| {
         let new = l.row(d.src[2] + (k / 4) as u16)[lane].to_le_bytes()[k % 4];
         // SAFETY: `resolve` found all bytes of the access inside an allocation.
-        unsafe { p.wrapping_add(k).read() != new }
+        unsafe { p.wrapping_add(k / 4 * word_stride + k % 4).read() != new }
     })
 }
 

@@ -1,5 +1,7 @@
 //! A work-group that has begun: its warps take turns at barriers, and where they wait for each other in loops.
 
+use std::ops::Range;
+
 use super::{Budget, GroupPlace, Interpreter, Warp, Worker, all_lanes};
 use crate::Simulation;
 use crate::exec::watch::Log;
@@ -17,6 +19,8 @@ pub(super) struct Resident<'a, const N: usize> {
     /// Memory of the work-group.
     pub local: Vec<u128>,
     pub budget: Budget<'a>,
+    /// For running many work-groups in one call of compiled code.
+    pub many: Option<jit::Many>,
 }
 
 /// How far a work-group has come.
@@ -38,6 +42,10 @@ impl<'a, const N: usize> Resident<'a, N> {
     pub fn start(&mut self, launch: &Launch, number: u64, budget: Budget<'a>) {
         let id = launch.group_id(number);
         (self.number, self.place, self.budget) = (number, GroupPlace { id, size: launch.group_size(id) }, budget);
+        if self.place.size != launch.local {
+            // Its warps have rows with the work-group's size.
+            self.many = None;
+        }
         self.local.fill(0);
         let local = self.local.as_mut_ptr().cast::<u8>();
         let live = self.live();
@@ -47,6 +55,29 @@ impl<'a, const N: usize> Resident<'a, N> {
         if let Some(checker) = self.warps.first().and_then(|w| w.lanes.checker) {
             checker.borrow_mut().start_group();
         }
+    }
+
+    /// Runs some of these work-groups, all of full size, in compiled code, each within a budget. Returns how many
+    /// have ended, and whether the one behind them has a fault, or has begun and has to go on warp by warp, and is a long one.
+    pub fn run_many(
+        &mut self,
+        run: &Simulation,
+        worker: &mut Worker<N>,
+        compiled: &jit::Compiled,
+        (numbers, budget): (Range<u64>, Budget<'a>),
+    ) -> (u64, Option<Result<bool, Box<Fault>>>) {
+        let launch = run.launch;
+        let id = launch.group_id(numbers.start);
+        (self.number, self.place, self.budget) = (numbers.start, GroupPlace { id, size: launch.local }, budget);
+        let Resident { warps, local, budget, many, .. } = self;
+        let many = many.get_or_insert_with(|| jit::Many::new(compiled, launch, warps, local));
+        let groups = numbers.end - numbers.start;
+        let (ended, stopped) = many.run(compiled, launch, (&mut *warps, &mut *local), (id, groups), &mut worker.counts, budget);
+        let Some(stopped) = stopped else { return (ended, None) };
+        self.number = numbers.start + ended;
+        self.place.id = launch.group_id(self.number);
+        let fault = self.warps[stopped.warp].fault(launch, self.place);
+        (ended, Some(fault.map_or(Ok(stopped.long), |fault| Err(Box::new(fault)))))
     }
 
     /// What the warps of a group wait for that makes no progress.

@@ -8,16 +8,18 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use super::resident::{Resident, Turn};
 use super::{BlockCounts, Budget, GroupPlace, Warp, WorkGroups, local_memory};
+use crate::Simulation;
 use crate::check::Checker;
 use crate::exec::strands::Lost;
 use crate::fault::{Deadlock, Fault, WaitingWarp};
 use crate::features::{ClassShares, GroupFeatures, weight};
+use crate::jit::{self, Runs};
 use crate::touches::Touches;
 use crate::turns::Turns;
-use crate::{Simulation, jit};
 
 /// What a host thread has for itself, beside its work-groups.
 pub(super) struct Worker<'a, const N: usize> {
@@ -99,6 +101,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
             warps: (0..self.warps).map(new_warp).collect(),
             local: local_memory(launch.local_bytes),
             budget: Budget::new(options, self.communicates),
+            many: None,
         };
         let mut worker: Worker<N> = Worker {
             counts: BlockCounts::new(launch.program),
@@ -132,8 +135,13 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let whole = launch.local.iter().product::<u32>() % N as u32 == 0;
         // Compiled code does not say which registers it reads, and knows nothing of turns.
         let watched = Lost::new(&self.run).is_some() || self.turns.is_some();
+        // It reads all descriptors, whichever accesses it comes to.
+        let watched = watched || launch.descriptors.len() < program.header.surfaces.len();
         let first = self.next.load(Ordering::Relaxed).min(self.end);
-        let tier = jit::Tier::new(program, options, self.end - first, whole, self.threads);
+        // Compiled code that runs many work-groups says nothing of each, and lets warps wait at different barriers.
+        let many_at_once = !(one_by_one || options.check_barriers);
+        let tier = jit::Tier::new(program, options, self.end - first, (whole, many_at_once), self.threads);
+        let compiled_for = |runs, at_once| if watched { None } else { tier.compiled::<N>(program, runs, at_once) };
         let (mut numbers, mut ended) = (0..0, 0);
         loop {
             if numbers.is_empty() && ended > 0 {
@@ -147,26 +155,56 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 if worker.aside.is_empty() {
                     return Ok(());
                 }
-                let compiled = if watched { None } else { tier.compiled::<N>(program) };
+                let compiled = compiled_for(Runs::Warps, false);
                 let all_begun = numbers.is_empty() && self.next.load(Ordering::Relaxed) >= self.end;
                 self.resume_aside(worker, compiled, all_begun, &mut ran)?;
                 continue;
             }
-            let Some(number) = numbers.next() else { continue };
+            let number = numbers.start;
             if let Some(fault) = options.interrupted(launch) {
                 return self.stop_at(number, *fault);
             }
             if number > self.stop.load(Ordering::Relaxed) {
                 return Err(Stopped);
             }
-            let compiled = if watched { None } else { tier.compiled::<N>(program) };
+            let many = launch.groups_of_full_size(numbers.clone());
+            let runs = if many > 0 && many_at_once && worker.aside.is_empty() { Runs::Groups } else { Runs::Warps };
+            let compiled = compiled_for(runs, false);
             let mut group = worker.spare.pop().unwrap_or_else(&new_group);
-            group.start(launch, number, Budget::new(options, self.communicates));
-            let turn = group.run(&self.run, &self.interpreter, worker, compiled);
-            tier.executed(group.budget.used());
+            let budget = Budget::new(options, self.communicates);
+            let (mut done, mut code) = (0, compiled);
+            let stopped = match compiled.filter(|_| runs == Runs::Groups) {
+                Some(groups) => {
+                    let stopped;
+                    (done, stopped) = group.run_many(&self.run, worker, groups, (number..number + many, budget));
+                    if let Some(Ok(long)) = stopped {
+                        code = compiled_for(Runs::Warps, long);
+                    }
+                    stopped
+                }
+                None => {
+                    group.start(launch, number, budget);
+                    Some(Ok(false))
+                }
+            };
+            let turn = stopped.map(|stopped| {
+                let begun = code.is_none().then(Instant::now);
+                let turn = stopped.and_then(|_| group.run(&self.run, &self.interpreter, worker, code));
+                if let Some(begun) = begun {
+                    tier.executed(if compiled.is_some() { Runs::Warps } else { runs }, begun.elapsed());
+                }
+                turn
+            });
+            let number = number + done;
+            numbers.start = number + u64::from(turn.is_some());
+            ended += done;
             match turn {
-                Err(fault) => return self.stop_at(number, *fault),
-                Ok(Turn::Ended) => {
+                None => {
+                    worker.spare.push(group);
+                    ran();
+                }
+                Some(Err(fault)) => return self.stop_at(number, *fault),
+                Some(Ok(Turn::Ended)) => {
                     worker.spare.push(group);
                     if let Some(groups) = &mut worker.groups {
                         groups.ended(&worker.counts);
@@ -174,14 +212,14 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                     ran();
                     ended += 1;
                     if !worker.aside.is_empty() {
-                        self.run_aside(worker, compiled, &mut ran)?;
+                        self.run_aside(worker, compiled_for(Runs::Warps, false), &mut ran)?;
                     }
                 }
-                Ok(Turn::Waits { .. }) if one_by_one => {
+                Some(Ok(Turn::Waits { .. })) if one_by_one => {
                     let warps = group.waiting(&self.run);
                     return self.stop_at(number, self.deadlock(warps, true));
                 }
-                Ok(Turn::Waits { .. }) => {
+                Some(Ok(Turn::Waits { .. })) => {
                     worker.aside.push(group);
                     self.aside.0.fetch_add(1, Ordering::Relaxed);
                 }

@@ -56,6 +56,8 @@ pub enum WriteKind {
 
 /// In the state of a line: some bytes are dirty. The other bits say which sectors hold the line's bytes, or will.
 const ANY_DIRTY: u64 = 1 << 63;
+/// In the state of a line: its bytes are where the line is from, not here.
+const NO_BYTES: u64 = 1 << 62;
 
 /// Where a cache keeps a line (a block frame): the number of the set's first way plus the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +68,7 @@ pub struct LineFrame(usize);
 pub struct DirtyLine {
     /// The line's number.
     pub line: LineNumber,
-    /// The line's bytes, clean ones included.
+    /// The line's bytes, clean ones included; none if the cache did not have them.
     pub data: Vec<u8>,
     /// Dirty bytes, a bit each.
     pub bytes: ByteMask,
@@ -161,11 +163,18 @@ impl Cache {
     pub fn find(&self, line: LineNumber) -> Option<LineFrame> {
         let first = self.set(line);
         // All ways are compared, as hardware does: a branch for each would be guessed wrong too often.
-        let mut found = usize::MAX;
-        for (way, tag) in self.tags[first..first + self.ways].iter().enumerate() {
-            found = if *tag == line { first + way } else { found };
+        let (eights, rest) = self.tags[first..first + self.ways].as_chunks::<8>();
+        for (k, tags) in eights.iter().enumerate() {
+            let mut hits = 0u32;
+            for (way, tag) in tags.iter().enumerate() {
+                hits |= u32::from(*tag == line) << way;
+            }
+            if hits != 0 {
+                return Some(LineFrame(first + 8 * k + hits.trailing_zeros() as usize));
+            }
         }
-        (found != usize::MAX).then_some(LineFrame(found))
+        let way = rest.iter().position(|tag| *tag == line)?;
+        Some(LineFrame(first + 8 * eights.len() + way))
     }
 
     /// Finds a line or makes room for it, and notes its use.
@@ -174,6 +183,11 @@ impl Cache {
             self.touch(frame, evict_first);
             return (frame, Eviction::default());
         }
+        self.insert(line, evict_first)
+    }
+
+    /// Makes room for a line that the cache has not.
+    pub fn insert(&mut self, line: LineNumber, evict_first: bool) -> (LineFrame, Eviction) {
         let (victim, evict_first_was) = self.order.victim(self.set(line));
         let dirty = self.take(LineFrame(victim));
         self.tags[victim] = line;
@@ -230,22 +244,50 @@ impl Cache {
         self.changes += 1;
         let i = frame.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
-        let any_dirty = self.is_dirty(frame);
+        let (any_dirty, has_bytes) = (self.is_dirty(frame), self.has_bytes(frame));
         self.order.remove(i);
         let at = self.state_at(i);
         self.states[at..=at + self.sectors].fill(0);
         any_dirty.then(|| {
             let bytes = std::mem::take(&mut self.dirty[i]);
-            DirtyLine { line, data: self.copy_of(frame), bytes }
+            DirtyLine { line, data: self.copy_of(frame, has_bytes), bytes }
         })
     }
 
-    /// A copy of a line's bytes, in room that was used before, if there is any.
-    fn copy_of(&mut self, frame: LineFrame) -> Vec<u8> {
+    /// A copy of a line's bytes, if it has them, in room that was used before, if there is any.
+    fn copy_of(&mut self, frame: LineFrame, has_bytes: bool) -> Vec<u8> {
         let mut copy = std::mem::take(&mut self.spare);
         copy.clear();
-        copy.extend_from_slice(self.bytes(frame));
+        if has_bytes {
+            copy.extend_from_slice(self.bytes(frame));
+        }
         copy
+    }
+
+    /// The bytes of a line of which the cache has nothing yet stay where they are: the cache only knows which sectors it
+    /// would have, and which bytes would be dirty.
+    #[inline]
+    pub fn leave_bytes(&mut self, frame: LineFrame) {
+        let at = self.state_at(frame.0);
+        if self.states[at] == 0 {
+            self.states[at] = NO_BYTES;
+        }
+    }
+
+    /// Whether the cache has a line's bytes.
+    #[inline]
+    pub fn has_bytes(&self, frame: LineFrame) -> bool {
+        self.states[self.state_at(frame.0)] & NO_BYTES == 0
+    }
+
+    /// The lines whose bytes are elsewhere, with room for them, where they are from now on.
+    pub fn take_bytes(&mut self) -> impl Iterator<Item = (LineNumber, &mut [u8])> {
+        let states = self.states.iter_mut().step_by(1 + self.sectors);
+        let lines = self.tags.iter().zip(states).zip(self.data.chunks_exact_mut(self.line_bytes));
+        lines.filter(|((line, state), _)| **line != EMPTY && **state & NO_BYTES != 0).map(|((line, state), bytes)| {
+            *state &= !NO_BYTES;
+            (*line, bytes)
+        })
     }
 
     /// Takes the room of a line back that has been written back.
@@ -282,19 +324,27 @@ impl Cache {
     pub fn clean_lines(&mut self) -> impl Iterator<Item = (LineNumber, &mut [u8])> {
         let states = self.states.iter().step_by(1 + self.sectors);
         let lines = self.tags.iter().zip(states).zip(self.data.chunks_exact_mut(self.line_bytes));
-        lines.filter(|((line, state), _)| **line != EMPTY && **state & ANY_DIRTY == 0).map(|((line, _), bytes)| (*line, bytes))
+        let here = |state: u64| state & (ANY_DIRTY | NO_BYTES) == 0;
+        lines.filter(move |((line, state), _)| **line != EMPTY && here(**state)).map(|((line, _), bytes)| (*line, bytes))
     }
 
-    /// All lines with their bytes.
+    /// All lines whose bytes the cache has.
     pub fn lines_mut(&mut self) -> impl Iterator<Item = (LineNumber, &mut [u8])> {
-        let lines = self.tags.iter().zip(self.data.chunks_exact_mut(self.line_bytes));
-        lines.filter(|(line, _)| **line != EMPTY).map(|(line, bytes)| (*line, bytes))
+        let states = self.states.iter().step_by(1 + self.sectors);
+        let lines = self.tags.iter().zip(states).zip(self.data.chunks_exact_mut(self.line_bytes));
+        lines.filter(|((line, state), _)| **line != EMPTY && **state & NO_BYTES == 0).map(|((line, _), bytes)| (*line, bytes))
     }
 
-    /// Lines that are dirty, with their bytes and which of them are.
+    /// Lines that are dirty and whose bytes the cache has, with which of them are.
     pub fn dirty_lines(&self) -> impl Iterator<Item = (LineNumber, &[u8], &ByteMask)> {
-        let frames = (0..self.tags.len()).map(LineFrame).filter(|f| self.is_dirty(*f));
+        let frames = (0..self.tags.len()).map(LineFrame).filter(|f| self.is_dirty(*f) && self.has_bytes(*f));
         frames.map(|f| (self.tags[f.0], self.bytes(f), &self.dirty[f.0]))
+    }
+
+    /// The valid sectors of each line, with how lately the line was used, or came, as the order of eviction sees it.
+    pub fn valid_sectors(&self) -> impl Iterator<Item = (u64, LineNumber, u64)> {
+        let frames = (0..self.tags.len()).filter(|f| self.tags[*f] != EMPTY);
+        frames.map(|f| (self.order.age(f), self.tags[f], self.valid(LineFrame(f))))
     }
 
     /// Removes all lines; returns what is dirty.
@@ -318,10 +368,10 @@ impl Cache {
         if !self.is_dirty(frame) {
             return None;
         }
-        let at = self.state_at(i);
+        let (at, has_bytes) = (self.state_at(i), self.has_bytes(frame));
         self.states[at] &= !ANY_DIRTY;
         let bytes = std::mem::take(&mut self.dirty[i]);
-        Some(DirtyLine { line: self.tags[i], data: self.copy_of(frame), bytes })
+        Some(DirtyLine { line: self.tags[i], data: self.copy_of(frame, has_bytes), bytes })
     }
 
     /// Cleans all lines; returns what was dirty.
@@ -336,7 +386,7 @@ impl Cache {
 
     /// Valid sectors of a line, a bit each; those on their way are valid.
     pub fn valid(&self, frame: LineFrame) -> u64 {
-        self.states[self.state_at(frame.0)] & !ANY_DIRTY
+        self.states[self.state_at(frame.0)] & !(ANY_DIRTY | NO_BYTES)
     }
 
     /// Whether a line has dirty bytes.
@@ -356,10 +406,15 @@ impl Cache {
         ready.iter().enumerate().fold(0, |most, (s, r)| most.max(r & (sectors >> s & 1).wrapping_neg()))
     }
 
-    /// Fills sectors, around dirty bytes; they are there at cycle `ready`.
+    /// Fills sectors, around dirty bytes, if the cache has the line's bytes; they are there at cycle `ready`.
     pub fn fill(&mut self, frame: LineFrame, sectors: u64, from: &[u8], ready: u64) {
         self.changes += 1;
         let (i, size, at) = (frame.0, self.sector_bytes, self.state_at(frame.0));
+        if !self.has_bytes(frame) {
+            runs(sectors).for_each(|run| self.states[at + 1..][run].fill(ready));
+            self.states[at] |= sectors;
+            return;
+        }
         let any_dirty = self.is_dirty(frame);
         let dirty = self.dirty[i];
         let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
@@ -378,11 +433,12 @@ impl Cache {
         self.states[at] |= sectors;
     }
 
-    /// Writes the bytes of `mask`.
+    /// Writes the bytes of `mask`, if the cache has the line's.
     pub fn write(&mut self, frame: LineFrame, from: &[u8], mask: &ByteMask, kind: WriteKind) {
         let (i, at) = (frame.0, self.state_at(frame.0));
-        let data = &mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes];
-        copy_bytes(data, from, mask);
+        if self.has_bytes(frame) {
+            copy_bytes(&mut self.data[i * self.line_bytes..(i + 1) * self.line_bytes], from, mask);
+        }
         match kind {
             WriteKind::Follows => {}
             WriteKind::Dirty => {
@@ -416,9 +472,10 @@ impl Cache {
         self.states[at] |= sectors;
     }
 
-    /// Those of the sectors that are still on their way with this ticket arrive.
-    pub fn arrive(&mut self, line: LineNumber, sectors: u64, ticket: Ticket, from: &[u8], ready: u64) {
-        let Some(frame) = self.find(line) else { return };
+    /// Those of the sectors that are still on their way with this ticket arrive. Of the line it is said where it was when they
+    /// were asked for.
+    pub fn arrive(&mut self, (line, frame): (LineNumber, LineFrame), sectors: u64, ticket: Ticket, from: &[u8], ready: u64) {
+        let Some(frame) = (if self.tags[frame.0] == line { Some(frame) } else { self.find(line) }) else { return };
         let (at, mut still) = (self.state_at(frame.0), 0);
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
             still |= u64::from(self.states[at + 1 + s] == PENDING | u64::from(ticket)) << s;
@@ -543,6 +600,27 @@ mod tests {
     }
 
     #[test]
+    fn bytes_may_stay_where_the_line_is_from() {
+        let mut c = cache(8);
+        let (p, _) = c.allocate(5, false);
+        c.leave_bytes(p);
+        c.fill(p, 0b11, &[], 10);
+        c.write(p, &[], &byte(3), WriteKind::Dirty);
+        assert_eq!((c.has_bytes(p), c.valid(p), c.is_dirty(p), c.ready(p, 0b11)), (false, 0b11, true, 10));
+        assert!(c.lines_mut().next().is_none() && c.clean_lines().next().is_none() && c.dirty_lines().next().is_none());
+        assert_eq!(c.clean(p), Some(DirtyLine { line: 5, data: Vec::new(), bytes: byte(3) }));
+        c.take_bytes().for_each(|(line, room)| room.fill(line as u8));
+        assert_eq!((c.has_bytes(p), c.valid(p), c.bytes(p)[0]), (true, 0b11, 5));
+        // It has some of the line: they stay.
+        c.leave_bytes(p);
+        assert!(c.has_bytes(p));
+        let (q, _) = c.allocate(6, false);
+        c.leave_bytes(q);
+        c.take(q);
+        assert_eq!((c.allocate(6, false).0, c.has_bytes(q)), (q, true), "of another line nothing is said");
+    }
+
+    #[test]
     fn a_sector_written_whole_is_valid() {
         let mut c = cache(8);
         let (p, _) = c.allocate(5, false);
@@ -585,7 +663,7 @@ mod tests {
         assert_eq!((c.bytes(p)[0], c.bytes(p)[1], c.bytes(p)[127]), (7, 1, 7));
         assert_eq!(c.ready(p, 0b1111), 10);
         // The answer comes, and nobody waits for it here.
-        c.arrive(5, 0b0110, 9, &bytes(3), 50);
+        c.arrive((5, p), 0b0110, 9, &bytes(3), 50);
         assert_eq!((c.valid(p), c.bytes(p)[32]), (0b1001, 7));
         // A sector that arrives at the cycle of the write has arrived.
         c.fill(p, 0b0010, &bytes(2), 20);
@@ -607,7 +685,7 @@ mod tests {
             c.merge(p);
         }
         assert!(c.limits_merges() && c.is_full(5, 1, 1000) && !c.is_full(6, 3, 0));
-        c.arrive(5, 0b0001, 9, &bytes(3), 50);
+        c.arrive((5, p), 0b0001, 9, &bytes(3), 50);
         assert!(c.is_full(5, 1, 49) && !c.is_full(5, 1, 50));
         c.begin_miss(p);
         assert!(!c.is_full(5, 2, 49) && c.is_full(5, 3, 49));
@@ -655,7 +733,7 @@ mod tests {
         assert!(changed(&c));
         c.fill_later(p, 2, 7);
         assert!(changed(&c));
-        c.arrive(5, 2, 7, &bytes(1), 20);
+        c.arrive((5, p), 2, 7, &bytes(1), 20);
         assert!(changed(&c));
         c.give_up(5, 2, 15);
         assert!(changed(&c) && c.valid(p) == 1);

@@ -3,19 +3,20 @@
 //!
 //! What lies further down is shared by all SMs. With [`ClusterCaches::lower`] in place, its answers come at
 //! once. Without, a request only gets a ticket, and what the answer is needed for is put off (see
-//! [`deferred`](super::deferred)); atomics and cache control cannot be.
+//! [`deferred`](super::deferred)); cache control cannot be.
 
 mod control;
 mod fetch;
 
 use smallvec::SmallVec;
 
+use super::atomics::LineAtomic;
 use super::cache::{Cache, Eviction, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
 use super::deferred::{
-    Answer, Arrival, Continuation, Deferred, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
+    Answer, Arrival, Continuation, Deferred, Fill, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
 };
-use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
+use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, ReadReply, SectorRead, count_eviction};
 use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
 use super::sm_caches::SmCaches;
@@ -33,8 +34,19 @@ use heddle_target::{DramScheduler, Machine, WritePolicy};
 struct Requester {
     /// Number of the SM in its cluster.
     sm: usize,
-    /// Cycle of the request.
+    /// Cycle of the request, or, of an instruction that waits for its unit, that in which it would be made without: what is
+    /// found is decided by what is known then.
     now: u64,
+    /// How much later it is made.
+    wait: u64,
+}
+
+impl Requester {
+    /// Cycle in which the request is made.
+    #[inline]
+    fn leaves(&self) -> u64 {
+        self.now + self.wait
+    }
 }
 
 /// One transaction of a load, for [`ClusterCaches::read_line`].
@@ -78,8 +90,10 @@ struct CurrentAccess {
     port_wait: u64,
     /// Tickets that it got.
     tickets: SmallVec<[Ticket; 4]>,
-    /// The load itself, if it waits for answers.
+    /// The load itself, unless it waits for answers.
     load: Option<Box<PendingLoad>>,
+    /// The lines of an atomic, kept for the next one.
+    atomics: Vec<LineAtomic>,
 }
 
 /// Why a load needs a miss register.
@@ -120,6 +134,8 @@ pub struct ClusterCaches {
     chooses: bool,
     /// Loads need their bytes at once.
     urgent_loads: bool,
+    /// Cycles that the instruction whose accesses come waits for its operands and its unit: they begin so much later.
+    pub wait: u64,
     /// What L1 and L1.5 caches and the network count.
     pub statistics: HierarchyStatistics,
 }
@@ -154,6 +170,7 @@ impl ClusterCaches {
             memory: m.clone(),
             chooses: m.dram.scheduler == DramScheduler::FrFcfs,
             urgent_loads: false,
+            wait: 0,
             statistics: HierarchyStatistics::default(),
         }
     }
@@ -209,20 +226,21 @@ impl ClusterCaches {
         &mut self.sms[number - self.first_sm]
     }
 
-    /// An access begins.
+    /// An access begins. Returns what it costs if it touches nothing.
     #[inline]
-    fn begin_access(&mut self) {
+    fn begin_access(&mut self, access: &Access) -> AccessCost {
         self.access.port_wait = 0;
         self.access.tickets.clear();
         if let Some(lower) = &mut self.lower {
             lower.far_sectors = 0;
         }
+        AccessCost { ready: access.now + self.wait, ..AccessCost::default() }
     }
 
     /// The next transaction of an access is looked up: one a cycle.
     #[inline]
     fn next_transaction(&self, access: &Access, transaction: &Transaction, cost: &mut AccessCost) -> Requester {
-        let from = Requester { sm: access.sm - self.first_sm, now: access.now + u64::from(cost.lines) };
+        let from = Requester { sm: access.sm - self.first_sm, now: access.now + u64::from(cost.lines), wait: self.wait };
         cost.lines += 1;
         cost.sectors += transaction.sectors.count_ones();
         from
@@ -242,8 +260,8 @@ impl ClusterCaches {
     fn inject(&mut self, from: Requester, line: LineNumber, cycles: u64) -> ArrivingRequest {
         let address = line * self.line_bytes();
         let sm = &mut self.sms[from.sm];
-        let enters = sm.port.inject(from.now, cycles);
-        self.access.port_wait = enters - from.now;
+        let enters = sm.port.inject(from.leaves(), cycles);
+        self.access.port_wait = enters - from.leaves();
         let (translation, looking_up) = sm.translation.look_up(address);
         if translation != Translation::None && sm.translation.has_tlb() {
             self.statistics.tlb.look_ups += 1;
@@ -258,8 +276,8 @@ impl ClusterCaches {
         let network = self.memory.network;
         let interval = u64::from(network.interval);
         let arrives = self.inject(from, read.line, interval);
-        let reply = self.sms[from.sm].port.reserve_reply(from.now, interval * count);
-        let back = reply - from.now + interval * count + u64::from(network.latency);
+        let reply = self.sms[from.sm].port.reserve_reply(from.leaves(), interval * count);
+        let back = reply - from.leaves() + interval * count + u64::from(network.latency);
         self.statistics.network_sectors += count;
         self.statistics.l2_to_l1_bytes += count * self.coalescer.geometry.sector_bytes;
         match &mut self.lower {
@@ -330,7 +348,25 @@ impl ClusterCaches {
         } else {
             let ticket = arrives as Ticket;
             self.cache(target).fill_later(frame, read.sectors, ticket);
-            self.deferred.defer(Continuation::Fill(target, read.line, read.sectors, ticket));
+            let fill = Fill { target, frame, line: read.line, sectors: read.sectors, miss: false };
+            self.deferred.defer(Continuation::Fill(fill, ticket));
+        }
+    }
+
+    /// Fills sectors of a line that an SM's L1 has missed, which takes one of its registers until they arrive, now or later.
+    #[inline]
+    fn fill_miss(&mut self, (sm, path): (usize, Path), frame: LineFrame, read: SectorRead, from: &LineBytes, arrives: u64) {
+        let cache = self.sms[sm].of(path);
+        if arrives < PENDING {
+            cache.mshrs.add(arrives);
+            cache.fill(frame, read.sectors, from, arrives);
+        } else {
+            let ticket = arrives as Ticket;
+            cache.mshrs.add_unknown(self.deferred.answer(ticket).not_before);
+            cache.fill_later(frame, read.sectors, ticket);
+            let target = FillTarget::L1(sm, path);
+            let fill = Fill { target, frame, line: read.line, sectors: read.sectors, miss: true };
+            self.deferred.defer(Continuation::Fill(fill, ticket));
         }
     }
 
@@ -368,11 +404,11 @@ impl ClusterCaches {
         let ready = self.l15.ready(frame, sectors);
         if ready < PENDING {
             copy_sectors(out, bytes, sectors, sector_bytes);
-            return ready.max(at);
+            return ready.max(at + from.wait);
         }
         let parts = self.l15.pending(frame, sectors);
         let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
-        let base = self.l15.ready(frame, known).max(at);
+        let base = self.l15.ready(frame, known).max(at + from.wait);
         let not_before = parts.iter().map(|p| self.deferred.answer(p.0).not_before).fold(base, u64::max);
         let data = (known != 0).then(|| {
             let mut data = self.deferred.new_box();
@@ -384,14 +420,13 @@ impl ClusterCaches {
         PENDING | u64::from(ticket)
     }
 
-    /// A load: fills `out` for the lanes of the mask. If [`AccessCost::pending`], the rest comes with [`Self::resume_deferred`].
-    pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access, out: &mut [[u8; 16]]) -> AccessCost {
+    /// A load, which gets what [`Self::loaded`] says. If [`AccessCost::pending`], the rest comes with [`Self::resume_deferred`].
+    pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access) -> AccessCost {
         let policy = policy::of(&LOADS, access.space, access.policy);
-        let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
-        self.begin_access();
+        let mut cost = self.begin_access(access);
         let (parts, bytes) = Coalescer::parts(access);
         let mut offsets = [0; 64];
-        let mut pending: Option<Box<PendingLoad>> = None;
+        let mut current = self.access.load.take().unwrap_or_else(|| self.deferred.new_load());
         let mut data = [0; LONGEST_LINE];
         let sector_bytes = self.sector_bytes();
         for part in 0..parts {
@@ -412,12 +447,12 @@ impl ClusterCaches {
             }
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut cost);
-                let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: 4 * part as usize };
+                let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
                 let found = self.sms[from.sm].of(path).find(t.line);
                 if let Some(line) = found.and_then(|frame| self.hit(path, from, frame, t, policy)) {
                     cost.ready = cost.ready.max(line.ready);
                     cost.hits += t.sectors.count_ones();
-                    readers.scatter(line.bytes, out);
+                    readers.scatter(line.bytes, &mut current.out);
                     continue;
                 }
                 let covers_line = policy.l1 == L1Policy::LastUse
@@ -432,10 +467,10 @@ impl ClusterCaches {
                     None => &data[..],
                 };
                 if reply.waits_for.is_empty() {
-                    readers.scatter(line, out);
+                    readers.scatter(line, &mut current.out);
                     continue;
                 }
-                let late = pending.get_or_insert_with(|| self.deferred.new_load());
+                let late = &mut *current;
                 let (part, parts) = (part as usize, reply.waits_for);
                 late.offsets.resize(part + 1, offsets);
                 if reply.keep != ByteMask::default() {
@@ -446,20 +481,25 @@ impl ClusterCaches {
                 }
                 let to_come = parts.iter().fold(0, |all, p| all | p.1);
                 let lanes = if to_come == t.sectors { t.lanes } else { readers.within(to_come, sector_bytes) };
-                LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, out);
+                LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, &mut late.out);
                 late.lines.push(PendingLine { lanes, part, parts, kept: None });
             }
             self.coalescer.recycle(transactions);
         }
-        if let Some(load) = &mut pending {
-            load.out.extend_from_slice(out);
-            (load.bytes, load.ready) = (bytes, cost.ready);
-            load.asked.extend(self.access.tickets.drain(..));
+        if !current.lines.is_empty() {
+            (current.bytes, current.ready) = (bytes, cost.ready);
+            current.asked.extend(self.access.tickets.drain(..));
             cost.pending = true;
         }
-        self.access.load = pending;
+        self.access.load = Some(current);
         self.end_access(&mut cost);
         cost
+    }
+
+    /// What the lanes of the last load have got, as far as it is known.
+    #[inline]
+    pub fn loaded(&self) -> &LaneWords {
+        self.access.load.as_ref().map_or(&[[0; 64]; 4], |load| &load.out)
     }
 
     /// The last load waits; [`Self::resume_deferred`] will tell with this token.
@@ -486,6 +526,12 @@ impl ClusterCaches {
     #[inline]
     pub fn is_register_free(&mut self, sm: usize, path: Path, now: u64) -> bool {
         self.sm(sm).of(path).mshrs.is_any_free(now)
+    }
+
+    /// How often an SM's L1 has changed ([`Cache::changes`]).
+    #[inline]
+    pub fn l1_changes(&mut self, sm: usize, path: Path) -> u64 {
+        self.sm(sm).of(path).changes()
     }
 
     /// Whether requests of an SM's L1 that wait for a line have a limit.
@@ -525,14 +571,17 @@ impl ClusterCaches {
         let sector = self.sector_bytes();
         while let Some(mut what) = self.deferred.take_known() {
             match &mut what {
-                Continuation::Fill(target, line, sectors, ticket) => {
+                Continuation::Fill(fill, ticket) => {
                     let ClusterCaches { deferred, sms, l15, .. } = self;
-                    let cache = match *target {
+                    let cache = match fill.target {
                         FillTarget::L1(sm, path) => sms[sm].of(path),
                         FillTarget::L15 => l15,
                     };
                     let answer = deferred.answer(*ticket);
-                    cache.arrive(*line, *sectors, *ticket, answer.line(), answer.ready);
+                    if fill.miss {
+                        cache.mshrs.resolve(answer.not_before, answer.ready);
+                    }
+                    cache.arrive((fill.line, fill.frame), fill.sectors, *ticket, answer.line(), answer.ready);
                 }
                 Continuation::Combine(ticket, base, parts) => self.deferred.combine(*ticket, *base, parts, sector),
                 Continuation::Miss(sm, path, ticket) => {
@@ -563,7 +612,7 @@ impl ClusterCaches {
         }
         path.counts(&mut self.statistics).reads += u64::from(t.sectors.count_ones());
         cache.touch(frame, policy.l1 != L1Policy::Normal);
-        Some(Hit { ready, bytes: cache.bytes(frame) })
+        Some(Hit { ready: ready + from.wait, bytes: cache.bytes(frame) })
     }
 
     /// Reads a line's sectors through an L1, where the reply says that they are; past it, they are in `out`. Sectors that
@@ -587,7 +636,7 @@ impl ClusterCaches {
                 cache.touch(frame, evict_first);
                 (frame, Eviction::default())
             }
-            None => cache.allocate(line, evict_first),
+            None => cache.insert(line, evict_first),
         };
         count_eviction(counts, &eviction, self.coalescer.geometry.sector_bytes as usize);
         let missing = sectors & !cache.valid(frame);
@@ -617,8 +666,7 @@ impl ClusterCaches {
             } else {
                 self.read_l15(memory, leaving, read, out)
             };
-            self.hold_mshr(from.sm, path, arrives);
-            self.fill(FillTarget::L1(from.sm, path), frame, read, out, arrives);
+            self.fill_miss((from.sm, path), frame, read, out, arrives);
             pending |= arrives >= PENDING;
         }
         let cache = self.sms[from.sm].of(path);
@@ -629,7 +677,7 @@ impl ClusterCaches {
             reply.keep = cache.dirty_bytes(frame);
             known &= !reply.waits_for.iter().fold(0, |all, p| all | p.1);
         }
-        reply.ready = cache.ready(frame, known).max(looked_up);
+        reply.ready = cache.ready(frame, known).max(looked_up + from.wait);
         if last_use {
             // K3 [2]: what the line held is used up; its write-back is cancelled. Its bytes are where they were.
             if let Some(dirty) = cache.take(frame) {
@@ -654,16 +702,15 @@ impl ClusterCaches {
             reply.ready = arrives;
         } else {
             reply.waits_for.push((arrives as Ticket, sectors));
-            reply.ready = looked_up;
+            reply.ready = looked_up + from.wait;
         }
         reply
     }
 
-    /// A store of `data`, 16 bytes a lane.
-    pub fn store(&mut self, memory: &DeviceMemory, access: &Access, data: &[[u8; 16]]) -> AccessCost {
+    /// A store of `values`: by word, one for each lane.
+    pub fn store(&mut self, memory: &DeviceMemory, access: &Access, values: &[&[u32]]) -> AccessCost {
         let policy = policy::of(&STORES, access.space, access.policy);
-        let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
-        self.begin_access();
+        let mut cost = self.begin_access(access);
         let (parts, bytes) = Coalescer::parts(access);
         let mut offsets = [0; 64];
         for part in 0..parts {
@@ -671,8 +718,8 @@ impl ClusterCaches {
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut cost);
                 let mut line = [0; LONGEST_LINE];
-                let lanes = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: 4 * part as usize };
-                let mask = lanes.gather(data, &mut line);
+                let lanes = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
+                let mask = lanes.gather(values, &mut line);
                 let transactions = t.lanes.count_ones();
                 let write = LineWrite { line: t.line, data: &line, mask: &mask, policy, transactions };
                 if access.space == MemorySpace::Private {

@@ -16,8 +16,11 @@ use std::collections::{BinaryHeap, VecDeque};
 use smallvec::SmallVec;
 
 use super::Path;
+use super::atomics::AtomicBox;
+use super::cache::LineFrame;
 use super::line::{
-    ByteMask, LONGEST_LINE, LaneBytes, LaneOffsets, LineBox, LineBytes, LineNumber, bytes_of_sectors, copy_bytes, copy_sectors,
+    ByteMask, LONGEST_LINE, LaneBytes, LaneOffsets, LaneWords, LineBox, LineBytes, LineNumber, bytes_of_sectors, copy_bytes,
+    copy_sectors,
 };
 use super::lower_levels::{LineWrite, LowerLevels, ReadReply, SectorRead};
 use super::policy::AccessPolicy;
@@ -65,6 +68,21 @@ pub enum Request {
         /// Stores that go to system memory one by one if the policy says so.
         transactions: u32,
     },
+    /// Perform an atomic.
+    Atomic {
+        /// The ticket of the answer.
+        ticket: Ticket,
+        /// The atomic.
+        atomic: AtomicBox,
+    },
+}
+
+/// What an answer brings.
+enum Contents {
+    /// A line's bytes.
+    Line(Box<LineBytes>),
+    /// An atomic that has been performed.
+    Atomic(AtomicBox),
 }
 
 /// What the shared levels say to a request, for the one who made it.
@@ -72,13 +90,13 @@ pub struct Reply {
     ticket: Ticket,
     ready: u64,
     far: u32,
-    data: Box<LineBytes>,
+    contents: Contents,
 }
 
 impl Reply {
     /// An answer to a ticket: at a cycle, with so many sectors from memory, a line's bytes.
     pub fn new(ticket: Ticket, ready: u64, far: u32, data: Box<LineBytes>) -> Reply {
-        Reply { ticket, ready, far, data }
+        Reply { ticket, ready, far, contents: Contents::Line(data) }
     }
 }
 
@@ -92,6 +110,8 @@ pub struct Answer {
     pub far: u32,
     /// The line, when it is there or as far as it is known.
     data: Option<Box<LineBytes>>,
+    /// The atomic that it is the answer to, when that has been performed.
+    atomic: Option<AtomicBox>,
     /// Places of what waits for it.
     waiting: SmallVec<[u32; 4]>,
     /// What needs it and has not gone on, and how much of that needs the line's bytes.
@@ -127,8 +147,7 @@ pub struct PendingLine {
     pub kept: Option<Box<(LineBytes, ByteMask)>>,
 }
 
-/// A load that waits for bytes of some of its lines.
-#[derive(Default)]
+/// A load, which may wait for bytes of some of its lines.
 pub struct PendingLoad {
     /// Of whom: for whoever started it.
     pub token: u64,
@@ -140,10 +159,12 @@ pub struct PendingLoad {
     pub bytes: usize,
     /// Answers that the load itself asked for.
     pub asked: SmallVec<[Ticket; 4]>,
+    /// It is an atomic, with the ticket of this answer.
+    pub atomic: Option<Ticket>,
     /// Cycle at which the data is there, as far as is known.
     pub ready: u64,
-    /// The lanes' bytes, as far as they are known.
-    pub out: Vec<[u8; 16]>,
+    /// What the lanes get, as far as it is known.
+    pub out: LaneWords,
     /// Sectors that L2 had to fetch.
     pub far: u32,
 }
@@ -151,25 +172,55 @@ pub struct PendingLoad {
 impl PendingLoad {
     /// Makes it another load, of which nothing is known.
     fn clear(&mut self) {
-        let PendingLoad { lines, offsets, asked, out, .. } = self;
+        let PendingLoad { lines, offsets, asked, .. } = self;
         lines.clear();
         offsets.clear();
         asked.clear();
-        out.clear();
-        (self.token, self.ready, self.far) = (0, 0, 0);
+        (self.token, self.atomic, self.ready, self.far) = (0, None, 0, 0);
+    }
+}
+
+impl Default for PendingLoad {
+    fn default() -> PendingLoad {
+        PendingLoad {
+            token: 0,
+            lines: Vec::new(),
+            offsets: SmallVec::new(),
+            bytes: 0,
+            asked: SmallVec::new(),
+            atomic: None,
+            ready: 0,
+            out: [[0; 64]; 4],
+            far: 0,
+        }
     }
 }
 
 /// A load that waits, as it goes from place to place.
 pub type LoadBox = Box<PendingLoad>;
 
+/// Sectors of a line that come to a cache.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    /// The cache.
+    pub target: FillTarget,
+    /// Where the line is, or was when its sectors were asked for.
+    pub frame: LineFrame,
+    /// The line.
+    pub line: LineNumber,
+    /// The sectors, a bit each.
+    pub sectors: u64,
+    /// They are a miss that holds a register of the cache.
+    pub miss: bool,
+}
+
 /// What is done over when answers have come.
 pub enum Continuation {
     /// Sectors of a line come to a cache.
-    Fill(FillTarget, LineNumber, u64, Ticket),
+    Fill(Fill, Ticket),
     /// An answer made of others: not before a cycle, and of what is known already.
     Combine(Ticket, u64, SectorTickets),
-    /// It becomes known when a miss of an L1 returns; the SM is its number in its cluster.
+    /// It becomes known when a miss of an L1 returns that leaves nothing there; the SM is its number in its cluster.
     Miss(usize, Path, Ticket),
     /// A load has all its bytes when the answers of its lines are there.
     Load(Box<PendingLoad>),
@@ -214,9 +265,10 @@ pub struct Deferred {
     answers: VecDeque<Answer>,
     /// Ticket of the first of `answers`.
     first: Ticket,
-    /// Boxes, and loads that are over, to be used again.
+    /// Boxes, and loads and atomics that are over, to be used again.
     boxes: Vec<LineBox>,
     loads: Vec<LoadBox>,
+    atomics: Vec<AtomicBox>,
 }
 
 impl Deferred {
@@ -227,6 +279,7 @@ impl Deferred {
             not_before,
             far: 0,
             data,
+            atomic: None,
             waiting: SmallVec::new(),
             users: 0,
             readers: 0,
@@ -254,6 +307,16 @@ impl Deferred {
     pub fn recycle_load(&mut self, mut load: Box<PendingLoad>) {
         load.clear();
         self.loads.push(load);
+    }
+
+    /// An atomic, in which anything may be.
+    pub fn new_atomic(&mut self) -> AtomicBox {
+        self.atomics.pop().unwrap_or_default()
+    }
+
+    /// Takes an atomic that is over, to be used again.
+    pub fn recycle_atomic(&mut self, atomic: AtomicBox) {
+        self.atomics.push(atomic);
     }
 
     /// Puts something off.
@@ -322,11 +385,11 @@ impl Deferred {
         self.make_known(ticket);
     }
 
-    /// Completes a load: its late lines are given to their lanes.
+    /// Completes a load: its late lines, or what an atomic has found, are given to their lanes.
     pub fn complete(&mut self, load: &mut PendingLoad, sector_bytes: usize) {
         let PendingLoad { lines, offsets, bytes, out, .. } = load;
         for line in lines {
-            let readers = LaneBytes { lanes: line.lanes, offsets: &offsets[line.part], bytes: *bytes, to: 4 * line.part };
+            let readers = LaneBytes { lanes: line.lanes, offsets: &offsets[line.part], bytes: *bytes, to: line.part };
             for (ticket, sectors) in &line.parts {
                 let a = self.answer(*ticket);
                 load.ready = load.ready.max(a.ready);
@@ -341,6 +404,14 @@ impl Deferred {
             }
             if let Some(kept) = &line.kept {
                 readers.scatter(&kept.0, out);
+            }
+        }
+        if let Some(ticket) = load.atomic {
+            let a = self.answer(ticket);
+            load.ready = load.ready.max(a.ready);
+            if let Some(atomic) = a.atomic.take() {
+                load.out[..2].copy_from_slice(&atomic.found);
+                self.recycle_atomic(atomic);
             }
         }
         for ticket in &load.asked {
@@ -375,6 +446,12 @@ impl Deferred {
         });
     }
 
+    /// Whether there are answers that something waits for, or did when it was looked at last.
+    #[inline]
+    pub fn waits_for_answers(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
     /// Forgets answers that nothing put off needs any more, nor can anything else.
     pub fn forget(&mut self) {
         while self.answers.front().is_some_and(|a| a.ready < PENDING && a.users == 0) {
@@ -387,7 +464,11 @@ impl Deferred {
     /// [`ClusterCaches::resume_deferred`](super::cluster_caches::ClusterCaches::resume_deferred).
     pub fn record_reply(&mut self, reply: Reply) {
         let answer = self.answer(reply.ticket);
-        (answer.ready, answer.far, answer.data) = (reply.ready, reply.far, Some(reply.data));
+        (answer.ready, answer.far) = (reply.ready, reply.far);
+        match reply.contents {
+            Contents::Line(data) => answer.data = Some(data),
+            Contents::Atomic(atomic) => answer.atomic = Some(atomic),
+        }
         self.make_known(reply.ticket);
     }
 }
@@ -396,7 +477,7 @@ impl Continuation {
     /// The answers that it needs, and whether it needs their bytes; some may be named twice.
     fn for_each_ticket(&self, mut each: impl FnMut(Ticket, bool)) {
         match self {
-            Continuation::Fill(_, _, _, ticket) => each(*ticket, true),
+            Continuation::Fill(_, ticket) => each(*ticket, true),
             Continuation::Miss(_, _, ticket) | Continuation::Fetch(_, ticket) => each(*ticket, false),
             Continuation::Combine(_, _, parts) => parts.iter().for_each(|p| each(p.0, true)),
             Continuation::Load(load) => {
@@ -408,7 +489,7 @@ impl Continuation {
 }
 
 impl Request {
-    /// Serves the request of a cluster, made at a time. A read has a reply, now or later; the room of a write's
+    /// Serves the request of a cluster, made at a time. A read has a reply, now or later, an atomic has one now; the room of a write's
     /// bytes goes to `boxes`.
     pub fn serve(
         self,
@@ -423,7 +504,7 @@ impl Request {
                 let ReadReply { ready, delay, waits_for } = lower.read(memory, read, arrives, &mut data);
                 let (ready, far) = (ready + back, lower.far_sectors);
                 if waits_for.is_empty() {
-                    return Some(Reply { ticket, ready, far, data });
+                    return Some(Reply::new(ticket, ready, far, data));
                 }
                 lower.wait(Waiter { cluster, made, ticket, ready, back: delay + back, far, data }, &waits_for);
                 None
@@ -432,6 +513,11 @@ impl Request {
                 lower.write(memory, &LineWrite { line, data: &data[..], mask: &mask, policy, transactions }, arrives);
                 boxes.push(data);
                 None
+            }
+            Request::Atomic { ticket, mut atomic } => {
+                lower.far_sectors = 0;
+                let ready = atomic.perform(lower, memory);
+                Some(Reply { ticket, ready, far: lower.far_sectors, contents: Contents::Atomic(atomic) })
             }
         }
     }
@@ -486,14 +572,13 @@ mod tests {
             bytes: 4,
             asked: [a, b].into_iter().collect(),
             ready: 12,
-            out: vec![[0; 16]; 3],
             far: 1,
             ..PendingLoad::default()
         };
         d.record_reply(reply(a, 10, 1, 4));
         d.record_reply(reply(b, 30, 2, 8));
         d.complete(&mut load, 32);
-        assert_eq!([0, 1, 2].map(|lane| load.out[lane][..5].to_vec()), [[9, 9, 9, 9, 0], [1, 1, 1, 1, 0], [9, 9, 9, 9, 0]]);
+        assert_eq!(load.out[0][..4], [0x0909_0909, 0x0101_0101, 0x0909_0909, 0]);
         assert_eq!((load.ready, load.far), (12, 13), "it waits for its lines, and counts what it asked for");
     }
 

@@ -233,10 +233,33 @@ fn last_refresh(d: &heddle_target::Dram, cycle: u64) -> u64 {
 /// Cuts addresses into channel, bank and row.
 struct AddressDecoder {
     /// Parts from the lower bits on, each with how many values it has; all that is above them is row.
-    digits: Vec<(AddressPart, u64)>,
-    channels: u64,
-    banks: u64,
+    digits: Vec<(AddressPart, Divisor)>,
+    channels: Divisor,
+    banks: Divisor,
     hash: bool,
+}
+
+/// A number to divide by, nearly always a power of two.
+#[derive(Clone, Copy)]
+struct Divisor {
+    value: u64,
+    /// What a power of two shifts by.
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(value: u64) -> Divisor {
+        Divisor { value, shift: value.is_power_of_two().then(|| value.trailing_zeros()) }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    fn divide(self, x: u64) -> (u64, u64) {
+        match self.shift {
+            Some(shift) => (x >> shift, x & (self.value - 1)),
+            None => (x / self.value, x % self.value),
+        }
+    }
 }
 
 impl AddressDecoder {
@@ -261,9 +284,9 @@ impl AddressDecoder {
                     None => continue,
                 },
             };
-            digits.push((field.part, values));
+            digits.push((field.part, Divisor::new(values)));
         }
-        AddressDecoder { digits, channels, banks, hash: d.hash }
+        AddressDecoder { digits, channels: Divisor::new(channels), banks: Divisor::new(banks), hash: d.hash }
     }
 
     /// Channel, bank and row of an address.
@@ -271,21 +294,21 @@ impl AddressDecoder {
         let (mut rest, mut row, mut row_scale) = (address, 0, 1);
         let (mut channel, mut bank) = (0, 0);
         for (part, values) in &self.digits {
-            let digit = rest % values;
+            let (above, digit) = values.divide(rest);
             match part {
                 // Upper bits are folded in, so that power-of-two pitches spread over channels and banks.
-                AddressPart::Channel if self.hash => channel = (rest ^ (rest >> 7) ^ (rest >> 13)) % self.channels,
+                AddressPart::Channel if self.hash => channel = self.channels.divide(rest ^ (rest >> 7) ^ (rest >> 13)).1,
                 AddressPart::Channel => channel = digit,
                 AddressPart::Bank => bank = digit,
-                AddressPart::Row => (row, row_scale) = (row + digit * row_scale, row_scale * values),
+                AddressPart::Row => (row, row_scale) = (row + digit * row_scale, row_scale * values.value),
                 AddressPart::Column => {}
             }
-            rest /= values;
+            rest = above;
         }
         row += rest * row_scale;
         if self.hash {
-            let page = row * self.banks + bank;
-            bank = (page ^ row ^ (row / self.banks)) % self.banks;
+            let page = row * self.banks.value + bank;
+            bank = self.banks.divide(page ^ row ^ self.banks.divide(row).0).1;
         }
         (channel as usize, bank as usize, row)
     }

@@ -22,6 +22,17 @@ pub fn add_bytes(mask: &mut ByteMask, offset: usize, bytes: usize) {
     mask[offset / 64] |= span(offset, bytes);
 }
 
+/// Adds bytes from `offset` on, in any words, to a mask.
+#[inline]
+fn add_run(mask: &mut ByteMask, offset: usize, bytes: usize) {
+    for (w, word) in mask.iter_mut().enumerate() {
+        let (from, to) = (offset.clamp(w * 64, w * 64 + 64), (offset + bytes).clamp(w * 64, w * 64 + 64));
+        if from < to {
+            *word |= span(from, to - from);
+        }
+    }
+}
+
 /// The bits of bytes from `offset` on in their word of a mask.
 #[inline]
 fn span(offset: usize, bytes: usize) -> u64 {
@@ -83,12 +94,7 @@ pub fn bytes_of_sectors(sectors: u64, sector_bytes: usize) -> ByteMask {
     let mut mask = ByteMask::default();
     for run in runs(sectors) {
         let (start, end) = (run.start * sector_bytes, (run.end * sector_bytes).min(LONGEST_LINE));
-        for (w, word) in mask.iter_mut().enumerate() {
-            let (from, to) = (start.clamp(w * 64, w * 64 + 64) - w * 64, end.clamp(w * 64, w * 64 + 64) - w * 64);
-            if from < to {
-                *word |= span(from, to - from);
-            }
-        }
+        add_run(&mut mask, start, end - start);
     }
     mask
 }
@@ -129,7 +135,30 @@ pub fn are_distinct(offsets: &LaneOffsets, lanes: u64, bytes: usize) -> bool {
     true
 }
 
-/// Which bytes of a line go to which lanes of a load.
+/// Values of up to 64 lanes: by word of the value, one for each lane.
+pub type LaneWords = [[u32; 64]; 4];
+
+/// The bytes of a lane's value.
+pub fn bytes_of_lane(values: &LaneWords, lane: usize) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (bytes, words) in bytes.chunks_exact_mut(4).zip(values) {
+        bytes.copy_from_slice(&words[lane].to_le_bytes());
+    }
+    bytes
+}
+
+/// The values of lanes that are given as bytes.
+pub fn words_of_lanes(lanes: &[[u8; 16]]) -> LaneWords {
+    let mut values = [[0; 64]; 4];
+    for (lane, bytes) in lanes.iter().enumerate() {
+        for (words, bytes) in values.iter_mut().zip(bytes.chunks_exact(4)) {
+            words[lane] = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+    values
+}
+
+/// Which bytes of a line are which lanes' of an access.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneBytes<'o> {
     /// The lanes, a bit each.
@@ -138,11 +167,46 @@ pub struct LaneBytes<'o> {
     pub offsets: &'o LaneOffsets,
     /// Bytes of each lane.
     pub bytes: usize,
-    /// First byte of the lane's value that they are.
+    /// First word of the lane's value that they are.
     pub to: usize,
 }
 
+/// How lanes that follow each other use a line.
+enum Pattern {
+    /// Words that follow each other.
+    Row,
+    /// The same bytes.
+    Same,
+    Other,
+}
+
 impl LaneBytes<'_> {
+    /// The lanes, if they follow each other.
+    #[inline]
+    fn range(&self) -> Option<Range<usize>> {
+        let first = self.lanes.trailing_zeros();
+        let count = self.lanes.checked_shr(first)?.trailing_ones();
+        (count == self.lanes.count_ones()).then_some(first as usize..(first + count) as usize)
+    }
+
+    /// How lanes that follow each other use a line of some bytes, of which each has a word.
+    #[inline]
+    fn pattern(&self, range: &Range<usize>, line_bytes: usize) -> Pattern {
+        let offsets = &self.offsets[range.clone()];
+        let first = offsets[0];
+        let (mut row, mut same) = (0, 0);
+        for (i, offset) in offsets.iter().enumerate() {
+            row |= offset ^ first.wrapping_add(4 * i as u8);
+            same |= offset ^ first;
+        }
+        match (row, same) {
+            // Behind the line's end numbers begin again.
+            (0, _) if usize::from(first) + 4 * offsets.len() <= line_bytes => Pattern::Row,
+            (_, 0) => Pattern::Same,
+            _ => Pattern::Other,
+        }
+    }
+
     /// Those of the lanes whose first byte is in one of some sectors (whose size is a power of two).
     #[inline]
     pub fn within(&self, sectors: u64, sector_bytes: usize) -> u64 {
@@ -157,49 +221,83 @@ impl LaneBytes<'_> {
     }
 
     /// Puts each lane's bytes into a line, those of later lanes over those of earlier ones. Returns where they are.
+    /// `values`: by word, one for each lane.
     #[inline]
-    pub fn gather(&self, lanes: &[[u8; 16]], line: &mut LineBytes) -> ByteMask {
-        let (mut rest, mut mask, from) = (self.lanes, ByteMask::default(), self.to);
-        macro_rules! each {
-            ($n:expr) => {
-                while rest != 0 {
-                    let lane = rest.trailing_zeros() as usize;
-                    rest &= rest - 1;
-                    let at = usize::from(self.offsets[lane]);
-                    line[at..at + $n].copy_from_slice(&lanes[lane][from..from + $n]);
-                    add_bytes(&mut mask, at, $n);
+    pub fn gather(&self, values: &[&[u32]], line: &mut LineBytes) -> ByteMask {
+        let (mut rest, mut mask) = (self.lanes, ByteMask::default());
+        if self.bytes == 4 {
+            let values = values[self.to];
+            if let Some(range) = self.range()
+                && let Pattern::Row = self.pattern(&range, LONGEST_LINE)
+            {
+                let start = usize::from(self.offsets[range.start]);
+                for (bytes, value) in line[start..].chunks_exact_mut(4).zip(&values[range.clone()]) {
+                    bytes.copy_from_slice(&value.to_le_bytes());
                 }
-            };
+                add_run(&mut mask, start, 4 * range.len());
+                return mask;
+            }
+            while rest != 0 {
+                let lane = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let at = usize::from(self.offsets[lane]);
+                line[at..at + 4].copy_from_slice(&values[lane].to_le_bytes());
+                add_bytes(&mut mask, at, 4);
+            }
+            return mask;
         }
-        match self.bytes {
-            4 => each!(4),
-            8 => each!(8),
-            16 => each!(16),
-            n => each!(n),
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let at = usize::from(self.offsets[lane]);
+            for (bytes, values) in line[at..at + self.bytes].chunks_mut(4).zip(&values[self.to..]) {
+                bytes.copy_from_slice(&values[lane].to_le_bytes()[..bytes.len()]);
+            }
+            add_bytes(&mut mask, at, self.bytes);
         }
         mask
     }
 
-    /// Gives each lane its bytes of a line.
+    /// Gives each lane its bytes of a line; those of a word that they do not fill are zeros.
     #[inline]
-    pub fn scatter(&self, line: &[u8], out: &mut [[u8; 16]]) {
-        let (mut lanes, to) = (self.lanes, self.to);
-        macro_rules! each {
-            ($n:expr) => {
-                while lanes != 0 {
-                    let lane = lanes.trailing_zeros() as usize;
-                    lanes &= lanes - 1;
-                    let at = usize::from(self.offsets[lane]);
-                    out[lane][to..to + $n].copy_from_slice(&line[at..at + $n]);
+    pub fn scatter(&self, line: &[u8], out: &mut LaneWords) {
+        let mut rest = self.lanes;
+        if self.bytes == 4 {
+            let out = &mut out[self.to];
+            let word = |at: usize| u32::from_le_bytes([line[at], line[at + 1], line[at + 2], line[at + 3]]);
+            if let Some(range) = self.range() {
+                let start = usize::from(self.offsets[range.start]);
+                match self.pattern(&range, line.len()) {
+                    Pattern::Row => {
+                        for (value, bytes) in out[range].iter_mut().zip(line[start..].chunks_exact(4)) {
+                            *value = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                        }
+                    }
+                    Pattern::Same => out[range].fill(word(start)),
+                    Pattern::Other => {
+                        for (value, at) in out[range.clone()].iter_mut().zip(&self.offsets[range]) {
+                            *value = word(usize::from(*at));
+                        }
+                    }
                 }
-            };
+                return;
+            }
+            while rest != 0 {
+                let lane = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                out[lane] = word(usize::from(self.offsets[lane]));
+            }
+            return;
         }
-        // Copies of a length known to the compiler are single moves.
-        match self.bytes {
-            4 => each!(4),
-            8 => each!(8),
-            16 => each!(16),
-            n => each!(n),
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let at = usize::from(self.offsets[lane]);
+            for (bytes, out) in line[at..at + self.bytes].chunks(4).zip(&mut out[self.to..]) {
+                let mut word = [0; 4];
+                word[..bytes.len()].copy_from_slice(bytes);
+                out[lane] = u32::from_le_bytes(word);
+            }
         }
     }
 }
@@ -243,11 +341,50 @@ mod tests {
         assert!(are_distinct(&offsets, 0b111, 2));
         let mut line = [0; LONGEST_LINE];
         (0..8u8).for_each(|b| line[usize::from(b)] = b);
-        let mut out = [[0xff; 16]; 3];
-        let readers = LaneBytes { lanes: 0b101, offsets: &offsets, bytes: 2, to: 4 };
+        let mut out = [[u32::MAX; 64]; 4];
+        let readers = LaneBytes { lanes: 0b101, offsets: &offsets, bytes: 2, to: 1 };
         assert_eq!((readers.within(0b1, 4), readers.within(0b10, 4), readers.within(0b11, 4)), (0b001, 0b100, 0b101));
         readers.scatter(&line, &mut out);
-        assert_eq!((out[0][3..7].to_vec(), out[2][4..6].to_vec()), (vec![0xff, 0, 1, 0xff], vec![6, 7]));
-        assert_eq!(out[1], [0xff; 16]);
+        assert_eq!(out[1][..4], [0x0100, u32::MAX, 0x0706, u32::MAX]);
+        assert_eq!((out[0], out[2]), ([u32::MAX; 64], [u32::MAX; 64]));
+    }
+
+    /// What lanes get and give does not depend on the shortcuts for those that follow each other.
+    #[test]
+    fn lanes_read_and_write_words_of_a_line() {
+        let line: LineBytes = std::array::from_fn(|b| b as u8 ^ 0x5a);
+        let value = |at: usize, bytes: usize| (0..bytes).fold(0u128, |v, b| v | u128::from(line[at + b]) << (8 * b));
+        let patterns: [fn(usize) -> usize; 5] =
+            [|lane| 64 + 4 * lane, |_| 12, |lane| (4 * lane + 200) % 256, |lane| 252 - 4 * lane, |lane| lane / 2 * 16 % 256];
+        let all_lanes = [0xffff_ffff, 0xff00, 1, 1 << 63, 0x8421_0ff0, 0x5555_5555, 0];
+        for (lanes, pattern, bytes) in
+            all_lanes.iter().flat_map(|l| patterns.map(|p| [1, 2, 4, 8, 16].map(|b| (*l, p, b)))).flatten()
+        {
+            let offsets: LaneOffsets = std::array::from_fn(|lane| (pattern(lane) / bytes * bytes) as u8);
+            let accesses = LaneBytes { lanes, offsets: &offsets, bytes, to: 0 };
+            let mut out = [[7; 64]; 4];
+            accesses.scatter(&line, &mut out);
+            let (mut written, mut expected, mut mask) = ([0; LONGEST_LINE], [0; LONGEST_LINE], ByteMask::default());
+            for lane in 0..64 {
+                let (at, words) = (usize::from(offsets[lane]), bytes.div_ceil(4));
+                let got = (0..words).fold(0, |v, k| v | u128::from(out[k][lane]) << (32 * k));
+                if lanes >> lane & 1 == 0 {
+                    assert!((0..4).all(|k| out[k][lane] == 7));
+                    continue;
+                }
+                assert_eq!(got, value(at, bytes), "lane {lane} of {lanes:#x}, {bytes} bytes");
+                for b in 0..bytes {
+                    expected[at + b] = (lane as u8).wrapping_add(40u8.wrapping_mul(b as u8));
+                    mask[(at + b) / 64] |= 1 << ((at + b) % 64);
+                }
+            }
+            let values: LaneWords = std::array::from_fn(|k| {
+                std::array::from_fn(|lane| {
+                    u32::from_le_bytes(std::array::from_fn(|b| (lane as u8).wrapping_add(40u8.wrapping_mul((4 * k + b) as u8))))
+                })
+            });
+            assert_eq!(accesses.gather(&values.each_ref().map(|w| &w[..]), &mut written), mask, "{lanes:#x}, {bytes} bytes");
+            assert_eq!(written, expected, "{lanes:#x}, {bytes} bytes");
+        }
     }
 }

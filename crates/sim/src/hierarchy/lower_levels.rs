@@ -4,13 +4,19 @@
 //! which they are made: one waits for those made before it, not for those that are made later and arrive earlier. Bytes move when the request is made; its
 //! time of arrival is what the requester waits for. Where DRAM chooses among requests this is known later:
 //! see [`undecided`](super::undecided).
+//!
+//! L2 is the point of coherence: whoever reads a line's bytes goes through it. So where nobody else writes to
+//! memory during a launch, L2 need not hold bytes of its own: a store changes them where the line is from, and
+//! L2 only keeps which of them count as dirty, and when sectors are there. System memory and memory that the
+//! host lends, which the host may write to at any time, have their bytes in L2, as they were when they came.
 
+mod private;
 mod warming;
 pub use warming::WarmTraffic;
 
 use std::ops::RangeInclusive;
 
-use rustc_hash::FxHashMap;
+use private::PrivateMemory;
 
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::calendar::Calendar;
@@ -68,6 +74,8 @@ impl<'a> LineWrite<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Home {
     Device,
+    /// Memory of the host that is lent to a launch.
+    Lent,
     System,
     Private,
     /// Code, or bytes between allocations: read only, of no interest.
@@ -94,7 +102,8 @@ struct Load {
 
 /// What an access of a slice found.
 struct SliceAccess {
-    /// Where the line is.
+    /// What the line is of, and where it is.
+    home: Home,
     frame: LineFrame,
     /// Cycle at which it was looked up.
     found: u64,
@@ -123,7 +132,9 @@ pub struct LowerLevels {
     /// Cycle from which the link to system memory is free.
     link_free: u64,
     /// Private memory that has left the caches.
-    private: FxHashMap<LineNumber, Box<LineBytes>>,
+    private: PrivateMemory,
+    /// Nobody but L2 writes to device memory in this launch.
+    alone: bool,
     /// What L2, device and system memory count.
     pub statistics: HierarchyStatistics,
     /// Sectors that missed L2 since this was set to 0.
@@ -177,7 +188,8 @@ impl LowerLevels {
             dram: Dram::new(&m.dram),
             translation: SharedTranslation::new(m),
             link_free: 0,
-            private: FxHashMap::default(),
+            private: PrivateMemory::default(),
+            alone: false,
             statistics: HierarchyStatistics::default(),
             far_sectors: 0,
             warmed: WarmTraffic::default(),
@@ -195,8 +207,19 @@ impl LowerLevels {
         self.dram.exchange(snapshot);
     }
 
-    /// A launch begins at cycle 0.
-    pub fn restart_clock(&mut self) {
+    /// A launch begins, during which nobody but L2 writes to device memory, or others do: then L2 has the bytes of its lines.
+    pub fn begin(&mut self, memory: &DeviceMemory, alone: bool) {
+        self.restart_clock();
+        self.alone = alone;
+        if !alone {
+            for (line, bytes) in self.slices.iter_mut().flat_map(|s| s.cache.take_bytes()) {
+                memory.copy_line(line * u64::from(self.description.line_bytes), bytes);
+            }
+        }
+    }
+
+    /// It is cycle 0.
+    fn restart_clock(&mut self) {
         for s in &mut self.slices {
             s.cache.restart_clock();
             (s.requests, s.replies, s.served) = Default::default();
@@ -232,7 +255,11 @@ impl LowerLevels {
             return *home;
         }
         let Some(a) = memory.find(address, 0) else { return Home::Nowhere };
-        let home = if a.system { Home::System } else { Home::Device };
+        let home = match (a.system, a.lent) {
+            (true, _) => Home::System,
+            (_, true) => Home::Lent,
+            _ => Home::Device,
+        };
         self.home = Some((a.address..=a.end(), home));
         home
     }
@@ -241,7 +268,7 @@ impl LowerLevels {
     fn slice(&self, line: LineNumber) -> usize {
         let n = self.slices.len() as u64;
         let number = if self.description.l2.slice_hash { line ^ (line >> 5) ^ (line >> 11) } else { line };
-        (number % n) as usize
+        (if n.is_power_of_two() { number & (n - 1) } else { number % n }) as usize
     }
 
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.
@@ -276,9 +303,13 @@ impl LowerLevels {
     pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, out: &mut LineBytes) -> ReadReply {
         let sectors = u64::from(read.sectors.count_ones());
         let load = Load { carried: 1, served: sectors };
-        let SliceAccess { frame, found, ready, waits_for } = self.access(memory, read, arrives, load);
+        let SliceAccess { home, frame, found, ready, waits_for } = self.access(memory, read, arrives, load);
         let slice = self.slice(read.line);
-        copy_sectors(out, self.slices[slice].cache.bytes(frame), read.sectors, self.sector_bytes());
+        if self.slices[slice].cache.has_bytes(frame) {
+            copy_sectors(out, self.slices[slice].cache.bytes(frame), read.sectors, self.sector_bytes());
+        } else {
+            self.load_bytes(memory, home, read.line, read.sectors, out);
+        }
         let delay = self.reply_delay(read.line, found, sectors);
         ReadReply { ready: ready + delay, delay, waits_for }
     }
@@ -333,14 +364,19 @@ impl LowerLevels {
                 self.write_back(memory, dirty, start);
             }
         }
-        let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
+        let frame = self.allocate(memory, home, line, policy != L2Policy::Normal, start);
         let missing = sectors & !self.slices[slice].cache.valid(frame);
         self.statistics.l2.reads += u64::from(sectors.count_ones());
         self.statistics.l2.misses += u64::from(missing.count_ones());
         if missing != 0 {
-            let mut bytes = [0; LONGEST_LINE];
-            let arrives = self.fetch(memory, home, line, missing, found, &mut bytes);
-            self.slices[slice].cache.fill(frame, missing, &bytes, arrives);
+            let arrives = self.fetch(home, line, missing, found);
+            if self.slices[slice].cache.has_bytes(frame) {
+                let mut bytes = [0; LONGEST_LINE];
+                self.load_bytes(memory, home, line, missing, &mut bytes);
+                self.slices[slice].cache.fill(frame, missing, &bytes, arrives);
+            } else {
+                self.slices[slice].cache.fill(frame, missing, &[], arrives);
+            }
             if arrives >= PENDING {
                 self.undecided.fetch(arrives as Ticket, line, missing);
             }
@@ -358,13 +394,16 @@ impl LowerLevels {
                 waits_for.extend(parts.iter().map(|p| p.0));
             }
         }
-        SliceAccess { frame, found, ready: ready.max(found), waits_for }
+        SliceAccess { home, frame, found, ready: ready.max(found), waits_for }
     }
 
     /// Finds a line in its slice or makes room for it at a cycle.
-    fn allocate(&mut self, memory: &DeviceMemory, line: LineNumber, evict_first: bool, now: u64) -> LineFrame {
+    fn allocate(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, evict_first: bool, now: u64) -> LineFrame {
         let slice = self.slice(line);
         let (frame, eviction) = self.slices[slice].cache.allocate(line, evict_first);
+        if self.alone && matches!(home, Home::Device | Home::Private) {
+            self.slices[slice].cache.leave_bytes(frame);
+        }
         let sector = self.sector_bytes();
         count_eviction(&mut self.statistics.l2, &eviction, sector);
         if let Some(dirty) = eviction.dirty {
@@ -396,10 +435,13 @@ impl LowerLevels {
         let through = self.description.l2.write == WritePolicy::Through;
         let takes = self.description.l2.write_allocate || self.slices[slice].cache.find(line).is_some();
         if takes {
-            let frame = self.allocate(memory, line, policy != L2Policy::Normal, start);
+            let frame = self.allocate(memory, home, line, policy != L2Policy::Normal, start);
             // Its bytes are what memory holds, also those that have not arrived.
             let kind = if through { WriteKind::Through(u64::MAX) } else { WriteKind::Dirty };
             self.slices[slice].cache.write(frame, data, mask, kind);
+            if !self.slices[slice].cache.has_bytes(frame) && !through {
+                self.store_bytes(memory, home, line, data, mask);
+            }
         }
         if through || !takes {
             self.write_memory(memory, line, data, mask, start);
@@ -418,20 +460,27 @@ impl LowerLevels {
     ) -> u64 {
         let (line, sectors) = (read.line, u64::from(read.sectors.count_ones()));
         let load = Load { carried: sectors, served: 1 };
-        let SliceAccess { frame, found, ready: done, .. } = self.access(memory, read, arrives, load);
+        let SliceAccess { home, frame, found, ready: done, .. } = self.access(memory, read, arrives, load);
         let slice = self.slice(line);
         let mut bytes = [0; LONGEST_LINE];
-        let cached = self.slices[slice].cache.bytes(frame);
-        bytes[..cached.len()].copy_from_slice(cached);
+        let has_bytes = self.slices[slice].cache.has_bytes(frame);
+        if has_bytes {
+            let cached = self.slices[slice].cache.bytes(frame);
+            bytes[..cached.len()].copy_from_slice(cached);
+        } else {
+            self.load_bytes(memory, home, line, read.sectors, &mut bytes);
+        }
         let mask = update(&mut bytes);
         let each = u64::from(self.description.l2.atomic_interval);
         let start = found - u64::from(self.description.l2.latency);
         self.slices[slice].served.take(start, each * u64::from(lanes));
-        let home = self.home(memory, line);
         let through = home == Home::System;
         let all_through = self.description.l2.write == WritePolicy::Through;
         let kind = if through || all_through { WriteKind::Follows } else { WriteKind::Dirty };
         self.slices[slice].cache.write(frame, &bytes, &mask, kind);
+        if !has_bytes && !all_through {
+            self.store_bytes(memory, home, line, &bytes, &mask);
+        }
         if all_through && !through {
             self.write_memory(memory, line, &bytes, &mask, done);
         }
@@ -461,26 +510,27 @@ impl LowerLevels {
         self.home(memory, line) != Home::Nowhere || self.address(line) >= CODE_BASE
     }
 
-    /// Reads sectors from memory, requested at `now`; returns when they are in L2, which may be pending with the
-    /// number of a request of DRAM.
-    fn fetch(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, sectors: u64, now: u64, out: &mut LineBytes) -> u64 {
+    /// Copies sectors of a line from where it is from.
+    #[inline]
+    fn load_bytes(&self, memory: &DeviceMemory, home: Home, line: LineNumber, sectors: u64, out: &mut LineBytes) {
         let size = self.sector_bytes();
+        for run in runs(sectors) {
+            let start = self.address(line) + (run.start * size) as u64;
+            let out = &mut out[run.start * size..run.end * size];
+            match home {
+                Home::Device | Home::Lent | Home::System => memory.copy_line(start, out),
+                Home::Private => self.private.read(start - PRIVATE_BASE, out),
+                Home::Nowhere => out.fill(0),
+            }
+        }
+    }
+
+    /// Requests sectors from memory at `now`; returns when they are in L2, which may be pending with the number of a request
+    /// of DRAM.
+    fn fetch(&mut self, home: Home, line: LineNumber, sectors: u64, now: u64) -> u64 {
         let count = sectors.count_ones();
         self.far_sectors += count;
-        let bytes = u64::from(count) * size as u64;
-        match home {
-            Home::Device | Home::System => {
-                for run in runs(sectors) {
-                    let start = self.address(line) + (run.start * size) as u64;
-                    memory.copy_line(start, &mut out[run.start * size..run.end * size]);
-                }
-            }
-            Home::Private => match self.private.get(&line) {
-                Some(kept) => out.copy_from_slice(&kept[..]),
-                None => out.fill(0),
-            },
-            Home::Nowhere => out.fill(0),
-        }
+        let bytes = u64::from(count) * self.sector_bytes() as u64;
         if home == Home::System {
             self.statistics.system_read_bytes += bytes;
             return self.use_link(now, count) + u64::from(self.description.system.latency);
@@ -497,27 +547,29 @@ impl LowerLevels {
     fn store_bytes(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, data: &[u8], mask: &ByteMask) {
         let address = self.address(line);
         let target: *mut u8 = match home {
-            Home::Device | Home::System => match memory.find(address, 0) {
+            Home::Device | Home::Lent | Home::System => match memory.find(address, 0) {
                 Some(found) => memory.host_in(found, address),
                 None => return,
             },
-            Home::Private => self.private.entry(line).or_insert_with(|| Box::new([0; LONGEST_LINE])).as_mut_ptr(),
+            Home::Private => self.private.line_mut(address - PRIVATE_BASE).as_mut_ptr(),
             Home::Nowhere => return,
         };
         for (w, word) in mask.iter().enumerate().filter(|w| *w.1 != 0) {
             for run in runs(*word) {
                 let from = &data[w * 64 + run.start..w * 64 + run.end];
-                // SAFETY: dirty bytes come from checked stores, inside an allocation, or of a private line, whose box
+                // SAFETY: dirty bytes come from checked stores, inside an allocation, or of a private line, whose page
                 // has room for the longest line; `from` is the cache's, as long as what is written.
                 unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), target.add(w * 64 + run.start), from.len()) };
             }
         }
     }
 
-    /// Writes bytes of a line to memory, from a cycle on.
+    /// Writes bytes of a line to memory, from a cycle on; those without `data` are there already.
     fn write_memory(&mut self, memory: &DeviceMemory, line: LineNumber, data: &[u8], mask: &ByteMask, now: u64) {
         let home = self.home(memory, line);
-        self.store_bytes(memory, home, line, data, mask);
+        if !data.is_empty() {
+            self.store_bytes(memory, home, line, data, mask);
+        }
         let count = sectors_of(mask, self.sector_bytes()).count_ones();
         let bytes = u64::from(count) * u64::from(self.description.sector_bytes);
         if home == Home::System {
@@ -567,7 +619,7 @@ impl LowerLevels {
     pub fn refresh(&mut self, memory: &DeviceMemory) {
         let mut slices = std::mem::take(&mut self.slices);
         for (line, bytes) in slices.iter_mut().flat_map(|s| s.cache.clean_lines()) {
-            if let Home::Device | Home::System = self.home(memory, line) {
+            if let Home::Device | Home::Lent | Home::System = self.home(memory, line) {
                 memory.copy_line(self.address(line), bytes);
             }
         }

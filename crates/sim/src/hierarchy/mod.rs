@@ -10,6 +10,7 @@
 //! - `sm_caches`: the L1 caches of an SM, and its port to the network.
 //! - `cluster_caches`: the caches of an SM cluster, that is of the SMs that share an L1.5.
 //! - `lower_levels`: L2, DRAM, system memory, which all SMs share.
+//! - `atomics`: what a warp's atomics do in L2.
 //! - `deferred`: what waits for them where SMs are simulated side by side.
 //! - `undecided`: reads that wait until DRAM has chosen.
 //! - `tlb`: what translation of addresses adds.
@@ -25,6 +26,7 @@
 //! Data moves when an access issues, in simulated order, so runs are deterministic; what an access returns is
 //! also when its data is there.
 
+pub(crate) mod atomics;
 mod cache;
 mod calendar;
 pub(crate) mod cluster_caches;
@@ -169,12 +171,12 @@ impl Hierarchy {
         }
     }
 
-    /// A launch begins at cycle 0: nothing is on its way.
-    pub fn start(&mut self) {
+    /// A launch begins at cycle 0: nothing is on its way. `alone`: nobody but the launch writes to device memory meanwhile.
+    pub fn start(&mut self, memory: &DeviceMemory, alone: bool) {
         self.used = true;
         let invalidations = std::mem::take(&mut self.invalidations);
         if let Some(lower) = &mut self.lower {
-            lower.restart_clock();
+            lower.begin(memory, alone);
             lower.statistics = HierarchyStatistics { invalidations, ..Default::default() };
         }
         self.clusters.iter_mut().for_each(|n| n.get_mut().start());
@@ -232,6 +234,26 @@ impl Hierarchy {
         result
     }
 
+    /// What L2 has of device and system memory: first addresses and bytes of runs of sectors, those first that would
+    /// be evicted first.
+    pub fn resident(&self) -> Vec<(u64, u64)> {
+        self.lower.as_ref().map_or_else(Vec::new, |lower| lower.resident())
+    }
+
+    /// L2 gets what it has not of these runs of bytes, the first one as the first to be evicted. Takes no time, and
+    /// is not counted.
+    pub fn bring(&mut self, memory: &DeviceMemory, runs: &[(u64, u64)]) {
+        let Some(lower) = self.lower.as_deref() else { return };
+        let touches: Vec<Touch> = runs.iter().flat_map(|(address, bytes)| lower.touches(*address, *bytes)).collect();
+        self.warm(memory, |warm| touches.into_iter().for_each(warm));
+    }
+
+    /// The instruction L1s get so many bytes of code from an offset on, as if they had been fetched by an earlier launch.
+    pub fn bring_code(&mut self, [offset, bytes]: [u64; 2]) {
+        self.used = true;
+        self.clusters.iter_mut().for_each(|c| c.get_mut().bring_code([offset, bytes]));
+    }
+
     /// Bytes that work-groups without timing would have read from memory and written to it since the launch
     /// began.
     pub(crate) fn warmed_bytes(&self) -> (u64, u64) {
@@ -268,12 +290,19 @@ impl Hierarchy {
 
     /// A load: fills `out` for the lanes of the mask.
     pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access, out: &mut [[u8; 16]]) -> AccessCost {
-        self.with_lower(access.sm, |c| c.load(memory, path, access, out))
+        self.with_lower(access.sm, |c| {
+            let cost = c.load(memory, path, access);
+            for (lane, out) in out.iter_mut().enumerate().filter(|(lane, _)| access.mask >> lane & 1 == 1) {
+                *out = line::bytes_of_lane(c.loaded(), lane);
+            }
+            cost
+        })
     }
 
     /// A store of `data`, 16 bytes a lane.
     pub fn store(&mut self, memory: &DeviceMemory, access: &Access, data: &[[u8; 16]]) -> AccessCost {
-        self.with_lower(access.sm, |c| c.store(memory, access, data))
+        let values = line::words_of_lanes(data);
+        self.with_lower(access.sm, |c| c.store(memory, access, &values.each_ref().map(|words| &words[..])))
     }
 
     /// Atomics, at L2: `update` turns the 8 bytes at a lane's address into new ones.

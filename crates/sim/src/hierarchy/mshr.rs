@@ -3,14 +3,14 @@
 //! Only their number and the cycles of their returns matter here: which sectors a miss brings is in the cache's lines.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// A cache's miss-status holding registers.
 pub struct Mshrs {
     /// Cycles at which misses on their way return.
     returns: BinaryHeap<Reverse<u64>>,
     /// Misses on their way of which it is not known when they return: for each a cycle before which it does not.
-    unknown: Vec<u64>,
+    unknown: VecDeque<u64>,
     /// How many registers there are.
     capacity: usize,
     /// None becomes free before this cycle.
@@ -22,7 +22,13 @@ pub struct Mshrs {
 impl Mshrs {
     /// Free registers.
     pub fn new(capacity: u32) -> Mshrs {
-        Mshrs { returns: BinaryHeap::new(), unknown: Vec::new(), capacity: capacity as usize, taken_until: 0, cycles: Vec::new() }
+        Mshrs {
+            returns: BinaryHeap::new(),
+            unknown: VecDeque::new(),
+            capacity: capacity as usize,
+            taken_until: 0,
+            cycles: Vec::new(),
+        }
     }
 
     /// Whether a register is free at a cycle, where those of which it is not known when they return do so later.
@@ -41,14 +47,14 @@ impl Mshrs {
 
     /// A miss takes a register until nobody knows when, but not before some cycle.
     pub fn add_unknown(&mut self, not_before: u64) {
-        self.unknown.push(not_before);
+        self.unknown.push_back(not_before);
     }
 
     /// It is known when a miss of [`Self::add_unknown`] returns.
     pub fn resolve(&mut self, not_before: u64, returns: u64) {
         // Most become known in the order in which they were sent; in which order they stand makes no difference.
         if let Some(at) = self.unknown.iter().position(|n| *n == not_before) {
-            self.unknown.swap_remove(at);
+            self.unknown.remove(at);
         }
         self.returns.push(Reverse(returns));
     }

@@ -91,6 +91,11 @@ impl EvictionOrder {
         self.ages[frame] = 0;
     }
 
+    /// Where a line is in the order of eviction: lines with less go first.
+    pub fn age(&self, frame: usize) -> u64 {
+        self.ages[frame]
+    }
+
     /// Whether a line is the first to be evicted.
     #[inline]
     pub fn is_evict_first(&self, frame: usize) -> bool {
@@ -102,10 +107,16 @@ impl EvictionOrder {
     #[inline]
     pub fn victim(&mut self, first: usize) -> (usize, Option<bool>) {
         // By age: empty ways have none, and marked lines are older than all others.
-        let (mut victim, mut oldest) = (first, u64::MAX);
-        for (i, age) in self.ages[first..first + self.ways].iter().enumerate() {
-            (victim, oldest) = if *age < oldest { (first + i, *age) } else { (victim, oldest) };
+        let ages = &self.ages[first..first + self.ways];
+        let (eights, rest) = ages.as_chunks::<8>();
+        let mut least = [u64::MAX; 8];
+        for ages in eights {
+            for (least, age) in least.iter_mut().zip(ages) {
+                *least = (*least).min(*age);
+            }
         }
+        let oldest = least.iter().chain(rest).fold(u64::MAX, |least, age| least.min(*age));
+        let victim = first + ages.iter().position(|age| *age == oldest).unwrap_or(0);
         if oldest == 0 {
             return (victim, None);
         }

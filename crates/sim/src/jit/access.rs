@@ -1,47 +1,48 @@
-//! Loads and stores as LLVM IR.
-//!
-//! An access first asks whether it is of a frequent form: lanes one behind the other (one vector access), all
-//! lanes at one place (one scalar load), or all within one allocation (gather and scatter). Everything is
-//! checked before it is touched: bounds, alignment. What fits no form, and every fault, goes to the
-//! interpreter's function for the instruction, which finds the allocation and reports.
+//! Where accesses go, and what is checked before memory is touched: bounds, alignment, and whether lanes follow
+//! each other. What the lanes then do is in [`super::transfer`] and [`super::atomic`].
 
 use std::mem::{offset_of, size_of};
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
-use super::Frame;
 use super::build::{Block, Elem, V, Val};
 use super::translate::{Site, Translator};
+use super::{Frame, WarpState};
 use crate::Descriptor;
 use crate::exec::RANGES;
-use heddle_isa::{AddressMode, MemorySpace, SurfacePlace, Type};
+use heddle_isa::{AddressMode, MemorySpace, SurfacePlace};
 
 /// Where an access goes.
-struct Target {
-    /// Host pointer to offset 0 of lane 0.
-    pointer: V,
+pub(super) struct Target {
+    /// Host pointer to offset 0 (of lane 0).
+    pub pointer: V,
     /// Highest offset at which the access fits (64 bits).
-    limit: V,
+    pub limit: V,
     /// Whether the base is in bounds and aligned (one bit).
-    fits: V,
+    pub fits: V,
     /// Offsets, 32 bits.
-    offset: Val,
-    /// Bytes from one lane's memory to the next: private memory.
-    stride: Option<V>,
+    pub offset: Val,
+    /// Each word of the lanes' memories is a row: private memory.
+    pub rows: bool,
 }
 
 impl Translator<'_> {
     /// The target of an access of `bytes` bytes; `None` for forms that are interpreted.
-    fn target(&self, s: &Site, bytes: u64) -> Option<Target> {
+    pub(super) fn target(&self, s: &Site, bytes: u64) -> Option<Target> {
         let (b, inst) = (&self.b, s.inst);
         let space = inst.mods.space.unwrap_or(MemorySpace::Global);
         let imm = Val::Same(b.int(32, u64::from(inst.imm as u32)));
         let sum = |x: Val, y: Val| b.apply([x, y], |[x, y]| b.add(x, y));
         let same = |v: Val| b.lane(v, b.int(32, 0));
+        // An access that writes a scalar register is of lane 0 alone.
+        let lane_offset = |v: Val| if inst.writes_scalar_register() { Val::Same(same(v)) } else { v };
         let size = b.int(64, bytes);
         if inst.mods.address == AddressMode::Surface {
             let place = SurfacePlace::from_immediate(inst.imm);
-            let table = self.constant_pointer(offset_of!(Frame, descriptors));
+            let field = b.field(self.frame, offset_of!(Frame, descriptors));
+            // A launch with fewer descriptors is interpreted. (Rows of surfaces may be more: their number is even.)
+            let surfaces = self.program.header.surfaces.len();
+            let table = b.load_table(field, (surfaces * size_of::<Descriptor>()) as u64);
             let at = b.field(table, usize::from(place.surface) * size_of::<Descriptor>());
             let word = |bits: u32, offset: usize| b.load_invariant(b.elem(Elem::I(bits)), b.field(at, offset), 4);
             let mut add = b.add(word(32, offset_of!(Descriptor, base)), same(self.word(s, 0, 0)));
@@ -54,59 +55,63 @@ impl Translator<'_> {
             let (low, high) = (word(64, bounds + offset_of!((u64, u64), 0)), word(64, bounds + offset_of!((u64, u64), 1)));
             let (fits, limit) = self.room(start, low, high, bytes);
             let pointer = b.offset(self.constant_pointer(offset_of!(Frame, host)), start);
-            return Some(Target { pointer, limit, fits, offset: sum(self.word(s, 1, 0), Val::Same(add)), stride: None });
+            let offset = lane_offset(sum(self.word(s, 1, 0), Val::Same(add)));
+            return Some(Target { pointer, limit, fits, offset, rows: false });
         }
-        let narrow = match space {
-            MemorySpace::Local => Some((offset_of!(Frame, local), offset_of!(Frame, local_bytes))),
-            MemorySpace::Private => Some((offset_of!(Frame, private), offset_of!(Frame, private_bytes))),
-            MemorySpace::Argument => return None,
-            _ => None,
-        };
-        if let Some((pointer, length)) = narrow {
+        if space == MemorySpace::Argument {
+            return None;
+        }
+        if matches!(space, MemorySpace::Local | MemorySpace::Private) {
             if inst.mods.address == AddressMode::A64 {
                 return None;
             }
+            let (pointer, length) = if space == MemorySpace::Local {
+                (self.constant_pointer(offset_of!(Frame, local)), offset_of!(Frame, local_bytes))
+            } else {
+                (self.slot_pointer(offset_of!(WarpState, private)), offset_of!(Frame, private_bytes))
+            };
             let base = Val::Same(same(self.word(s, 0, 0)));
             let length = self.constant_field(64, length);
             let fits = b.icmp(LLVMIntUGE, length, size);
-            let stride = (space == MemorySpace::Private).then_some(length);
-            let pointer = self.constant_pointer(pointer);
-            return Some(Target {
-                pointer,
-                limit: b.sub(length, size),
-                fits,
-                offset: sum(sum(base, imm), self.word(s, 1, 0)),
-                stride,
-            });
+            let (limit, offset) = (b.sub(length, size), lane_offset(sum(sum(base, imm), self.word(s, 1, 0))));
+            return Some(Target { pointer, limit, fits, offset, rows: space == MemorySpace::Private });
         }
-        let pair = |i: usize| match self.int(s, i, 64) {
-            Val::Same(v) => v,
-            Val::Lanes(v) => b.lane(Val::Lanes(v), b.int(32, 0)),
-        };
-        let (base, offset) = match inst.mods.address {
-            AddressMode::U32 => (pair(0), sum(self.word(s, 1, 0), imm)),
-            AddressMode::S32 => match self.word(s, 1, 0) {
-                Val::Same(o) => {
-                    let wide = |v| match b.sext(Val::Same(v), Elem::I(64)) {
-                        Val::Same(v) | Val::Lanes(v) => v,
-                    };
-                    let base = b.add(b.add(pair(0), wide(o)), b.int(64, i64::from(inst.imm) as u64));
-                    (base, Val::Same(b.int(32, 0)))
-                }
-                Val::Lanes(_) => return None,
-            },
-            _ => match self.int(s, 1, 64) {
-                Val::Same(address) => (b.add(address, b.int(64, i64::from(inst.imm) as u64)), Val::Same(b.int(32, 0))),
-                Val::Lanes(_) => return None,
-            },
-        };
-        let ranges = self.constant_pointer(offset_of!(Frame, ranges));
+        let ranges = self.slot_pointer(offset_of!(WarpState, ranges));
         let range = b.field(ranges, (s.index % RANGES) * size_of::<(u64, u64)>());
         let end = |offset: usize| b.load(b.elem(Elem::I(64)), b.field(range, offset), 8);
         let (low, high) = (end(offset_of!((u64, u64), 0)), end(offset_of!((u64, u64), 1)));
-        let (fits, limit) = self.room(base, low, high, bytes);
-        let pointer = b.offset(self.constant_pointer(offset_of!(Frame, host)), base);
-        Some(Target { pointer, limit, fits, offset, stride: None })
+        let host = self.constant_pointer(offset_of!(Frame, host));
+        let wide_imm = Val::Same(b.int(64, i64::from(inst.imm) as u64));
+        let address = match inst.mods.address {
+            AddressMode::U32 => {
+                let base = same(self.int(s, 0, 64));
+                let (fits, limit) = self.room(base, low, high, bytes);
+                let offset = lane_offset(sum(self.word(s, 1, 0), imm));
+                return Some(Target { pointer: b.offset(host, base), limit, fits, offset, rows: false });
+            }
+            AddressMode::S32 => {
+                let base = Val::Same(same(self.int(s, 0, 64)));
+                sum(sum(base, wide_imm), b.sext(self.word(s, 1, 0), Elem::I(64)))
+            }
+            _ => sum(self.int(s, 1, 64), wide_imm),
+        };
+        match lane_offset(address) {
+            Val::Same(base) => {
+                let (fits, limit) = self.room(base, low, high, bytes);
+                let offset = Val::Same(b.int(32, 0));
+                Some(Target { pointer: b.offset(host, base), limit, fits, offset, rows: false })
+            }
+            // Offsets from the start of the allocation; those of lanes outside may not be cut to 32 bits.
+            Val::Lanes(addresses) => {
+                let (fits, limit) = self.room(low, low, high, bytes);
+                let offsets = b.sub(addresses, b.splat(low));
+                let inside = self.everywhere(s, b.icmp(LLVMIntULE, offsets, b.splat(limit)));
+                let short = b.icmp(LLVMIntULE, limit, b.int(64, u64::from(u32::MAX)));
+                let fits = b.and(b.and(fits, short), inside);
+                let offset = b.trunc(Val::Lanes(offsets), Elem::I(32));
+                Some(Target { pointer: b.offset(host, low), limit, fits, offset, rows: false })
+            }
+        }
     }
 
     /// Whether a base lies in a range and is aligned, and the highest offset from it at which `bytes` bytes fit.
@@ -130,14 +135,14 @@ impl Translator<'_> {
     }
 
     /// An offset that is in bounds and aligned (one bit).
-    fn good(&self, t: &Target, offset: V, bytes: u64) -> V {
+    pub(super) fn good(&self, t: &Target, offset: V, bytes: u64) -> V {
         let b = &self.b;
         let aligned = b.icmp(LLVMIntEQ, b.and(offset, b.int(32, bytes - 1)), b.int(32, 0));
         b.and(b.and(t.fits, b.icmp(LLVMIntULE, b.resize(offset, 64), t.limit)), aligned)
     }
 
     /// Whether lanes follow one another `bytes` apart, in bounds; and the offset of lane 0 (which may be inactive).
-    fn consecutive(&self, s: &Site, t: &Target, offset: V, bytes: u64) -> (V, V) {
+    pub(super) fn consecutive(&self, s: &Site, t: &Target, offset: V, bytes: u64) -> (V, V) {
         let b = &self.b;
         let first = b.lane(Val::Lanes(offset), b.int(32, 0));
         let ordered = b.icmp(LLVMIntEQ, b.sub(offset, b.splat(first)), b.ramp(32, bytes));
@@ -163,32 +168,58 @@ impl Translator<'_> {
     }
 
     /// Whether all active lanes are in bounds and aligned.
-    fn scattered(&self, s: &Site, t: &Target, offset: V, bytes: u64) -> V {
+    pub(super) fn scattered(&self, s: &Site, t: &Target, offset: V, bytes: u64) -> V {
         let b = &self.b;
-        let most = b.int(64, u64::from(u32::MAX));
+        // What contains a narrow value may begin up to three bytes further on (`containing`).
+        let most = b.int(64, if bytes < 4 { u64::from(u32::MAX) - 4 } else { u64::from(u32::MAX) });
         let limit = b.intrinsic_of("llvm.umin", &[t.limit, most]);
         let inside = b.icmp(LLVMIntULE, offset, b.splat(b.resize(limit, 32)));
         let aligned = b.icmp(LLVMIntEQ, b.and(offset, b.splat(b.int(32, bytes - 1))), b.splat(b.int(32, 0)));
         b.and(t.fits, self.everywhere(s, b.and(inside, aligned)))
     }
 
-    /// Pointers of all lanes to word `k`.
-    fn pointers(&self, t: &Target, offset: V, k: u64) -> V {
+    /// Pointers of all lanes, `k` words behind their offsets.
+    pub(super) fn pointers(&self, t: &Target, offset: V, k: u64) -> V {
         let b = &self.b;
-        let (Val::Same(mut wide) | Val::Lanes(mut wide)) = b.zext(Val::Lanes(offset), Elem::I(64));
-        if let Some(stride) = t.stride {
-            wide = b.add(wide, b.mul(b.splat(stride), b.ramp(64, 1)));
+        if !t.rows {
+            // The host adds signed numbers of 32 bits: half of the offsets' range lies below the base.
+            let middle = b.field(t.pointer, 4 * k as usize + (1 << 31));
+            return b.offset(middle, b.xor(offset, b.splat(b.int(32, 1 << 31))));
         }
-        b.offset(b.field(t.pointer, 4 * k as usize), wide)
+        let row = self.addresses.row_bytes as u64;
+        let lanes = |bits: u32, offset: V| {
+            let factor = b.splat(b.int(bits, row / 4));
+            b.add(b.mul(offset, factor), b.ramp(bits, 4))
+        };
+        let base = b.field(t.pointer, (k * row) as usize);
+        let bytes = u64::from(self.program.header.private_bytes) + 16;
+        if bytes * (row / 4) < 1 << 31 {
+            return b.offset(base, lanes(32, offset));
+        }
+        let (Val::Same(wide) | Val::Lanes(wide)) = b.zext(Val::Lanes(offset), Elem::I(64));
+        b.offset(base, lanes(64, wide))
     }
 
-    fn active_lanes(&self, s: &Site) -> V {
+    /// The row of an offset that is the same in all lanes, `k` words behind it: private memory.
+    pub(super) fn row_of(&self, t: &Target, offset: V, k: u64) -> V {
+        let b = &self.b;
+        let row = self.addresses.row_bytes as u64;
+        let word = b.resize(b.and(offset, b.int(32, !3 & 0xffff_ffff)), 64);
+        b.field(b.offset(t.pointer, b.mul(word, b.int(64, row / 4))), (k * row) as usize)
+    }
+
+    pub(super) fn active_lanes(&self, s: &Site) -> V {
         self.b.mask_to_lanes(s.active.unwrap_or(self.b.int(self.b.n, u64::MAX)))
     }
 
     /// The pointer to a lane's offset.
-    fn at(&self, t: &Target, offset: V) -> V {
+    pub(super) fn at(&self, t: &Target, offset: V) -> V {
         self.b.offset(t.pointer, self.b.resize(offset, 64))
+    }
+
+    /// One bit: some lane is active.
+    pub(super) fn any(&self, s: &Site) -> V {
+        s.active.map_or(self.b.int(1, 1), |m| self.b.icmp(LLVMIntNE, m, self.b.int(self.b.n, 0)))
     }
 
     /// Starts a form: code that is reached if `condition` holds. Returns where it goes on otherwise.
@@ -207,175 +238,5 @@ impl Translator<'_> {
     pub(super) fn next_form(&self, done: Block, otherwise: Block) {
         self.b.jump(done);
         self.b.at(otherwise);
-    }
-
-    /// Translates a load; false: it has to be interpreted.
-    pub(super) fn load(&self, s: &Site) -> bool {
-        let b = &self.b;
-        let n = b.n;
-        let ty = s.inst.ty;
-        let bytes = u64::from(ty.bytes());
-        let words = u64::from(ty.words());
-        let Some(t) = self.target(s, bytes) else { return false };
-        let done = self.new_block();
-        let memory_bits = if words == 1 { 8 * ty.bytes() } else { 32 };
-        let extend = |v: Val| match ty {
-            Type::S8 | Type::S16 => b.sext(v, Elem::I(32)),
-            Type::U8 | Type::U16 => b.zext(v, Elem::I(32)),
-            _ => v,
-        };
-        let align = memory_bits / 8;
-        // One scalar load a word, for all lanes.
-        let one_place = |offset: V| {
-            let word = |k: u64| {
-                let p = b.field(self.at(&t, offset), 4 * k as usize);
-                extend(Val::Same(b.load_device(b.elem(Elem::I(memory_bits)), p, align)))
-            };
-            let values: Vec<Val> = (0..words).map(word).collect();
-            self.write(s, &values);
-        };
-        match t.offset {
-            Val::Same(offset) if t.stride.is_none() => {
-                let mut condition = self.good(&t, offset, bytes);
-                let guarded = s.inst.guard.is_some() && !s.inst.writes_scalar_register();
-                if let Some(m) = s.active.filter(|_| guarded) {
-                    condition = b.and(condition, b.icmp(LLVMIntNE, m, b.int(n, 0)));
-                }
-                let slow = self.form(condition, true);
-                one_place(offset);
-                self.next_form(done, slow);
-            }
-            offset => {
-                let offset = b.lanes(offset);
-                // One vector.
-                if t.stride.is_none() && (words == 1 || s.active.is_none()) {
-                    let (condition, first) = self.consecutive(s, &t, offset, bytes);
-                    let other = self.form(condition, true);
-                    let p = b.offset(t.pointer, first);
-                    let values: Vec<Val> = if words == 1 {
-                        let vector = b.vector(Elem::I(memory_bits), n);
-                        let v = match s.active {
-                            None => b.load_device(vector, p, align),
-                            Some(_) => {
-                                b.compiler_fence();
-                                let rest = b.int(32, u64::from(align));
-                                let nothing = b.splat(b.int(memory_bits, 0));
-                                let arguments = [p, rest, self.active_lanes(s), nothing];
-                                b.intrinsic("llvm.masked.load", &[vector, b.pointer()], &arguments)
-                            }
-                        };
-                        vec![extend(Val::Lanes(v))]
-                    } else {
-                        let all = b.load_device(b.vector(Elem::I(32), n * words as u32), p, 4);
-                        (0..words as u32)
-                            .map(|k| {
-                                let places: Vec<u32> = (0..n).map(|i| i * words as u32 + k).collect();
-                                Val::Lanes(b.shuffle(all, all, &places))
-                            })
-                            .collect()
-                    };
-                    self.write(s, &values);
-                    self.next_form(done, other);
-                }
-                // One place.
-                if t.stride.is_none() {
-                    let first = b.lane(Val::Lanes(offset), b.int(32, 0));
-                    let equal = self.everywhere(s, b.icmp(LLVMIntEQ, offset, b.splat(first)));
-                    let mut condition = b.and(equal, self.good(&t, first, bytes));
-                    if let Some(m) = s.active {
-                        condition = b.and(condition, b.icmp(LLVMIntNE, m, b.int(n, 0)));
-                    }
-                    let other = self.form(condition, false);
-                    one_place(first);
-                    self.next_form(done, other);
-                }
-                // Anywhere in the allocation.
-                if bytes >= 4 {
-                    let other = self.form(self.scattered(s, &t, offset, bytes), true);
-                    b.compiler_fence();
-                    let vector = b.vector(Elem::I(32), n);
-                    let nothing = b.splat(b.int(32, 0));
-                    let values: Vec<Val> = (0..words)
-                        .map(|k| {
-                            let p = self.pointers(&t, offset, k);
-                            let arguments = [p, b.int(32, 4), self.active_lanes(s), nothing];
-                            Val::Lanes(b.intrinsic("llvm.masked.gather", &[vector, b.type_of(p)], &arguments))
-                        })
-                        .collect();
-                    self.write(s, &values);
-                    self.next_form(done, other);
-                }
-            }
-        }
-        self.interpret(s);
-        b.jump(done);
-        b.at(done);
-        true
-    }
-
-    /// Translates a store; false: it has to be interpreted.
-    pub(super) fn store(&self, s: &Site) -> bool {
-        let b = &self.b;
-        let n = b.n;
-        let ty = s.inst.ty;
-        let bytes = u64::from(ty.bytes());
-        let words = u64::from(ty.words());
-        let Some(t) = self.target(s, bytes) else { return false };
-        // Lanes that write one place do so in order: the interpreter's way.
-        let offset = match t.offset {
-            Val::Same(_) if t.stride.is_none() => return false,
-            v => b.lanes(v),
-        };
-        let done = self.new_block();
-        let data: Vec<V> = (0..words).map(|k| b.lanes(self.word(s, 2, k as u8))).collect();
-        let memory_bits = if words == 1 { 8 * ty.bytes() } else { 32 };
-        let align = memory_bits / 8;
-        if t.stride.is_none() && (words == 1 || s.active.is_none()) {
-            let (condition, first) = self.consecutive(s, &t, offset, bytes);
-            let other = self.form(condition, true);
-            let p = b.offset(t.pointer, first);
-            if words == 1 {
-                let v = if memory_bits < 32 {
-                    let (Val::Same(v) | Val::Lanes(v)) = b.trunc(Val::Lanes(data[0]), Elem::I(memory_bits));
-                    v
-                } else {
-                    data[0]
-                };
-                match s.active {
-                    None => b.store_device(v, p, align),
-                    Some(_) => {
-                        b.compiler_fence();
-                        let arguments = [v, p, b.int(32, u64::from(align)), self.active_lanes(s)];
-                        b.intrinsic("llvm.masked.store", &[b.type_of(v), b.pointer()], &arguments);
-                    }
-                }
-            } else {
-                // Two vectors of words become one of pairs; two of those one of quads.
-                let weave = |x: V, y: V, chunk: u32, count: u32| {
-                    let places: Vec<u32> = (0..2 * count)
-                        .map(|i| i / (2 * chunk) * chunk + i % chunk + if i / chunk % 2 == 1 { count } else { 0 })
-                        .collect();
-                    b.shuffle(x, y, &places)
-                };
-                let pairs: Vec<V> = data.chunks(2).map(|d| weave(d[0], d[1], 1, n)).collect();
-                let all = if pairs.len() == 2 { weave(pairs[0], pairs[1], 2, 2 * n) } else { pairs[0] };
-                b.store_device(all, p, 4);
-            }
-            self.next_form(done, other);
-        }
-        if bytes >= 4 {
-            let other = self.form(self.scattered(s, &t, offset, bytes), true);
-            b.compiler_fence();
-            for (k, v) in data.iter().enumerate() {
-                let p = self.pointers(&t, offset, k as u64);
-                let arguments = [*v, p, b.int(32, 4), self.active_lanes(s)];
-                b.intrinsic("llvm.masked.scatter", &[b.type_of(*v), b.type_of(p)], &arguments);
-            }
-            self.next_form(done, other);
-        }
-        self.interpret(s);
-        b.jump(done);
-        b.at(done);
-        true
     }
 }

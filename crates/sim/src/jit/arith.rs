@@ -1,12 +1,13 @@
 //! Arithmetic, logic, comparison, conversion and movement as LLVM IR, with the results of [`crate::exec`]'s
 //! functions bit for bit.
 //!
-//! What is not here (integer division, half precision, special functions, rarer conversions) is executed by
-//! those functions themselves.
+//! What is not here (special functions, rarer conversions) is executed by those functions themselves. Half
+//! precision is in [`super::half`].
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMRealPredicate::{self, *};
 
+use super::atomic::SCRATCH;
 use super::build::{Elem, V, Val};
 use super::translate::{Bits, Site, Translator};
 use heddle_isa::{Cond, Inst, Op, Rounding, Type};
@@ -31,7 +32,7 @@ impl Translator<'_> {
     /// Translates an instruction without effects; `None` if it has to be interpreted.
     pub(super) fn compute(&self, s: &Site) -> Option<Out> {
         let (inst, ty) = (s.inst, s.inst.ty);
-        if ty == Type::F16 || inst.mods.from == Some(Type::F16) {
+        if (ty == Type::F16 || inst.mods.from == Some(Type::F16)) && !self.translates_halves(inst.op) {
             return None;
         }
         match inst.op {
@@ -48,9 +49,12 @@ impl Translator<'_> {
             Op::Add | Op::Sub | Op::Mul | Op::MulHi | Op::Mad | Op::Abs | Op::Min | Op::Max => self.integer(s),
             Op::And | Op::AndNot | Op::Or | Op::Xor | Op::Not | Op::Shl | Op::Shr | Op::Fshl | Op::Fshr => self.integer(s),
             Op::Clz | Op::Ctz | Op::Popc | Op::Brev | Op::Bswap => self.integer(s),
+            Op::Div | Op::Rem if ty.words() == 2 => Some(Out::Words(self.words_of_int(self.wide_quotient(s), 64))),
+            Op::Div | Op::Rem => self.quotient(s).map(|v| Out::Words(vec![v])),
+            Op::Shuffle => self.shuffled(s),
             // By the interpreter's functions: the host has no instruction for them, or they are rare.
-            Op::Div | Op::Rem | Op::Ldexp | Op::FrexpMant | Op::FrexpExp => None,
-            Op::Sin | Op::Cos | Op::Ex2 | Op::Lg2 | Op::Shuffle => None,
+            Op::Ldexp | Op::FrexpMant | Op::FrexpExp => None,
+            Op::Sin | Op::Cos | Op::Ex2 | Op::Lg2 => None,
             // What has an effect or ends a block is not computed.
             Op::Load | Op::LoadUniform | Op::Store | Op::Atomic | Op::Sample | Op::ImageStore => None,
             Op::Fence | Op::CacheControl | Op::CacheControlLocal | Op::Barrier | Op::Nop | Op::Release => None,
@@ -61,10 +65,29 @@ impl Translator<'_> {
 
     fn take_first(&self, s: &Site) -> Out {
         let lane = match s.active {
-            Some(_) => self.b.intrinsic_of("llvm.cttz", &[self.mask(), self.b.int(1, 0)]),
+            Some(_) => self.first_lane(self.mask()),
             None => self.b.int(32, 0),
         };
         Out::Words((0..s.inst.ty.words()).map(|w| Val::Same(self.b.lane(self.word(s, 0, w), lane))).collect())
+    }
+
+    /// Each lane's word of the lane that it names.
+    fn shuffled(&self, s: &Site) -> Option<Out> {
+        let b = &self.b;
+        if s.first.is_some() {
+            return None;
+        }
+        let (value, lane) = (self.word(s, 0, 0), self.word(s, 1, 0));
+        let lane = b.apply([lane, Val::Same(b.int(32, u64::from(b.n - 1)))], |[l, most]| b.and(l, most));
+        Some(Out::Words(vec![match (value, lane) {
+            (Val::Same(_), _) => value,
+            (Val::Lanes(_), Val::Same(lane)) => Val::Same(b.lane(value, lane)),
+            (Val::Lanes(v), Val::Lanes(lane)) => {
+                b.store(v, self.scratch[0], 64);
+                let p = b.element(self.scratch[0], Elem::I(32), lane);
+                Val::Lanes(self.gathered(None, p, 32))
+            }
+        }]))
     }
 
     fn ballot(&self, s: &Site) -> Out {
@@ -83,7 +106,7 @@ impl Translator<'_> {
     }
 
     /// A 64-bit or 32-bit value as words.
-    fn words_of_int(&self, v: Val, bits: u32) -> Vec<Val> {
+    pub(super) fn words_of_int(&self, v: Val, bits: u32) -> Vec<Val> {
         if bits == 32 {
             return vec![v];
         }
@@ -91,7 +114,10 @@ impl Translator<'_> {
         vec![self.b.trunc(v, Elem::I(32)), self.b.trunc(high, Elem::I(32))]
     }
 
-    fn words_of_float(&self, v: Val, ty: Type) -> Vec<Val> {
+    pub(super) fn words_of_float(&self, v: Val, ty: Type) -> Vec<Val> {
+        if ty == Type::F16 {
+            return vec![self.word_of_half(v)];
+        }
         let bits = 32 * u32::from(ty.words());
         self.words_of_int(self.b.bitcast(v, Elem::I(bits)), bits)
     }
@@ -102,13 +128,22 @@ impl Translator<'_> {
         if bits == 32 {
             return low;
         }
-        let (low, high) = (self.b.zext(low, Elem::I(64)), self.b.zext(self.word(s, i, 1), Elem::I(64)));
+        self.joined(low, self.word(s, i, 1))
+    }
+
+    /// Two words as a 64-bit integer.
+    pub(super) fn joined(&self, low: Val, high: Val) -> Val {
+        let (low, high) = (self.b.zext(low, Elem::I(64)), self.b.zext(high, Elem::I(64)));
         self.b.apply([low, high, Val::Same(self.b.int(64, 32))], |[l, h, n]| self.b.or(l, self.b.shl(h, n)))
     }
 
-    /// Source `i` as a float, with its modifiers.
-    fn real(&self, s: &Site, i: usize, ty: Type) -> Val {
-        let v = self.b.bitcast(self.int(s, i, 32 * u32::from(ty.words())), float_elem(ty));
+    /// Source `i` as a float, with its modifiers; a half in single precision.
+    pub(super) fn real(&self, s: &Site, i: usize, ty: Type) -> Val {
+        let v = if ty == Type::F16 {
+            self.half_of(self.word(s, i, 0))
+        } else {
+            self.b.bitcast(self.int(s, i, 32 * u32::from(ty.words())), float_elem(ty))
+        };
         let v = if s.inst.abs >> i & 1 == 1 { self.b.apply([v], |[v]| self.b.intrinsic_of("llvm.fabs", &[v])) } else { v };
         if s.inst.neg >> i & 1 == 1 { self.b.apply([v], |[v]| self.b.fneg(v)) } else { v }
     }
@@ -196,6 +231,7 @@ impl Translator<'_> {
             Op::Add => self.b.apply([x(0), x(1)], |[a, b]| self.b.fadd(a, b)),
             Op::Mul => self.b.apply([x(0), x(1)], |[a, b]| self.b.fmul(a, b)),
             Op::Div => self.b.apply([x(0), x(1)], |[a, b]| self.b.fdiv(a, b)),
+            Op::Fma if ty == Type::F16 => self.fma_half([x(0), x(1), x(2)]),
             Op::Fma => self.b.apply([x(0), x(1), x(2)], |a| self.b.intrinsic_of("llvm.fma", &a)),
             Op::Min | Op::Max => self.extremum(s, x(0), x(1)),
             Op::Sqrt => unary("llvm.sqrt"),
@@ -288,6 +324,69 @@ impl Translator<'_> {
         }
     }
 
+    /// Quotient or remainder of 32-bit integers, by way of double precision: a quotient that is no whole number is
+    /// at least 2⁻³² of its size away from the next one, and rounding moves it by 2⁻⁵³ at most.
+    fn quotient(&self, s: &Site) -> Option<Val> {
+        let signed = match s.inst.ty {
+            Type::S32 => true,
+            Type::U32 => false,
+            _ => return None,
+        };
+        let b = &self.b;
+        let (dividend, divisor) = (self.word(s, 0, 0), self.word(s, 1, 0));
+        let constant = |v: u32| Val::Same(b.int(32, u64::from(v)));
+        let equal = |x: Val, y: u32| b.apply([x, constant(y)], |[x, y]| b.icmp(LLVMIntEQ, x, y));
+        let pick = |c: Val, x: Val, y: Val| b.apply([c, x, y], |[c, x, y]| b.select(c, x, y));
+        // x / 0 is all ones, MIN / -1 is MIN: neither is asked of the host.
+        let (zero, minus) = (equal(divisor, 0), equal(divisor, u32::MAX));
+        let mut safe = pick(zero, constant(1), divisor);
+        if signed {
+            safe = pick(minus, constant(1), safe);
+        }
+        let real = |v| if signed { b.sitofp(v, Elem::F64) } else { b.uitofp(v, Elem::F64) };
+        let quotient = b.apply([real(dividend), real(safe)], |[x, y]| b.fdiv(x, y));
+        let quotient = if signed { b.fptosi(quotient, Elem::I(32)) } else { b.fptoui(quotient, Elem::I(32)) };
+        let mut quotient = pick(zero, constant(u32::MAX), quotient);
+        if signed {
+            let negated = b.apply([constant(0), dividend], |[x, y]| b.sub(x, y));
+            quotient = pick(minus, negated, quotient);
+        }
+        if s.inst.op == Op::Div {
+            return Some(quotient);
+        }
+        Some(b.apply([dividend, quotient, divisor], |[x, q, y]| b.sub(x, b.mul(q, y))))
+    }
+
+    /// Quotient or remainder of 64-bit integers, lane by lane: the host has no instruction for vectors of them.
+    fn wide_quotient(&self, s: &Site) -> Val {
+        let b = &self.b;
+        let signed = s.inst.ty == Type::S64;
+        let (dividend, divisor) = (self.int(s, 0, 64), self.int(s, 1, 64));
+        let (zero, one, minus) = (b.int(64, 0), b.int(64, 1), b.int(64, u64::MAX));
+        let of_pair = |x: V, y: V| {
+            // x / 0 is all ones, MIN / -1 is MIN: neither is asked of the host.
+            let (is_zero, is_minus) = (b.icmp(LLVMIntEQ, y, zero), b.icmp(LLVMIntEQ, y, minus));
+            let mut safe = b.select(is_zero, one, y);
+            if signed {
+                safe = b.select(is_minus, one, safe);
+            }
+            let quotient = if signed { b.sdiv(x, safe) } else { b.udiv(x, safe) };
+            let mut quotient = b.select(is_zero, minus, quotient);
+            if signed {
+                quotient = b.select(is_minus, b.sub(zero, x), quotient);
+            }
+            if s.inst.op == Op::Div { quotient } else { b.sub(x, b.mul(quotient, y)) }
+        };
+        if let (Val::Same(x), Val::Same(y)) = (dividend, divisor) {
+            return Val::Same(of_pair(x, y));
+        }
+        let results = self.scratch[SCRATCH - 1];
+        self.each_lane(s, &[b.lanes(dividend), b.lanes(divisor)], |lane, of_lane| {
+            b.store(of_pair(of_lane[0], of_lane[1]), b.element(results, Elem::I(64), lane), 8);
+        });
+        Val::Lanes(b.load(b.vector(Elem::I(64), b.n), results, 64))
+    }
+
     /// The frequent conversions.
     fn convert(&self, s: &Site) -> Option<Vec<Val>> {
         let Inst { ty: to, mods, .. } = *s.inst;
@@ -309,14 +408,20 @@ impl Translator<'_> {
             }
             (true, false) if nearest && !mods.saturate => {
                 let v = self.narrowed(self.int(s, 0, bits(from)), from);
-                let elem = float_elem(to);
+                if to == Type::F16 && bits(from) == 64 {
+                    return None;
+                }
+                let elem = if to == Type::F16 { Elem::F64 } else { float_elem(to) };
                 let v = if is_signed(from) { self.b.sitofp(v, elem) } else { self.b.uitofp(v, elem) };
+                let v = if to == Type::F16 { self.rounded_to_odd(v) } else { v };
                 Some(self.words_of_float(v, to))
             }
             (true, true) if nearest && !mods.saturate => {
                 let v = self.real(s, 0, from);
                 let v = match (from, to) {
-                    (Type::F32, Type::F64) => self.b.fpext(v, Elem::F64),
+                    (Type::F32 | Type::F16, Type::F64) => self.b.fpext(v, Elem::F64),
+                    (Type::F32, Type::F16) | (Type::F16, Type::F32) => v,
+                    (Type::F64, Type::F16) => self.rounded_to_odd(v),
                     (Type::F64, Type::F32) => self.b.fptrunc(v, Elem::F32),
                     _ => return None,
                 };

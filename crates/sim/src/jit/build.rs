@@ -8,7 +8,7 @@ use std::ffi::CString;
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMRealPredicate};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMRealPredicate};
 
 /// A value of the LLVM function.
 pub type V = LLVMValueRef;
@@ -29,10 +29,24 @@ pub enum Val {
 pub enum Elem {
     /// An integer of so many bits.
     I(u32),
+    /// Half precision.
+    F16,
     /// Single precision.
     F32,
     /// Double precision.
     F64,
+}
+
+impl Elem {
+    /// Bytes of one.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Elem::I(bits) => bits.div_ceil(8),
+            Elem::F16 => 2,
+            Elem::F32 => 4,
+            Elem::F64 => 8,
+        }
+    }
 }
 
 /// A builder for code about warps of `n` lanes.
@@ -86,12 +100,13 @@ impl Build {
     binary! {
         add LLVMBuildAdd; sub LLVMBuildSub; mul LLVMBuildMul; and LLVMBuildAnd; or LLVMBuildOr; xor LLVMBuildXor;
         shl LLVMBuildShl; lshr LLVMBuildLShr; ashr LLVMBuildAShr;
-        fadd LLVMBuildFAdd; fmul LLVMBuildFMul; fdiv LLVMBuildFDiv;
+        udiv LLVMBuildUDiv; sdiv LLVMBuildSDiv;
+        fadd LLVMBuildFAdd; fsub LLVMBuildFSub; fmul LLVMBuildFMul; fdiv LLVMBuildFDiv;
     }
 
     casts! {
         trunc LLVMBuildTrunc; zext LLVMBuildZExt; sext LLVMBuildSExt; bitcast LLVMBuildBitCast;
-        sitofp LLVMBuildSIToFP; uitofp LLVMBuildUIToFP; fpext LLVMBuildFPExt; fptrunc LLVMBuildFPTrunc;
+        sitofp LLVMBuildSIToFP; uitofp LLVMBuildUIToFP; fptosi LLVMBuildFPToSI; fptoui LLVMBuildFPToUI; fpext LLVMBuildFPExt; fptrunc LLVMBuildFPTrunc;
     }
 
     /// An element type.
@@ -100,6 +115,7 @@ impl Build {
         unsafe {
             match e {
                 Elem::I(bits) => LLVMIntTypeInContext(self.context, bits),
+                Elem::F16 => LLVMHalfTypeInContext(self.context),
                 Elem::F32 => LLVMFloatTypeInContext(self.context),
                 Elem::F64 => LLVMDoubleTypeInContext(self.context),
             }
@@ -128,6 +144,12 @@ impl Build {
     pub fn address(&self, address: usize) -> V {
         // SAFETY: the type is an integer, float or pointer type of the builder's context.
         unsafe { LLVMConstIntToPtr(self.int(64, address as u64), self.pointer()) }
+    }
+
+    /// Any value: what nobody reads.
+    pub fn any(&self, ty: LLVMTypeRef) -> V {
+        // SAFETY: the type is of the builder's context.
+        unsafe { LLVMGetPoison(ty) }
     }
 
     /// A constant of a float type.
@@ -285,6 +307,22 @@ impl Build {
         }
     }
 
+    /// A load of a pointer to `bytes` bytes, aligned to 8, that may be read at any time, and does not change while the function
+    /// runs.
+    pub fn load_table(&self, p: V, bytes: u64) -> V {
+        let v = self.load_invariant(self.pointer(), p, 8);
+        for (name, value) in [("dereferenceable", bytes), ("align", 8)] {
+            // SAFETY: the metadata are of the builder's context, and of the form that their names ask for.
+            unsafe {
+                let kind = LLVMGetMDKindIDInContext(self.context, name.as_ptr().cast(), name.len() as u32);
+                let mut value = LLVMValueAsMetadata(self.int(64, value));
+                let node = LLVMMDNodeInContext2(self.context, &raw mut value, 1);
+                LLVMSetMetadata(v, kind, LLVMMetadataAsValue(self.context, node));
+            }
+        }
+        v
+    }
+
     /// A load of device memory, which others may write: happens once and where it stands.
     pub fn load_device(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
         // SAFETY: the builder stands in a block, and `p` is a pointer value of its function.
@@ -314,6 +352,24 @@ impl Build {
         }
     }
 
+    /// An atomic of the host, in one order with all others; returns what was at `p`.
+    pub fn atomic(&self, operation: LLVMAtomicRMWBinOp, p: V, v: V) -> V {
+        let order = LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent;
+        // SAFETY: the builder stands in a block, both values are of its function, and `p` is an aligned pointer.
+        unsafe { LLVMBuildAtomicRMW(self.b, operation, p, v, order, 0) }
+    }
+
+    /// Compares what is at `p` with a value and, where they are equal, puts another there, at once; returns what was at `p`.
+    pub fn compare_exchange(&self, p: V, expected: V, new: V) -> V {
+        let order = LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent;
+        // SAFETY: the builder stands in a block, the values are of its function, and `p` is an aligned pointer; the result is
+        // a pair of which the old value is the first.
+        unsafe {
+            let pair = LLVMBuildAtomicCmpXchg(self.b, p, expected, new, order, order, 0);
+            LLVMBuildExtractValue(self.b, pair, 0, c"".as_ptr())
+        }
+    }
+
     /// Keeps the compiler from moving accesses that cannot be volatile across this place. No code.
     pub fn compiler_fence(&self) {
         // SAFETY: the builder stands in a block.
@@ -325,6 +381,25 @@ impl Build {
         let mut index = [bytes];
         // SAFETY: the builder stands in a block; `index` holds the one index that is said.
         unsafe { LLVMBuildGEP2(self.b, self.elem(Elem::I(8)), p, index.as_mut_ptr(), 1, c"".as_ptr()) }
+    }
+
+    /// Element `i` of the elements at `p`.
+    pub fn element(&self, p: V, e: Elem, i: V) -> V {
+        let mut index = [i];
+        // SAFETY: the builder stands in a block; `index` holds the one index that is said.
+        unsafe { LLVMBuildGEP2(self.b, self.elem(e), p, index.as_mut_ptr(), 1, c"".as_ptr()) }
+    }
+
+    /// The type of a vector's elements, which are integers.
+    pub fn element_of(&self, v: V) -> Elem {
+        // SAFETY: `v` is a vector of integers.
+        unsafe { Elem::I(LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(v)))) }
+    }
+
+    /// A pointer as a number.
+    pub fn address_of(&self, p: V) -> V {
+        // SAFETY: the builder stands in a block, and `p` is a pointer value of its function.
+        unsafe { LLVMBuildPtrToInt(self.b, p, self.elem(Elem::I(64)), c"".as_ptr()) }
     }
 
     /// `p + bytes`, a constant.
@@ -379,8 +454,8 @@ impl Build {
         }
     }
 
-    /// A function from a pointer to 32 bits, for the host's processor.
-    pub fn function(&self, name: &str, cpu: &str, features: &str) -> V {
+    /// A function from a pointer, to so many bytes, to 32 bits, for the host's processor.
+    pub fn function(&self, name: &str, bytes: u64, cpu: &str, features: &str) -> V {
         let name = CString::new(name).unwrap_or_default();
         // SAFETY: the module is of the builder's context; names, types and attribute texts are valid for the
         // calls, which copy them.
@@ -403,6 +478,11 @@ impl Build {
                     value.len() as u32,
                 );
                 LLVMAddAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, a);
+            }
+            // The parameter may be read at any time.
+            for (key, value) in [("dereferenceable", bytes), ("align", 8)] {
+                let kind = LLVMGetEnumAttributeKindForName(key.as_ptr().cast(), key.len());
+                LLVMAddAttributeAtIndex(f, 1, LLVMCreateEnumAttribute(self.context, kind, value));
             }
             f
         }

@@ -4,7 +4,16 @@
 //! launches have cost as much, one of the host threads translates the kernel to one LLVM function
 //! ([`translate`]), has LLVM compile it, and from then on warps run in it; the others interpret until it is
 //! there. Compiled and interpreted warps use the same state, so that either can take over at the end of any
-//! block, and their results are the same to the bit (of a NaN, the payload may be that of the other operand).
+//! block, and their results are the same to the bit. Only the sign and payload of a NaN that arithmetic gives are
+//! open, as IEEE 754 leaves them: LLVM may exchange operands, and takes `a + -b` for `a - b`, which keeps the
+//! sign of a NaN in `b`.
+//!
+//! There are two kinds of function ([`Runs`]). One runs whole work-groups from their beginning ([`schedule`]):
+//! as nothing enters it in the middle, its loops are loops to LLVM too, which takes out of them what does not
+//! change. The other runs one warp from any block on, for what remains of a work-group that left the first. It
+//! is compiled when half as much has been interpreted for want of it as its compilation takes, and for a
+//! work-group that has used up its portion of instructions.
+//!
 //! What the translation leaves out, and every fault, is done by the interpreter's function for the
 //! instruction.
 //!
@@ -20,17 +29,25 @@
 
 mod access;
 mod arith;
+mod atomic;
 mod build;
+mod half;
+mod liveness;
+mod many;
+mod schedule;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod translate;
 
 use std::any::Any;
+use std::cell::Cell;
 use std::mem::{ManuallyDrop, size_of};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use inkwell::OptimizationLevel;
 use inkwell::context::{AsContextRef, Context};
@@ -39,13 +56,15 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 
 use self::build::Build;
-use self::translate::Translator;
+use self::translate::{Translator, regions};
 use super::exec::{Decoded, Lanes, Row, all_lanes, prepare};
 use super::functional::{BlockCounts, Budget, Warp};
-use super::program::Program;
+use super::program::{BasicBlock, Program};
 use super::warp::Control;
 use super::{Descriptor, Jit, Options};
 use heddle_isa::{Op, Special};
+
+pub use self::many::Many;
 
 /// How compiled code ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +78,10 @@ enum Status {
     Runaway = 2,
     /// The interpreter has to go on with instruction `resume`: there is an undefined value (checking mode).
     Undefined = 3,
+    /// All work-groups have ended, or as many as run in one call.
+    AllEnded = 4,
+    /// At the beginning of a block where lanes had waited.
+    BlockStart = 5,
 }
 
 /// What [`interpret`] says.
@@ -71,13 +94,33 @@ enum Interpreted {
     Undefined = 2,
 }
 
-/// What compiled code and its caller exchange. Pointers are to a warp's state.
+/// A warp's state. Compiled code changes `pc` only.
 #[repr(C)]
-struct Frame {
+struct WarpState {
     lanes: *mut u8,
     control: *mut Control,
     rows: *mut u32,
     predicates: *mut u64,
+    private: *mut u8,
+    ranges: *mut (u64, u64),
+    /// What the warp's place in its work-group adds to the rows of ids ([`schedule`]).
+    ids: *const u32,
+    /// Its lanes.
+    mask: u64,
+    /// The block that the warp goes on with behind a barrier; [`ENDED`] when it has ended. Where work-groups
+    /// run in compiled code.
+    pc: u32,
+    number: u32,
+}
+
+/// Stands for the next block of a warp that has ended.
+const ENDED: u32 = u32::MAX;
+
+/// What compiled code and its caller exchange.
+#[repr(C)]
+struct Frame {
+    /// The warp that runs.
+    slot: *mut WarpState,
     executions: *mut u64,
     /// Active lanes, summed over a block's entries.
     lane_counts: *mut u64,
@@ -87,15 +130,31 @@ struct Frame {
     host: *mut u8,
     local: *mut u8,
     local_bytes: u64,
-    private: *mut u8,
     private_bytes: u64,
     descriptors: *const Descriptor,
-    ranges: *mut (u64, u64),
     budget: u64,
     splits: u64,
     mask: u64,
     pc: u32,
     resume: u32,
+    /// Work-groups to run, one after the other, from [`Frame::id`] on; 0: only the warp at `slot`, from `pc` on.
+    groups: u64,
+    /// Instructions that a work-group may execute before the caller is asked.
+    group_budget: u64,
+    /// Instructions that the work-groups executed which have ended.
+    used: u64,
+    /// The warps of a work-group, one behind the other, and the first place behind them.
+    slots: *mut WarpState,
+    slots_end: *mut WarpState,
+    /// By row of ids: what a step of the work-group's id adds, in each dimension.
+    steps: *const [u32; 3],
+    /// Bytes of work-group memory to clear.
+    clear_bytes: u64,
+    /// Work-group id, and how many there are.
+    id: [u32; 3],
+    group_counts: [u32; 3],
+    /// Not 0: a barrier lies behind the warps of the work-group.
+    phase: u32,
 }
 
 /// Addresses of this process that compiled code contains.
@@ -110,6 +169,7 @@ struct Addresses {
     interpret: usize,
     diverge: usize,
     reconverge: usize,
+    clear: usize,
 }
 
 /// Executes one instruction in the interpreter. Returns an [`Interpreted`].
@@ -117,7 +177,7 @@ extern "C" fn interpret<const N: usize>(frame: *mut Frame, d: *const Decoded<N>)
     // SAFETY: compiled code passes on the frame of `run_warp` and an instruction of the code it was compiled from.
     unsafe {
         let (frame, d) = (&*frame, &*d);
-        let lanes = &mut *frame.lanes.cast::<Lanes<N>>();
+        let lanes = &mut *(*frame.slot).lanes.cast::<Lanes<N>>();
         lanes.mask = frame.mask;
         (d.run)(lanes, d);
         let result = match (lanes.fault.is_some(), lanes.undefined.is_empty()) {
@@ -134,7 +194,7 @@ extern "C" fn diverge(frame: *mut Frame, taken: u64, target: u32, next: u32, rec
     // SAFETY: as in `interpret`.
     unsafe {
         let frame = &mut *frame;
-        let control = &mut *frame.control;
+        let control = &mut *(*frame.slot).control;
         control.mask = frame.mask;
         frame.splits += u64::from(control.diverge(taken, target, next, reconverge));
         (frame.mask, frame.pc) = (control.mask, control.pc);
@@ -147,7 +207,7 @@ extern "C" fn reconverge(frame: *mut Frame, block: u32) -> u32 {
     // SAFETY: as in `interpret`.
     unsafe {
         let frame = &mut *frame;
-        let control = &mut *frame.control;
+        let control = &mut *(*frame.slot).control;
         control.mask = frame.mask;
         control.jump(block);
         (frame.mask, frame.pc) = (control.mask, control.pc);
@@ -155,11 +215,19 @@ extern "C" fn reconverge(frame: *mut Frame, block: u32) -> u32 {
     0
 }
 
+/// A work-group begins: its memory is empty.
+extern "C" fn clear(frame: *mut Frame) -> u32 {
+    // SAFETY: `Many` has a work-group's memory of so many bytes.
+    unsafe { std::ptr::write_bytes((*frame).local, 0, (*frame).clear_bytes as usize) };
+    0
+}
+
 /// A kernel in the host's instructions.
 pub struct Compiled {
     run: extern "C" fn(*mut Frame) -> u32,
-    /// For warps whose lanes all live.
-    whole: bool,
+    variant: Variant,
+    /// The rows of ids, in the order of their places in [`WarpState::ids`].
+    id_rows: Vec<u16>,
     engine: ManuallyDrop<ExecutionEngine<'static>>,
     context: *mut Context,
     /// The decoded instructions to which the code refers.
@@ -188,6 +256,17 @@ struct Variant {
     whole: bool,
     /// Checking mode.
     checked: bool,
+    /// Whole work-groups from their beginning; else one warp from any block on.
+    groups: bool,
+}
+
+/// What compiled code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// Whole work-groups ([`Many`]).
+    Groups,
+    /// One warp, from any block on.
+    Warps,
 }
 
 /// Translates and compiles a program; `None` if LLVM cannot on this host.
@@ -201,6 +280,7 @@ fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compil
         interpret: interpret::<N> as extern "C" fn(*mut Frame, *const Decoded<N>) -> u32 as usize,
         diverge: diverge as extern "C" fn(*mut Frame, u64, u32, u32, u32) -> u32 as usize,
         reconverge: reconverge as extern "C" fn(*mut Frame, u32) -> u32 as usize,
+        clear: clear as extern "C" fn(*mut Frame) -> u32 as usize,
     };
     let cpu = TargetMachine::get_host_cpu_name().to_string();
     let features = TargetMachine::get_host_cpu_features().to_string();
@@ -238,20 +318,28 @@ fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compil
     };
     // SAFETY: the function has this type (`Build::function`).
     let run = unsafe { std::mem::transmute::<usize, extern "C" fn(*mut Frame) -> u32>(address) };
-    Some(Compiled { run, whole: variant.whole, engine: ManuallyDrop::new(engine), context: raw, _code: Box::new(code) })
+    let id_rows = schedule::id_rows(program);
+    Some(Compiled { run, variant, id_rows, engine: ManuallyDrop::new(engine), context: raw, _code: Box::new(code) })
 }
 
 #[derive(Default)]
 struct Version {
     begun: AtomicBool,
-    /// Instructions of warps interpreted in all launches so far.
+    /// Nanoseconds for which threads have interpreted in all launches so far.
     interpreted: AtomicU64,
     code: OnceLock<Option<Compiled>>,
 }
 
-/// A program's compiled code: for whole warps and for any, without and with checks.
+/// A program's compiled code, by what it is for ([`Variant`]).
 #[derive(Clone, Default)]
-pub struct Slot(Arc<[Version; 4]>);
+pub struct Slot(Arc<[Version; 8]>);
+
+impl Slot {
+    fn version(&self, variant: Variant) -> &Version {
+        let Variant { whole, checked, groups } = variant;
+        &self.0[usize::from(whole) + 2 * usize::from(checked) + 4 * usize::from(groups)]
+    }
+}
 
 impl std::fmt::Debug for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -259,82 +347,107 @@ impl std::fmt::Debug for Slot {
     }
 }
 
-/// Nanoseconds that the interpreter takes for an instruction of a warp.
-const INTERPRETED_NS: u64 = 12;
-/// Lines of LLVM IR beyond which a kernel stays in the interpreter: LLVM's register coalescer would take seconds.
-const LONGEST: u64 = 15_000;
+/// Lines of LLVM IR beyond which a kernel stays in the interpreter: compiling it would take more than two seconds.
+const LONGEST: u64 = 22_000;
 
-/// Lines of LLVM IR of a program, about: an access has several forms, other instructions are short.
+/// Lines of LLVM IR of a program, about: an access has several forms, other instructions are short. Those of
+/// divergent regions count twice, since LLVM keeps what masked lanes had.
 fn lines(program: &Program) -> u64 {
-    let memory = program.insts.iter().filter(|i| matches!(i.op, Op::Load | Op::LoadUniform | Op::Store)).count() as u64;
-    7 * program.insts.len() as u64 + 60 * memory
+    let (divergent, _) = regions(program);
+    let of_block = |(block, divergent): (&BasicBlock, &bool)| {
+        let insts = &program.insts[block.first as usize..(block.first + block.len()) as usize];
+        let memory = insts.iter().filter(|i| matches!(i.op, Op::Load | Op::LoadUniform | Op::Store)).count() as u64;
+        (7 * insts.len() as u64 + 60 * memory) * if *divergent { 2 } else { 1 }
+    };
+    program.blocks.iter().zip(&divergent).map(of_block).sum()
 }
 
 /// Nanoseconds to compile so many lines: measured, with a part that grows with their square.
 fn compile_time(lines: u64) -> u64 {
-    15_000_000 + 30_000 * lines + 8 * lines * lines
+    15_000_000 + 15_000 * lines + 4 * lines * lines
 }
 
 /// Decides for one launch and host thread when to compile.
 pub struct Tier<'a> {
-    version: Option<&'a Version>,
+    slot: Option<&'a Slot>,
     variant: Variant,
     always: bool,
+    /// Code for warps is for what code for work-groups leaves.
+    rest: bool,
     /// Of the launch.
     groups: u64,
     threads: u64,
     cost: u64,
-    /// Of this thread so far.
-    done: std::cell::Cell<(u64, u64)>,
+    /// What this thread has interpreted for want of code for work-groups, and for warps: work-groups and their nanoseconds.
+    done: [Cell<(u64, u64)>; 2],
 }
 
 impl<'a> Tier<'a> {
     /// For a launch of `groups` work-groups on `threads` host threads; `whole`: the warps of whole
-    /// work-groups have no lane missing.
-    pub fn new(program: &'a Program, options: &Options, groups: u64, whole: bool, threads: usize) -> Self {
+    /// work-groups have no lane missing; `many`: work-groups may be run by [`Many`].
+    pub fn new(program: &'a Program, options: &Options, groups: u64, (whole, many): (bool, bool), threads: usize) -> Self {
         let checked = options.check_marks || options.check_races || options.check_uninitialised;
         let clock = program.rows.specials.iter().any(|(s, _)| *s == Special::ClockLow);
-        let possible = options.jit != Jit::Never && !clock && lines(program) <= LONGEST;
+        let lines = if options.jit == Jit::Never { 0 } else { lines(program) };
+        let possible = options.jit != Jit::Never && !clock && lines <= LONGEST;
         Tier {
-            version: possible.then_some(&program.host.0[usize::from(whole) + 2 * usize::from(checked)]),
-            variant: Variant { whole, checked },
+            slot: possible.then_some(&program.host),
+            variant: Variant { whole, checked, groups: false },
             always: options.jit == Jit::Always,
+            rest: many,
             groups,
             threads: threads as u64,
-            cost: compile_time(lines(program)),
+            cost: compile_time(lines),
             done: Default::default(),
         }
     }
 
-    /// The compiled code for the next work-group, if there is some or it pays to make it.
-    pub fn compiled<const N: usize>(&self, program: &Program) -> Option<&'a Compiled> {
-        let version = self.version?;
+    fn variant(&self, runs: Runs) -> Variant {
+        Variant { groups: runs == Runs::Groups, ..self.variant }
+    }
+
+    fn done(&self, runs: Runs) -> &Cell<(u64, u64)> {
+        &self.done[usize::from(runs == Runs::Warps)]
+    }
+
+    /// The compiled code for the next work-group, or the rest of one, if there is some or it pays to make it, as it does in any
+    /// case if `at_once`.
+    pub fn compiled<const N: usize>(&self, program: &Program, runs: Runs, at_once: bool) -> Option<&'a Compiled> {
+        let variant = self.variant(runs);
+        let version = self.slot?.version(variant);
         if let Some(code) = version.code.get() {
             return code.as_ref();
         }
-        let (groups, instructions) = self.done.get();
+        let (groups, time) = self.done(runs).get();
         let share = self.groups.div_ceil(self.threads).saturating_sub(groups);
-        let remaining = instructions.checked_div(groups).unwrap_or(0).saturating_mul(share).saturating_mul(INTERPRETED_NS);
-        if self.always {
-            return version.code.get_or_init(|| compile::<N>(program, self.variant)).as_ref();
+        let remaining = time.checked_div(groups).unwrap_or(0).saturating_mul(share);
+        if self.always || at_once {
+            version.begun.store(true, Ordering::Relaxed);
+            return version.code.get_or_init(|| compile::<N>(program, variant)).as_ref();
         }
-        // A kernel that is launched again and has been interpreted for as long as the translation takes is
-        // translated even if one launch is not worth it: so many short launches cost at most twice what they
-        // would if their number were known (the ski rental rule).
-        let spent = version.interpreted.load(Ordering::Relaxed).saturating_mul(INTERPRETED_NS) / self.threads.max(1);
-        let again = groups == 0 && spent >= self.cost;
-        if (remaining < 2 * self.cost && !again) || version.begun.swap(true, Ordering::Relaxed) {
+        // A kernel that is launched again and has been interpreted for half as long as the translation takes is
+        // translated even if one launch is not worth it: so many short launches cost at most three times what they
+        // would if their number were known (the ski rental rule would say two times, and wait for twice as long:
+        // kernels that have been launched so often mostly are again).
+        let spent = version.interpreted.load(Ordering::Relaxed) / self.threads.max(1);
+        let rest = self.rest && runs == Runs::Warps;
+        let again = (rest || groups == 0) && 2 * spent >= self.cost;
+        // How many work-groups will leave a rest is not known.
+        let pays = again || !rest && remaining >= 2 * self.cost;
+        if !pays || version.begun.swap(true, Ordering::Relaxed) {
             return None;
         }
-        version.code.get_or_init(|| compile::<N>(program, self.variant)).as_ref()
+        version.code.get_or_init(|| compile::<N>(program, variant)).as_ref()
     }
 
-    /// A work-group has executed so many instructions.
-    pub fn executed(&self, instructions: u64) {
-        let (g, i) = self.done.get();
-        self.done.set((g + 1, i + instructions));
-        if let Some(version) = self.version.filter(|v| v.code.get().is_none()) {
-            version.interpreted.fetch_add(instructions, Ordering::Relaxed);
+    /// A work-group, or the rest of one, was interpreted for so long where there was no code.
+    pub fn executed(&self, runs: Runs, time: Duration) {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let (g, t) = self.done(runs).get();
+        self.done(runs).set((g + 1, t.saturating_add(time)));
+        let version = self.slot.map(|s| s.version(self.variant(runs)));
+        if let Some(version) = version.filter(|v| v.code.get().is_none()) {
+            version.interpreted.fetch_add(time, Ordering::Relaxed);
         }
     }
 }
@@ -368,6 +481,101 @@ impl Watched {
     }
 }
 
+impl WarpState {
+    fn new<const N: usize>(warp: &mut Warp<N>, ranges: *mut (u64, u64)) -> WarpState {
+        let lanes = &mut warp.lanes;
+        WarpState {
+            control: &raw mut warp.control,
+            rows: lanes.rows.as_mut_ptr().cast(),
+            predicates: lanes.predicates.as_mut_ptr(),
+            private: lanes.private.as_mut_ptr().cast(),
+            ranges,
+            ids: std::ptr::null(),
+            mask: warp.control.mask,
+            pc: warp.control.pc,
+            number: warp.number,
+            lanes: (&raw mut *lanes).cast(),
+        }
+    }
+}
+
+impl Frame {
+    /// For one warp.
+    fn new<const N: usize>(
+        slot: &mut WarpState,
+        lanes: &Lanes<N>,
+        watched: &Watched,
+        counts: &mut BlockCounts,
+        budget: u64,
+    ) -> Frame {
+        Frame {
+            executions: counts.executions.as_mut_ptr(),
+            lane_counts: counts.lanes.as_mut_ptr(),
+            whole_executions: counts.whole.as_mut_ptr(),
+            host: lanes.memory.host(0),
+            local: lanes.local,
+            local_bytes: watched.local_bytes,
+            private_bytes: watched.private_bytes,
+            descriptors: watched.descriptors,
+            budget,
+            splits: 0,
+            mask: slot.mask,
+            pc: slot.pc,
+            resume: 0,
+            groups: 0,
+            group_budget: 0,
+            used: 0,
+            slots: std::ptr::null_mut(),
+            slots_end: std::ptr::null_mut(),
+            steps: std::ptr::null(),
+            clear_bytes: 0,
+            id: [0; 3],
+            group_counts: [0; 3],
+            phase: 0,
+            slot,
+        }
+    }
+}
+
+/// How a warp goes on.
+enum Next {
+    /// In compiled code.
+    Compiled,
+    /// In the interpreter, from this instruction of its block.
+    Interpreter(u32),
+    /// Not now.
+    Stops,
+}
+
+/// What is to be done where compiled code has left a warp.
+fn left<const N: usize>(
+    status: u32,
+    frame: &Frame,
+    warp: &mut Warp<N>,
+    program: &Program,
+    splits: &mut u64,
+    budget: &mut Budget,
+) -> Next {
+    if status == Status::Fault as u32 {
+        return Next::Stops;
+    }
+    budget.left = frame.budget;
+    (warp.control.mask, warp.control.pc) = (frame.mask, frame.pc);
+    warp.lanes.mask = frame.mask;
+    let block = &program.blocks[frame.pc as usize];
+    if status == Status::Undefined as u32 {
+        return Next::Interpreter(frame.resume - block.first);
+    }
+    if status == Status::BlockStart as u32 {
+        return Next::Compiled;
+    }
+    if status == Status::Runaway as u32 {
+        warp.end_portion(block, budget, splits);
+        return Next::Stops;
+    }
+    if warp.end_block(block.end, block.first + block.body, splits) { Next::Compiled } else { Next::Stops }
+}
+
 /// Runs a warp in compiled code until it waits, ends, faults, or has used up its portion. Otherwise the interpreter has to go on with
 /// it, from this instruction of its block.
 pub fn run_warp<const N: usize>(
@@ -378,51 +586,18 @@ pub fn run_warp<const N: usize>(
     budget: &mut Budget,
 ) -> Option<u32> {
     loop {
-        if compiled.whole && warp.control.live != all_lanes(N) || !warp.lanes.undefined.is_empty() {
+        if compiled.variant.whole && warp.control.live != all_lanes(N) || !warp.lanes.undefined.is_empty() {
             return Some(0);
         }
-        let lanes = &mut warp.lanes;
-        let watched = Watched::new(lanes);
-        let mut frame = Frame {
-            control: &raw mut warp.control,
-            rows: lanes.rows.as_mut_ptr().cast(),
-            predicates: lanes.predicates.as_mut_ptr(),
-            executions: counts.executions.as_mut_ptr(),
-            lane_counts: counts.lanes.as_mut_ptr(),
-            whole_executions: counts.whole.as_mut_ptr(),
-            host: lanes.memory.host(0),
-            local: lanes.local,
-            local_bytes: watched.local_bytes,
-            private: lanes.private.as_mut_ptr(),
-            private_bytes: watched.private_bytes,
-            descriptors: watched.descriptors,
-            ranges: watched.ranges,
-            budget: budget.left,
-            splits: 0,
-            mask: warp.control.mask,
-            pc: warp.control.pc,
-            resume: 0,
-            lanes: (&raw mut *lanes).cast(),
-        };
+        let watched = Watched::new(&mut warp.lanes);
+        let mut slot = WarpState::new(warp, watched.ranges);
+        let mut frame = Frame::new(&mut slot, &warp.lanes, &watched, counts, budget.left);
         let status = (compiled.run)(&raw mut frame);
         counts.splits += frame.splits;
-        if status == Status::Fault as u32 {
-            return None;
-        }
-        budget.left = frame.budget;
-        (warp.control.mask, warp.control.pc) = (frame.mask, frame.pc);
-        warp.lanes.mask = frame.mask;
-        let block = &program.blocks[frame.pc as usize];
-        if status == Status::Undefined as u32 {
-            return Some(frame.resume - block.first);
-        }
-        let end = block.first + block.body;
-        if status == Status::Runaway as u32 {
-            warp.end_portion(block, budget, &mut counts.splits);
-            return None;
-        }
-        if !warp.end_block(block.end, end, &mut counts.splits) {
-            return None;
+        match left(status, &frame, warp, program, &mut counts.splits, budget) {
+            Next::Compiled => {}
+            Next::Interpreter(from) => return Some(from),
+            Next::Stops => return None,
         }
     }
 }

@@ -67,8 +67,11 @@ fn header() -> KernelHeader {
         vector_hint: None,
         required_sub_group: None,
         whole_work_groups: false,
+        rows_fill_warps: false,
+        relieves_data_l1: false,
         redzones: Vec::new(),
         warp_size: N as u32,
+        variables: None,
     }
 }
 
@@ -87,6 +90,7 @@ fn same(ty: Type, a: &[u32], b: &[u32]) -> bool {
     let double = |w: &[u32]| f64::from_bits(u64::from(w[0]) | u64::from(w[1]) << 32);
     a == b
         || match ty {
+            Type::F16 => [a, b].iter().all(|w| w[0] & 0x7fff > 0x7c00 && w[0] >> 16 == 0),
             Type::F32 => f32::from_bits(a[0]).is_nan() && f32::from_bits(b[0]).is_nan(),
             Type::F64 => double(a).is_nan() && double(b).is_nan(),
             _ => false,
@@ -162,7 +166,7 @@ fn compare(seed: u64, machine: &Machine) -> usize {
             warp.control.reset(live);
             warp
         });
-        let compiled = compile::<N>(&program, Variant { whole, checked }).unwrap();
+        let compiled = compile::<N>(&program, Variant { whole, checked, groups: false }).unwrap();
         let (mut counts, mut expected) = (BlockCounts::new(&program), BlockCounts::new(&program));
         let limited = Options { max_instructions: 1000, ..Options::default() };
         let (mut budget, mut expected_budget) = (Budget::new(&limited, false), Budget::new(&limited, false));
@@ -202,12 +206,41 @@ fn a_kernel_that_is_launched_again_and_again_is_translated() {
     let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
     let program = Program::load(vec![exit], &header(), Vec::new(), &machine).unwrap();
     let options = Options::default();
-    let launch = || Tier::new(&program, &options, 1, true, 1);
-    assert!(launch().compiled::<N>(&program).is_none());
-    launch().executed(1000);
-    assert!(launch().compiled::<N>(&program).is_none(), "so few instructions are interpreted sooner than translated");
+    let launch = || Tier::new(&program, &options, 1, (true, true), 1);
+    let compiled = |tier: Tier| tier.compiled::<N>(&program, Runs::Groups, false).is_some();
+    assert!(!compiled(launch()));
+    launch().executed(Runs::Groups, Duration::from_micros(10));
+    assert!(!compiled(launch()), "so much is interpreted sooner than translated");
     let last = launch();
-    last.executed(compile_time(lines(&program)) / INTERPRETED_NS);
-    assert!(last.compiled::<N>(&program).is_none(), "nothing is left of this launch");
-    assert!(launch().compiled::<N>(&program).is_some());
+    last.executed(Runs::Groups, Duration::from_nanos(compile_time(lines(&program))));
+    assert!(!compiled(last), "nothing is left of this launch");
+    assert!(compiled(launch()));
+}
+
+/// The host asks whether a launch shall end between calls: one that has run for long leaves work-groups to the next, however
+/// short those were at its beginning.
+#[test]
+fn a_call_ends_when_its_portion_is_used_up() {
+    // Work-group n executes about n million instructions.
+    let text = concat!(
+        r#".object {"version":1,"machine":"heddle","clusters":2,"kernels":[],"data_relocations":[],"data_align":1}"#,
+        "\n",
+        r#".kernel {"name":"k","text_offset":0,"text_size":0,"local_bytes":0,"private_bytes":0,"args":[],"#,
+        r#""main_registers":4,"fixed_registers":4,"shared_demand":0,"local_registers":[0,0],"#,
+        r#""scalar_registers":1,"predicate_registers":0,"required_work_group":null,"warp_size":32}"#,
+        "\n  mul.b32 s0, group.x, 500000\n  add.b32 s0, s0, 1\nL0:\n  sub.b32 s0, s0, 1\n  bras s0, L0\n  exit\n",
+    );
+    let machine = Machine::default_machine();
+    let program = Program::from_image(&heddle_object::asm::assemble(text).unwrap(), 0, &machine).unwrap();
+    let (memory, options) = (DeviceMemory::new(1 << 20), Options::default());
+    let launch = Launch::new(&program, [64 * N as u32, 1, 1], [N as u32, 1, 1]);
+    let compiled = compile::<N>(&program, Variant { whole: true, checked: false, groups: true }).unwrap();
+    let (mut warps, mut local) = (vec![Warp::<N>::new(&launch, &memory, &options)], Vec::new());
+    let mut many = Many::new(&compiled, &launch, &mut warps, &mut local);
+    let (mut counts, mut budget) = (BlockCounts::new(&program), Budget::new(&options, false));
+    let state = (&mut warps[..], &mut local[..]);
+    let (ended, stopped) = many.run(&compiled, &launch, state, ([0; 3], 64), &mut counts, &mut budget);
+    assert!(stopped.is_none());
+    // 0, 1, 2 and 3 million: the portion of 4 million ends in the last one.
+    assert_eq!(ended, 4);
 }

@@ -1,9 +1,9 @@
 //! From a loaded kernel to one LLVM function: control flow, registers, statistics.
 //!
-//! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults.
-//! Registers are variables of the function that LLVM turns into SSA form; they are read from the warp's rows
-//! at the start and written back at the end. A register of the scalar file, a constant or an immediate is a
-//! scalar of the host, everything else a vector of N lanes.
+//! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults; or it
+//! runs whole work-groups ([`super::schedule`]). Registers are variables of the function that LLVM turns into SSA
+//! form; they are read from the warp's rows at the start and written back at the end. A register of the
+//! scalar file, a constant or an immediate is a scalar of the host, everything else a vector of N lanes.
 //!
 //! EXEC is a variable too. In blocks outside every divergent region (the blocks between a `brad` and its
 //! reconvergence point) the reconvergence stack is empty, so that jumps need not look at it, and if the
@@ -11,16 +11,19 @@
 //! decided in place; one that splits the warp, and reaching a reconvergence point, call
 //! [`crate::warp::Control`], which says where to go on.
 
-use std::mem::offset_of;
+use std::mem::{offset_of, size_of};
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
 use super::arith::Out;
+use super::atomic::SCRATCH;
 use super::build::{Block, Build, Elem, V, Val};
-use super::{Addresses, Frame, Interpreted, Status, Variant};
+use super::liveness::{live_at_end, used};
+use super::schedule::Schedule;
+use super::{Addresses, Frame, Interpreted, Status, Variant, WarpState};
 use crate::program::{End, Program};
 use crate::warp::{Control, NOWHERE};
-use heddle_isa::{Guard, Inst, Meaning, MemoryAction, Op, Operand, Reg, Space, Special};
+use heddle_isa::{Guard, Inst, Meaning, MemoryAction, Op, Reg, Space, Special};
 
 /// Predicates of a warp.
 #[derive(Clone, Copy)]
@@ -33,13 +36,15 @@ pub enum Bits {
 
 /// Where a row's value is.
 #[derive(Clone, Copy)]
-enum Place {
+pub(super) enum Place {
     /// Not used.
     Unused,
     /// A constant.
     Constant(u32),
-    /// Does not change while a warp runs.
+    /// The same for all warps of the launch.
     Invariant(Val),
+    /// Ids, which do not change while a warp runs: a variable of the function; of vectors if true.
+    Ids(V, bool),
     /// A variable of the function; of vectors if true.
     Variable(V, bool),
     /// EXEC, the low or high half.
@@ -66,34 +71,45 @@ pub struct Site<'i> {
 pub struct Translator<'p> {
     /// The builder.
     pub b: Build,
-    program: &'p Program,
-    addresses: Addresses,
-    frame: V,
-    places: Vec<Place>,
-    predicates: Vec<Option<V>>,
-    mask: V,
-    budget: V,
+    pub(super) program: &'p Program,
+    pub(super) addresses: Addresses,
+    pub(super) frame: V,
+    /// Variable: the warp that runs.
+    pub(super) slot: V,
+    pub(super) places: Vec<Place>,
+    pub(super) predicates: Vec<Option<V>>,
+    pub(super) mask: V,
+    pub(super) budget: V,
     status: V,
-    blocks: Vec<Block>,
+    /// Variables for loops over lanes: vectors of 64 bits a lane, and the lanes that are left.
+    pub(super) scratch: [V; SCRATCH],
+    pub(super) lanes_left: V,
+    pub(super) blocks: Vec<Block>,
     dispatch: Block,
     leave: Block,
     fault: Block,
     /// Compiled for warps whose lanes all live.
-    whole: bool,
+    pub(super) whole: bool,
     /// Compiled for checking mode.
     checked: bool,
+    /// The host converts halves.
+    pub(super) halves: bool,
     /// Blocks of divergent regions.
-    divergent: Vec<bool>,
+    pub(super) divergent: Vec<bool>,
     /// Blocks where warps may reconverge.
     meeting: Vec<bool>,
-    function: V,
+    /// How warps of whole work-groups follow each other, if it is these that are run.
+    schedule: Option<Schedule>,
+    /// By block: where lanes may wait for those that reconverge there, other than there.
+    sides: Vec<Vec<u32>>,
+    pub(super) function: V,
     in_region: std::cell::Cell<bool>,
     /// The block that is being translated.
     current: std::cell::Cell<usize>,
 }
 
 /// Blocks between any divergent branch and its reconvergence point, and blocks that are reconvergence points.
-fn regions(program: &Program) -> (Vec<bool>, Vec<bool>) {
+pub(super) fn regions(program: &Program) -> (Vec<bool>, Vec<bool>) {
     let n = program.blocks.len();
     let (mut inside, mut meeting) = (vec![false; n], vec![false; n]);
     for (b, block) in program.blocks.iter().enumerate() {
@@ -119,6 +135,22 @@ fn regions(program: &Program) -> (Vec<bool>, Vec<bool>) {
     (inside, meeting)
 }
 
+/// By reconvergence point: the sides of branches that wait until the other one has come there.
+fn sides(program: &Program) -> Vec<Vec<u32>> {
+    let mut sides = vec![Vec::new(); program.blocks.len()];
+    for (b, block) in program.blocks.iter().enumerate() {
+        if let End::Divergent { target, reconverge, .. } = block.end
+            && target != reconverge
+            && b as u32 + 1 != reconverge
+            && let Some(of_point) = sides.get_mut(reconverge as usize)
+            && !of_point.contains(&target)
+        {
+            of_point.push(target);
+        }
+    }
+    sides
+}
+
 impl<'p> Translator<'p> {
     /// Builds the function of a program.
     pub fn translate(
@@ -130,7 +162,7 @@ impl<'p> Translator<'p> {
         cpu: &str,
         features: &str,
     ) {
-        let function = b.function(name, cpu, features);
+        let function = b.function(name, size_of::<Frame>() as u64, cpu, features);
         let (divergent, meeting) = regions(program);
         let entry = b.block(function);
         b.at(entry);
@@ -138,6 +170,9 @@ impl<'p> Translator<'p> {
         let frame = b.parameter(function);
         let (mask, budget, status) =
             (b.variable(b.elem(Elem::I(n))), b.variable(b.elem(Elem::I(64))), b.variable(b.elem(Elem::I(32))));
+        let slot = b.variable(b.pointer());
+        let scratch = [(); SCRATCH].map(|()| b.variable(b.vector(Elem::I(64), n)));
+        let lanes_left = b.variable(b.elem(Elem::I(n)));
         let blocks = program.blocks.iter().map(|_| b.block(function)).collect();
         let [dispatch, leave, fault] = [(); 3].map(|()| b.block(function));
         let mut t = Translator {
@@ -145,24 +180,31 @@ impl<'p> Translator<'p> {
             program,
             addresses,
             frame,
+            slot,
             places: Vec::new(),
             predicates: vec![None; 16],
             mask,
             budget,
             status,
+            scratch,
+            lanes_left,
             blocks,
             dispatch,
             leave,
             fault,
             whole: variant.whole,
             checked: variant.checked,
+            // On other hosts LLVM would call functions that this process may lack.
+            halves: cfg!(target_arch = "aarch64") || features.split(',').any(|f| f == "+f16c"),
             divergent,
             meeting,
+            schedule: None,
+            sides: sides(program),
             function,
             in_region: std::cell::Cell::new(true),
             current: std::cell::Cell::new(0),
         };
-        t.enter();
+        t.enter(variant.groups);
         for block in 0..program.blocks.len() {
             t.block(block);
         }
@@ -184,12 +226,18 @@ impl<'p> Translator<'p> {
         self.b.load_invariant(self.b.pointer(), self.b.field(self.frame, offset), 8)
     }
 
+    /// A field of the warp that runs; it does not change.
+    pub(super) fn slot_pointer(&self, offset: usize) -> V {
+        let slot = self.b.load(self.b.pointer(), self.slot, 8);
+        self.b.load_invariant(self.b.pointer(), self.b.field(slot, offset), 8)
+    }
+
     fn row_pointer(&self, row: u16) -> V {
-        self.b.field(self.constant_pointer(offset_of!(Frame, rows)), usize::from(row) * self.addresses.row_bytes)
+        self.b.field(self.slot_pointer(offset_of!(WarpState, rows)), usize::from(row) * self.addresses.row_bytes)
     }
 
     /// Reads a row of the warp.
-    fn read_row(&self, row: u16, lanes: bool) -> Val {
+    pub(super) fn read_row(&self, row: u16, lanes: bool) -> Val {
         let p = self.row_pointer(row);
         if lanes {
             Val::Lanes(self.b.load(self.b.vector(Elem::I(32), self.b.n), p, 4))
@@ -198,85 +246,99 @@ impl<'p> Translator<'p> {
         }
     }
 
-    /// Rows, predicates and control from the frame.
-    fn enter(&mut self) {
+    /// Decides where each row's value is, and starts a function's execution.
+    fn enter(&mut self, groups: bool) {
+        self.b.store(self.constant_pointer(offset_of!(Frame, slot)), self.slot, 8);
         let rows = &self.program.rows;
-        self.places = vec![Place::Unused; usize::from(rows.total)];
-        let mut used = vec![false; usize::from(rows.total)];
-        let mut predicates = [false; 16];
-        for (inst, operands) in self.program.insts.iter().zip(&self.program.operands) {
-            let mut name = |operand: Operand, row: u16, words: u8| match operand.as_phys() {
-                Some(p) if p.space == Space::Predicate => predicates[usize::from(p.index & 15)] = true,
-                _ => (0..u16::from(words)).for_each(|w| used[usize::from(row + w)] = true),
-            };
-            // A comparison writes one word of the scalar file.
-            name(inst.dst, operands[0], inst.dst_words().max(1));
-            for (i, s) in inst.srcs.iter().enumerate() {
-                name(*s, operands[i + 1], inst.src_words(i).max(1));
-            }
-            if let Some(Guard { reg: Reg::Physical(p), .. }) = inst.guard {
-                predicates[usize::from(p.index & 15)] = true;
-            }
-            if inst.is_memory() {
-                // A surface's row stands where the offset would.
-                used[usize::from(operands[2])] = true;
-            }
-        }
+        let (used, predicates) = used(self.program);
         let scalar = rows.scalar..rows.scalar + self.program.header.scalar_registers as u16;
-        for row in 0..rows.total {
-            if !used[usize::from(row)] {
-                continue;
-            }
+        let variable = |lanes: bool| {
+            let ty = if lanes { self.b.vector(Elem::I(32), self.b.n) } else { self.b.elem(Elem::I(32)) };
+            self.b.variable(ty)
+        };
+        let place = |row: u16| {
             let special = rows.specials.iter().find(|(_, r)| *r == row || *r + 1 == row);
-            self.places[usize::from(row)] = if row < 4 {
+            if !used[usize::from(row)] {
+                Place::Unused
+            } else if row < 4 {
                 Place::Constant(0)
             } else if row >= rows.immediates {
                 Place::Constant(rows.immediate_values[usize::from(row - rows.immediates)])
             } else if row >= rows.surfaces {
-                Place::Invariant(self.read_row(row, true))
+                Place::Ids(variable(true), true)
             } else if let Some((special, first)) = special {
                 match special {
                     _ if *first != row => Place::Constant(0),
                     Special::ExecLow => Place::Exec(false),
                     Special::ExecHigh => Place::Exec(true),
-                    s => Place::Invariant(self.read_row(row, !s.is_uniform())),
+                    Special::LaneId => Place::Invariant(Val::Lanes(self.b.ramp(32, 1))),
+                    Special::WarpId | Special::GroupIdX | Special::GroupIdY | Special::GroupIdZ => {
+                        Place::Ids(variable(false), false)
+                    }
+                    s if s.is_uniform() => Place::Invariant(self.read_row(row, false)),
+                    _ => Place::Ids(variable(true), true),
                 }
             } else if row >= rows.constants && row < rows.constants + rows.constant_words {
                 Place::Invariant(self.read_row(row, false))
             } else {
                 let lanes = !scalar.contains(&row);
-                let ty = if lanes { self.b.vector(Elem::I(32), self.b.n) } else { self.b.elem(Elem::I(32)) };
-                let variable = self.b.variable(ty);
-                let (Val::Same(v) | Val::Lanes(v)) = self.read_row(row, lanes);
-                self.b.store(v, variable, 4);
-                Place::Variable(variable, lanes)
-            };
+                Place::Variable(variable(lanes), lanes)
+            }
+        };
+        let places = (0..rows.total).map(place).collect();
+        let predicate = |used: bool| used.then(|| self.b.variable(self.b.elem(Elem::I(self.b.n))));
+        let predicates = predicates.into_iter().map(predicate).collect();
+        (self.places, self.predicates) = (places, predicates);
+        if groups {
+            self.schedule = Some(self.begin_schedule());
+            return;
         }
-        for (i, used) in predicates.into_iter().enumerate() {
-            if used {
-                let variable = self.b.variable(self.b.elem(Elem::I(self.b.n)));
-                let value = self.b.load(self.b.elem(Elem::I(64)), self.predicate_pointer(i), 8);
-                self.b.store(self.b.resize(value, self.b.n), variable, 1);
-                self.predicates[i] = Some(variable);
+        for (row, place) in self.places.iter().enumerate() {
+            if let Place::Variable(variable, lanes) | Place::Ids(variable, lanes) = *place {
+                let (Val::Same(v) | Val::Lanes(v)) = self.read_row(row as u16, lanes);
+                self.b.store(v, variable, 4);
+            }
+        }
+        for (i, variable) in self.predicates.iter().enumerate() {
+            if let Some(variable) = *variable {
+                self.read_predicate_word(i, variable);
             }
         }
         self.b.store(self.field(64, offset_of!(Frame, budget)), self.budget, 8);
         self.b.jump(self.dispatch);
     }
 
+    /// Reads the warp's predicates of number `i` into a variable.
+    pub(super) fn read_predicate_word(&self, i: usize, variable: V) {
+        let value = self.b.load(self.b.elem(Elem::I(64)), self.predicate_pointer(i), 8);
+        self.b.store(self.b.resize(value, self.b.n), variable, 1);
+    }
+
+    /// Writes a variable to the warp's predicates of number `i`.
+    pub(super) fn write_predicate_word(&self, i: usize, variable: V) {
+        self.b.store(self.b.resize(self.read_mask(variable), 64), self.predicate_pointer(i), 8);
+    }
+
     fn predicate_pointer(&self, i: usize) -> V {
-        self.b.field(self.constant_pointer(offset_of!(Frame, predicates)), 8 * i)
+        self.b.field(self.slot_pointer(offset_of!(WarpState, predicates)), 8 * i)
     }
 
     /// The blocks that all others share.
     fn finish(&self) {
         self.b.at(self.dispatch);
         self.b.store(self.b.resize(self.field(64, offset_of!(Frame, mask)), self.b.n), self.mask, 1);
-        let nowhere = self.b.block(self.function);
-        let cases: Vec<(u64, Block)> = self.blocks.iter().enumerate().map(|(i, b)| (i as u64, *b)).collect();
-        self.b.switch(self.field(32, offset_of!(Frame, pc)), &cases, nowhere);
-        self.b.at(nowhere);
-        self.b.unreachable();
+        if let Some(schedule) = &self.schedule {
+            // Where lanes go on of which only the stack knows.
+            self.forget(&schedule.waiting_lanes);
+            self.b.store(self.b.int(32, Status::BlockStart as u64), self.status, 4);
+            self.b.jump(self.leave);
+        } else {
+            let nowhere = self.b.block(self.function);
+            let cases: Vec<(u64, Block)> = self.blocks.iter().enumerate().map(|(i, b)| (i as u64, *b)).collect();
+            self.b.switch(self.field(32, offset_of!(Frame, pc)), &cases, nowhere);
+            self.b.at(nowhere);
+            self.b.unreachable();
+        }
 
         self.b.at(self.leave);
         for (row, place) in self.places.iter().enumerate() {
@@ -285,8 +347,8 @@ impl<'p> Translator<'p> {
             }
         }
         for (i, p) in self.predicates.iter().enumerate() {
-            if let Some(p) = p {
-                self.b.store(self.b.resize(self.read_mask(*p), 64), self.predicate_pointer(i), 8);
+            if let Some(p) = *p {
+                self.write_predicate_word(i, p);
             }
         }
         self.b.store(self.b.resize(self.read_mask(self.mask), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
@@ -299,19 +361,19 @@ impl<'p> Translator<'p> {
     }
 
     /// Writes a variable to the warp's row.
-    fn write_row(&self, row: u16, variable: V, lanes: bool) {
+    pub(super) fn write_row(&self, row: u16, variable: V, lanes: bool) {
         let n = self.b.n;
         let ty = if lanes { self.b.vector(Elem::I(32), n) } else { self.b.elem(Elem::I(32)) };
         let v = self.b.load(ty, variable, 4);
         self.b.store(if lanes { v } else { self.b.splat(v) }, self.row_pointer(row), 4);
     }
 
-    fn read_mask(&self, variable: V) -> V {
+    pub(super) fn read_mask(&self, variable: V) -> V {
         self.b.load(self.b.elem(Elem::I(self.b.n)), variable, 1)
     }
 
     /// All lanes.
-    fn all(&self) -> V {
+    pub(super) fn all(&self) -> V {
         self.b.int(self.b.n, u64::MAX)
     }
 
@@ -326,8 +388,8 @@ impl<'p> Translator<'p> {
             Place::Unused => Val::Same(self.b.int(32, 0)),
             Place::Constant(v) => Val::Same(self.b.int(32, u64::from(v))),
             Place::Invariant(v) => v,
-            Place::Variable(v, true) => Val::Lanes(self.b.load(self.b.vector(Elem::I(32), self.b.n), v, 4)),
-            Place::Variable(v, false) => Val::Same(self.b.load(self.b.elem(Elem::I(32)), v, 4)),
+            Place::Variable(v, true) | Place::Ids(v, true) => Val::Lanes(self.b.load(self.b.vector(Elem::I(32), self.b.n), v, 4)),
+            Place::Variable(v, false) | Place::Ids(v, false) => Val::Same(self.b.load(self.b.elem(Elem::I(32)), v, 4)),
             Place::Exec(high) => {
                 let mask = self.b.resize(self.mask(), 64);
                 let shifted = self.b.lshr(mask, self.b.int(64, if high { 32 } else { 0 }));
@@ -430,7 +492,7 @@ impl<'p> Translator<'p> {
     pub(super) fn interpret(&self, s: &Site) {
         let inst = s.inst;
         let sync = |row: u16| match self.places[usize::from(row)] {
-            Place::Variable(variable, lanes) => self.write_row(row, variable, lanes),
+            Place::Variable(variable, lanes) | Place::Ids(variable, lanes) => self.write_row(row, variable, lanes),
             Place::Exec(_) => {
                 let (Val::Same(v) | Val::Lanes(v)) = self.row(row);
                 self.b.store(self.b.splat(v), self.row_pointer(row), 4);
@@ -498,8 +560,6 @@ impl<'p> Translator<'p> {
     /// Whether the operands of a u-marked instruction are the same in all active lanes (one bit, S8).
     fn same_operands(&self, s: &Site, first: V) -> V {
         let b = &self.b;
-        // Any lane, if none is active.
-        let first = b.and(first, b.int(32, u64::from(b.n - 1)));
         let mut same = b.int(1, 1);
         for (i, src) in s.inst.srcs.iter().enumerate() {
             if let Some(p) = src.as_phys().filter(|p| p.space == Space::Predicate) {
@@ -526,6 +586,13 @@ impl<'p> Translator<'p> {
         self.b.block(self.function)
     }
 
+    /// The number of the first lane of a mask (32 bits); if it has none, that of any lane: an element that a vector has.
+    pub(super) fn first_lane(&self, mask: V) -> V {
+        let b = &self.b;
+        let lane = b.intrinsic_of("llvm.cttz", &[mask, b.int(1, 0)]);
+        b.and(b.resize(lane, 32), b.int(32, u64::from(b.n - 1)))
+    }
+
     /// Translates an instruction that does not end a block.
     fn instruction(&self, index: usize) {
         let inst = &self.program.insts[index];
@@ -533,10 +600,7 @@ impl<'p> Translator<'p> {
         let scalar = inst.writes_scalar_register();
         let first = inst.uniform.then(|| match active {
             None => self.b.int(32, 0),
-            Some(m) => {
-                let lane = self.b.intrinsic_of("llvm.cttz", &[m, self.b.int(1, 0)]);
-                self.b.resize(lane, 32)
-            }
+            Some(m) => self.first_lane(m),
         });
         if scalar && inst.op != Op::First {
             active = None;
@@ -563,6 +627,7 @@ impl<'p> Translator<'p> {
         match site.inst.info().meaning {
             Meaning::Memory(MemoryAction::Load) if self.load(site) => {}
             Meaning::Memory(MemoryAction::Store) if self.store(site) => {}
+            Meaning::Memory(MemoryAction::Atomic) if self.atomic(site) => {}
             Meaning::Memory(_) => self.interpret(site),
             Meaning::Lane(_) | Meaning::CrossLane(_) => match self.compute(site) {
                 Some(Out::Words(words)) => self.write(site, &words),
@@ -638,19 +703,63 @@ impl<'p> Translator<'p> {
                 self.b.at(all);
                 self.go(target);
                 self.b.at(both);
-                self.b.store(self.b.resize(mask, 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
-                let place = |v: u32| self.b.int(32, u64::from(v));
-                let arguments = [self.frame, self.b.resize(taken, 64), place(target), place(next), place(reconverge)];
-                self.b.call(self.addresses.diverge, &arguments);
-                self.b.jump(self.dispatch);
+                self.split((mask, taken), target, next, reconverge);
+            }
+            End::Exit | End::Barrier if !self.divergent[number] => {
+                // No lane waits: the warp has ended, or stands at the barrier.
+                match &self.schedule {
+                    Some(schedule) => self.end_of_warp(schedule, number, block.end),
+                    None => self.stop(number, Status::BlockEnd),
+                }
             }
             End::Exit | End::Trap | End::Barrier => self.stop(number, Status::BlockEnd),
         }
     }
 
+    /// Splits the warp: lanes of `taken` go to `target`, the others of `mask` to `next`. As
+    /// [`Control::diverge`] does, which is called where lanes begin to wait.
+    fn split(&self, (mask, taken): (V, V), target: u32, next: u32, reconverge: u32) {
+        let b = &self.b;
+        let call = || {
+            b.store(b.resize(mask, 64), b.field(self.frame, offset_of!(Frame, mask)), 8);
+            let place = |v: u32| b.int(32, u64::from(v));
+            let arguments = [self.frame, b.resize(taken, 64), place(target), place(next), place(reconverge)];
+            b.call(self.addresses.diverge, &arguments);
+        };
+        let count = || {
+            let splits = b.field(self.frame, offset_of!(Frame, splits));
+            b.store(b.add(b.load(b.elem(Elem::I(64)), splits, 8), b.int(64, 1)), splits, 8);
+        };
+        if target == reconverge && next == reconverge {
+            count();
+            return self.go(target);
+        }
+        // Lanes that go to the reconvergence point wait there, the fall-through side runs first otherwise.
+        let (lanes, to) = if next == reconverge { (taken, target) } else { (b.and(mask, b.not(taken)), next) };
+        if target == reconverge || next == reconverge {
+            // Others wait there already, as in a loop that lanes leave one after the other.
+            let control = self.slot_pointer(offset_of!(WarpState, control));
+            let waits = b.load(b.elem(Elem::I(32)), b.field(control, Control::RECONVERGE), 4);
+            let first = self.form(b.icmp(LLVMIntEQ, waits, b.int(32, u64::from(reconverge))), true);
+            count();
+            b.store(lanes, self.mask, 1);
+            self.next_form(self.blocks[to as usize], first);
+        }
+        call();
+        b.store(lanes, self.mask, 1);
+        b.jump(self.blocks[to as usize]);
+    }
+
     /// Leaves the function at a block.
     fn stop(&self, block: usize, status: Status) {
         self.b.store(self.b.int(32, block as u64), self.b.field(self.frame, offset_of!(Frame, pc)), 4);
+        if let Some(schedule) = &self.schedule {
+            let mut live = live_at_end(self.program, &schedule.live, block);
+            if self.divergent[block] {
+                live.add(&schedule.waiting_lanes);
+            }
+            self.forget(&live);
+        }
         if self.whole && !self.in_region.get() {
             self.b.store(self.all(), self.mask, 1);
         }
@@ -664,7 +773,7 @@ impl<'p> Translator<'p> {
         if !self.in_region.get() || !self.meeting[target as usize] {
             return self.b.jump(to);
         }
-        let control = self.constant_pointer(offset_of!(Frame, control));
+        let control = self.slot_pointer(offset_of!(WarpState, control));
         let reconverge = self.b.load(self.b.elem(Elem::I(32)), self.b.field(control, Control::RECONVERGE), 4);
         let meet = self.b.block(self.function);
         let here = self.b.int(32, u64::from(target));
@@ -672,6 +781,17 @@ impl<'p> Translator<'p> {
         self.b.at(meet);
         self.b.store(self.b.resize(self.mask(), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
         self.b.call(self.addresses.reconverge, &[self.frame, here]);
-        self.b.jump(self.dispatch);
+        // Mostly nobody is left elsewhere.
+        let goes_on = self.b.icmp(LLVMIntEQ, self.field(32, offset_of!(Frame, pc)), here);
+        let elsewhere = self.form(goes_on, false);
+        self.b.store(self.b.resize(self.field(64, offset_of!(Frame, mask)), self.b.n), self.mask, 1);
+        self.next_form(to, elsewhere);
+        let sides = &self.sides[target as usize];
+        if self.schedule.is_none() || sides.is_empty() {
+            return self.b.jump(self.dispatch);
+        }
+        self.b.store(self.b.resize(self.field(64, offset_of!(Frame, mask)), self.b.n), self.mask, 1);
+        let cases: Vec<(u64, Block)> = sides.iter().map(|side| (u64::from(*side), self.blocks[*side as usize])).collect();
+        self.b.switch(self.field(32, offset_of!(Frame, pc)), &cases, self.dispatch);
     }
 }

@@ -28,7 +28,8 @@ pub(super) struct Port {
     /// The unit behind it: those that clusters share stand behind several ports. Scalar unit and front end, which
     /// are never busy, have numbers too.
     pub unit: u16,
-    /// The first port of its cluster, whose [`UNITS`] ports take one slot; of another kind itself.
+    /// Its cluster, whose ports take one slot: a number among those of all schedulers. Scalar unit and front end
+    /// have numbers of their own.
     pub cluster: u16,
     /// The scheduler that issues through it.
     pub scheduler: u8,
@@ -40,6 +41,8 @@ pub(super) struct PortPlan {
     pub ports: Vec<Port>,
     /// Units behind them.
     pub units: usize,
+    /// Numbers of clusters, scalar units and front ends.
+    pub slots: usize,
     /// Ports that the code knows: those of one scheduler.
     known: usize,
     schedulers: usize,
@@ -58,10 +61,11 @@ impl PortPlan {
         let mut ports = Vec::with_capacity(shared);
         for scheduler in 0..schedulers {
             let base = known * scheduler;
-            let port = |kind, at: usize, cluster: usize| Port {
+            let first_slot = (usize::from(FIRST_UNIT) + clusters) * scheduler;
+            let port = |kind, at: usize, slot: usize| Port {
                 kind,
                 unit: (base + at) as u16,
-                cluster: (base + cluster) as u16,
+                cluster: (first_slot + slot) as u16,
                 scheduler: scheduler as u8,
             };
             for (at, kind) in [(SCALAR, PortKind::Scalar), (CONTROL, PortKind::Control)] {
@@ -69,7 +73,8 @@ impl PortPlan {
             }
             for cluster in 0..clusters {
                 let first = port_of(cluster);
-                let mut of_cluster: Vec<Port> = (0..UNITS).map(|k| port(PortKind::Unit, first + k, first)).collect();
+                let slot = usize::from(FIRST_UNIT) + cluster;
+                let mut of_cluster: Vec<Port> = (0..UNITS).map(|k| port(PortKind::Unit, first + k, slot)).collect();
                 for unit in Unit::iter() {
                     if let Some(row) = machine.shared_unit(cluster, unit) {
                         let k = usize::from(unit_index(unit));
@@ -94,12 +99,23 @@ impl PortPlan {
             }
         }
         let units = shared + UNITS * machine.shared_units.len();
-        PortPlan { ports, units, known, schedulers, period: turns * schedulers, table }
+        let slots = (usize::from(FIRST_UNIT) + clusters) * schedulers;
+        PortPlan { ports, units, slots, known, schedulers, period: turns * schedulers, table }
     }
 
     /// Warp schedulers.
     pub fn schedulers(&self) -> usize {
         self.schedulers
+    }
+
+    /// The numbers of all schedulers' clusters.
+    pub fn clusters(&self) -> impl Iterator<Item = u16> {
+        let first = usize::from(FIRST_UNIT);
+        let of_units = self.ports.iter().enumerate().filter(move |(at, _)| {
+            let at = at % self.known;
+            at >= first && (at - first) % UNITS == 0
+        });
+        of_units.map(|(_, port)| port.cluster)
     }
 
     /// The port of a scheduler for one that the code knows, without rotation.
@@ -148,7 +164,7 @@ mod tests {
             assert_eq!(usize::from(port.unit), number);
             assert_eq!(usize::from(plan.port(plan.of_slot(7), number as u8)), number);
         }
-        assert!(plan.ports[2..].iter().enumerate().all(|(i, p)| usize::from(p.cluster) == 2 + i / UNITS * UNITS));
+        assert!(plan.ports[2..].iter().enumerate().all(|(i, p)| usize::from(p.cluster) == 2 + i / UNITS));
     }
 
     #[test]

@@ -8,23 +8,28 @@
 //!
 //! A round is half of the lookahead, so a cluster that begins a round needs the answers to requests of all
 //! rounds but the last one, and receives these and no others: what it knows does not depend on how fast the
-//! others are. So nobody waits for all to end a round: while one thread serves the requests of a round or
-//! still simulates a cluster in it, others are in the next.
+//! others are. A cluster that waits for no answer has nothing to hear, and goes on for some rounds more. So
+//! nobody waits for all to end a round: while one thread serves the requests of a round, which it does as soon
+//! as all have come to its end and without the lock on what they share, or still simulates a cluster in it,
+//! others are in the next.
 //!
 //! Where DRAM chooses among requests, replies become known later than their requests are served, but early
 //! enough (see [`undecided`](super::super::hierarchy::undecided)).
 //!
 //! A cluster stops before the end of a round, and goes on when all others have come as far, where the order
 //! of all SMs matters at once:
-//! - a work-group has ended, and the next one of the launch is to be given out,
-//! - atomics, cache control and texture reads, whose answers decide how the instruction goes on,
+//! - a work-group has ended, and the next one of the launch is to be given out. Only which one it is depends on
+//!   the others, so it is enough that they are behind that cycle, while they are simulated, and with requests
+//!   that have not been served,
+//! - cache control and texture reads, whose answers decide how the instruction goes on; atomics where DRAM
+//!   chooses among requests, because they do not wait to be chosen,
 //! - a fault, because only the first one in simulated time is reported,
 //! - all warps of an SM wait for others: whether anyone makes progress is a question to all.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use super::super::HostWrite;
 use super::super::fault::{Deadlock, Fault};
@@ -33,7 +38,11 @@ use super::super::hierarchy::line::LineBox;
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::super::hierarchy::undecided::LateReply;
 use super::sm::{LaunchContext, Waiting};
-use super::sm_cluster::{Limits, NEVER, SmCluster, Stop};
+use super::sm_cluster::{Clock, Limits, NEVER, SmCluster, Stop};
+
+/// Rounds that a cluster may be ahead of what it has heard of the others while it waits for no answer: its state is then
+/// longer in a core's caches.
+const ROUNDS_AHEAD: u64 = 7;
 
 /// What one thread at a time has.
 struct Exclusive<T>(Mutex<T>);
@@ -41,7 +50,8 @@ struct Exclusive<T>(Mutex<T>);
 // SAFETY: what is locked up here are clusters and what the threads share of them. A cluster's SMs hold
 // pointers into their own work-groups' memory, and references to the `RefCell` of the cluster's caches; both
 // are used only through the cluster, so only by the thread that holds the lock. The levels that all share and
-// the host's writes are used only by the thread that holds the lock on the shared state.
+// the host's writes are in the one `Service`: either in the shared state, and used under its lock, or taken out of
+// it in its box, and used only by the thread that has taken it, until that puts it back.
 unsafe impl<T> Sync for Exclusive<T> {}
 // SAFETY: as above: what is behind the pointers and references goes to another thread only with the lock.
 unsafe impl<T> Send for Exclusive<T> {}
@@ -83,18 +93,51 @@ struct ClusterProgress {
     bound: Timestamp,
     /// It needs the others to come as far.
     stopped: bool,
+    /// All it needs then is to know which work-groups are the next.
+    wants_group: bool,
     /// A thread simulates it.
     busy: bool,
-    /// Its requests that have not been served, and the replies that it has not been given.
+    /// Its requests that nobody has taken to be served, and the replies that it has not been given.
     requests: VecDeque<(Timestamp, Request)>,
     received: Received,
 }
 
+/// Where a cluster is when no thread simulates it.
+struct Place {
+    bound: Timestamp,
+    stopped: bool,
+    wants_group: bool,
+}
+
+impl ClusterProgress {
+    /// The cluster is somewhere else.
+    fn put(&mut self, place: Place) {
+        (self.bound, self.stopped, self.wants_group) = (place.bound, place.stopped, place.wants_group);
+    }
+}
+
+/// When the next work-groups are given out.
+enum Next {
+    /// Now, to a cluster.
+    Now(usize),
+    /// When all clusters that are being simulated are behind a cycle.
+    Behind(u64),
+}
+
+/// What one thread at a time serves requests with.
+struct Service<'a, 'b> {
+    lower: &'b mut Option<Box<LowerLevels>>,
+    host: Peekable<std::slice::Iter<'a, HostWrite>>,
+    /// By cluster: requests that have not been served, and replies that it has not been given.
+    requests: Vec<VecDeque<(Timestamp, Request)>>,
+    received: Vec<Received>,
+}
+
 /// What the threads share, and one at a time works on.
 struct SharedState<'a, 'b> {
-    lower: &'b mut Option<Box<LowerLevels>>,
     positions: Vec<ClusterProgress>,
-    host: Peekable<std::slice::Iter<'a, HostWrite>>,
+    /// Nothing while a thread serves requests.
+    service: Option<Box<Service<'a, 'b>>>,
     next_group: u64,
     /// When the last work-group was given out.
     exhausted: Timestamp,
@@ -112,11 +155,13 @@ struct Received {
 }
 
 /// What a thread is to do next.
-enum Task {
+enum Task<'a, 'b> {
     /// Simulate a cluster: receive the replies up to a time, then go on.
     Run { cluster: usize, received: Received, heard: Option<Timestamp>, groups_left: bool },
-    /// Wait for the others.
-    Wait,
+    /// Serve requests up to a time.
+    Serve(Box<Service<'a, 'b>>, Timestamp),
+    /// Wait for the others: until something changes, or all that are being simulated are behind a cycle.
+    Wait(Option<u64>),
     /// The launch has ended.
     End,
 }
@@ -130,6 +175,12 @@ struct Rounds<'s, 'a, const N: usize, const W: usize> {
     /// Cycles from a request in which no answer to it comes, nor any that is not known by then.
     lookahead: u64,
     threads: usize,
+    /// Rounds that a cluster which waits for no answer simulates behind the one that it is in, before it looks at the others.
+    ahead: u64,
+    /// How far the clusters have come that are being simulated; the others are at the end of time.
+    clocks: Vec<Arc<Clock>>,
+    /// Work-groups can be given out while requests of earlier cycles have not been served.
+    gives_out_early: bool,
     /// Changes with what is shared.
     version: AtomicU64,
 }
@@ -173,7 +224,7 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
     let lines = (N * c.lines_per_lane) as u64;
     let mut length = way.saturating_sub(lines) / 2;
     let mut lookahead = 2 * length;
-    let mut wanted = if c.run.options.threads == 0 { crate::host_threads() } else { c.run.options.threads };
+    let mut wanted = if c.run.options.threads == 0 { heddle_threads::host_threads() } else { c.run.options.threads };
     if c.chooses {
         // Replies come late anyway: instead of turns there are the shortest rounds.
         let latencies = [m.data.latency, m.uniform.latency, m.constant.latency, m.instruction.latency];
@@ -189,30 +240,43 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         let interrupted = interrupted(in_turns(&mut clusters, lower, c, next_group, host))?;
         return Ok(Finished { clusters, interrupted });
     }
+    let clocks: Vec<Arc<Clock>> = clusters.iter().map(|k| k.clock.clone()).collect();
+    clocks.iter().for_each(|clock| clock.set(u64::MAX));
     let clusters: Vec<_> = clusters.into_iter().map(|c| Exclusive(Mutex::new(c))).collect();
     let position = |cluster: &Exclusive<SmCluster<N, W>>| ClusterProgress {
         round: 0,
         bound: cluster.lock().bound(0),
         stopped: false,
+        wants_group: false,
         busy: false,
         requests: VecDeque::new(),
         received: Received::default(),
     };
+    let count = clusters.len();
+    let requests = (0..count).map(|_| VecDeque::new()).collect();
+    let received = (0..count).map(|_| Received::default()).collect();
     let central = Exclusive(Mutex::new(SharedState {
-        lower,
         positions: clusters.iter().map(position).collect(),
-        host,
+        service: Some(Box::new(Service { lower, host, requests, received })),
         next_group,
         exhausted: if next_group < c.groups.total { NEVER } else { (0, 0) },
         served: (0, 0),
         result: None,
     }));
     let threads = wanted.clamp(1, clusters.len().max(1));
-    let rounds = Rounds { clusters: &clusters, context: c, length, lookahead, threads, version: AtomicU64::new(0) };
+    let ahead = if c.chooses { 0 } else { ROUNDS_AHEAD };
+    // A sample warms the levels that all share, and DRAM must not choose in between.
+    let gives_out_early = c.sampler.is_none() && !c.chooses;
+    let (clusters_of, version) = (&clusters, AtomicU64::new(0));
+    let rounds =
+        Rounds { clusters: clusters_of, context: c, length, lookahead, threads, ahead, clocks, gives_out_early, version };
     std::thread::scope(|scope| {
         for thread in 1..threads {
             let (rounds, central) = (&rounds, &central);
-            scope.spawn(move || rounds.work(central, thread));
+            // Where the host makes no more threads, those that there are do all.
+            if std::thread::Builder::new().spawn_scoped(scope, move || rounds.work(central, thread)).is_err() {
+                break;
+            }
         }
         rounds.work(&central, 0);
     });
@@ -339,6 +403,62 @@ impl Received {
     }
 }
 
+impl<'a> Service<'a, '_> {
+    /// Takes the requests that clusters have made.
+    fn collect(&mut self, positions: &mut [ClusterProgress]) {
+        for (requests, position) in self.requests.iter_mut().zip(positions) {
+            if requests.is_empty() {
+                std::mem::swap(requests, &mut position.requests);
+            } else {
+                requests.append(&mut position.requests);
+            }
+        }
+    }
+
+    /// Hands out the replies.
+    fn hand_out(&mut self, positions: &mut [ClusterProgress]) {
+        for (received, position) in self.received.iter_mut().zip(positions) {
+            let Received { replies, boxes } = &mut position.received;
+            if replies.is_empty() {
+                std::mem::swap(replies, &mut received.replies);
+            } else {
+                replies.append(&mut received.replies);
+            }
+            boxes.append(&mut received.boxes);
+        }
+    }
+
+    /// Serves the requests of all clusters up to `until` in the order of simulated time.
+    fn serve<const N: usize>(&mut self, c: &LaunchContext<'a, N>, until: Timestamp) {
+        let Service { lower, host, requests, received } = self;
+        let Some(lower) = lower.as_mut() else { return };
+        loop {
+            // The one whose request is the earliest, and up to where no other one has any.
+            let (mut k, mut first, mut second) = (0, NEVER, NEVER);
+            for (i, requests) in requests.iter().enumerate() {
+                let key = requests.front().map_or(NEVER, |r| r.0);
+                if key < first {
+                    (k, first, second) = (i, key, first);
+                } else {
+                    second = second.min(key);
+                }
+            }
+            if first > until || first == NEVER {
+                break;
+            }
+            let Received { replies, boxes } = &mut received[k];
+            while requests[k].front().is_some_and(|r| r.0 <= until && r.0 < second) {
+                let Some((key, request)) = requests[k].pop_front() else { break };
+                apply_host_writes(host, c, key.0);
+                replies.extend(request.serve(lower, c.run.memory, (k, key), boxes).map(|reply| (key, reply)));
+            }
+        }
+        for LateReply { cluster, known, reply } in lower.advance(until.0) {
+            received[cluster].replies.push((known, reply));
+        }
+    }
+}
+
 impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     /// Cycle in which a round begins.
     fn begin(&self, round: u64) -> u64 {
@@ -357,25 +477,44 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             let mut shared = central.lock();
             let next = self.next(&mut shared, thread);
             let version = self.version.load(Ordering::Relaxed);
-            let round = if let Task::Run { cluster, .. } = next { shared.positions[cluster].round } else { 0 };
+            let mut round = if let Task::Run { cluster, .. } = next { shared.positions[cluster].round } else { 0 };
             drop(shared);
             match next {
                 Task::End => return,
-                Task::Wait => wait(|| self.version.load(Ordering::Acquire) != version),
+                Task::Wait(behind) => wait(|| {
+                    let all_behind = |cycle| self.clocks.iter().all(|clock| clock.now() > cycle);
+                    self.version.load(Ordering::Acquire) != version || behind.is_some_and(all_behind)
+                }),
                 Task::Run { cluster: k, received, heard, groups_left } => {
                     let mut cluster = self.clusters[k].lock();
                     received.give(&mut cluster, self.context, heard);
-                    let until = self.begin(round + 1);
+                    let (last, mut until) = (round + self.ahead, self.begin(round + 1));
                     cluster.run(self.context, Limits { until, groups_left });
+                    // Who waits for no answer has nothing to hear between rounds.
+                    while round < last && cluster.stop.is_none() && !cluster.caches.borrow().deferred.waits_for_answers() {
+                        round += 1;
+                        until = self.begin(round + 1);
+                        cluster.run(self.context, Limits { until, groups_left });
+                    }
                     let mut requests = std::mem::take(&mut cluster.caches.borrow_mut().deferred.requests);
                     report_ended(&mut cluster, self.context);
-                    let (bound, stopped) = (cluster.bound(until), cluster.stop.is_some());
+                    let place = self.place(&cluster, until);
                     drop(cluster);
                     let mut shared = central.lock();
                     let position = &mut shared.positions[k];
-                    (position.bound, position.stopped, position.busy) = (bound, stopped, false);
-                    position.round = if stopped { round } else { round + 1 };
+                    position.busy = false;
+                    self.clocks[k].set(u64::MAX);
+                    position.put(place);
+                    position.round = if position.stopped { round } else { round + 1 };
                     position.requests.append(&mut requests);
+                    self.changed();
+                }
+                Task::Serve(mut service, until) => {
+                    service.serve(self.context, until);
+                    let shared = &mut *central.lock();
+                    service.hand_out(&mut shared.positions);
+                    shared.served = shared.served.max(until);
+                    shared.service = Some(service);
                     self.changed();
                 }
             }
@@ -388,7 +527,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// Does what only one thread at a time may do, until there is a cluster to be simulated.
-    fn next(&self, shared: &mut SharedState<'a, '_>, thread: usize) -> Task {
+    fn next<'b>(&self, shared: &mut SharedState<'a, 'b>, thread: usize) -> Task<'a, 'b> {
         loop {
             if shared.result.is_some() {
                 return Task::End;
@@ -398,8 +537,22 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 self.changed();
                 continue;
             }
+            let behind = match self.next_to_get_groups(shared) {
+                Some(Next::Now(k)) => {
+                    if let Err(fault) = self.give_out(shared, k) {
+                        shared.result = Some(Err(fault));
+                    }
+                    self.changed();
+                    continue;
+                }
+                Some(Next::Behind(cycle)) => Some(cycle),
+                None => None,
+            };
             let bounds = shared.positions.iter().map(|p| p.bound).enumerate();
             let (first, now) = bounds.min_by_key(|b| b.1).unwrap_or((0, NEVER));
+            if shared.service.is_none() {
+                return self.choose(shared, thread).unwrap_or(Task::Wait(behind));
+            }
             if now == NEVER {
                 self.serve(shared, now);
                 let mut last = 0;
@@ -408,7 +561,9 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                     std::mem::take(&mut position.received).give(&mut cluster, self.context, Some(now));
                     last = last.max(cluster.last);
                 }
-                apply_host_writes(&mut shared.host, self.context, last);
+                if let Some(service) = &mut shared.service {
+                    apply_host_writes(&mut service.host, self.context, last);
+                }
                 shared.result = Some(Ok(()));
                 self.changed();
                 continue;
@@ -421,20 +576,26 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 self.changed();
                 continue;
             }
-            if let Some(next) = self.choose(shared, thread) {
+            // Those of a round that all have simulated are served beside the next one, by the thread in whose core's caches
+            // the levels that all share are.
+            let whole_round = thread == 0 && shared.served < (self.begin(now.0 / self.length), 0);
+            if !whole_round && let Some(next) = self.choose(shared, thread) {
                 return next;
             }
             if now <= shared.served {
-                return Task::Wait;
+                return Task::Wait(behind);
             }
-            self.serve(shared, now);
-            self.changed();
+            if let Some(mut service) = shared.service.take() {
+                service.collect(&mut shared.positions);
+                // Who waits may go on with what has been served.
+                return Task::Serve(service, now);
+            }
         }
     }
 
     /// A cluster that can go on: one of the thread's own, whose state is then in its core's caches, or else
     /// the one that is furthest behind.
-    fn choose(&self, shared: &mut SharedState<'a, '_>, thread: usize) -> Option<Task> {
+    fn choose<'b>(&self, shared: &mut SharedState<'a, 'b>, thread: usize) -> Option<Task<'a, 'b>> {
         let served = shared.served;
         let ready =
             |p: &ClusterProgress| !p.busy && !p.stopped && p.bound != NEVER && served >= (self.begin(p.round.max(1) - 1), 0);
@@ -443,46 +604,26 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         let (k, _) = all.min_by_key(|(k, p)| (owner(*k) != thread, p.round))?;
         let position = &mut shared.positions[k];
         position.busy = true;
+        self.clocks[k].set(position.bound.0);
         let last = position.round.max(1) - 1;
         // Whether or not the last one has been given out since.
         let groups_left = shared.exhausted >= (self.begin(last), 0);
         Some(Task::Run { cluster: k, received: std::mem::take(&mut position.received), heard: self.before(last), groups_left })
     }
 
-    /// Serves the requests of all clusters up to `until` in the order of simulated time.
+    /// Serves the requests of all clusters up to a time, where no other thread does.
     fn serve(&self, shared: &mut SharedState<'a, '_>, until: Timestamp) {
         shared.served = shared.served.max(until);
-        let Some(lower) = shared.lower.as_mut() else { return };
-        let head = |p: &ClusterProgress| p.requests.front().map_or(NEVER, |r| r.0);
-        loop {
-            // The one whose request is the earliest, and up to where no other one has any.
-            let (mut k, mut first, mut second) = (0, NEVER, NEVER);
-            for (i, position) in shared.positions.iter().enumerate() {
-                let key = head(position);
-                if key < first {
-                    (k, first, second) = (i, key, first);
-                } else {
-                    second = second.min(key);
-                }
-            }
-            if first > until || first == NEVER {
-                break;
-            }
-            let position = &mut shared.positions[k];
-            while position.requests.front().is_some_and(|r| r.0 <= until && r.0 < second) {
-                let Some((key, request)) = position.requests.pop_front() else { break };
-                apply_host_writes(&mut shared.host, self.context, key.0);
-                let Received { replies, boxes } = &mut position.received;
-                replies.extend(request.serve(lower, self.context.run.memory, (k, key), boxes).map(|reply| (key, reply)));
-            }
-        }
-        for LateReply { cluster, known, reply } in lower.advance(until.0) {
-            shared.positions[cluster].received.replies.push((known, reply));
+        if let Some(service) = &mut shared.service {
+            service.collect(&mut shared.positions);
+            service.serve(self.context, until);
+            service.hand_out(&mut shared.positions);
         }
     }
 
     /// Lets a cluster go on that stopped, when all others have come as far.
     fn resume(&self, shared: &mut SharedState<'a, '_>, k: usize, now: Timestamp) -> Result<(), Box<Fault>> {
+        let Some(service) = &mut shared.service else { return Ok(()) };
         let cluster = &mut *self.clusters[k].lock();
         let position = &mut shared.positions[k];
         std::mem::take(&mut position.received).give(cluster, self.context, Some(now));
@@ -492,7 +633,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         match cluster.stop.take() {
             None => {}
             Some((_, Stop::Fault(fault))) => return Err(fault),
-            Some((_, Stop::Standstill)) if shared.host.peek().is_none() => {
+            Some((_, Stop::Standstill)) if service.host.peek().is_none() => {
                 let mut others: Vec<_> =
                     self.clusters.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, other)| other.lock()).collect();
                 let all = others.iter_mut().map(|other| &mut **other).chain([&mut *cluster]);
@@ -507,18 +648,56 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             }
             Some((_, Stop::OpenCycle(i))) => cluster.after_cycle(self.context, i, limits),
             Some((_, Stop::NeedsLowerLevels(i))) => {
-                apply_host_writes(&mut shared.host, self.context, now.0);
-                cluster.with_lower(shared.lower, |k| k.cycle(self.context, i, true, limits));
+                apply_host_writes(&mut service.host, self.context, now.0);
+                cluster.with_lower(service.lower, |k| k.cycle(self.context, i, true, limits));
             }
             Some((_, Stop::WantsGroup(i))) => {
-                cluster.with_lower(shared.lower, |k| k.dispatch(self.context, i, &mut shared.next_group))?;
+                cluster.with_lower(service.lower, |k| k.dispatch(self.context, i, &mut shared.next_group))?;
                 if groups_left && shared.next_group == self.context.groups.total {
                     shared.exhausted = now;
                 }
             }
         }
         report_ended(cluster, self.context);
-        (position.bound, position.stopped) = (cluster.bound(until), cluster.stop.is_some());
+        position.put(self.place(cluster, until));
+        Ok(())
+    }
+
+    /// Where a cluster is that has come as far as it can in a round which ends at a cycle.
+    fn place(&self, cluster: &SmCluster<'a, N, W>, until: u64) -> Place {
+        let wants_group = self.gives_out_early && matches!(cluster.stop, Some((_, Stop::WantsGroup(_))));
+        Place { bound: cluster.bound(until), stopped: cluster.stop.is_some(), wants_group }
+    }
+
+    /// The cluster that gets the next work-groups, if all others are behind the cycle in which it stopped for them. Those that
+    /// threads simulate are as far as they say, whatever they will have asked for.
+    fn next_to_get_groups(&self, shared: &SharedState<'a, '_>) -> Option<Next> {
+        let positions = || shared.positions.iter().enumerate();
+        let (k, key) = positions().filter(|p| p.1.wants_group).map(|(k, p)| (k, p.bound)).min_by_key(|p| p.1)?;
+        let reached = |j: usize, p: &ClusterProgress| if p.busy { p.bound.max((self.clocks[j].now(), 0)) } else { p.bound };
+        let mut others = positions().filter(|(j, p)| *j != k && reached(*j, p) <= key).peekable();
+        if others.peek().is_none() {
+            return Some(Next::Now(k));
+        }
+        others.all(|(_, p)| p.busy).then_some(Next::Behind(key.0))
+    }
+
+    /// Gives a cluster the work-groups that it stopped for. What it asks of the levels that all share is served later, in its place.
+    fn give_out(&self, shared: &mut SharedState<'a, '_>, k: usize) -> Result<(), Box<Fault>> {
+        let cluster = &mut *self.clusters[k].lock();
+        let position = &mut shared.positions[k];
+        if let Some((key, Stop::WantsGroup(i))) = cluster.stop.take() {
+            let groups_left = shared.next_group < self.context.groups.total;
+            cluster.sms[i].given_out_behind = Some(key.0);
+            cluster.dispatch(self.context, i, &mut shared.next_group)?;
+            cluster.sms[i].given_out_behind = None;
+            if groups_left && shared.next_group == self.context.groups.total {
+                shared.exhausted = key;
+            }
+        }
+        report_ended(cluster, self.context);
+        position.requests.append(&mut cluster.caches.borrow_mut().deferred.requests);
+        position.put(self.place(cluster, self.begin(position.round + 1)));
         Ok(())
     }
 }

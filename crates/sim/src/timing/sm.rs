@@ -51,6 +51,7 @@ pub(super) use counters::Totals;
 use groups::ResidentGroups;
 use load_queue::LoadQueue;
 pub(super) use load_queue::sm_of;
+use loads::{PATHS, Wait, WaitingLoads};
 use main_file::MainFileState;
 use ports::IssuePorts;
 use renaming::RegisterPool;
@@ -179,11 +180,19 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     ports: IssuePorts<W>,
     /// Banks and ports of main registers, if they are limited.
     main_file: Option<Box<MainFileState>>,
+    /// Which clusters issue nothing in a cycle is known at its beginning: instructions wait in collectors, and schedulers
+    /// issue to all clusters.
+    finds_blocked_first: bool,
     loads: LoadQueue<N>,
+    /// By L1: loads that wait for a miss register.
+    waiting_loads: [WaitingLoads<W>; PATHS],
     /// Registers that warps share (REN-1).
     pub registers: RegisterPool,
     /// The first cycle in which the warps of another work-group may begin.
     dispatches_from: u64,
+    /// While work-groups are given out to it: the cycle behind which that is done, and to which it belongs what is asked of the
+    /// levels that all SMs share.
+    pub given_out_behind: Option<u64>,
     /// Whether its warps still make progress.
     pub progress: Progress,
     /// What it counts.
@@ -206,6 +215,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             slots: CycleSlots::NONE,
             ended: 0,
         };
+        let (schedulers, main_file) = (Schedulers::new(machine, &c.ports), MainFileState::new(machine, &c.ports));
         Sm {
             number,
             caches,
@@ -219,14 +229,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             groups: ResidentGroups::default(),
             warps: WarpSlots::new(),
             states: WarpStates::EMPTY,
-            schedulers: Schedulers::new(machine, &c.ports),
+            finds_blocked_first: !schedulers.is_narrow() && main_file.as_ref().is_some_and(|m| m.collects()),
+            schedulers,
             scoreboard: Scoreboard::new(c.statics.scoreboard),
             wheel: Wheel::new(),
             ports: IssuePorts::new(&c.ports),
-            main_file: MainFileState::new(machine, &c.ports),
+            main_file,
             loads: LoadQueue::new(),
+            waiting_loads: [WaitingLoads::NONE; PATHS],
             registers: RegisterPool::new(&c.groups, machine),
             dispatches_from: 0,
+            given_out_behind: None,
             progress: Progress::default(),
             counters: Counters::new(program),
             recorder: Recorder::for_sm(c.run.options.record, machine, program.insts.len()),
@@ -322,13 +335,14 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Gives the ranks of ended warps to younger ones.
     fn close_ranks(&mut self) {
-        let old: Vec<usize> = self.states.live.iter().collect();
-        self.states.renumber(&old);
-        self.cycle.issued_before = self.cycle.issued_before.renumbered(&old);
-        self.schedulers.renumber(&old);
-        self.wheel.renumber(&old);
-        self.ports.renumber(&old);
-        self.warps.renumber(&old);
+        let kept = self.states.live;
+        self.states.renumber(kept);
+        self.cycle.issued_before = self.cycle.issued_before.renumbered(kept);
+        self.schedulers.renumber(kept);
+        self.wheel.renumber(kept);
+        self.ports.renumber(kept);
+        self.warps.renumber(kept);
+        self.waiting_loads = [WaitingLoads::NONE; PATHS];
     }
 
     /// Looks at a cycle. Unless the levels below answer at once (`direct`), it may stop where they must, to be continued.
@@ -345,7 +359,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             while let Some(rank) = (candidates.open & some).first() {
                 candidates.open.remove(rank);
                 let port = self.ports.of(rank);
-                let blocked = if self.main_file.is_some() {
+                let blocked = if self.finds_blocked_first {
+                    None
+                } else if self.main_file.is_some() {
                     self.blocked_by_main_file(port, now)
                 } else {
                     self.ports.busy_until(port, now).map(|until| (until, self.ports.warps(port)))
@@ -364,10 +380,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     }
                 }
                 if self.states.asks_memory.contains(rank)
-                    && let Some(until) = self.waits_for_register(c, rank)
+                    && let Some(Wait { until, others }) = self.waits_for_register(c, rank)
                 {
                     candidates.blocked_until = candidates.blocked_until.min(until);
                     candidates.missing = true;
+                    candidates.open = candidates.open - (others & self.ports.warps(port));
                     continue;
                 }
                 if !direct && self.states.asks_memory.contains(rank) && self.needs_lower_levels(c, rank) {
@@ -377,14 +394,16 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 }
                 // Whom this issue stops until the next cycle.
                 let scheduler = self.ports.scheduler(port);
-                let stopped = match self.ports.kind(port) {
-                    PortKind::Unit => {
-                        let full = self.schedulers.is_narrow() && candidates.slots.take_vector(scheduler);
-                        if full { self.warps_for_clusters(c, scheduler) } else { self.ports.warps_of_cluster(port) }
+                let mut stopped = self.ports.warps_of_cluster(port);
+                if self.schedulers.counts_slots() {
+                    match self.ports.kind(port) {
+                        PortKind::Unit if self.schedulers.is_narrow() && candidates.slots.take_vector(scheduler) => {
+                            stopped = self.warps_for_clusters(c, scheduler);
+                        }
+                        PortKind::Scalar if !candidates.slots.take_scalar(scheduler) => stopped = WarpSet::EMPTY,
+                        PortKind::Unit | PortKind::Control | PortKind::Scalar => {}
                     }
-                    PortKind::Scalar if !candidates.slots.take_scalar(scheduler) => WarpSet::EMPTY,
-                    PortKind::Control | PortKind::Scalar => self.ports.warps(port),
-                };
+                }
                 if !(stopped & (some.above(rank) | behind)).is_empty() {
                     candidates.blocked_until = now + 1;
                 }
@@ -429,11 +448,25 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.states.conflicted = WarpSet::EMPTY;
         self.cycle.phase = Phase::Issuing;
         self.cycle.issued = WarpSet::EMPTY;
+        let (mut open, mut blocked_until) = (ready, u64::MAX);
+        if self.finds_blocked_first
+            && let Some(main) = &self.main_file
+        {
+            // All that stops a cluster is known before the first one issues.
+            for (cluster, blocked) in main.all_blocked(now) {
+                let stopped = self.ports.warps_for(cluster) & open;
+                let until = if stopped.is_empty() { u64::MAX } else { blocked.until };
+                blocked_until = blocked_until.min(until);
+                open = open - stopped;
+                let conflicted = if blocked.by_banks { stopped } else { WarpSet::EMPTY };
+                self.states.conflicted = self.states.conflicted | conflicted;
+            }
+        }
         self.cycle.candidates = Candidates {
-            open: ready,
+            open,
             first,
             others,
-            blocked_until: u64::MAX,
+            blocked_until,
             starving: false,
             missing: false,
             slots: self.schedulers.slots(),

@@ -2,12 +2,17 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::fault::Fault;
 use super::super::hierarchy::cluster_caches::ClusterCaches;
 use super::super::hierarchy::deferred::{Reply, Timestamp};
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::sm::{CycleOutcome, LaunchContext, Sm, Waiting, sm_of};
+
+/// Cycles after which a cluster says again how far it has come.
+const SHOWN_EVERY: u64 = 4;
 
 /// After everything.
 pub(super) const NEVER: Timestamp = (u64::MAX, u32::MAX);
@@ -35,6 +40,24 @@ pub(super) struct Limits {
     pub groups_left: bool,
 }
 
+/// How far a cluster has come that a thread simulates, for the others to see: nothing happens in it before this cycle. It has a
+/// line of the host's caches of its own.
+#[derive(Default)]
+#[repr(align(64))]
+pub(super) struct Clock(AtomicU64);
+
+impl Clock {
+    /// The cycle.
+    pub fn now(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// The cluster comes to a cycle.
+    pub fn set(&self, cycle: u64) {
+        self.0.store(cycle, Ordering::Release);
+    }
+}
+
 /// The SMs that share an L1.5.
 pub(super) struct SmCluster<'a, const N: usize, const W: usize> {
     /// The SMs, in the order of their numbers.
@@ -43,6 +66,8 @@ pub(super) struct SmCluster<'a, const N: usize, const W: usize> {
     pub caches: &'a RefCell<ClusterCaches>,
     /// Which SMs have no work left.
     pub done: Vec<bool>,
+    /// How far it has come.
+    pub clock: Arc<Clock>,
     /// Why it does not go on, and since when.
     pub stop: Option<(Timestamp, Stop)>,
     /// It has been told that there are no more work-groups.
@@ -63,6 +88,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
             caches,
             done: vec![false; sms.len()],
             sms,
+            clock: Arc::default(),
             stop: None,
             exhausted: false,
             replies: VecDeque::new(),
@@ -93,6 +119,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
                 self.after_cycle(c, i, limits);
             }
         }
+        let mut shown = 0;
         while self.stop.is_none() {
             // Of those of the earliest cycle the first: they stand in the order of their numbers.
             let (mut next, mut earliest) = (None, limits.until);
@@ -102,6 +129,10 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
                 }
             }
             let Some(i) = next else { return };
+            if earliest >= shown + SHOWN_EVERY {
+                shown = earliest;
+                self.clock.set(earliest);
+            }
             self.cycle(c, i, false, limits);
         }
     }
@@ -207,7 +238,8 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
         result
     }
 
-    /// Makes work-groups from `next` on resident in an SM, as many as it takes, where the lower levels answer at once.
+    /// Makes work-groups from `next` on resident in an SM, as many as it takes. Unless the lower levels answer at once, what this
+    /// asks of them belongs to the cycle behind which the work-groups are given out.
     ///
     /// # Errors
     /// The fault of a work-group that a sample skips.

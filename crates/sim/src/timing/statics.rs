@@ -36,6 +36,8 @@ pub(super) enum Way {
     Free,
     /// A load, whose answer may come later.
     Load,
+    /// An atomic, whose answer may come later.
+    Atomic,
     /// The answer must come at once.
     Direct,
 }
@@ -88,7 +90,7 @@ pub(super) struct Statics {
     pub insts: Vec<Static>,
     /// Scoreboard rows.
     rows: Vec<u16>,
-    /// Words of main registers, where their banks are modelled.
+    /// Words of main registers modulo the number of banks, where these are modelled.
     main_words: Vec<u8>,
     /// Scoreboard rows of a warp: those of its registers, then the predicates.
     pub scoreboard: usize,
@@ -110,11 +112,13 @@ impl Statics {
         let first = s.first as usize + usize::from(s.waits);
         &self.rows[first..first + usize::from(s.writes)]
     }
-    /// Main registers it reads, a word each; empty where their banks are not modelled.
+    /// Main registers it reads, modulo the number of banks, a word each; empty where these are not modelled.
+    #[inline(always)]
     pub fn main_reads(&self, s: &Static) -> &[u8] {
         &self.main_words[s.main_first as usize..][..usize::from(s.main_reads)]
     }
     /// Main registers it writes, likewise.
+    #[inline(always)]
     pub fn main_writes(&self, s: &Static) -> &[u8] {
         &self.main_words[s.main_first as usize + usize::from(s.main_reads)..][..usize::from(s.main_writes)]
     }
@@ -151,7 +155,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
         let all_scalars = turns && positions[i] == Position::Ends;
         let (first, waits, writes) = all.add_rows(program, inst, i, all_scalars);
         let (main_first, main_reads, main_writes) =
-            if machine.main_file.is_modelled() { all.add_main_words(inst) } else { (0, 0, 0) };
+            if machine.main_file.is_modelled() { all.add_main_words(inst, machine.main_file.banks) } else { (0, 0, 0) };
         let class = inst.class();
         let scalar = inst.runs_on_scalar_unit();
         let control = class == OpClass::Control;
@@ -178,7 +182,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
             control,
             eligible: inst.info().flags.scalar && !scalar && !control && inst.dst.is_some(),
             source: match way(inst) {
-                Way::Load | Way::Direct if inst.op != Op::CacheControl => Source::Hierarchy,
+                Way::Load | Way::Atomic | Way::Direct if inst.op != Op::CacheControl => Source::Hierarchy,
                 _ if inst.is_memory() => Source::Memory,
                 _ => Source::Unit,
             },
@@ -196,13 +200,14 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
 }
 
 impl Statics {
-    /// Adds the words of main registers that an instruction reads, then those that it writes; returns where they begin, and
-    /// the number of either.
-    fn add_main_words(&mut self, inst: &Inst) -> (u32, u8, u8) {
+    /// Adds the words of main registers that an instruction reads, then those that it writes, modulo the number of banks;
+    /// returns where they begin, and the number of either.
+    fn add_main_words(&mut self, inst: &Inst, banks: u32) -> (u32, u8, u8) {
         let first = self.main_words.len();
+        let column = |register: u8| u32::from(register).checked_rem(banks).unwrap_or(0) as u8;
         let mut add = |operand: &Operand, words: u8| match operand.as_phys() {
             Some(PhysReg { space: Space::Main, index }) => {
-                self.main_words.extend((0..words.max(1)).map(|w| index.wrapping_add(w)));
+                self.main_words.extend((0..words.max(1)).map(|w| column(index.wrapping_add(w))));
                 words.max(1)
             }
             _ => 0,
@@ -285,7 +290,7 @@ fn way(inst: &Inst) -> Way {
     let cached = !matches!(inst.mods.space, Some(MemorySpace::Local | MemorySpace::Argument));
     match inst.op {
         Op::Load | Op::LoadUniform if cached => Way::Load,
-        Op::Atomic if cached => Way::Direct,
+        Op::Atomic if cached => Way::Atomic,
         Op::CacheControl | Op::CacheControlLocal | Op::Sample => Way::Direct,
         _ => Way::Free,
     }

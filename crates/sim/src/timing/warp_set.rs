@@ -73,13 +73,36 @@ impl<const W: usize> WarpSet<W> {
             Some(i)
         })
     }
-    /// The set after new numbers have been given to its members: `old[new]`, in ascending order. Who gets none leaves it.
-    pub fn renumbered(self, old: &[usize]) -> Self {
-        let mut moved = WarpSet::EMPTY;
-        if !self.is_empty() {
-            old.iter().enumerate().for_each(|(new, old)| moved.set(new, self.contains(*old)));
+    /// The set after the warps of `kept` have been given new numbers, from 0 on in their order. The others leave it.
+    pub fn renumbered(self, kept: Self) -> Self {
+        let (mut moved, mut at) = (WarpSet::EMPTY, 0);
+        for (members, kept) in self.0.into_iter().zip(kept.0) {
+            let bits = gather_bits(members, kept);
+            moved.0[at / 64 % W] |= bits << (at % 64);
+            if at % 64 > 0 && at / 64 + 1 < W {
+                moved.0[at / 64 + 1] |= bits >> (64 - at % 64);
+            }
+            at += kept.count_ones() as usize;
         }
         moved
+    }
+}
+
+/// The bits of `x` where `mask` has ones, side by side from the lowest on.
+#[inline]
+fn gather_bits(x: u64, mask: u64) -> u64 {
+    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+    // SAFETY: the instruction belongs to the features that this is compiled for.
+    return unsafe { std::arch::x86_64::_pext_u64(x, mask) };
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
+    {
+        let (mut gathered, mut rest, mut at) = (0, mask, 0);
+        while rest != 0 {
+            gathered |= (x >> rest.trailing_zeros() & 1) << at;
+            rest &= rest - 1;
+            at += 1;
+        }
+        gathered
     }
 }
 
@@ -125,5 +148,21 @@ mod tests {
         assert_eq!((s & other).first(), Some(64));
         s.set(200, false);
         assert!(!s.contains(200) && (s - s).is_empty() && (s | other) == s);
+    }
+
+    #[test]
+    fn warps_get_new_numbers_in_their_order() {
+        let set = |members: &[usize]| {
+            let mut set = WarpSet::<4>::EMPTY;
+            members.iter().for_each(|i| set.insert(*i));
+            set
+        };
+        let kept: Vec<usize> = (0..256).filter(|i| i % 3 != 1).collect();
+        let members: Vec<usize> = (0..256).filter(|i| i % 7 < 4).collect();
+        let expected: Vec<usize> = (0..kept.len()).filter(|new| members.contains(&kept[*new])).collect();
+        assert_eq!(set(&members).renumbered(set(&kept)).iter().collect::<Vec<_>>(), expected);
+        assert_eq!(set(&members).renumbered(set(&[])), WarpSet::EMPTY);
+        let all: Vec<usize> = (0..256).collect();
+        assert_eq!(set(&members).renumbered(set(&all)), set(&members));
     }
 }

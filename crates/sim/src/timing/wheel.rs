@@ -98,14 +98,17 @@ impl<const W: usize> Wheel<W> {
         awake
     }
 
-    /// Gives the warps new numbers: `old[new]`, in ascending order; the others wait no more.
-    pub fn renumber(&mut self, old: &[usize]) {
-        for set in &mut self.near {
-            *set = set.renumbered(old);
+    /// Gives the warps of `kept` new numbers, from 0 on in their order; the others wait no more.
+    pub fn renumber(&mut self, kept: WarpSet<W>) {
+        let mut occupied = self.occupied;
+        while occupied != 0 {
+            let set = &mut self.near[occupied.trailing_zeros() as usize];
+            *set = set.renumbered(kept);
+            occupied &= occupied - 1;
         }
-        self.far = self.far.renumbered(old);
-        for (new, old) in old.iter().enumerate() {
-            self.times[new] = self.times[*old];
+        self.far = self.far.renumbered(kept);
+        for (new, old) in kept.iter().enumerate() {
+            self.times[new] = self.times[old];
         }
     }
 }
@@ -128,7 +131,9 @@ mod tests {
         assert_eq!(ranks(w.take(5)), [3, 6]);
         w.add(7, 69);
         assert_eq!(w.least(), 63);
-        w.renumber(&[1, 2, 4, 7]);
+        let mut kept = WarpSet::EMPTY;
+        [1, 2, 4, 7].into_iter().for_each(|rank| kept.insert(rank));
+        w.renumber(kept);
         assert_eq!(ranks(w.take(64)), [0, 1]);
         assert_eq!(w.least(), 69);
         assert_eq!(ranks(w.take(2000)), [2, 3]);

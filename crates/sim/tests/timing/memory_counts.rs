@@ -57,7 +57,7 @@ fn bench(more: &[&str]) -> Bench {
     assert!(memory.write(device, &bytes) && memory.write(system, &bytes));
     let mut h = Hierarchy::new(&machine);
     assert!(h.is_empty());
-    h.start();
+    h.start(&memory, false);
     let (space, policy) = (MemorySpace::Global, CachePolicy::Default);
     Bench { h, memory, device, system, now: 0, space, policy, bytes: 4 }
 }
@@ -258,7 +258,7 @@ fn private_memory_is_written_back_and_ends_with_the_launch() {
     // Clean copies end with it, in L1, in L2 and below.
     assert_eq!(b.h.l1_state(0, b.h.private_address(0, 0, 0)), Some((0b0011, false, false)));
     b.h.finish(&b.memory);
-    b.h.start();
+    b.h.start(&b.memory, true);
     for word in [0, 2, 4] {
         assert_eq!(b.load(0, Path::Data, &sixteen(word)).0, [0; 16], "the next launch's is empty");
     }
@@ -294,6 +294,29 @@ fn last_uses_save_write_backs() {
     b.bytes = 4;
     b.store(0, &lanes(32, 6), 3);
     assert_eq!(b.h.statistics().data.evicted_first, 1);
+}
+
+/// What L2 held, given to another hierarchy, is found there; the order of eviction comes along.
+#[test]
+fn what_l2_held_can_be_brought_back() {
+    let mut b = bench(&[]);
+    let device = b.device;
+    b.lines(0, Path::Data, &[3, 0, 1]);
+    let held = b.h.resident();
+    assert_eq!(held, [3, 0, 1].map(|line| (device + LINE * line, 32)), "the sectors, by age");
+    let has = |h: &Hierarchy, line: u64| h.l2_state(device + LINE * line);
+    let mut other = bench(&[]);
+    assert_eq!(has(&other.h, 0), None);
+    other.h.bring(&other.memory, &held);
+    assert_eq!([0, 1, 2, 3].map(|l| has(&other.h, l)), [Some((false, false)), Some((false, false)), None, Some((false, false))]);
+    assert_eq!(other.h.resident(), held);
+    // The bytes are memory's, and no sector comes from there.
+    other.h.start(&other.memory, true);
+    other.lines(0, Path::Data, &[0, 1, 3]);
+    let s = other.h.statistics();
+    assert_eq!((s.l2.reads, s.l2.misses), (3, 0));
+    other.lines(0, Path::Data, &[2]);
+    assert_eq!(other.h.statistics().l2.misses, 1);
 }
 
 #[test]
@@ -346,6 +369,27 @@ fn system_memory_is_read_and_written_through() {
         assert_eq!(b.load(0, Path::Data, &[device]).0, [1]);
     }
     assert_eq!((b.h.statistics().dram_read_bytes, b.h.l2_state(device)), (32, Some((false, true))));
+}
+
+/// Where nobody else writes, L2 only knows what would be dirty.
+#[test]
+fn memory_has_the_bytes_of_lines_that_nobody_else_writes_to() {
+    let mut b = bench(&[]);
+    let (at, system) = (b.device, b.system);
+    b.h.finish(&b.memory);
+    b.h.start(&b.memory, true);
+    b.now = 0;
+    b.store(0, &[at, at + 4, at + LINE, system], 7);
+    assert_eq!([at, at + LINE, system].map(|a| b.h.l2_state(a)), [Some((true, false)); 3]);
+    assert_eq!([at, at + LINE, system].map(|a| b.in_memory(a)), [7, 7, 1]);
+    assert_eq!(b.load(1, Path::Data, &[at, at + LINE, system]).0, [0x0707_0707; 3]);
+    let s = b.h.finish(&b.memory);
+    assert_eq!((s.l2.written_back, s.dram_written_bytes, s.system_written_bytes, b.in_memory(system)), (3, 64, 32, 7));
+    // Others write in the next launch: L2 has the lines as they were when it began.
+    b.h.start(&b.memory, false);
+    b.now = 0;
+    assert!(b.memory.write(at, &[9]));
+    assert_eq!((b.load(0, Path::Data, &[at]).0, b.h.statistics().l2.misses), (vec![0x0707_0707], 0));
 }
 
 #[test]
@@ -495,7 +539,7 @@ fn between_launches() {
     b.store(0, &[at + LINE], 7);
     b.h.finish(&b.memory);
     assert!(!b.h.is_empty());
-    b.h.start();
+    b.h.start(&b.memory, true);
     b.now = 0;
     assert_eq!(b.h.statistics(), HierarchyStatistics::default());
     assert_eq!((b.lines(0, Path::Data, &[0]), b.lines(0, Path::Uniform, &[0])), (vec![1], vec![1]), "L1 keeps its lines");
@@ -503,7 +547,7 @@ fn between_launches() {
     // An invalidation is counted by the launch behind it; L2 keeps its lines.
     b.h.invalidate();
     b.h.invalidate();
-    b.h.start();
+    b.h.start(&b.memory, true);
     b.now = 0;
     assert_eq!(b.h.statistics().invalidations, 2);
     assert_eq!((b.lines(0, Path::Data, &[0]), b.lines(0, Path::Uniform, &[0])), (vec![0], vec![0]));
@@ -520,7 +564,7 @@ fn between_launches() {
     b.h.host_wrote(at, LINE + 1);
     assert_eq!(has(&b), [false, false]);
     b.h.invalidate();
-    b.h.start();
+    b.h.start(&b.memory, true);
     b.now = 0;
     assert_eq!(b.h.statistics().invalidations, 1);
     b.lines(0, Path::Data, &[0]);
@@ -529,7 +573,8 @@ fn between_launches() {
     assert!(b.memory.write(at, &[77]));
     b.h.refresh(&b.memory);
     b.h.invalidate();
-    b.h.start();
+    // L2 has its lines' bytes from now on.
+    b.h.start(&b.memory, false);
     b.now = 0;
     assert_eq!((b.load(0, Path::Data, &[at]).0, b.h.statistics().l2.misses), (vec![77], 0));
     // A range longer than L2.

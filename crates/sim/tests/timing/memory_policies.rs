@@ -2,7 +2,7 @@
 //! add up from level to level, and the same statistics on any number of host threads.
 
 use heddle_sim::hierarchy::Hierarchy;
-use heddle_sim::statistics::{HierarchyStatistics, Statistics};
+use heddle_sim::statistics::{HierarchyStatistics, Statistics, TimingStatistics};
 use heddle_sim::{DeviceMemory, Launch, Options, Program, Simulation};
 
 const HEADER: &str = r#".object {"version":1,"machine":"heddle","clusters":4,"kernels":[],"data_relocations":[],"data_align":1}
@@ -84,6 +84,24 @@ const SMALL: [&str; 12] = [
 /// What stands in `b` at the end of 16 warps, and the statistics.
 fn run(more: &[&str], options: &Options) -> (Vec<u8>, Statistics) {
     execute(BODY, 512, more, options)
+}
+
+/// Bytes and timing of a kernel whose SMs take turns, which must be those of SMs side by side on some numbers of threads.
+fn execute_in_turns_and_side_by_side(
+    body: &str,
+    work_items: u32,
+    more: &[&str],
+    threads: &[usize],
+) -> (Vec<u8>, TimingStatistics) {
+    let (bytes, turns) = execute(body, work_items, more, &Options { in_turns: true, ..Options::default() });
+    let a = turns.timing.unwrap();
+    for &threads in threads {
+        let (same, many) = execute(body, work_items, more, &Options { threads, ..Options::default() });
+        let b = many.timing.unwrap();
+        assert_eq!((a.cycles, &a.hierarchy, &a.stalls), (b.cycles, &b.hierarchy, &b.stalls), "{more:?}, {threads} threads");
+        assert_eq!((&a.profile, &bytes), (&b.profile, &same), "{more:?}, {threads} threads");
+    }
+    (bytes, a)
 }
 
 fn execute(body: &str, work_items: u32, more: &[&str], options: &Options) -> (Vec<u8>, Statistics) {
@@ -254,10 +272,79 @@ LOOP:
             let (policy, misses) = (format!("sm.scheduler={policy}"), format!("memory.data.misses={misses}"));
             let mut more = vec![policy.as_str(), &misses, "memory.data.bytes=65536", "sm.active-warps=0"];
             more.extend(["main-file.banks=4", "main-file.latency=2"]);
-            let (_, turns) = execute(body, 8192, &more, &Options { in_turns: true, ..Options::default() });
-            let (_, many) = execute(body, 8192, &more, &Options { threads: 2, ..Options::default() });
-            let (a, b) = (turns.timing.as_ref().unwrap(), many.timing.as_ref().unwrap());
-            assert_eq!((a.cycles, &a.hierarchy, &a.stalls), (b.cycles, &b.hierarchy, &b.stalls), "{more:?}");
+            execute_in_turns_and_side_by_side(body, 8192, &more, &[2]);
         }
+    }
+}
+
+/// L2 performs the atomics of SMs side by side later than they issue, those of SMs in turns at once.
+#[test]
+fn atomics_are_the_same_side_by_side() {
+    let body = "  mul.b32 m4, gid.x, 1640531527
+  mov.b32 m5, 0
+  mov.b32 s1, 0
+LOOP:
+  mul.b32 m4, m4, 1664525
+  add.b32 m4, m4, 1013904223
+  shr.u32 m9, m4, 12
+  and.b32 m9, m9, 2040
+  c3 atom.global.add.b32 m6, [c[0x10] + u32 m9], m4
+  c0 add.b32 m5, m5, m6
+  c0 xor.b32 m7, m5, m4
+  c3 atom.global.cmpxchg.b32 m8, [c[0x10] + u32 m9 + 4], m[6:7]
+  c3 ld.global.b32 m2, [c[0x8] + u32 m9]
+  c3 atom.global.max.u64 m[10:11], [c[0x10] + u32 m9], m[4:5]
+  c0 xor.b32 m5, m5, m11
+  c3 atom.global.or.b32 _, [c[0x10] + u32 m9 + 128], m2
+  c3 st.global.b32 [c[0x10] + u32 m9 + 132], m8
+  add.b32 s1, s1, 1
+  cmp.lt.u32 s3, s1, 5
+  bras s3, LOOP
+  exit
+";
+    let few_warps = ["sm.max-warps=4", "sm.count=3"];
+    let (mut all, mut waited) = (Vec::new(), false);
+    for more in POLICIES.iter().copied().chain([&few_warps[..]]) {
+        let (bytes, a) = execute_in_turns_and_side_by_side(body, 2048, more, &[1, 2]);
+        waited |= a.profile.iter().any(|p| p.latency > 0 && p.far > 0);
+        all.push(bytes);
+    }
+    assert!(waited);
+    // What a lane finds depends on who came before it, so the machines must not all agree.
+    assert!(all.iter().any(|bytes| *bytes != all[0]));
+}
+
+/// Work-groups of different lengths, of which many end close together, and whose code no instruction cache keeps: the next one goes
+/// to the SM that had room first, and its first fetch stands where it would stand if SMs took turns.
+#[test]
+fn work_groups_are_given_out_the_same_side_by_side() {
+    let mut body = String::from(
+        "  mov.b32 s1, group.x
+  and.b32 s2, s1, 7
+  mul.b32 s2, s2, s2
+  shl.b32 m7, gid.x, 2
+  and.b32 m9, m7, 65532
+  and.b32 m7, m7, 2047
+  mov.b32 m5, 0
+LOOP:
+  c3 ld.global.b32 m2, [c[0x8] + u32 m9]
+  c0 add.b32 m5, m5, m2
+",
+    );
+    // More lines than the caches of code have.
+    for i in 0..300 {
+        body += &format!("  c{} xor.b32 m5, m5, m{}\n", i % 2, 7 + 2 * (i % 2));
+    }
+    body += "  add.b32 s2, s2, -4
+  cmp.gt.s32 s3, s2, 0
+  bras s3, LOOP
+  c3 st.global.b32 [c[0x10] + u32 m7], m5
+  exit
+";
+    let code = ["memory.instruction.bytes=1024", "memory.instruction.ways=2", "memory.l15.bytes=2048"];
+    for more in [&[][..], &["sm.dispatch-cycles=30"], &["sm.max-warps=4", "sm.count=3"], &["memory.dram.scheduler=fr-fcfs"]] {
+        let more: Vec<&str> = code.iter().chain(more).copied().collect();
+        let (_, a) = execute_in_turns_and_side_by_side(&body, 8192, &more, &[1, 2, 3]);
+        assert!(a.hierarchy.instruction.misses > 128, "each of the work-groups fetches: {}", a.hierarchy.instruction.misses);
     }
 }

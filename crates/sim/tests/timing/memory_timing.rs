@@ -56,7 +56,7 @@ fn bench(more: &[&str]) -> Bench {
     let machine = heddle_target::testing::mixed(&set);
     let (memory, device, system) = crate::memories();
     let mut h = Hierarchy::new(&machine);
-    h.start();
+    h.start(&memory, false);
     Bench { h, memory, device, system }
 }
 

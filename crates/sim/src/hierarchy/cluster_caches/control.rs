@@ -1,58 +1,74 @@
-//! Atomics and cache control: accesses that need the levels below to answer at once.
+//! Atomics and cache control: accesses that act in L2, or on it. Cache control needs the levels below to answer at once.
 
+use super::super::atomics::{AtomicOperation, LineAtomic};
 use super::super::coalescer::Transaction;
-use super::super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, add_bytes};
+use super::super::deferred::Request;
+use super::super::line::{LONGEST_LINE, LaneOffsets, LineNumber};
 use super::super::lower_levels::{CODE_BASE, LineWrite, SectorRead};
-use super::super::policy::{self, AccessPolicy, L2Policy, LOADS, STORES};
+use super::super::policy::{self, LOADS, STORES};
 use super::super::{Access, AccessCost, Path};
 use super::{ClusterCaches, LineLoad, Requester};
 use crate::DeviceMemory;
-use heddle_isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
+use heddle_isa::{CacheName, CacheOperation, CachePolicy};
 
 impl ClusterCaches {
     /// Atomics, at L2, whose answers must come at once: `update` turns the 8 bytes at a lane's address into new ones.
     pub fn atomic(&mut self, memory: &DeviceMemory, access: &Access, update: &mut dyn FnMut(usize, u64) -> u64) -> AccessCost {
-        // The line is fetched from system memory each time and written through, so that the host sees atomics
-        // and they see the host's stores.
-        let policy = policy::of(&LOADS, MemorySpace::Global, CachePolicy::Cv);
-        let policy = &AccessPolicy { l2_device: L2Policy::Normal, ..*policy };
-        let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
-        self.begin_access();
+        let (mut offsets, mut lines) = ([0; 64], std::mem::take(&mut self.access.atomics));
+        let mut cost = self.send_atomic(access, &mut offsets, &mut lines);
         let was_urgent = self.set_urgent(true);
-        let mut offsets = [0; 64];
-        let transactions = self.coalescer.coalesce(access, 0, &mut offsets);
-        let bytes = access.bytes as usize;
+        if let Some(lower) = &mut self.lower {
+            for line in &lines {
+                let ready = line.perform((&mut **lower, memory), &offsets, access.bytes as usize, update);
+                cost.ready = cost.ready.max(ready);
+            }
+        }
+        self.set_urgent(was_urgent);
+        self.access.atomics = lines;
+        self.end_access(&mut cost);
+        cost
+    }
+
+    /// The same where the answer comes with [`Self::resume_deferred`]. `describe` says what the lanes do.
+    pub fn defer_atomic(&mut self, access: &Access, describe: impl FnOnce(&mut AtomicOperation)) -> AccessCost {
+        let mut atomic = self.deferred.new_atomic();
+        describe(&mut atomic.operation);
+        let mut cost = self.send_atomic(access, &mut atomic.offsets, &mut atomic.lines);
+        let latency = u64::from(self.memory.l2.latency);
+        if let Some(not_before) = atomic.lines.iter().map(|l| l.arrives.cycle + latency + l.back).max() {
+            let ticket = self.deferred.new_ticket(None, not_before);
+            self.deferred.requests.push_back((self.deferred.now, Request::Atomic { ticket, atomic }));
+            let mut load = self.access.load.take().unwrap_or_else(|| self.deferred.new_load());
+            (load.atomic, load.ready) = (Some(ticket), cost.ready);
+            load.asked.push(ticket);
+            self.access.load = Some(load);
+            cost.pending = true;
+        } else {
+            self.deferred.recycle_atomic(atomic);
+        }
+        self.end_access(&mut cost);
+        cost
+    }
+
+    /// Sends the transactions of an atomic to L2: they leave no copy on the way, and are `lines` then.
+    fn send_atomic(&mut self, access: &Access, offsets: &mut LaneOffsets, lines: &mut Vec<LineAtomic>) -> AccessCost {
+        let mut cost = self.begin_access(access);
+        lines.clear();
+        let transactions = self.coalescer.coalesce(access, 0, offsets);
+        let (network, sector_bytes) = (self.memory.network, self.coalescer.geometry.sector_bytes);
         for t in &transactions {
             let from = self.next_transaction(access, t, &mut cost);
             self.discard(from.sm, t.line);
-            let mut all = |line: &mut LineBytes| {
-                let mut mask = ByteMask::default();
-                for lane in (0..64).filter(|l| t.lanes >> l & 1 == 1) {
-                    let at = usize::from(offsets[lane]);
-                    let mut cell = [0; 8];
-                    cell[..bytes].copy_from_slice(&line[at..at + bytes]);
-                    let new = update(lane, u64::from_le_bytes(cell)).to_le_bytes();
-                    line[at..at + bytes].copy_from_slice(&new[..bytes]);
-                    add_bytes(&mut mask, at, bytes);
-                }
-                mask
-            };
-            let network = self.memory.network;
             let count = u64::from(t.sectors.count_ones());
             let interval = u64::from(network.interval) * count;
             let arrives = self.inject(from, t.line, interval);
-            let sector_bytes = self.coalescer.geometry.sector_bytes;
             self.statistics.network_sectors += 2 * count;
             self.statistics.l1_to_l2_bytes += count * sector_bytes;
             self.statistics.l2_to_l1_bytes += count * sector_bytes;
-            let Some(lower) = &mut self.lower else { continue };
-            let read = SectorRead { line: t.line, sectors: t.sectors, policy };
-            let ready = lower.atomic(memory, read, arrives, t.lanes.count_ones(), &mut all);
-            cost.ready = cost.ready.max(ready + interval + u64::from(network.latency));
+            let back = interval + u64::from(network.latency);
+            lines.push(LineAtomic { line: t.line, sectors: t.sectors, lanes: t.lanes, arrives, back });
         }
-        self.set_urgent(was_urgent);
         self.coalescer.recycle(transactions);
-        self.end_access(&mut cost);
         cost
     }
 
@@ -66,8 +82,7 @@ impl ClusterCaches {
         access: &Access,
         status: &mut [u32],
     ) -> AccessCost {
-        let mut cost = AccessCost { ready: access.now, ..AccessCost::default() };
-        self.begin_access();
+        let mut cost = self.begin_access(access);
         if op == CacheOperation::Ivall {
             self.invalidate_l1(memory, cache.into(), access, &mut cost);
             self.end_access(&mut cost);
@@ -92,7 +107,7 @@ impl ClusterCaches {
                             u32::from(l1.valid(f) >> sector & 1 == 1 || l1.is_dirty(f)) | u32::from(l1.is_dirty(f)) << 1
                         });
                     }
-                    cost.ready = cost.ready.max(from.now + u64::from(self.memory.data.latency));
+                    cost.ready = cost.ready.max(from.leaves() + u64::from(self.memory.data.latency));
                 }
                 CacheOperation::Wb => dirty = frame.and_then(|f| l1.clean(f)),
                 CacheOperation::Iv => dirty = frame.and_then(|f| l1.take(f)),
@@ -121,7 +136,7 @@ impl ClusterCaches {
     /// Empties an L1 of the access's SM; what is dirty is written back.
     fn invalidate_l1(&mut self, memory: &DeviceMemory, path: Path, access: &Access, cost: &mut AccessCost) {
         let policy = policy::of(&STORES, access.space, CachePolicy::Default);
-        let from = Requester { sm: access.sm - self.first_sm, now: access.now };
+        let from = Requester { sm: access.sm - self.first_sm, now: access.now, wait: self.wait };
         let dirty = self.sms[from.sm].of(path).take_all();
         cost.lines = dirty.len() as u32;
         for line in dirty {

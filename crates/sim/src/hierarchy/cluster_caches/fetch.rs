@@ -49,7 +49,7 @@ impl ClusterCaches {
                 count_eviction(counts, &eviction, geometry.sector_bytes as usize);
                 counts.misses += u64::from(ahead == 0);
                 let mut data = [0; LONGEST_LINE];
-                let from = Requester { sm: index, now: now + u64::from(self.memory.instruction.latency) };
+                let from = Requester { sm: index, now: now + u64::from(self.memory.instruction.latency), wait: 0 };
                 let read = SectorRead { line: line + ahead, sectors, policy };
                 let arrives = self.read_l15(memory, from, read, &mut data);
                 self.fill(FillTarget::L1(index, Path::Instruction), frame, read, &data, arrives);
@@ -65,6 +65,23 @@ impl ClusterCaches {
             caches.fetched.put(RecentFetch { line, changes: before, frame, ready: there });
         }
         ready
+    }
+
+    /// The instruction L1s get so many bytes of code from `offset` on, as far as they have room. Takes no time, and is
+    /// not counted.
+    pub fn bring_code(&mut self, [offset, bytes]: [u64; 2]) {
+        let geometry = self.coalescer.geometry;
+        let (first, last) = (geometry.code_line(offset), geometry.code_line(offset + bytes.max(1) - 1));
+        for caches in &mut self.sms {
+            let cache = &mut caches.instruction;
+            let room = cache.frames() as u64;
+            for line in (first..=last).take(usize::try_from(room).unwrap_or(usize::MAX)) {
+                if cache.find(line).is_none() {
+                    let (frame, _) = cache.allocate(line, false);
+                    cache.fill(frame, geometry.all_sectors(), &[0; LONGEST_LINE], 0);
+                }
+            }
+        }
     }
 
     /// A warp waits for a line of code; [`Self::resume_deferred`] will tell with this token.

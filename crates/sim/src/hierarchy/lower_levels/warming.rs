@@ -6,7 +6,7 @@
 //! are dirty as they would be, so that their write-backs cost what they would. Nothing takes time; what
 //! would have gone to and from memory is counted apart.
 
-use super::{Home, LowerLevels};
+use super::{CODE_BASE, Home, LowerLevels};
 use crate::DeviceMemory;
 use crate::hierarchy::cache::WriteKind;
 use crate::hierarchy::line::{ByteMask, LONGEST_LINE, bytes_of_sectors, sectors_of};
@@ -30,7 +30,7 @@ impl LowerLevels {
         let slices = std::mem::take(&mut self.slices);
         for (line, data, mask) in slices.iter().flat_map(|s| s.cache.dirty_lines()) {
             let home = self.home(memory, line);
-            if matches!(home, Home::Device | Home::System) {
+            if matches!(home, Home::Device | Home::Lent | Home::System) {
                 self.store_bytes(memory, home, line, data, mask);
             }
         }
@@ -41,7 +41,7 @@ impl LowerLevels {
     pub fn warm(&mut self, memory: &DeviceMemory, touch: Touch) {
         const NOTHING: &[u8] = &[0; LONGEST_LINE];
         let home = self.home(memory, touch.line);
-        if !matches!(home, Home::Device | Home::System) {
+        if !matches!(home, Home::Device | Home::Lent | Home::System) {
             return;
         }
         let through = home == Home::System || self.description.l2.write == WritePolicy::Through;
@@ -70,7 +70,7 @@ impl LowerLevels {
         // Memory has the bytes of what had to make room, but for private memory.
         if let Some(dirty) = eviction.dirty {
             self.warmed.written += u64::from(sectors_of(&dirty.bytes, size).count_ones());
-            if self.home(memory, dirty.line) == Home::Private {
+            if !dirty.data.is_empty() && self.home(memory, dirty.line) == Home::Private {
                 self.store_bytes(memory, Home::Private, dirty.line, &dirty.data, &dirty.bytes);
             }
             self.slices[slice].cache.recycle(dirty);
@@ -81,11 +81,46 @@ impl LowerLevels {
     pub fn end_warming(&mut self, memory: &DeviceMemory) {
         let mut slices = std::mem::take(&mut self.slices);
         for (line, bytes) in slices.iter_mut().flat_map(|s| s.cache.lines_mut()) {
-            if matches!(self.home(memory, line), Home::Device | Home::System) {
+            if matches!(self.home(memory, line), Home::Device | Home::Lent | Home::System) {
                 memory.copy_line(self.address(line), bytes);
             }
         }
         self.slices = slices;
+    }
+
+    /// What L2 has of device and system memory: first addresses and bytes of runs of sectors, those first that would be
+    /// evicted first.
+    pub fn resident(&self) -> Vec<(u64, u64)> {
+        let sector = self.sector_bytes() as u64;
+        let mut lines: Vec<(u64, u64, u64)> = self.slices.iter().flat_map(|s| s.cache.valid_sectors()).collect();
+        lines.retain(|(_, line, _)| self.address(*line) < CODE_BASE);
+        // Ages count the uses of a slice, of which all have about as many.
+        lines.sort_unstable();
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for (_, line, sectors) in lines {
+            for i in (0..64).filter(|i| sectors >> i & 1 == 1) {
+                let address = self.address(line) + i * sector;
+                match runs.last_mut().filter(|(start, bytes)| start + bytes == address) {
+                    Some((_, bytes)) => *bytes += sector,
+                    None => runs.push((address, sector)),
+                }
+            }
+        }
+        runs
+    }
+
+    /// The touches that bring a run of bytes to L2.
+    pub fn touches(&self, address: u64, bytes: u64) -> impl Iterator<Item = Touch> + use<> {
+        let (line_bytes, sector) = (u64::from(self.description.line_bytes), self.sector_bytes() as u64);
+        let (mut next, end) = (address / sector * sector, address.saturating_add(bytes));
+        std::iter::from_fn(move || {
+            let (line, mut sectors) = (next / line_bytes, 0);
+            while next < end && next / line_bytes == line {
+                sectors |= 1 << (next % line_bytes / sector);
+                next += sector;
+            }
+            (sectors != 0).then_some(Touch { line, sectors, written: false, evict_first: false })
+        })
     }
 
     /// Forgets which lines of device and system memory are dirty: memory has their bytes.

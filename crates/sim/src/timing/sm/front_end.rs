@@ -59,7 +59,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let offset = program.header.text_offset + INSTRUCTION_BYTES * u64::from(slot.pc);
         let code = [offset, program.code_bytes];
         let caches = &mut *self.caches.borrow_mut();
-        caches.deferred.now = (self.time, self.number as u32);
+        caches.deferred.now = (self.given_out_behind.unwrap_or(self.time), self.number as u32);
         slot.code_ready = caches.fetch(c.run.memory, self.number, code, now);
         if slot.code_ready >= PENDING {
             caches.wait_for_fetch(token(self.number, s), slot.code_ready);

@@ -159,13 +159,23 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     fn execute(&mut self, c: &LaunchContext<'a, N>, issue: &Issue) -> Timing {
         let Issue { slot: s, index, now, on_scalar_unit, .. } = *issue;
         let st = &c.statics.insts[index];
+        let operands = if self.main_file.is_some() {
+            self.read_main_file(c, s, index, now, on_scalar_unit)
+        } else {
+            Operands { start: now, delay: 0 }
+        };
+        // Requests leave when the unit takes the access, in the order in which accesses of a unit issue.
+        let begins = now + operands.delay;
         let (slot, warp) = self.warps.get_mut(s);
         (warp.lanes.access, warp.lanes.late) = (None, None);
         if slot.pc >= slot.ahead {
             if c.statics.refreshes {
                 warp.lanes.refresh(c.run.launch.program);
             }
-            self.caches.borrow_mut().deferred.now = (now, self.number as u32);
+            {
+                let mut caches = self.caches.borrow_mut();
+                (caches.deferred.now, caches.wait) = ((now, self.number as u32), operands.delay);
+            }
             let d = &c.code[index];
             if warp.lanes.lost.is_some() {
                 let program = c.run.launch.program;
@@ -174,15 +184,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             (d.run)(&mut warp.lanes, d);
         }
         let (access, late) = (warp.lanes.access, warp.lanes.late);
-        let operands = if self.main_file.is_some() {
-            self.read_main_file(c, s, index, now, on_scalar_unit)
-        } else {
-            Operands { start: now, delay: 0 }
-        };
         let own_latency = st.latency_on(on_scalar_unit) + operands.delay;
         let (mut busy, mut latency) = (u64::from(st.interval), own_latency);
         if let Some(access) = access {
-            let (more_busy, more_latency) = self.account_access(issue, &access, latency);
+            let (more_busy, more_latency) = self.account_access(issue, &access, begins, latency);
             busy += more_busy;
             latency += more_latency;
         }
@@ -196,7 +201,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if let Some(late) = late {
             ready = Ready::UNKNOWN;
             // What the hierarchy adds is not known.
-            self.await_load(issue, late, own_latency);
+            self.await_load(issue, late, begins, own_latency);
         }
         self.scoreboard.set(s, c.statics.writes(st), ready);
         let (slot, warp) = self.warps.get_mut(s);
@@ -208,19 +213,19 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         Timing { latency, pending: late.is_some() }
     }
 
-    /// Counts an access of an instruction that would take `latency` cycles without it. Returns for how many
-    /// more cycles the load-store unit is busy, and by how many the result is later.
+    /// Counts an access that begins at a cycle, of an instruction that would take `latency` cycles without it. Returns for
+    /// how many more cycles the load-store unit is busy, and by how many the result is later.
     #[inline]
-    fn account_access(&mut self, issue: &Issue, access: &AccessRecord, latency: u64) -> (u64, u64) {
-        let Issue { index, now, .. } = *issue;
+    fn account_access(&mut self, issue: &Issue, access: &AccessRecord, begins: u64, latency: u64) -> (u64, u64) {
+        let Issue { index, .. } = *issue;
         let Some(done) = access.done else {
             let conflicts = u64::from(access.units.saturating_sub(1));
             return (conflicts, conflicts);
         };
-        let waits = done.ready.saturating_sub(now);
+        let waits = done.ready.saturating_sub(begins);
         self.counters.count_access(index, access.space, access.units, &done);
         if let Some(recorder) = &mut self.recorder {
-            recorder.memory(now, &done);
+            recorder.memory(begins, &done);
         }
         if waits > 0 && !done.pending {
             self.counters.count_latency(index, latency + waits);

@@ -12,7 +12,9 @@ pub(super) struct OutstandingLoad<const N: usize> {
     pub index: usize,
     /// Cycle of issue.
     pub issued: u64,
-    /// Cycles to the result beside those of the hierarchy.
+    /// Cycle at which its access begins.
+    pub begins: u64,
+    /// Cycles from its issue to the result beside those of the hierarchy.
     pub latency: u64,
     /// Writes the bytes to the registers of some lanes.
     pub finish: Finish<N>,
@@ -88,6 +90,7 @@ mod tests {
             generation: 0,
             index,
             issued: 0,
+            begins: 0,
             latency: 0,
             finish: |_, _, _, _| {},
             mask: 0,

@@ -1,27 +1,56 @@
 //! Loads whose bytes come late: what happens when they are there, and which loads may not begin before.
 
 use super::super::super::exec::Late;
-use super::super::super::hierarchy::AccessCost;
 use super::super::super::hierarchy::cluster_caches::Probe;
 use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
+use super::super::super::hierarchy::{AccessCost, Path};
 use super::super::super::trace::Issued;
 use super::super::statics::Way;
+use super::super::warp_set::WarpSet;
 use super::issue::Issue;
 use super::load_queue::{OutstandingLoad, number_of, token};
 use super::scoreboard::Ready;
 use super::slot::Slot;
 use super::{LaunchContext, Sm};
 
+/// L1 caches through which loads go, by the number of their [`Path`].
+pub(super) const PATHS: usize = 3;
+
+/// Loads that were found to wait for a miss register of an L1.
+#[derive(Clone, Copy)]
+pub(super) struct WaitingLoads<const W: usize> {
+    /// Their warps.
+    warps: WarpSet<W>,
+    /// No register is free before this cycle.
+    until: u64,
+    /// How often the L1 had changed.
+    changes: u64,
+}
+
+impl<const W: usize> WaitingLoads<W> {
+    /// None.
+    pub const NONE: WaitingLoads<W> = WaitingLoads { warps: WarpSet::EMPTY, until: 0, changes: 0 };
+}
+
+/// How long a load waits.
+pub(super) struct Wait<const W: usize> {
+    /// Not before this cycle has it to be looked at.
+    pub until: u64,
+    /// Warps that wait for the same.
+    pub others: WarpSet<W>,
+}
+
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
-    /// A load that has issued waits for its bytes, beside which it takes `latency` cycles.
+    /// A load that has issued, and whose access begins at a cycle, waits for its bytes, beside which it takes `latency` cycles
+    /// from its issue.
     #[inline]
-    pub(super) fn await_load(&mut self, issue: &Issue, late: Late<N>, latency: u64) {
+    pub(super) fn await_load(&mut self, issue: &Issue, late: Late<N>, begins: u64, latency: u64) {
         let Issue { slot: s, index, now, lanes, unit, .. } = *issue;
         let slot = &mut self.warps.slots[s];
         slot.loads += 1;
         let Late { finish, mask } = late;
         let generation = slot.generation;
-        let load = OutstandingLoad { slot: s, generation, index, issued: now, latency, finish, mask, lanes, unit };
+        let load = OutstandingLoad { slot: s, generation, index, issued: now, begins, latency, finish, mask, lanes, unit };
         let number = self.loads.add(load);
         self.caches.borrow_mut().wait_for_load(token(self.number, number));
     }
@@ -45,13 +74,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// A load has its bytes.
     fn complete_load(&mut self, c: &LaunchContext<'a, N>, load: &PendingLoad) {
         let Some(waiting) = self.loads.take(number_of(load.token)) else { return };
-        let OutstandingLoad { slot: s, generation, index, issued, mut latency, finish, mask, lanes, unit } = waiting;
-        latency += load.ready.saturating_sub(issued);
+        let OutstandingLoad { slot: s, generation, index, issued, begins, mut latency, finish, mask, lanes, unit } = waiting;
+        latency += load.ready.saturating_sub(begins);
         self.counters.profile[index].far += u64::from(load.far);
         self.counters.count_latency(index, latency);
         if let Some(recorder) = &mut self.recorder {
             recorder.issue(&Issued { slot: s, index, lanes, unit, now: issued, done: issued + latency, splits: 0 });
-            recorder.memory(issued, &AccessCost { far: load.far, ..AccessCost::default() });
+            recorder.memory(begins, &AccessCost { far: load.far, ..AccessCost::default() });
         }
         let (slot, warp) = self.warps.get_mut(s);
         if slot.generation != generation || warp.control.done() {
@@ -59,7 +88,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
         slot.loads -= 1;
         let rank = slot.rank;
-        finish(&mut warp.lanes, &c.code[index], &load.out[..], mask);
+        finish(&mut warp.lanes, &c.code[index], &load.out, mask);
         let st = &c.statics.insts[index];
         self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.source));
         if self.states.parked.contains(rank) {
@@ -68,6 +97,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Whether a warp's next instruction needs the levels below to answer at once.
+    ///
+    /// So does an atomic where DRAM chooses among requests, which that puts behind it, and one of a watched warp, of which
+    /// it has to be known what it changes.
     #[inline]
     pub(super) fn needs_lower_levels(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> bool {
         let s = self.warps.slot_of(rank);
@@ -75,20 +107,21 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         match c.statics.insts[index].way {
             Way::Free => false,
             Way::Direct => true,
+            Way::Atomic => c.chooses || self.warps.warps[s].lanes.watch.is_some(),
             // It waits for a register before.
             Way::Load => false,
         }
     }
 
-    /// The cycle until which a warp's next instruction has to wait, if it is a load that does: it misses and no
-    /// register is free, or a line is on its way for which enough wait. A load that issues takes as many registers
-    /// as it needs. What returns at a later cycle has not returned, so that it makes no difference whether that
-    /// cycle is known.
+    /// Until when a warp's next instruction has to wait, if it is a load that does: it misses and no register is free, or a
+    /// line is on its way for which enough wait. A load that issues takes as many registers as it needs. What returns at a
+    /// later cycle has not returned, so that it makes no difference whether that cycle is known.
     ///
     /// Until a register is free, a load that misses goes on missing unless something that issues brings its line
-    /// (stores to private memory, prefetches, texture reads): the cycle behind an issue is looked at.
+    /// (stores to private memory, prefetches, texture reads): the cycle behind an issue is looked at. If nothing has come to
+    /// the L1 since, all that waited still do.
     #[inline]
-    pub(super) fn waits_for_register(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> Option<u64> {
+    pub(super) fn waits_for_register(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> Option<Wait<W>> {
         let s = self.warps.slot_of(rank);
         let Slot { pc, miss, .. } = self.warps.slots[s];
         let index = pc as usize;
@@ -96,8 +129,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             return None;
         }
         let (path, now) = (c.code[index].path, self.time);
-        let (free, limits) = {
+        let (free, limits, changes) = {
             let mut caches = self.caches.borrow_mut();
+            let changes = caches.l1_changes(self.number, path);
+            let known = self.waiting_loads[path as usize];
+            if known.changes == changes && known.until > now && known.warps.contains(rank) {
+                // Those that may wait for registers of their own first are asked one by one.
+                let others = if c.groups.pool > 0 { WarpSet::EMPTY } else { known.warps };
+                return Some(Wait { until: known.until, others });
+            }
             let free = caches.is_register_free(self.number, path, now);
             let limits = caches.limits_merges(self.number, path);
             if free && !limits {
@@ -105,16 +145,30 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             }
             // What was found missing mostly still is: then there is no need to cut the access again.
             if !free && miss.is_some_and(|miss| caches.still_misses(self.number, path, miss)) {
-                return Some(caches.register_free_from(self.number, path, now).max(now + 1));
+                let until = caches.register_free_from(self.number, path, now).max(now + 1);
+                drop(caches);
+                return Some(self.wait_until(path, rank, until, changes));
             }
-            (free, limits)
+            (free, limits, changes)
         };
         let probe = self.probe(c, s);
         self.warps.slots[s].miss = probe.miss;
         if !free && probe.miss.is_some() {
-            return Some(self.caches.borrow_mut().register_free_from(self.number, path, now).max(now + 1));
+            let until = self.caches.borrow_mut().register_free_from(self.number, path, now).max(now + 1);
+            return Some(self.wait_until(path, rank, until, changes));
         }
-        (limits && probe.full).then_some(now + 1)
+        (limits && probe.full).then_some(Wait { until: now + 1, others: WarpSet::EMPTY })
+    }
+
+    /// A load waits for a register of an L1, none of which is free before a cycle; the L1 has changed so often.
+    #[inline]
+    fn wait_until(&mut self, path: Path, rank: usize, until: u64, changes: u64) -> Wait<W> {
+        let known = &mut self.waiting_loads[path as usize];
+        if (known.until, known.changes) != (until, changes) {
+            *known = WaitingLoads { warps: WarpSet::EMPTY, until, changes };
+        }
+        known.warps.insert(rank);
+        Wait { until, others: WarpSet::EMPTY }
     }
 
     /// What a warp's next instruction, a load, would do.

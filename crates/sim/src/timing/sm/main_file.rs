@@ -15,7 +15,7 @@
 use super::super::port_plan::{PortKind, PortPlan};
 use super::super::statics::Way;
 use super::super::warp_set::WarpSet;
-use super::{LaunchContext, Sm};
+use super::{LaunchContext, SLOTS, Sm};
 use heddle_target::{Machine, MainFile};
 
 /// An operand collector.
@@ -28,7 +28,7 @@ struct Collector {
 }
 
 /// Why a cluster issues nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Blocked {
     /// The first cycle in which it can.
     pub until: u64,
@@ -36,18 +36,32 @@ pub(super) struct Blocked {
     pub by_banks: bool,
 }
 
+/// Where a slot's warp has its registers.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// The first bank of its scheduler.
+    first: u16,
+    /// The bank of its register 0 among these.
+    turn: u8,
+}
+
 /// The main register files of an SM's schedulers.
 pub(super) struct MainFileState {
     described: MainFile,
-    schedulers: usize,
-    /// By scheduler and bank: the first cycle in which a read port is free, and how many are taken in it.
-    reads: Vec<(u64, u32)>,
-    /// By scheduler and bank: cycles in which a write port is taken, those that are over aside.
-    writes: Vec<Vec<u64>>,
-    /// By the first port of a cluster: the cycle from which it may issue. Without collectors.
-    slots: Vec<u64>,
-    /// By the first port of a cluster: its collectors.
-    collectors: Vec<Vec<Collector>>,
+    /// By slot.
+    places: Vec<Place>,
+    /// By scheduler and bank: the first cycle in which a read port is free, times the ports, plus how many are taken in it.
+    reads: Vec<u64>,
+    /// By scheduler, bank and port: the cycles in which it writes. Of several ports the first that is free is taken.
+    writes: Vec<TakenCycles>,
+    /// By cluster: from when on it may issue, and why not before.
+    blocked: Vec<Blocked>,
+    /// The clusters' numbers.
+    clusters: Vec<u16>,
+    /// From when on all clusters may issue.
+    all_free_from: u64,
+    /// By cluster: its collectors.
+    collectors: Vec<Collector>,
 }
 
 /// When an instruction has its operands.
@@ -66,118 +80,197 @@ impl MainFileState {
         if !described.is_modelled() {
             return None;
         }
-        let schedulers = plan.schedulers();
-        let banks = described.banks as usize * schedulers;
-        let collectors = described.collectors as usize;
+        let (schedulers, banks) = (plan.schedulers(), described.banks as usize);
+        let place = |slot: usize| Place {
+            first: (slot % schedulers * banks) as u16,
+            turn: if described.swizzle { (slot / schedulers).checked_rem(banks).unwrap_or(0) as u8 } else { 0 },
+        };
         Some(Box::new(MainFileState {
             described,
-            schedulers,
-            reads: vec![(0, 0); banks],
-            writes: vec![Vec::new(); banks],
-            slots: vec![0; plan.ports.len()],
-            collectors: vec![vec![Collector::default(); collectors]; if collectors > 0 { plan.ports.len() } else { 0 }],
+            places: (0..SLOTS).map(place).collect(),
+            reads: vec![0; banks * schedulers],
+            writes: vec![TakenCycles::default(); banks * schedulers * described.write_ports as usize],
+            blocked: vec![Blocked::default(); plan.slots],
+            clusters: plan.clusters().collect(),
+            all_free_from: 0,
+            collectors: vec![Collector::default(); plan.slots * described.collectors as usize],
         }))
     }
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        let writes: usize = self.writes.iter().map(|w| size_of_val(&w[..])).sum();
-        let collectors: usize = self.collectors.iter().map(|c| size_of_val(&c[..])).sum();
-        size_of_val(&self.reads[..]) + size_of_val(&self.slots[..]) + writes + collectors
+        let writes: usize = self.writes.iter().map(|w| size_of::<TakenCycles>() + size_of_val(&w.words[..])).sum();
+        let clusters = size_of_val(&self.blocked[..]) + size_of_val(&self.clusters[..]);
+        let collectors = clusters + size_of_val(&self.collectors[..]);
+        size_of_val(&self.reads[..]) + size_of_val(&self.places[..]) + writes + collectors
     }
 
     /// Whether instructions wait in collectors for operands and units.
     #[inline(always)]
     pub fn collects(&self) -> bool {
-        !self.collectors.is_empty()
+        self.described.collectors > 0
     }
 
-    /// The bank of a register of a slot's warp.
-    fn bank(&self, slot: usize, register: u8) -> usize {
-        let (scheduler, warp) = (slot % self.schedulers, slot / self.schedulers);
-        let banks = self.described.banks as usize;
-        let swizzle = if self.described.swizzle { warp } else { 0 };
-        scheduler * banks + (usize::from(register) + swizzle) % banks
+    /// The bank of a register of a place's warp; `column`: its number modulo the number of banks.
+    #[inline(always)]
+    fn bank(&self, place: Place, column: u8) -> usize {
+        let (banks, turned) = (self.described.banks, u32::from(column) + u32::from(place.turn));
+        usize::from(place.first) + (if turned >= banks { turned - banks } else { turned }) as usize
     }
 
-    /// Reads words of a slot's warp from a cycle on; returns the cycle in which the last one is read.
-    pub fn read(&mut self, slot: usize, registers: &[u8], now: u64) -> u64 {
+    /// Reads words of a slot's warp from a cycle on; returns the cycle in which the last one is read. `columns`: the registers
+    /// modulo the number of banks.
+    #[inline(always)]
+    pub fn read(&mut self, slot: usize, columns: &[u8], now: u64) -> u64 {
         let mut last = now;
         if self.described.banks == 0 {
             return last;
         }
-        for register in registers {
-            let bank = self.bank(slot, *register);
-            let (cycle, taken) = &mut self.reads[bank];
-            if *cycle < now {
-                (*cycle, *taken) = (now, 0);
-            }
-            last = last.max(*cycle);
-            *taken += 1;
-            if *taken == self.described.read_ports {
-                (*cycle, *taken) = (*cycle + 1, 0);
-            }
+        let (place, ports) = (self.places[slot], u64::from(self.described.read_ports));
+        for column in columns {
+            let bank = self.bank(place, *column);
+            let free = self.reads[bank].max(now * ports);
+            last = last.max(if ports == 1 { free } else { free / ports });
+            self.reads[bank] = free + 1;
         }
         last
     }
 
-    /// Writes words of a slot's warp in a cycle, at the earliest; returns the cycle in which the last one is written.
-    pub fn write(&mut self, slot: usize, registers: &[u8], now: u64, result: u64) -> u64 {
+    /// Writes words of a slot's warp in a cycle, at the earliest; returns the cycle in which the last one is written. `columns`:
+    /// the registers modulo the number of banks.
+    #[inline(always)]
+    pub fn write(&mut self, slot: usize, columns: &[u8], now: u64, result: u64) -> u64 {
         let mut last = result;
         if self.described.banks == 0 {
             return last;
         }
-        for register in registers {
-            let bank = self.bank(slot, *register);
-            let taken = &mut self.writes[bank];
-            taken.retain(|cycle| *cycle >= now);
-            let mut cycle = result;
-            while taken.iter().filter(|t| **t == cycle).count() >= self.described.write_ports as usize {
-                cycle += 1;
+        let (place, ports) = (self.places[slot], self.described.write_ports as usize);
+        for column in columns {
+            let bank = self.bank(place, *column);
+            let ports = &mut self.writes[bank * ports..][..ports];
+            // A port writes in no cycle in which one before it does not.
+            let cycle = ports[ports.len() - 1].first_free(result);
+            if let Some(port) = ports.iter_mut().find(|port| port.first_free(cycle) == cycle) {
+                port.take(now, cycle);
             }
-            taken.push(cycle);
             last = last.max(cycle);
         }
         last
     }
 
-    /// Why a cluster, by its first port, issues nothing at a cycle.
-    pub fn blocked(&self, cluster: usize, now: u64) -> Option<Blocked> {
-        let Some(collectors) = self.collectors.get(cluster) else {
-            let until = self.slots[cluster];
-            return (until > now).then_some(Blocked { until, by_banks: true });
-        };
-        let first = collectors.iter().min_by_key(|c| c.free_from)?;
-        // An instruction that has its operands and is still there waits for its unit.
-        let by_banks = first.gathered + 1 >= first.free_from;
-        (first.free_from > now).then_some(Blocked { until: first.free_from, by_banks })
+    /// The clusters that issue nothing at a cycle, and why.
+    #[inline(always)]
+    pub fn all_blocked(&self, now: u64) -> impl Iterator<Item = (usize, Blocked)> {
+        let some = if self.all_free_from > now { &self.clusters[..] } else { &[] };
+        some.iter().map(|k| (usize::from(*k), self.blocked[usize::from(*k)])).filter(move |(_, b)| b.until > now)
     }
 
-    /// When an instruction has its operands that issues to a cluster, by its first port, and reads its last word in a
-    /// cycle; its unit is free from some cycle on.
+    /// Why a cluster issues nothing at a cycle.
+    #[inline(always)]
+    pub fn blocked(&self, cluster: usize, now: u64) -> Option<Blocked> {
+        let blocked = self.blocked[cluster];
+        (blocked.until > now).then_some(blocked)
+    }
+
+    /// When an instruction has its operands that issues to a cluster and reads its last word in a cycle; its unit is
+    /// free from some cycle on.
+    #[inline(always)]
     pub fn collect(&mut self, cluster: usize, now: u64, last: u64, reads: bool, unit_free: u64) -> Operands {
         let gathered = last + if reads { u64::from(self.described.latency) } else { 0 };
-        let Some(collectors) = self.collectors.get_mut(cluster) else {
-            self.slots[cluster] = last + 1;
-            return Operands { start: last, delay: gathered - now };
-        };
+        let count = self.described.collectors as usize;
         let start = gathered.max(unit_free);
-        if let Some(collector) = collectors.iter_mut().min_by_key(|c| c.free_from) {
-            *collector = Collector { free_from: start + 1, gathered };
+        if count == 0 {
+            self.blocked[cluster] = Blocked { until: last + 1, by_banks: true };
+            self.all_free_from = self.all_free_from.max(last + 1);
+            return Operands { start: last, delay: gathered - now };
         }
+        let collectors = &mut self.collectors[cluster * count..][..count];
+        collectors[first_free(collectors)] = Collector { free_from: start + 1, gathered };
+        let next = collectors[first_free(collectors)];
+        // An instruction that has its operands and is still there waits for its unit.
+        self.blocked[cluster] = Blocked { until: next.free_from, by_banks: next.gathered + 1 >= next.free_from };
+        self.all_free_from = self.all_free_from.max(next.free_from);
         Operands { start, delay: start - now }
     }
 
     /// The same on the scalar unit.
+    #[inline(always)]
     pub fn collect_scalar(&self, now: u64, last: u64, reads: bool) -> Operands {
         let gathered = last + if reads { u64::from(self.described.latency) } else { 0 };
         Operands { start: now, delay: gathered - now }
     }
 }
 
+/// The collector that is free first, of several the first one.
+#[inline(always)]
+fn first_free(collectors: &[Collector]) -> usize {
+    // As many as most machines have.
+    if let [first, second] = collectors {
+        return usize::from(second.free_from < first.free_from);
+    }
+    let (mut at, mut earliest) = (0, u64::MAX);
+    for (i, collector) in collectors.iter().enumerate() {
+        if collector.free_from < earliest {
+            (at, earliest) = (i, collector.free_from);
+        }
+    }
+    at
+}
+
+/// Cycles that are taken, a bit each, in a ring of as many words as they have needed.
+#[derive(Clone, Default)]
+struct TakenCycles {
+    /// The first word: cycles divided by 64. Those before it are over.
+    first: u64,
+    /// As many as a power of two, by their numbers modulo that.
+    words: Vec<u64>,
+}
+
+impl TakenCycles {
+    /// The first cycle from one on that is not taken.
+    #[inline(always)]
+    fn first_free(&self, mut at: u64) -> u64 {
+        while at / 64 < self.first + self.words.len() as u64 {
+            let free = !self.words[(at / 64) as usize & (self.words.len() - 1)] >> (at % 64);
+            if free != 0 {
+                return at + u64::from(free.trailing_zeros());
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        at
+    }
+
+    /// Takes a cycle; those before `now` are over.
+    #[inline(always)]
+    fn take(&mut self, now: u64, at: u64) {
+        if at / 64 >= self.first + self.words.len() as u64 {
+            self.move_on(now / 64, at / 64);
+        }
+        let place = (at / 64) as usize & (self.words.len() - 1);
+        self.words[place] |= 1 << (at % 64);
+    }
+
+    /// Makes room for a word, where those before `from` are over.
+    #[cold]
+    fn move_on(&mut self, from: u64, to: u64) {
+        let from = from.max(self.first);
+        let kept: Vec<(u64, u64)> = (from..self.first + self.words.len() as u64)
+            .map(|word| (word, self.words[word as usize & (self.words.len() - 1)]))
+            .collect();
+        let needed = ((to + 1 - from) as usize).next_power_of_two();
+        let length = needed.max(self.words.len()).max(4);
+        self.words.clear();
+        self.words.resize(length, 0);
+        self.first = from;
+        for (word, bits) in kept {
+            self.words[word as usize & (length - 1)] = bits;
+        }
+    }
+}
+
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// The cycle until which the cluster of a port, or the unit behind it, takes no instruction, and the warps that this stops.
-    #[cold]
+    #[inline]
     pub(super) fn blocked_by_main_file(&mut self, port: usize, now: u64) -> Option<(u64, WarpSet<W>)> {
         let main = self.main_file.as_ref()?;
         if self.ports.kind(port) != PortKind::Unit {
@@ -195,7 +288,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// An instruction that issues reads its operands in the main file.
-    #[cold]
+    #[inline(always)]
     pub(super) fn read_main_file(
         &mut self,
         c: &LaunchContext<'a, N>,
@@ -219,7 +312,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// The cycle in which the result of an instruction is in the main file, if that is where it goes, at the earliest.
-    #[cold]
+    #[inline(always)]
     pub(super) fn write_main_file(&mut self, c: &LaunchContext<'a, N>, s: usize, index: usize, now: u64, result: u64) -> u64 {
         let Some(main) = self.main_file.as_mut() else { return result };
         let st = &c.statics.insts[index];
@@ -256,32 +349,49 @@ mod tests {
     fn words_of_one_bank_are_read_one_after_the_other() {
         let mut m = state(&["main-file.banks=4", "main-file.swizzle=false"]);
         assert_eq!(m.read(0, &[0, 1, 2], 10), 10);
-        assert_eq!(m.read(7, &[4, 5, 6], 10), 11, "another warp's are in the same banks");
-        assert_eq!(m.read(0, &[3, 7, 11], 10), 12);
+        assert_eq!(m.read(7, &[0, 1, 2], 10), 11, "another warp's are in the same banks");
+        assert_eq!(m.read(0, &[3, 3, 3], 10), 12);
         assert_eq!(m.read(0, &[0], 11), 12, "two are before it");
         assert_eq!(m.read(0, &[0], 20), 20);
         let mut ports = state(&["main-file.banks=4", "main-file.read-ports=2", "main-file.swizzle=false"]);
-        assert_eq!([ports.read(0, &[0, 4], 10), ports.read(0, &[0], 10), ports.read(0, &[0, 0], 10)], [10, 11, 12]);
+        assert_eq!([ports.read(0, &[0, 0], 10), ports.read(0, &[0], 10), ports.read(0, &[0, 0], 10)], [10, 11, 12]);
     }
 
     #[test]
     fn warps_have_their_registers_in_different_banks() {
         let m = state(&["main-file.banks=4"]);
-        assert_eq!([0, 1, 2, 3, 4].map(|slot| m.bank(slot, 2)), [2, 3, 0, 1, 2]);
+        assert_eq!([0, 1, 2, 3, 4].map(|slot| m.bank(m.places[slot], 2)), [2, 3, 0, 1, 2]);
         let two = state(&["main-file.banks=4", "sm.schedulers=2"]);
-        assert_eq!([0, 1, 2, 3].map(|slot| two.bank(slot, 0)), [0, 4, 1, 5]);
+        assert_eq!([0, 1, 2, 3].map(|slot| two.bank(two.places[slot], 0)), [0, 4, 1, 5]);
     }
 
     #[test]
     fn results_wait_for_a_write_port() {
         let mut m = state(&["main-file.banks=2", "main-file.swizzle=false"]);
         assert_eq!(m.write(0, &[0], 10, 14), 14);
-        assert_eq!(m.write(0, &[2], 10, 13), 13, "earlier ones do not mind");
-        assert_eq!(m.write(0, &[4], 11, 13), 15, "13 and 14 are taken");
-        assert_eq!(m.write(0, &[1, 3], 11, 13), 14, "both words of a pair");
-        assert_eq!(m.writes[0], [14, 13, 15]);
+        assert_eq!(m.write(0, &[0], 10, 13), 13, "earlier ones do not mind");
+        assert_eq!(m.write(0, &[0], 11, 13), 15, "13 and 14 are taken");
+        assert_eq!(m.write(0, &[1, 1], 11, 13), 14, "both words of a pair");
         assert_eq!(m.write(0, &[0], 14, 20), 20);
-        assert_eq!(m.writes[0], [14, 15, 20], "what is over is forgotten");
+        let mut two = state(&["main-file.banks=2", "main-file.write-ports=2", "main-file.swizzle=false"]);
+        assert_eq!([14, 14, 13, 14, 13, 13].map(|cycle| two.write(0, &[1], 10, cycle)), [14, 14, 13, 15, 13, 15]);
+    }
+
+    #[test]
+    fn taken_cycles_are_kept_until_they_are_over() {
+        let mut taken = TakenCycles::default();
+        let mut all = std::collections::BTreeSet::new();
+        let mut x = 1u64;
+        for now in 0..3000u64 {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Now and then a result that takes longer than the ring reaches.
+            let wanted = now + if now % 500 == 77 { 1000 } else { (x >> 33) % 40 };
+            let expected = (wanted..).find(|c| !all.contains(c)).unwrap();
+            assert_eq!(taken.first_free(wanted), expected, "{now}");
+            taken.take(now, expected);
+            all.insert(expected);
+        }
+        assert!(taken.words.len() <= 32, "{}", taken.words.len());
     }
 
     #[test]
@@ -289,7 +399,7 @@ mod tests {
         let mut m = state(&["main-file.banks=4", "main-file.latency=2"]);
         assert_eq!(m.collect(2, 10, 13, true, 0), Operands { start: 13, delay: 5 });
         assert_eq!(m.blocked(2, 13), Some(Blocked { until: 14, by_banks: true }));
-        assert_eq!((m.blocked(2, 14), m.blocked(10, 10)), (None, None));
+        assert_eq!((m.blocked(2, 14), m.blocked(3, 10)), (None, None));
     }
 
     #[test]
@@ -303,6 +413,6 @@ mod tests {
         assert_eq!(m.blocked(2, 14), None);
         assert_eq!(m.collect(2, 14, 14, true, 25), Operands { start: 25, delay: 11 });
         assert_eq!(m.blocked(2, 15), Some(Blocked { until: 21, by_banks: false }));
-        assert_eq!(m.blocked(10, 15), None, "another cluster's");
+        assert_eq!(m.blocked(3, 15), None, "another cluster's");
     }
 }

@@ -1,7 +1,6 @@
 //! Which port each warp of an SM issues through next, and how long units are busy.
 
 use super::super::port_plan::{Port, PortKind, PortPlan};
-use super::super::statics::UNITS;
 use super::super::warp_set::WarpSet;
 
 /// Which port each warp's next instruction takes, and from when on each is free.
@@ -12,6 +11,8 @@ pub(super) struct IssuePorts<const W: usize> {
     of: Vec<u16>,
     /// By port: the warps whose next instruction takes it, as far as that is known.
     warps: Vec<WarpSet<W>>,
+    /// By cluster: those whose next instruction takes any of its ports.
+    of_cluster: Vec<WarpSet<W>>,
     /// By unit: cycle from which it can take the next instruction. The scalar unit and the front end always can.
     free_from: Vec<u64>,
 }
@@ -23,6 +24,7 @@ impl<const W: usize> IssuePorts<W> {
             ports: plan.ports.clone(),
             of: vec![0; 64 * W],
             warps: vec![WarpSet::EMPTY; plan.ports.len()],
+            of_cluster: vec![WarpSet::EMPTY; plan.slots],
             free_from: vec![0; plan.units],
         }
     }
@@ -31,7 +33,9 @@ impl<const W: usize> IssuePorts<W> {
     #[inline(always)]
     pub fn assign(&mut self, rank: usize, port: u16) {
         self.of[rank] = port;
-        self.warps[usize::from(port)].insert(rank);
+        let port = usize::from(port);
+        self.warps[port].insert(rank);
+        self.of_cluster[usize::from(self.ports[port].cluster)].insert(rank);
     }
 
     /// The port of a warp's next instruction, or of the one that has just issued.
@@ -52,7 +56,7 @@ impl<const W: usize> IssuePorts<W> {
         self.ports[port].scheduler
     }
 
-    /// The first port of a port's cluster.
+    /// The number of a port's cluster.
     #[inline(always)]
     pub fn cluster(&self, port: usize) -> usize {
         usize::from(self.ports[port].cluster)
@@ -67,7 +71,9 @@ impl<const W: usize> IssuePorts<W> {
     /// A warp has issued through its port.
     #[inline(always)]
     pub fn remove(&mut self, rank: usize) {
-        self.warps[usize::from(self.of[rank])].remove(rank);
+        let port = usize::from(self.of[rank]);
+        self.warps[port].remove(rank);
+        self.of_cluster[usize::from(self.ports[port].cluster)].remove(rank);
     }
 
     /// Warps whose next instruction takes a port.
@@ -76,11 +82,16 @@ impl<const W: usize> IssuePorts<W> {
         self.warps[port]
     }
 
-    /// Warps whose next instruction takes any port of the same cluster as a unit's.
+    /// Warps whose next instruction takes any port of the same cluster as a unit's, or the same other port.
     #[inline(always)]
     pub fn warps_of_cluster(&self, port: usize) -> WarpSet<W> {
-        let first = usize::from(self.ports[port].cluster);
-        self.warps[first..first + UNITS].iter().fold(WarpSet::EMPTY, |all, at| all | *at)
+        self.of_cluster[usize::from(self.ports[port].cluster)]
+    }
+
+    /// Warps whose next instruction takes any port of a cluster.
+    #[inline(always)]
+    pub fn warps_for(&self, cluster: usize) -> WarpSet<W> {
+        self.of_cluster[cluster]
     }
 
     /// The cycle until which the unit behind a port is busy, if it is at `now`.
@@ -96,24 +107,25 @@ impl<const W: usize> IssuePorts<W> {
         self.free_from[usize::from(self.ports[port].unit)] = until;
     }
 
-    /// Gives the warps new ranks: `old[new]`, in ascending order; the others are gone.
-    pub fn renumber(&mut self, old: &[usize]) {
-        self.warps.iter_mut().for_each(|set| *set = set.renumbered(old));
-        for (new, old) in old.iter().enumerate() {
-            self.of[new] = self.of[*old];
+    /// Gives the warps of `kept` new ranks, from 0 on in their order; the others are gone.
+    pub fn renumber(&mut self, kept: WarpSet<W>) {
+        self.warps.iter_mut().chain(&mut self.of_cluster).for_each(|set| *set = set.renumbered(kept));
+        for (new, old) in kept.iter().enumerate() {
+            self.of[new] = self.of[old];
         }
-        self.of[old.len()..].fill(0);
+        self.of[kept.count() as usize..].fill(0);
     }
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        let sets = size_of_val(&self.of[..]) + size_of_val(&self.warps[..]);
+        let sets = size_of_val(&self.of[..]) + size_of_val(&self.warps[..]) + size_of_val(&self.of_cluster[..]);
         sets + size_of_val(&self.free_from[..]) + size_of_val(&self.ports[..])
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::statics::UNITS;
     use super::*;
 
     const FIRST: usize = 2;
@@ -136,7 +148,9 @@ mod tests {
         assert_eq!((p.busy_until(FIRST, 11), p.busy_until(FIRST, 12)), (Some(12), None));
         assert_eq!((p.busy_until(FIRST + 1, 11), p.busy_until(FIRST + UNITS, 11)), (None, None));
         p.remove(0);
-        p.renumber(&[1, 2]);
+        let mut kept = WarpSet::EMPTY;
+        [1, 2].into_iter().for_each(|rank| kept.insert(rank));
+        p.renumber(kept);
         assert_eq!((p.of(0), p.of(1)), (FIRST + 1, usize::from(second)));
         assert!(p.warps(FIRST).is_empty() && p.warps(FIRST + 1).contains(0));
     }

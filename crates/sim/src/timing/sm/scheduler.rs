@@ -111,16 +111,16 @@ impl<const W: usize> Schedulers<W> {
         }
     }
 
-    /// Gives the warps new ranks: `old[new]`, in ascending order; the others are gone.
-    pub fn renumber(&mut self, old: &[usize]) {
+    /// Gives the warps of `kept` new ranks, from 0 on in their order; the others are gone.
+    pub fn renumber(&mut self, kept: WarpSet<W>) {
         for warps in &mut self.warps {
-            *warps = warps.renumbered(old);
+            *warps = warps.renumbered(kept);
         }
         for turn in &mut self.turns {
-            *turn = old.iter().filter(|rank| **rank < *turn).count();
+            *turn = (kept - kept.from(*turn)).count() as usize;
         }
-        self.inactive = self.inactive.renumbered(old);
-        self.fresh = self.fresh.renumbered(old);
+        self.inactive = self.inactive.renumbered(kept);
+        self.fresh = self.fresh.renumbered(kept);
     }
 
     /// What schedulers issue in a cycle.
@@ -133,6 +133,13 @@ impl<const W: usize> Schedulers<W> {
     #[inline(always)]
     pub fn is_narrow(&self) -> bool {
         self.narrow
+    }
+
+    /// Whether it has to be counted what a scheduler issues in a cycle: more than one scalar instruction, or less than
+    /// clusters take.
+    #[inline(always)]
+    pub fn counts_slots(&self) -> bool {
+        self.narrow || self.slots.scalar != for_each(1)
     }
 
     /// A scheduler's warps.
@@ -260,7 +267,7 @@ mod tests {
         assert_eq!(order(&turns, &ready, &[7]), [0, 2, 3, 7]);
         // Warps 0 and 3 are gone: the one behind rank 2 was 3, and is 2 now.
         turns.issues(2, 0);
-        turns.renumber(&[1, 2, 4, 5, 6, 7]);
+        turns.renumber(set(&[1, 2, 4, 5, 6, 7]));
         assert_eq!(order(&turns, &[0, 1, 2, 5], &[]), [2, 5, 0, 1]);
     }
 

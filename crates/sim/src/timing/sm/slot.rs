@@ -9,6 +9,9 @@ const NO_LINE: u32 = u32::MAX;
 
 /// Where a resident warp stands. What it computes with is in its `Warp`, when its registers are ready in the
 /// scoreboard. Times are cycles.
+///
+/// What every issue needs comes first, in the host's first two cache lines.
+#[repr(C, align(64))]
 pub(super) struct Slot {
     /// Next instruction.
     pub pc: u32,
@@ -23,8 +26,8 @@ pub(super) struct Slot {
     pub group: usize,
     /// The warp's rank by age.
     pub rank: usize,
-    /// Why the next instruction, a load, needed a miss register when none was free.
-    pub miss: Option<Miss>,
+    /// When the warp issued last.
+    pub issued_at: u64,
     /// From when on the next instruction could issue if its code and operands were there.
     pub begin: u64,
     /// When the next instruction's line of code is there, which may be pending.
@@ -33,20 +36,20 @@ pub(super) struct Slot {
     pub next: u64,
     /// When the warp left a barrier behind its last instruction; 0 if there was none.
     pub released: u64,
-    /// When the warp issued last.
-    pub issued_at: u64,
-    /// The cycle in which the warp was parked.
-    pub parked_at: u64,
     /// Where the ports of its warps begin in the plan's table.
     pub ports: u32,
-    /// Mapped shared registers.
-    pub table: Table,
-    /// How many warps had the slot before.
-    pub generation: u32,
     /// Loads of the warp that wait for their bytes.
     pub loads: u32,
+    /// Why the next instruction, a load, needed a miss register when none was free.
+    pub miss: Option<Miss>,
+    /// How many warps had the slot before.
+    pub generation: u32,
     /// At a barrier.
     pub at_barrier: bool,
+    /// The cycle in which the warp was parked.
+    pub parked_at: u64,
+    /// Mapped shared registers.
+    pub table: Table,
     /// What the warp has executed, where a sample wants to know.
     pub executed: GroupFeatures,
 }

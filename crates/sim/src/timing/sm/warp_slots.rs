@@ -1,6 +1,7 @@
 //! The slots of an SM, each with its warp's registers, and the warps' order of age.
 
 use super::super::super::functional::Warp;
+use super::super::warp_set::WarpSet;
 use super::slot::Slot;
 
 /// The warps of an SM. A *slot* is where a warp's state is as long as it is resident; its *rank* is its place
@@ -55,13 +56,13 @@ impl<'a, const N: usize> WarpSlots<'a, N> {
         self.slot_of.len() - 1
     }
 
-    /// Gives the warps new ranks: `old[new]`, in ascending order; the others are gone.
-    pub fn renumber(&mut self, old: &[usize]) {
-        for (new, old) in old.iter().enumerate() {
-            self.slot_of[new] = self.slot_of[*old];
+    /// Gives the warps of `kept` new ranks, from 0 on in their order; the others are gone.
+    pub fn renumber<const W: usize>(&mut self, kept: WarpSet<W>) {
+        for (new, old) in kept.iter().enumerate() {
+            self.slot_of[new] = self.slot_of[old];
             self.slots[usize::from(self.slot_of[new])].rank = new;
         }
-        self.slot_of.truncate(old.len());
+        self.slot_of.truncate(kept.count() as usize);
     }
 
     /// Bytes of host memory.

@@ -91,14 +91,14 @@ impl<const W: usize> WarpStates<W> {
         }
     }
 
-    /// Gives the live warps new ranks: `old[new]`, in ascending order; the others are gone.
-    pub fn renumber(&mut self, old: &[usize]) {
+    /// Gives the warps of `kept` new ranks, from 0 on in their order; the others are gone.
+    pub fn renumber(&mut self, kept: WarpSet<W>) {
         let WarpStates { live, at_barrier, ready, fetching, loading, starting, starved, conflicted, .. } = self;
         for set in [live, at_barrier, ready, fetching, loading, starting, starved, conflicted] {
-            *set = set.renumbered(old);
+            *set = set.renumbered(kept);
         }
         for set in [&mut self.parked, &mut self.parked_after_issue, &mut self.asks_memory] {
-            *set = set.renumbered(old);
+            *set = set.renumbered(kept);
         }
     }
 }
@@ -138,7 +138,9 @@ mod tests {
         assert!(all.iter().find(|c| c.0 == Cause::Unit).unwrap().1.is_empty());
         assert_eq!((of(Cause::Fetch), of(Cause::Memory), of(Cause::Dependence)), (vec![3, 4], vec![5], vec![7]));
         assert!(s.any_parked() && s.parked_cause(6) == Cause::Dependence);
-        s.renumber(&[2, 5]);
+        let mut kept = WarpSet::EMPTY;
+        [2, 5].into_iter().for_each(|rank| kept.insert(rank));
+        s.renumber(kept);
         assert_eq!((s.live.count(), s.ready.first(), s.loading.first(), s.any_parked()), (2, Some(0), Some(1), false));
     }
 }
