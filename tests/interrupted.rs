@@ -49,7 +49,7 @@ fn signalled(arguments: &[&str], file: &Path, signal: libc::c_int) -> Output {
     let child = heddle(arguments).spawn().unwrap();
     let begun = Instant::now();
     while !file.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "{} does not appear", file.display());
+        assert!(begun.elapsed() < Duration::from_secs(600), "{} does not appear", file.display());
         std::thread::sleep(Duration::from_millis(2));
     }
     // SAFETY: sends a signal to a child that has not been waited for.

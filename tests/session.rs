@@ -4,78 +4,26 @@
 //! The test of the index page looks for Chromium (`tests/browser`) and says so if there is none.
 
 mod browser;
+mod launches;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use browser::{attribute, charts, chromium, dom};
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle::object::{Image, read};
 use heddle::runtime::array::Array;
 use heddle::runtime::case::{Argument as CaseArgument, Case};
-use heddle::runtime::printf::Printed;
-use heddle::runtime::run::{Outcome, Simulator, run_case};
+use heddle::runtime::run::{Simulator, run_case};
 use heddle::session::record::{Allocation, Argument, Description};
 use heddle::session::results::Results;
-use heddle::session::{CommandTimes, ExecOptions, LaunchPlan, LaunchResult, Session, SourceText};
+use heddle::session::{CommandTimes, LaunchPlan, Session, SourceText};
 use heddle::sim::{Fault, FaultKind, Statistics};
 use heddle::{Machine, Mode};
+use launches::{end_launch, launch, run_first, session};
 use serde_json::Value;
-
-fn options(words: &[(&str, &str)]) -> ExecOptions {
-    let words: BTreeMap<&str, &str> = words.iter().copied().collect();
-    ExecOptions::from_variables(|name| words.get(name).map(Into::into)).unwrap()
-}
-
-fn session(words: &[(&str, &str)], folder: Option<&Path>) -> Session {
-    Session::new(options(words), folder.map(Into::into)).unwrap()
-}
-
-/// A case compiled, with its first launch alone, and what that does in a mode.
-fn run_first(path: &str, mode: Mode, plan: Option<&LaunchPlan>) -> (Case, Arc<Image>, Outcome) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut case = Case::read(&root.join(path)).unwrap();
-    case.launches.truncate(1);
-    case.buffers.values_mut().for_each(|b| b.expect = None);
-    let machine = Machine::default_machine();
-    let (inputs, frontend) = driver::case_frontend(&case, &[]).unwrap();
-    let compiled = driver::compile(&inputs, Emit::Obj, &CompileOptions { frontend, ..Default::default() }, &machine).unwrap();
-    let image = Arc::new(read::parse(&compiled.output).unwrap());
-    let defaults = Default::default();
-    let simulator = Simulator { machine: &machine, mode, options: plan.map_or(&defaults, |p| &p.options) };
-    let outcome = run_case(&case, &image, &simulator, &mut ()).unwrap();
-    (case, image, outcome)
-}
-
-/// Tells a session of a launch of `saxpy` that ran as planned.
-fn launch(session: &Session, image: &Arc<Image>, statistics: Result<&Statistics, &Fault>, started: u64) -> LaunchPlan {
-    let plan = session.begin_launch("saxpy", String::new);
-    tell(session, &plan, image, statistics, started);
-    plan
-}
-
-fn tell(session: &Session, plan: &LaunchPlan, image: &Arc<Image>, outcome: Result<&Statistics, &Fault>, started: u64) {
-    let source = SourceText { files: vec![("kernel.cl".into(), "// in memory".into())], ..SourceText::default() };
-    session.end_launch(
-        plan,
-        &LaunchResult {
-            image,
-            version: 0,
-            source: Some(&source),
-            global: &[1024],
-            local: &[64],
-            offset: &[0],
-            queue: 1,
-            times: CommandTimes { queued: started, submitted: started, started, ended: started + 500 },
-            host: Duration::from_micros(70),
-            outcome,
-            printed: &Printed::default(),
-        },
-    );
-}
 
 fn fault() -> Fault {
     let ids = [0; 3];
@@ -127,7 +75,7 @@ fn outputs_say_what_was_launched() {
     let plan = session.begin_launch("saxpy", String::new);
     assert!(plan.options.record.time_line, "its page has a time line");
     let (_, _, timed) = run_first("test-kernels/saxpy/case.json", Mode::Timing, Some(&plan));
-    tell(&session, &plan, &image, Ok(&timed.total), 2000);
+    end_launch(&session, &plan, &image, Ok(&timed.total), 2000);
     session.command("copy", 1, 4096, &CommandTimes { queued: 2500, submitted: 2500, started: 2600, ended: 2700 });
     launch(&session, &image, Err(&fault()), 3000);
     // A fault is known at once, even if the program is killed now.
@@ -174,7 +122,7 @@ fn index(folder: &Path, mode: &str, names: &[&str], image: &Arc<Image>, statisti
         // The page of a launch needs the kernel's code.
         let mut image = Image::clone(image);
         image.metadata.kernels[0].name = name.to_string();
-        tell(&session, &plan, &Arc::new(image), Ok(statistics), plan.number * 1000);
+        end_launch(&session, &plan, &Arc::new(image), Ok(statistics), plan.number * 1000);
     }
     session.finish();
     report.join("index.html")
@@ -220,28 +168,6 @@ fn the_index_page_draws_and_sorts_in_a_browser() {
         assert_eq!(attribute(&dom, "data-errors"), Some("0"), "{:?}", attribute(&dom, "data-error"));
         assert_eq!(charts(&dom)["shares"].0 == "empty", names.is_empty());
     }
-}
-
-/// A million launches take no memory, and next to no time.
-#[test]
-fn many_launches_cost_little() {
-    const LAUNCHES: u32 = 1_000_000;
-    let session = session(&[], None);
-    let (_, image, ran) = run_first("test-kernels/saxpy/case.json", Mode::Functional, None);
-    let resident = || -> u64 {
-        let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0) * 4096
-    };
-    launch(&session, &image, Ok(&ran.total), 0);
-    let (before, started) = (resident(), std::time::Instant::now());
-    for _ in 0..LAUNCHES {
-        launch(&session, &image, Ok(&ran.total), 0);
-    }
-    let each = started.elapsed() / LAUNCHES;
-    eprintln!("{} ns a launch, {} KiB more", each.as_nanos(), resident().saturating_sub(before) >> 10);
-    // Other tests run beside this one.
-    assert!(each < Duration::from_micros(5), "{each:?}");
-    assert!(resident().saturating_sub(before) < 64 << 20);
 }
 
 #[test]

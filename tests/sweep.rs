@@ -77,7 +77,7 @@ fn kill_at(mut child: Child, journal: &Path, points: usize) {
     let started = Instant::now();
     while lines(journal) < points + 1 {
         assert!(child.try_wait().unwrap().is_none(), "ended before it could be killed");
-        assert!(started.elapsed() < Duration::from_secs(120), "too slow");
+        assert!(started.elapsed() < Duration::from_secs(600), "too slow");
         std::thread::sleep(Duration::from_millis(1));
     }
     child.kill().unwrap();
@@ -272,7 +272,7 @@ fn scripts_of_engines_are_shell() {
     );
     assert!(parallel.contains("::: 1-28 29-57 58-85 86-114 115-142 143-171 172-200"), "{parallel}");
     let bash = |words: &[&str], script: &str| {
-        Command::new("bash").args(words).write_stdin(script).timeout(Duration::from_secs(60)).assert()
+        Command::new("bash").args(words).write_stdin(script).timeout(Duration::from_secs(600)).assert()
     };
     for script in [&slurm, &parallel] {
         bash(&["-n"], script).success();

@@ -124,7 +124,7 @@ impl Host {
         let (begun, file) = (Instant::now(), self.path(file));
         while !file.exists() {
             assert!(child.try_wait().expect("a status").is_none(), "it ended before {} was there", file.display());
-            assert!(begun.elapsed() < Duration::from_secs(120), "{} does not appear", file.display());
+            assert!(begun.elapsed() < Duration::from_secs(600), "{} does not appear", file.display());
             std::thread::sleep(Duration::from_millis(1));
         }
         // SAFETY: sends a signal to the group of a child that has not been waited for.

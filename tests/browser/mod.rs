@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// The browser.
 pub fn chromium() -> Option<PathBuf> {
@@ -18,10 +18,29 @@ pub fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// The page's elements after its script has run, as text.
+/// The page's elements after its script has run, as text. A browser that ends without a page is started again.
 pub fn dom(browser: &Path, page: &Path, width: u32) -> String {
+    let mut output = headless(browser, page, width);
+    for _ in 0..2 {
+        if String::from_utf8_lossy(&output.stdout).contains("<html") {
+            break;
+        }
+        output = headless(browser, page, width);
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("data-ready"),
+        "the script did not run: {}\n{}",
+        String::from_utf8_lossy(&output.stderr),
+        &text[..text.len().min(600)]
+    );
+    text
+}
+
+/// Loads a page in a browser that shows nothing.
+fn headless(browser: &Path, page: &Path, width: u32) -> Output {
     let profile = tempfile::tempdir().unwrap();
-    let output = Command::new(browser)
+    Command::new(browser)
         .args([
             "--headless",
             "--no-sandbox",
@@ -29,6 +48,7 @@ pub fn dom(browser: &Path, page: &Path, width: u32) -> String {
             "--disable-quic",
             "--no-first-run",
             "--disable-background-networking",
+            "--disable-dev-shm-usage",
         ])
         .args([
             "--disable-component-update",
@@ -41,15 +61,7 @@ pub fn dom(browser: &Path, page: &Path, width: u32) -> String {
         .arg(format!("--window-size={width},1000"))
         .arg(format!("file://{}", page.display()))
         .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        text.contains("data-ready"),
-        "the script did not run: {}\n{}",
-        String::from_utf8_lossy(&output.stderr),
-        &text[..text.len().min(600)]
-    );
-    text
+        .unwrap()
 }
 
 /// An attribute of the page's root element.

@@ -3,6 +3,7 @@
 //! This package builds without LLVM, so that it can install what the rest needs.
 
 mod bench;
+mod cargo_run;
 mod conformance;
 mod engines;
 mod fuzz;

