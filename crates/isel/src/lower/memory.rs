@@ -5,14 +5,15 @@
 
 use crate::address::Address;
 use crate::emit::Emitter;
-use crate::leaf::{Leaf, Parts};
+use crate::leaf::{Leaf, Leaves, Parts};
 use crate::lower::pieces;
 use crate::lower::pieces::Piece;
 use crate::values::Extension;
 use crate::{CacheHints, Selector, surface};
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
-use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::ir::{self, Value};
 use heddle_mir::{Bank, RegClass};
+use inkwell::llvm_sys::LLVMTypeKind::LLVMVectorTypeKind;
 
 use heddle_llvm_passes::cache_hints::Hint;
 
@@ -131,7 +132,11 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     s.uniform_loads.by_analysis |= caching.uniform;
     let leaves = s.cx.leaves(i);
     let bank = s.cx.bank(i);
-    let parts = load_value(&mut s.out, &address, &leaves, i.alignment().max(1), caching, bank);
+    let align = i.alignment().max(1);
+    let parts = match packed(s, i, i.type_of()) {
+        Some(bits) => load_bits(&mut s.out, &address, bits, align, caching, bank),
+        None => load_value(&mut s.out, &address, &leaves, align, caching, bank),
+    };
     prefetch(s, i);
     working_set(s, i, caching);
     if let [leaf] = leaves[..] {
@@ -182,8 +187,54 @@ pub(crate) fn store(s: &mut Selector, i: Value) {
         s.report.error(Some(i), "a store to constant memory");
         return;
     }
+    let align = i.alignment().max(1);
+    if packed(s, i, value.type_of()).is_some() {
+        let words: Vec<Operand> = parts.chunks(32).map(|bits| s.out.word_of_bits(bits)).collect();
+        let leaves = bit_leaves(parts.len());
+        let parts: Vec<Operand> = leaves.iter().map(|leaf| part_of(&mut s.out, &words, leaf.offset)).collect();
+        store_value(&mut s.out, &address, &leaves, &parts, align, caching);
+        return;
+    }
     let leaves = s.cx.leaves(value);
-    store_value(&mut s.out, &address, &leaves, &parts, i.alignment().max(1), caching);
+    store_value(&mut s.out, &address, &leaves, &parts, align, caching);
+}
+
+/// How many elements a vector of bits has, which lie in memory without gaps, element 0 in the lowest bit of the first byte;
+/// none for other types. Other elements that are no whole bytes are an error.
+fn packed(s: &mut Selector, i: Value, ty: ir::Type) -> Option<usize> {
+    let element = if ty.kind() == LLVMVectorTypeKind { ty.element()?.integer_bits() } else { 0 };
+    if element > 1 && !(element.is_power_of_two() && element % 8 == 0) {
+        s.report.error(Some(i), format!("a vector in memory whose elements have {element} bits is not supported"));
+    }
+    (element == 1).then(|| ty.element_count() as usize)
+}
+
+/// A vector of so many bits in memory, as words, and what is left as a half word and a byte.
+fn bit_leaves(bits: usize) -> Leaves {
+    let end = bits.div_ceil(8) as u32;
+    let mut leaves = Leaves::new();
+    let mut offset = 0;
+    while offset < end {
+        let bytes = [4, 2, 1].into_iter().find(|b| offset + b <= end).unwrap_or(1);
+        leaves.push(Leaf { bits: 8 * bytes, offset, ..Leaf::WORD });
+        offset += bytes;
+    }
+    leaves
+}
+
+/// What words have from a byte on, in the low bits.
+fn part_of(out: &mut Emitter, words: &[Operand], offset: u32) -> Operand {
+    let word = words[offset as usize / 4];
+    if offset % 4 == 0 { word } else { out.word_shift(Type::U32, word, offset % 4 * 8) }
+}
+
+/// Loads a vector of bits.
+fn load_bits(out: &mut Emitter, address: &Address, bits: usize, align: u32, caching: Caching, bank: Bank) -> Parts {
+    let leaves = bit_leaves(bits);
+    let loaded = load_value(out, address, &leaves, align, caching, bank);
+    let units = pieces::units(out, &leaves, &loaded);
+    let words: Vec<Operand> = (0..bits.div_ceil(32) as u32).map(|w| pieces::gather_word(out, &units, 4 * w, 4)).collect();
+    (0..bits).map(|k| out.bit_of_word(words[k / 32], k as u32 % 32)).collect()
 }
 
 /// Stores the leaves of a type.
