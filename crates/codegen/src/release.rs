@@ -145,6 +145,22 @@ fn left_by_exits(function: &Function, cfg: &Cfg, live: &Live, held: &SecondaryMa
     left
 }
 
+/// What may stay mapped while the other side of a divergent branch runs, of lanes that have come to the block where lanes meet:
+/// a register that they do not read any more is released there, when all have come.
+fn left_where_lanes_meet(function: &Function, cfg: &Cfg, live: &Live) -> SecondaryMap<Block, Names> {
+    let mut left: SecondaryMap<Block, Names> = SecondaryMap::new();
+    for d in cfg.divergent_branches(function) {
+        let Some(meet) = d.reconverge else { continue };
+        let first = cfg.region(d.fall_through, d.reconverge);
+        let come = cfg.edges[meet].preds.iter().filter(|p| first.contains(p.index()));
+        let names = come.fold(Names::default(), |names, p| names.or(live.end[*p]));
+        for b in cfg.region(d.taken, d.reconverge).ones().map(Block::new) {
+            left[b] = left[b].or(names);
+        }
+    }
+    left
+}
+
 /// Instructions that release a set; `condition`: only if no lane waits.
 fn releases(mut names: Names, condition: bool, like: &Inst) -> Vec<Inst> {
     let mut code = Vec::new();
@@ -185,6 +201,7 @@ pub fn place(function: &mut Function, machine: &Machine, mode: Release) {
     let live = linear(function, &cfg, mode);
     let held = held(function, &cfg, &live);
     let left = left_by_exits(function, &cfg, &live, &held);
+    let lingering = left_where_lanes_meet(function, &cfg, &live);
     let mut demand = 0;
     // Time by registers held.
     let mut time = [0.0f64; 257];
@@ -193,6 +210,7 @@ pub fn place(function: &mut Function, machine: &Machine, mode: Release) {
         let issue = issue_times(machine, &insts);
         let frequency = f64::from(function.blocks[block].frequency);
         let waiting = held[block].and(shared);
+        let lingering = lingering[block].and(shared);
         let mut after = live.end[block].and(shared).or(waiting);
         let mut reversed: Vec<Inst> = Vec::with_capacity(insts.len() + 4);
         for (mut inst, i) in insts.into_iter().zip(issue).rev() {
@@ -219,7 +237,7 @@ pub fn place(function: &mut Function, machine: &Machine, mode: Release) {
                 reversed.push(inst.clone());
             }
             let guarded = inst.guard.is_some() || mode == Release::Name;
-            demand = demand.max(after.or(read).or(written).count());
+            demand = demand.max(after.or(read).or(written).or(lingering).count());
             after = if guarded { after.or(written) } else { after.without(written) }.or(read).or(waiting);
             time[after.count() as usize] += frequency * i;
         }
