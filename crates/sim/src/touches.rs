@@ -50,8 +50,16 @@ impl Touches {
     }
 
     /// The lanes of a mask access `bytes` bytes each.
-    pub fn access(&mut self, addresses: &[u64], mut mask: u64, bytes: u32, (written, evict_first): (bool, bool)) {
+    pub fn access(&mut self, addresses: &[u64], mask: u64, bytes: u32, (written, evict_first): (bool, bool)) {
         let none = Touch { line: u64::MAX, sectors: 0, written, evict_first };
+        match run_of(addresses, mask, bytes) {
+            Some(run) => self.access_run(run, none),
+            None => self.access_lanes(addresses, mask, bytes, none),
+        }
+    }
+
+    /// Lane by lane, wherever they access.
+    fn access_lanes(&mut self, addresses: &[u64], mut mask: u64, bytes: u32, none: Touch) {
         let mut last = none;
         while mask != 0 {
             let address = addresses[mask.trailing_zeros() as usize];
@@ -62,11 +70,24 @@ impl Touches {
                 last = Touch { line, ..none };
             }
             // Accesses are aligned, so they end in their line.
-            let in_line = |a: u64| (a & ((1 << self.line_shift) - 1)) >> self.sector_shift;
-            let (first, end) = (in_line(address), in_line(address + u64::from(bytes) - 1));
-            last.sectors |= (u64::MAX >> (63 - (end - first))) << first;
+            last.sectors |= self.sectors(address, address + u64::from(bytes) - 1);
         }
         self.touch(last);
+    }
+
+    /// All bytes from the first to the last are accessed, in the order of their addresses.
+    fn access_run(&mut self, (first, last): (u64, u64), none: Touch) {
+        for line in first >> self.line_shift..=last >> self.line_shift {
+            let start = line << self.line_shift;
+            let end = start + ((1 << self.line_shift) - 1);
+            self.touch(Touch { line, sectors: self.sectors(first.max(start), last.min(end)), ..none });
+        }
+    }
+
+    /// The sectors of a line from one of its bytes to another.
+    fn sectors(&self, first: u64, last: u64) -> u64 {
+        let in_line = |a: u64| (a & ((1 << self.line_shift) - 1)) >> self.sector_shift;
+        (u64::MAX >> (63 - (in_line(last) - in_line(first)))) << in_line(first)
     }
 
     fn touch(&mut self, touch: Touch) {
@@ -109,6 +130,22 @@ impl Touches {
     }
 }
 
+/// The first and the last byte that lanes access, if each goes on where the one before ended, or all are at one place.
+fn run_of(addresses: &[u64], mask: u64, bytes: u32) -> Option<(u64, u64)> {
+    let lanes = mask.trailing_ones() as usize;
+    // Lanes without gaps between them, from the first on.
+    if lanes == 0 || (lanes < 64 && mask >> lanes != 0) {
+        return None;
+    }
+    let addresses = addresses.get(..lanes)?;
+    let (first, last) = (addresses[0], addresses[lanes - 1]);
+    let bytes = u64::from(bytes);
+    let step = if last == first { 0 } else { bytes };
+    // Without an early end, so that the lanes are compared side by side.
+    let differences = addresses.iter().zip(0u64..).fold(0, |d, (a, lane)| d | (a ^ first.wrapping_add(lane * step)));
+    (differences == 0).then(|| (first, last + (bytes - 1)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +166,31 @@ mod tests {
             Touch { line: 33, sectors: 0b11, written: false, evict_first: false },
         ];
         assert_eq!(taken(&mut touches), lines);
+    }
+
+    proptest::proptest! {
+        /// Rows, places that all lanes share, and what is nearly so, give the touches that the lanes give one by one.
+        #[test]
+        fn runs_are_what_their_lanes_are(
+            (first, step) in (0u64..4096, proptest::sample::select(vec![0u64, 1, 2])),
+            (log_bytes, lanes) in (0u32..5, 1usize..=64),
+            (hole, moved) in (0u32..128, 0usize..128),
+        ) {
+            let bytes = 1u64 << log_bytes;
+            let mut addresses: Vec<u64> = (0..lanes as u64).map(|i| (first + i * step) * bytes).collect();
+            if let Some(address) = addresses.get_mut(moved) {
+                *address += 64 * bytes;
+            }
+            let mask = (u64::MAX >> (64 - lanes)) & !(1u64.checked_shl(hole).unwrap_or(0));
+            let (mut fast, mut slow) = (Touches::new(128, 32, 1), Touches::new(128, 32, 1));
+            let none = Touch { line: u64::MAX, sectors: 0, written: false, evict_first: true };
+            for _ in 0..2 {
+                fast.access(&addresses, mask, bytes as u32, (false, true));
+                slow.access_lanes(&addresses, mask, bytes as u32, none);
+                addresses.iter_mut().for_each(|a| *a += 32);
+            }
+            proptest::prop_assert_eq!(taken(&mut fast), taken(&mut slow));
+        }
     }
 
     #[test]

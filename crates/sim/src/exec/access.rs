@@ -90,15 +90,33 @@ pub(super) fn lanes(mut mask: u64) -> impl Iterator<Item = usize> + Clone {
 #[inline(always)]
 fn extent<const N: usize>(a: &[u64; N], mask: u64) -> (u64, u64) {
     if mask == all_lanes(N) {
-        let (mut low, mut high) = (a[0], a[0]);
-        for &x in a {
-            low = low.min(x);
-            high = high.max(x);
+        let (mut low, mut high) = ([u64::MAX; 8], [0; 8]);
+        for part in a.as_chunks::<8>().0 {
+            for (k, x) in part.iter().enumerate() {
+                low[k] = low[k].min(*x);
+                high[k] = high[k].max(*x);
+            }
         }
-        (low, high)
+        (low.into_iter().fold(u64::MAX, u64::min), high.into_iter().fold(0, u64::max))
     } else {
         lanes(mask).fold((u64::MAX, 0), |(low, high), i| (low.min(a[i]), high.max(a[i])))
     }
+}
+
+/// The lowest and the highest of some offsets, and the bits that are set in any. Eight are compared at a time: one sequence of
+/// minima would not become vector code.
+#[inline(always)]
+fn bounds<const N: usize>(offsets: &[u32; N]) -> (u32, u32, u32) {
+    let (mut low, mut high, mut bits) = ([u32::MAX; 8], [0; 8], [0; 8]);
+    for part in offsets.as_chunks::<8>().0 {
+        for (k, x) in part.iter().enumerate() {
+            low[k] = low[k].min(*x);
+            high[k] = high[k].max(*x);
+            bits[k] |= *x;
+        }
+    }
+    let low = low.into_iter().fold(u32::MAX, u32::min);
+    (low, high.into_iter().fold(0, u32::max), bits.into_iter().fold(0, |all, x| all | x))
 }
 
 /// Host pointers of an access: for every lane of `mask`, its words lie `word_stride` bytes apart from `pointer(lane)` on.
@@ -184,12 +202,7 @@ impl<const N: usize> Target<N> {
                 *offset = (if mask >> lane & 1 == 1 { *x } else { any }).wrapping_add(add);
             }
         }
-        let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
-        for x in &offsets {
-            low = low.min(*x);
-            high = high.max(*x);
-            bits |= *x;
-        }
+        let (low, high, bits) = bounds(&offsets);
         let mut addresses = [0; N];
         for (address, offset) in addresses.iter_mut().zip(&offsets) {
             *address = base + u64::from(*offset);
@@ -363,10 +376,7 @@ fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: 
     }
     if let Some(touches) = l.touches {
         if is_device(d.space) {
-            let written = access != LOAD;
-            let table = if written { &policy::STORES } else { &policy::LOADS };
-            let evict_first = policy::of(table, d.space, d.policy).l2_device != L2Policy::Normal;
-            touches.borrow_mut().access(a, mask, bytes, (written, evict_first));
+            touches.borrow_mut().access(a, mask, bytes, kind_of_touch(d, access));
         }
         return;
     }
@@ -424,6 +434,29 @@ fn consecutive<const N: usize>(a: &[u64; N], mask: u64, bytes: u64) -> bool {
     different == 0
 }
 
+/// Whether an access is only to be noted in [`Lanes::touches`], which its result does not depend on.
+#[inline(always)]
+fn is_touched<const N: usize>(l: &Lanes<N>) -> bool {
+    l.touches.is_some() && l.watch.is_none() && l.checker.is_none()
+}
+
+/// Notes the lines of an access whose offsets [`offsets`] has found.
+#[inline(never)]
+fn touch<const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &Decoded<N>, host: *mut u8, off: &[u32; N], mask: u64, access: &str) {
+    let Some(touches) = l.touches.filter(|_| is_device(d.space)) else { return };
+    let address = (host as u64).wrapping_sub(l.memory.host(0) as u64);
+    let kind = kind_of_touch(d, access);
+    let addresses = off.map(|x| address + u64::from(x));
+    touches.borrow_mut().access(&addresses, mask, BYTES, kind);
+}
+
+/// Whether an access writes, and whether its lines are then the first to be evicted.
+fn kind_of_touch<const N: usize>(d: &Decoded<N>, access: &str) -> (bool, bool) {
+    let written = access != LOAD;
+    let table = if written { &policy::STORES } else { &policy::LOADS };
+    (written, policy::of(table, d.space, d.policy).l2_device != L2Policy::Normal)
+}
+
 /// The frequent case without 64-bit addresses: a uniform base and 32-bit offsets in the allocation hit last,
 /// or work-group memory. Inactive lanes get the offset of an active one, so that every lane may be read.
 /// `None`: take the general path (which also reports faults).
@@ -433,8 +466,8 @@ fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>
     d: &Decoded<N>,
 ) -> Option<(*mut u8, [u32; N], u64)> {
     let by_id = MODE == AddressMode::Surface as u8;
-    // Checking mode has to see everything but loads from memory that is only read.
-    let watched = l.local_banks != 0;
+    // Checking mode has to see everything but loads from memory that is only read; who only touches ([`touch`]) does not.
+    let watched = l.local_banks != 0 && !is_touched(l);
     if !by_id && MODE != AddressMode::U32 as u8 || watched && (STORES || !is_device(d.space)) || d.scalar {
         return None;
     }
@@ -465,12 +498,7 @@ fn offsets<const MODE: u8, const BYTES: u32, const STORES: bool, const N: usize>
             *off = if mask >> i & 1 == 1 { row.wrapping_add(add) } else { any };
         }
     }
-    let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
-    for &x in &off {
-        low = low.min(x);
-        high = high.max(x);
-        bits |= x;
-    }
+    let (low, high, bits) = bounds(&off);
     if local {
         let fits = u64::from(high) + u64::from(BYTES) <= u64::from(l.local_bytes) && bits & (BYTES - 1) == 0;
         return fits.then_some((l.local, off, mask));
@@ -511,6 +539,9 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
         return false;
     }
     let Some((base, off, mask)) = offsets::<MODE, BYTES, false, N>(l, d) else { return false };
+    if l.touches.is_some() {
+        touch::<BYTES, N>(l, d, base, &off, mask, LOAD);
+    }
     let words = BYTES as usize / 4;
     let mut values = [[0u32; N]; 4];
     let first = base.wrapping_add(off[0] as usize);
@@ -590,6 +621,9 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
 fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let frequent = if BYTES == 4 { offsets::<MODE, BYTES, true, N>(l, d) } else { None };
     if let Some((base, off, mask)) = frequent {
+        if l.touches.is_some() {
+            touch::<BYTES, N>(l, d, base, &off, mask, STORE);
+        }
         // SAFETY: `offsets` checked every lane's bytes.
         unsafe {
             if mask == all_lanes(N) && in_order::<BYTES, N>(&off) {
