@@ -572,6 +572,21 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
     true
 }
 
+/// A scalar load on the frequent path. False: take the general one.
+#[inline(always)]
+fn load_scalar<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) -> bool {
+    let Some(address) = cached::scalar_address::<MODE, N>(l, d, BYTES) else { return false };
+    if let Some(touches) = l.touches {
+        touches.borrow_mut().access(&[address], 1, BYTES, kind_of_touch(d, LOAD));
+    }
+    // SAFETY: it lies in an allocation.
+    let v = unsafe { read::<BYTES, SIGNED>(l.memory.host(address), 4) };
+    for (k, v) in v.iter().enumerate().take((BYTES as usize).div_ceil(4)) {
+        *l.row_mut(d.dst + k as u16) = [*v; N];
+    }
+    true
+}
+
 /// Loads `WORDS` words, or a narrow value of `BYTES` bytes extended to one.
 fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let through_caches = l.hierarchy.is_some() && is_cached(d.space);
@@ -579,7 +594,7 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
         if let Some(address) = cached::scalar_address::<MODE, N>(l, d, BYTES) {
             return cached::load::<BYTES, SIGNED, N>(l, d, &[address], 1);
         }
-    } else if load_fast::<MODE, BYTES, N>(l, d) {
+    } else if if d.scalar { load_scalar::<MODE, BYTES, SIGNED, N>(l, d) } else { load_fast::<MODE, BYTES, N>(l, d) } {
         return;
     }
     let Some(r) = resolve::<MODE, N>(l, d, BYTES, LOAD) else { return };

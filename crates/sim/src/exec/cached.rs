@@ -26,12 +26,13 @@ fn through<const N: usize>(
     l.access = Some(AccessRecord { space: d.space, units: done.sectors, done: Some(done) });
 }
 
-/// The address of a scalar access to device memory that nobody watches: of lane 0 alone, in the allocation hit last.
+/// The address of a scalar access to device memory that nobody watches but [`Lanes::touches`]: of lane 0 alone, in the
+/// allocation hit last.
 /// `None`: take the general path (which also reports faults).
 #[inline(always)]
 pub(super) fn scalar_address<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>, bytes: u32) -> Option<u64> {
     // A watch sees what goes the general way.
-    let watched = l.watch.is_some() || l.checker.is_some() || l.touches.is_some();
+    let watched = l.watch.is_some() || l.checker.is_some();
     if !d.scalar || watched || !is_device(d.space) || MODE == AddressMode::Surface as u8 {
         return None;
     }
