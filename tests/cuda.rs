@@ -1,6 +1,6 @@
-//! Kernels in CUDA and HIP. Those of `cuda-kernels/` run in both modes and on several warp sizes (where their source does not say that
-//! it is for warps of 32 lanes) against goldens that Heddle did not make. A `kernel.cu` beside a `kernel.cl` in `test-kernels/` is the same kernel: as CUDA, as HIP and in OpenCL C it leaves the same
-//! bytes in all buffers.
+//! Kernels in CUDA and HIP. Those of `cuda-kernels/` run in both modes and on several warp sizes (where their source does not
+//! say that it is for warps of 32 lanes) against goldens that Heddle did not make. A `kernel.cu` beside a `kernel.cl` in
+//! `test-kernels/` is the same kernel: as CUDA, as HIP and in OpenCL C it leaves the same bytes in all buffers.
 
 mod languages;
 
@@ -29,7 +29,7 @@ fn main() -> std::io::Result<()> {
         for (warp, mode) in if source.contains("// For warps of 32 lanes") { &narrow[..] } else { &all[..] } {
             let (warp, mode) = (*warp, *mode);
             let (title, path) = (format!("{}/warp-{warp}/{mode:?}", name(&path)), path.clone());
-            let test = move || run(&Case::read(&path).map_err(|e| e.to_string())?, warp, mode).map(drop);
+            let test = move || run(&Case::read(&path).map_err(|e| e.to_string())?, warp, mode, 0).map(drop);
             trials.push(Trial::test(title, test));
         }
     }

@@ -12,13 +12,14 @@ use heddle::sim::Options;
 use heddle::target::Machine;
 use libtest_mimic::Failed;
 
-/// Runs a case with the code and the simulator's checks on; its buffers afterwards.
-pub fn run(case: &Case, warp: u32, mode: Mode) -> Result<BTreeMap<String, Array>, Failed> {
+/// Runs a case with the code and the simulator's checks on, on so many host threads (0: as many as the host has); its buffers
+/// afterwards.
+pub fn run(case: &Case, warp: u32, mode: Mode, threads: usize) -> Result<BTreeMap<String, Array>, Failed> {
     let machine = Machine::load(None, &[format!("warp-size={warp}")])?;
     let (inputs, frontend) = driver::case_frontend(case, &[])?;
     let options = CompileOptions { frontend, ..Default::default() };
     let object = driver::compile(&inputs, Emit::Obj, &options, &machine)?.output;
-    let options = Options { check_marks: true, check_renames: mode == Mode::Timing, ..Default::default() };
+    let options = Options { check_marks: true, check_renames: mode == Mode::Timing, threads, ..Default::default() };
     let simulator = Simulator { machine: &machine, mode, options: &options };
     let outcome = run_case(case, &read::parse(&object)?, &simulator, &mut ())?;
     match &outcome.mismatches[..] {
@@ -28,13 +29,14 @@ pub fn run(case: &Case, warp: u32, mode: Mode) -> Result<BTreeMap<String, Array>
     }
 }
 
-/// Whether a case leaves the same bytes with each of these sources as with its own, which is in OpenCL C.
+/// Whether a case leaves the same bytes with each of these sources as with its own, which is in OpenCL C. On one host thread:
+/// where work-groups take their places in a buffer by atomics (`compact`), its bytes tell in which order they ran.
 pub fn same_bytes(path: &Path, sources: &[PathBuf], mode: Mode) -> Result<(), Failed> {
     let case = Case::read(path).map_err(|e| e.to_string())?;
-    let expected = run(&case, 32, mode)?;
+    let expected = run(&case, 32, mode, 1)?;
     for source in sources {
         let case = Case { source: source.display().to_string(), ..case.clone() };
-        for (name, array) in run(&case, 32, mode)? {
+        for (name, array) in run(&case, 32, mode, 1)? {
             if expected.get(&name).is_none_or(|e| e.data != array.data) {
                 return Err(format!("{}: buffer `{name}` has other bytes than in OpenCL C", source.display()).into());
             }
