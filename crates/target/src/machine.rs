@@ -70,6 +70,9 @@ tables! {
         /// Run-time scalarizer (S7): most active lanes with the same operands that make an unmarked
         /// instruction scalar; 0: none.
         scalar_threshold: u32 => across(validate::scalar_threshold, "0 to warp-size - 1").of("lanes").simulator_only();
+        /// Whether the run-time scalarizer (S7) yields: instructions that the compiler has marked go first, and where they or
+        /// others take the scalar slots of a cycle, an unmarked one whose own unit is free issues there.
+        scalarizer_yields: bool = false => any("both make a machine").simulator_only();
         /// Whether clusters that are alike (units, local registers, shared path) change by warp: what the code has in
         /// cluster c of n alike runs in cluster (c + warp) mod n, so that warps in step do not queue for one issue slot.
         rotate_clusters: bool = false => any("both make a machine");
@@ -81,7 +84,7 @@ tables! {
         /// and units of all clusters, and main registers of its own (sub-cores). Shared units are the SM's.
         schedulers: u32 = 1 => integers(1, 16).of("schedulers");
         /// Instructions that a scheduler issues to clusters in a cycle at most; 0: one for each cluster.
-        issue_width: u32 = 0 => integers(0, 8).of("a cycle").simulator_only();
+        issue_width: u32 = 0 => integers(0, 8).of("a cycle");
         /// Whether diverged lanes of a warp make progress in turn, so that none waits for ever for a lane of its own warp. In
         /// kernels with atomics or volatile accesses; a turn saves and restores the warp's scalar registers.
         independent_threads: bool = false => any("goes with all but an active set").simulator_only();

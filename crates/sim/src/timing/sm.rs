@@ -183,6 +183,8 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     /// Which clusters issue nothing in a cycle is known at its beginning: instructions wait in collectors, and schedulers
     /// issue to all clusters.
     finds_blocked_first: bool,
+    /// The run-time scalarizer yields where scalar slots are taken.
+    yields: bool,
     loads: LoadQueue<N>,
     /// By L1: loads that wait for a miss register.
     waiting_loads: [WaitingLoads<W>; PATHS],
@@ -235,6 +237,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             wheel: Wheel::new(),
             ports: IssuePorts::new(&c.ports),
             main_file,
+            yields: machine.sm.scalarizer_yields,
             loads: LoadQueue::new(),
             waiting_loads: [WaitingLoads::NONE; PATHS],
             registers: RegisterPool::new(&c.groups, machine),
@@ -358,7 +361,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         for (some, behind) in [(candidates.first, candidates.others), (candidates.others, WarpSet::EMPTY)] {
             while let Some(rank) = (candidates.open & some).first() {
                 candidates.open.remove(rank);
-                let port = self.ports.of(rank);
+                let mut port = self.ports.of(rank);
+                if self.states.yielding.contains(rank) && !self.has_scalar_slot(&candidates, port, now) {
+                    let Some(own) = self.own_port(c, rank, candidates.slots, now) else {
+                        candidates.blocked_until = now + 1;
+                        continue;
+                    };
+                    self.withdraw(rank, own);
+                    port = own;
+                }
                 let blocked = if self.finds_blocked_first {
                     None
                 } else if self.main_file.is_some() {
@@ -407,6 +418,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 if !(stopped & (some.above(rank) | behind)).is_empty() {
                     candidates.blocked_until = now + 1;
                 }
+                if self.yields {
+                    self.ports.note_issue(port, now);
+                    stopped = stopped - self.states.yielding;
+                }
                 candidates.open = candidates.open - stopped;
                 self.cycle.issued.insert(rank);
                 self.schedulers.issues(rank, scheduler);
@@ -418,6 +433,31 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.cycle.issued_before = self.cycle.issued;
         self.cycle.phase = Phase::Open;
         Ok(CycleOutcome::Complete(candidates.ended))
+    }
+
+    /// Whether a scheduler has a scalar slot for an instruction that need not run on the scalar unit: one that no other one wants.
+    fn has_scalar_slot(&self, candidates: &Candidates<W>, port: usize, now: u64) -> bool {
+        let wanted = (candidates.open & self.ports.warps(port)) - self.states.yielding;
+        let left = match self.schedulers.counts_slots() {
+            true => candidates.slots.has_scalar(self.ports.scheduler(port)),
+            false => !self.ports.is_taken(port, now),
+        };
+        left && wanted.is_empty()
+    }
+
+    /// The port of its own unit through which a warp's next instruction can issue that the run-time scalarizer sent to the scalar
+    /// unit.
+    fn own_port(&mut self, c: &LaunchContext<'a, N>, rank: usize, slots: CycleSlots, now: u64) -> Option<usize> {
+        let slot = &self.warps.slots[self.warps.slot_of(rank)];
+        let port = usize::from(c.ports.port(slot.ports, c.statics.insts[slot.pc as usize].port));
+        if self.ports.is_taken(port, now) || self.schedulers.is_narrow() && !slots.has_vector(self.ports.scheduler(port)) {
+            return None;
+        }
+        let blocked = match self.main_file {
+            Some(_) => self.blocked_by_main_file(port, now).is_some(),
+            None => self.ports.busy_until(port, now).is_some(),
+        };
+        (!blocked).then_some(port)
     }
 
     /// A scheduler's warps whose next instruction goes to a cluster.

@@ -280,6 +280,41 @@ fn a_narrow_scheduler_issues_to_one_cluster_a_cycle() {
     assert_eq!([0, 1, 2, 3].map(|s| each.of(s)[0]), [0, 0, 3, 3]);
 }
 
+/// Lane 0 alone goes through a body; the others wait behind it.
+fn one_lane(body: &str) -> String {
+    format!("  c0 cmp.lt.u32 p0, lane, 1\n  @!p0 brad end, end\n{body}end:\n  exit\n")
+}
+
+/// S7: the one lane's instructions are for the scalar unit, in the warps' order; where the scalarizer yields, what finds the
+/// scalar slot taken issues to its own cluster in the same cycle, and only that.
+#[test]
+fn the_scalarizer_yields_where_scalar_slots_are_taken() {
+    let body = one_lane("  c0 mov.b32 m0, lane\n  c0 mov.b32 m1, lane\n  c0 mov.b32 m2, lane\n");
+    let run = |yields: bool| {
+        let set = format!("sm.scalarizer-yields={yields}");
+        let o = run(&body, warps(2), &["sm.scalar-threshold=1", &set]);
+        let first = o.of(0)[2];
+        let issues = [0, 1].map(|s| o.of(s)[2..5].iter().map(|at| at - first).collect::<Vec<_>>());
+        (issues, o.timing.forms.one_lane, o.timing.forms.missed)
+    };
+    assert_eq!(run(false), ([vec![0, 1, 2], vec![3, 4, 5]], 6, 0));
+    // The second warp comes a cycle later. Behind the first one's last instruction it has the scalar unit for itself.
+    assert_eq!(run(true), ([vec![0, 1, 2], vec![1, 2, 3]], 4, 2));
+}
+
+/// S6: what the compiler has for the scalar unit can run nowhere else, and goes first.
+#[test]
+fn the_scalarizer_yields_to_scalar_instructions() {
+    let body = one_lane("  c0 mov.b32 m0, lane\n  mov.b32 s0, 1\n  c0 mov.b32 m1, lane\n");
+    let set = ["sm.scalar-threshold=1", "sm.scalarizer-yields=true", "sm.scheduler=oldest"];
+    let o = run(&body, warps(2), &set);
+    let first = o.of(0)[2];
+    let issues = [0, 1].map(|s| o.of(s)[2..5].iter().map(|at| at - first).collect::<Vec<_>>());
+    // In cycle 1 the older warp has the scalar instruction, in cycle 2 the younger one.
+    assert_eq!(issues, [[0, 1, 2], [1, 2, 3]]);
+    assert_eq!((o.timing.forms.one_lane, o.timing.forms.missed), (2, 2));
+}
+
 /// Two-level, so many active warps.
 fn active(warps: u32, more: &[&str]) -> Vec<String> {
     let own = ["sm.scheduler=two-level".to_string(), format!("sm.active-warps={warps}")];

@@ -119,6 +119,19 @@ impl Counters {
             self.blocks.compared += u64::from(active * st.compared);
         }
     }
+
+    /// An instruction of so many active lanes runs on its own unit after all, although it was counted as one for the scalar
+    /// unit. What was compared stays compared.
+    pub(super) fn withdraw_form(&mut self, index: usize, active: u32) {
+        if active == 1 {
+            self.forms.one_lane -= 1;
+        } else {
+            self.forms.few_lanes -= 1;
+        }
+        self.forms.missed += 1;
+        self.scalarised[index] -= 1;
+        self.blocks.saved_lanes[index] -= u64::from(active - 1);
+    }
 }
 
 /// What all SMs of a launch counted.

@@ -91,6 +91,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let next = slot.next;
         self.ports.assign(rank, c.ports.port(slot.ports, port));
         self.states.asks_memory.set(rank, st.way != Way::Free);
+        self.states.yielding.set(rank, self.yields && slot.is_scalarised());
         let at_barrier = slot.at_barrier;
         if self.states.parked.contains(rank) {
             self.states.parked.remove(rank);
@@ -99,6 +100,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             }
         }
         self.wheel.add(rank, if at_barrier { u64::MAX } else { next });
+    }
+
+    /// A warp's next instruction, which the run-time scalarizer had sent to the scalar unit, issues through the port of its own
+    /// unit instead.
+    pub(super) fn withdraw(&mut self, rank: usize, port: usize) {
+        let (slot, warp) = self.warps.get_mut(self.warps.slot_of(rank));
+        slot.scalarised &= !(1 << (slot.pc - slot.first));
+        self.counters.withdraw_form(slot.pc as usize, warp.lanes.mask.count_ones());
+        self.states.yielding.remove(rank);
+        self.ports.remove(rank);
+        self.ports.assign(rank, port as u16);
     }
 
     /// Decides on which units a warp's next instructions run, and executes them as far as they act on nothing

@@ -15,6 +15,8 @@ pub(super) struct IssuePorts<const W: usize> {
     of_cluster: Vec<WarpSet<W>>,
     /// By unit: cycle from which it can take the next instruction. The scalar unit and the front end always can.
     free_from: Vec<u64>,
+    /// By cluster: the cycle in which its slot was taken last, as far as that is noted.
+    taken: Vec<u64>,
 }
 
 impl<const W: usize> IssuePorts<W> {
@@ -26,6 +28,7 @@ impl<const W: usize> IssuePorts<W> {
             warps: vec![WarpSet::EMPTY; plan.ports.len()],
             of_cluster: vec![WarpSet::EMPTY; plan.slots],
             free_from: vec![0; plan.units],
+            taken: vec![u64::MAX; plan.slots],
         }
     }
 
@@ -66,6 +69,18 @@ impl<const W: usize> IssuePorts<W> {
     #[inline(always)]
     pub fn free_from(&self, port: usize) -> u64 {
         self.free_from[usize::from(self.ports[port].unit)]
+    }
+
+    /// Notes that an instruction issues through a port in a cycle.
+    #[inline(always)]
+    pub fn note_issue(&mut self, port: usize, now: u64) {
+        self.taken[usize::from(self.ports[port].cluster)] = now;
+    }
+
+    /// Whether it is noted that the slot of a port's cluster is taken in a cycle.
+    #[inline(always)]
+    pub fn is_taken(&self, port: usize, now: u64) -> bool {
+        self.taken[usize::from(self.ports[port].cluster)] == now
     }
 
     /// A warp has issued through its port.
@@ -119,7 +134,7 @@ impl<const W: usize> IssuePorts<W> {
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         let sets = size_of_val(&self.of[..]) + size_of_val(&self.warps[..]) + size_of_val(&self.of_cluster[..]);
-        sets + size_of_val(&self.free_from[..]) + size_of_val(&self.ports[..])
+        sets + size_of_val(&self.free_from[..]) + size_of_val(&self.taken[..]) + size_of_val(&self.ports[..])
     }
 }
 

@@ -54,6 +54,18 @@ impl CycleSlots {
         take(&mut self.scalar, scheduler)
     }
 
+    /// Whether a scheduler can issue another scalar instruction. Only where that is counted.
+    #[inline(always)]
+    pub fn has_scalar(&self, scheduler: u8) -> bool {
+        self.scalar >> (4 * scheduler) & 15 != 0
+    }
+
+    /// Whether a scheduler can issue another instruction to a cluster. Only where that is counted.
+    #[inline(always)]
+    pub fn has_vector(&self, scheduler: u8) -> bool {
+        self.vector >> (4 * scheduler) & 15 != 0
+    }
+
     /// An instruction issues to a cluster; whether its scheduler can issue no other one.
     #[inline(always)]
     pub fn take_vector(&mut self, scheduler: u8) -> bool {

@@ -28,6 +28,8 @@ pub(super) struct WarpStates<const W: usize> {
     pub parked_after_issue: WarpSet<W>,
     /// The next instruction asks the memory hierarchy for an answer.
     pub asks_memory: WarpSet<W>,
+    /// The next instruction goes to the scalar unit only as long as nobody else needs that.
+    pub yielding: WarpSet<W>,
 }
 
 impl<const W: usize> WarpStates<W> {
@@ -44,6 +46,7 @@ impl<const W: usize> WarpStates<W> {
         parked: WarpSet::EMPTY,
         parked_after_issue: WarpSet::EMPTY,
         asks_memory: WarpSet::EMPTY,
+        yielding: WarpSet::EMPTY,
     };
 
     /// Whether a warp that is not at a barrier is parked.
@@ -97,7 +100,7 @@ impl<const W: usize> WarpStates<W> {
         for set in [live, at_barrier, ready, fetching, loading, starting, starved, conflicted] {
             *set = set.renumbered(kept);
         }
-        for set in [&mut self.parked, &mut self.parked_after_issue, &mut self.asks_memory] {
+        for set in [&mut self.parked, &mut self.parked_after_issue, &mut self.asks_memory, &mut self.yielding] {
             *set = set.renumbered(kept);
         }
     }
