@@ -197,6 +197,10 @@ fn main() {
                 trials.push(Trial::test(format!("{name}/{warp}/{text}"), move || run(&path, &set, mode, |_| {})));
             }
         }
+        // Where clusters issue more than the scalar unit, and the run-time scalarizer yields.
+        let p = path.clone();
+        let set = ["sm.schedulers=1", "timing.int32.interval=1", "sm.scalarizer-yields=true"].map(String::from).to_vec();
+        trials.push(Trial::test(format!("{name}/one-scalar-slot"), move || run(&p, &set, Mode::Timing, |_| {})));
         // Translated to the host's instructions from the start.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/host-code"), move || {

@@ -9,7 +9,8 @@
 //! Both forms take one issue of the scalar unit and spend one lane's energy, where an unmarked instruction
 //! takes a cluster's slot and the energy of all active lanes. So (1) an instruction whose one use is a copy
 //! from S to lanes writes the lanes itself, which saves the copy; (2) any instruction that the scalar unit
-//! has and whose sources are all uniform is marked.
+//! has and whose sources are all uniform is marked, but for loads of a function in which selection has put uniform
+//! loads into lanes.
 //!
 //! Marks are right by construction: a source that is scalar, constant or immediate is the same in all lanes
 //! (S8 checks it at run time).
@@ -54,7 +55,8 @@ pub fn mark(function: &mut Function) {
             // One address of private memory is another place in every lane; volatile accesses happen once a lane.
             // A place on a surface goes by the work-item's ids, which are no operands.
             let per_lane = matches!(inst.op, Op::Load | Op::LoadUniform)
-                && (inst.mods.space == Some(MemorySpace::Private)
+                && (function.loads_in_lanes
+                    || inst.mods.space == Some(MemorySpace::Private)
                     || inst.mods.cache == CachePolicy::Cv
                     || inst.mods.address == heddle_isa::AddressMode::Surface);
             if flags.scalar && writes_lanes && !flags.pseudo && !flags.convergent && !per_lane {

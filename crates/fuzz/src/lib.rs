@@ -101,6 +101,12 @@ pub fn setups() -> Vec<Setup> {
                 o.select.prefetch = true;
             },
         ),
+        setup(
+            "one scalar slot that yields beside wide clusters",
+            &["sm.schedulers=1", "timing.int32.interval=1", "timing.load-global.interval=1", "sm.scalarizer-yields=true"],
+            Timing,
+            |_| {},
+        ),
         setup("past the L1 caches", &[], Timing, |o| o.select.cache_hints = CacheHints::Cg),
         setup("warps of 64", &["warp-size=64"], Functional, |o| o.codegen.regfile = RegisterFile::Single),
         Setup { host: true, ..setup("in the host's instructions", &[], Functional, |_| {}) },

@@ -14,7 +14,7 @@ use heddle_mir::{Bank, RegClass};
 use rustc_hash::FxHashSet;
 
 use crate::leaf::{self, Leaf, Leaves};
-use crate::{SelectOptions, surface};
+use crate::{SelectOptions, scalar_slots, surface};
 
 /// Most surfaces that an instruction can name.
 const MOST_SURFACES: u32 = 256;
@@ -32,6 +32,8 @@ pub(crate) struct Context<'a> {
     /// What their addresses share across blocks.
     pub shared_bytes: FxHashSet<Poly>,
     pub hints: Hints,
+    /// Uniform values that are computed in lanes all the same.
+    in_lanes: FxHashSet<Value>,
 }
 
 impl<'a> Context<'a> {
@@ -56,12 +58,23 @@ impl<'a> Context<'a> {
         let global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
         let shared_bytes = surface::shared_bytes(&global_ids);
         let (params, warp_size) = (ir::params(kernel), facts.warp_size);
-        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints }
+        let in_lanes = scalar_slots::overload(&uniformity, &global_ids, options.issue_rates.as_ref());
+        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints, in_lanes }
     }
 
     /// Whether a value is computed on the scalar unit.
     pub fn is_scalar(&self, v: Value) -> bool {
-        self.options.scalarize && self.uniformity.is_uniform(v)
+        self.options.scalarize && self.uniformity.is_uniform(v) && !self.is_in_lanes(v)
+    }
+
+    /// Whether a uniform value is computed in lanes all the same.
+    pub fn is_in_lanes(&self, v: Value) -> bool {
+        self.in_lanes.contains(&v)
+    }
+
+    /// Whether uniform values are computed in lanes, where the scalar unit would have too much to do.
+    pub fn has_uniform_values_in_lanes(&self) -> bool {
+        self.options.scalarize && !self.in_lanes.is_empty()
     }
 
     /// The bank of a value's leaves.

@@ -36,6 +36,7 @@ mod lower;
 mod options;
 mod phis;
 mod pointers;
+mod scalar_slots;
 mod select;
 mod storage;
 mod surface;
@@ -55,6 +56,7 @@ use heddle_object::printf::PrintfFormat;
 
 pub use diagnostics::{Diagnostic, Remark};
 pub use options::{CacheHints, SelectOptions};
+pub use scalar_slots::IssueRates;
 
 use address::AddressForms;
 use arguments::Arguments;
@@ -179,6 +181,7 @@ impl<'a> Selector<'a> {
         }
         control::set_reconvergence(&mut self.out.f);
         self.out.f.relieves_data_l1 = self.uniform_loads.are_optional();
+        self.out.f.loads_in_lanes = self.cx.has_uniform_values_in_lanes();
         self.out.f.working_sets = self.working_sets.largest(self.cx.options.lines_a_warp);
         Ok(self.out.f)
     }

@@ -1,5 +1,7 @@
 //! Options of selection.
 
+use crate::scalar_slots::IssueRates;
+
 /// Options of selection.
 #[derive(Clone, Debug)]
 pub struct SelectOptions {
@@ -9,6 +11,9 @@ pub struct SelectOptions {
     /// Make a second version of kernels in which more is uniform where every warp lies in one row of its
     /// work-group, for launches of that kind.
     pub versions: bool,
+    /// What the machine issues in a cycle. If the scalar unit cannot keep up with a loop's uniform values, they are computed in
+    /// lanes.
+    pub issue_rates: Option<IssueRates>,
     /// Let the address-generation unit make addresses of global ids (G5, G6).
     pub global_id: bool,
     /// Surface descriptors of the machine, at most 256.
@@ -41,6 +46,7 @@ impl Default for SelectOptions {
         SelectOptions {
             scalarize: true,
             versions: true,
+            issue_rates: None,
             global_id: true,
             surfaces: 256,
             lines_a_warp: u32::MAX,

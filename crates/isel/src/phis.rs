@@ -21,11 +21,15 @@ pub(crate) struct PendingPhi {
     offsets: bool,
 }
 
-/// The registers of a phi.
+/// The registers of a phi. A uniform value that comes from lanes is merged in lanes, and taken from the first lane behind the
+/// phi: before the branch, as for other phis, it would be taken in each iteration of the loop that it leaves.
 pub(crate) fn phi(s: &mut Selector, phi: Value) {
+    let from_lanes = s.cx.is_scalar(phi) && phi.incoming().any(|(v, _)| s.cx.is_in_lanes(v));
+    let bank = if from_lanes { Bank::Vector } else { s.cx.bank(phi) };
     if let Some(root) = phi.is_pointer().then(|| pointers::single_root_address(s, phi)).flatten() {
-        let reg = s.out.register(RegClass { bank: s.cx.bank(phi), words: 1 });
+        let reg = s.out.register(RegClass { bank, words: 1 });
         let position = append_phi(&mut s.out, Type::B32, reg);
+        let reg = if from_lanes { s.out.scalar(reg, 1) } else { reg };
         s.control.phis.push(PendingPhi { phi, block: s.out.current, positions: vec![position], offsets: true });
         s.addresses.set(phi, s.out.with_offset(root, reg));
         return;
@@ -33,10 +37,10 @@ pub(crate) fn phi(s: &mut Selector, phi: Value) {
     let mut parts = Parts::new();
     let mut positions = Vec::new();
     for leaf in s.cx.leaves(phi) {
-        let class = s.cx.class(phi, leaf);
+        let class = leaf.class(bank);
         let reg = s.out.register(class);
         positions.push(append_phi(&mut s.out, class.copy_type(), reg));
-        parts.push(reg);
+        parts.push(if from_lanes { s.out.scalar(reg, leaf.words()) } else { reg });
     }
     s.control.phis.push(PendingPhi { phi, block: s.out.current, positions, offsets: false });
     if phi.is_pointer() {

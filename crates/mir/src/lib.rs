@@ -84,6 +84,8 @@ pub struct Function {
     pub rows_fill_warps: bool,
     /// Loads go through the uniform L1 to leave the data L1 to others: a launch whose data has room there does without.
     pub relieves_data_l1: bool,
+    /// Uniform loads stand in lanes where the scalar unit has too much to do: those that write lanes are not marked.
+    pub loads_in_lanes: bool,
     /// Bytes of work-group and private memory that nothing may access (checking mode).
     pub redzones: Vec<Redzone>,
     /// First shared main register (F of REN-1); `None` without renaming.
@@ -121,6 +123,7 @@ impl Function {
             whole_work_groups: false,
             rows_fill_warps: false,
             relieves_data_l1: false,
+            loads_in_lanes: false,
             redzones: Vec::new(),
             fixed_registers: None,
             shared_demand: 0,

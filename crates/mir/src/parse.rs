@@ -273,6 +273,10 @@ fn header(words: &[String]) -> Result<Function, String> {
                 f.relieves_data_l1 = true;
                 i += 1;
             }
+            "loads-in-lanes" => {
+                f.loads_in_lanes = true;
+                i += 1;
+            }
             "{" => i += 1,
             w => return Err(format!("unexpected `{w}`")),
         }

@@ -91,6 +91,9 @@ pub fn print_function(f: &Function, out: &mut String) {
     if f.relieves_data_l1 {
         out.push_str(" relieves-data-l1");
     }
+    if f.loads_in_lanes {
+        out.push_str(" loads-in-lanes");
+    }
     if let Some(fixed) = f.fixed_registers {
         let _ = write!(out, " fixed {fixed} demand {} typical {}", f.shared_demand, f.shared_typical);
     }
