@@ -148,11 +148,13 @@ pub fn facts(machine: &Machine) -> Facts {
 /// Warps of each scheduler that hide the latency of hits in an L1. With one, rows of 512 bytes a lane took 1.3 to 1.5 times as long as
 /// with all that an SM holds, though these found less in the L1 (`gemv_rows`, 16 and 32 KiB).
 const FEWEST_WARPS: u32 = 2;
+/// The same for an SM, however few its schedulers are: one that issues to four clusters wants more than two warps.
+const FEWEST_OF_SM: u32 = 8;
 
 /// Lines that half of an L1, which working sets may fill, keeps for each of the fewest warps that are worth it.
 fn lines_a_warp(machine: &Machine) -> u32 {
     let lines = machine.memory.data.bytes / machine.memory.line_bytes.max(1) / 2;
-    lines / (FEWEST_WARPS * machine.sm.schedulers).max(1)
+    lines / (FEWEST_WARPS * machine.sm.schedulers).max(FEWEST_OF_SM)
 }
 
 /// Goes on from a module that the front end prepared.
