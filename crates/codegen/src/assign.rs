@@ -14,9 +14,9 @@
 //!
 //! The greedy assignment does not know how many ranges fit into a local file, nor how warps get into each other's way. So it is
 //! made with several weights of balance and waiting against energy, and what each comes to is found with a copy of the
-//! function ([`outcome`]); the cheapest is kept. Where clusters do not take turns, the assignment that is made without local
-//! files is among them. Where a local file has room for all that is live at once, which is so in most
-//! functions, the first weights are taken without that, to save time.
+//! function ([`outcome`]); the cheapest is kept. Where a local file has room for all that is live at once, which is so in most
+//! functions, only the first weights are tried, to save time. Where clusters do not take turns, the assignment that is made
+//! without local files is always compared with the others.
 //!
 //! # Without
 //! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles
@@ -133,7 +133,7 @@ fn try_weights(function: &mut Function, context: &Context, candidates: &Candidat
         copy
     };
     let mut assigned: Vec<Function> = heddle_threads::map(WEIGHTS[..tried].iter().collect(), assign);
-    if !machine.sm.rotate_clusters {
+    if !machine.sm.rotate_clusters && instructions <= MOST_TRIED {
         // Warps in step want the same clusters: where slots limit, nothing goes before even use of them.
         let mut copy = function.clone();
         balance(&mut copy, machine, candidates);

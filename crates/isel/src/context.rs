@@ -11,6 +11,7 @@ use heddle_llvm_passes::ir::{self, Value};
 use heddle_llvm_passes::polynomial::Poly;
 use heddle_llvm_passes::uniformity::{self, Uniformity};
 use heddle_mir::{Bank, RegClass};
+use inkwell::llvm_sys::LLVMOpcode;
 use rustc_hash::FxHashSet;
 
 use crate::leaf::{self, Leaf, Leaves};
@@ -72,9 +73,9 @@ impl<'a> Context<'a> {
         self.in_lanes.contains(&v)
     }
 
-    /// Whether uniform values are computed in lanes, where the scalar unit would have too much to do.
-    pub fn has_uniform_values_in_lanes(&self) -> bool {
-        self.options.scalarize && !self.in_lanes.is_empty()
+    /// Whether uniform loads are done in lanes, where the scalar unit would have too much to do.
+    pub fn has_uniform_loads_in_lanes(&self) -> bool {
+        self.options.scalarize && self.in_lanes.iter().any(|v| v.opcode() == LLVMOpcode::LLVMLoad)
     }
 
     /// The bank of a value's leaves.

@@ -181,7 +181,7 @@ impl<'a> Selector<'a> {
         }
         control::set_reconvergence(&mut self.out.f);
         self.out.f.relieves_data_l1 = self.uniform_loads.are_optional();
-        self.out.f.loads_in_lanes = self.cx.has_uniform_values_in_lanes();
+        self.out.f.loads_in_lanes = self.cx.has_uniform_loads_in_lanes();
         self.out.f.working_sets = self.working_sets.largest(self.cx.options.lines_a_warp);
         Ok(self.out.f)
     }

@@ -22,7 +22,7 @@
 //! # Limits
 //! How many warps a launch has is not known here; with few, latencies count, which are shorter on the scalar unit. The energy of
 //! the lanes is not weighed against the time. Loops with uniform instructions that occupy a unit for several cycles (divisions,
-//! special functions, 64-bit floats) stay as they are, and so do irreducible regions.
+//! special functions, 64-bit floats) stay as they are; an irreducible region counts as part of the loop around it.
 //!
 //! Reads LLVM IR and the analyses.
 
@@ -216,11 +216,12 @@ fn issues(i: Value) -> f64 {
 
 /// Whether an instruction that is computed in lanes keeps its unit busy for several cycles.
 fn occupies_for_long(i: Value) -> bool {
-    let double = |v: Value| v.type_kind() == LLVMTypeKind::LLVMDoubleTypeKind;
+    let element = |v: Value| Type(v.ty()).element().unwrap_or(Type(v.ty()));
+    let double = |v: Value| element(v).kind() == LLVMTypeKind::LLVMDoubleTypeKind;
     match i.opcode() {
         LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMFDiv | LLVMFRem => true,
         LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg | LLVMFCmp | LLVMFPToSI | LLVMFPToUI | LLVMFPTrunc => double(i.operand(0)),
-        LLVMMul => i.integer_bits() > 32,
+        LLVMMul => element(i).integer_bits() > 32,
         LLVMCall => i.called_name().starts_with("llvm.") && !is_simple_intrinsic(i) || double(i),
         _ => double(i),
     }

@@ -12,7 +12,9 @@
 // CHECK: [[LOOP:L[0-9]+]]:
 // CHECK-NOT: {{ld|first}}{{.*}} s{{[0-9]+}},
 // CHECK: c3 ld.global.b32 [[A:[lm][0-9]+]], [c[0x8] + u32 s
+// CHECK-NOT: {{ld|first}}{{.*}} s{{[0-9]+}},
 // CHECK: add.b32 {{[lm][0-9]+}}, [[A]]
+// CHECK-NOT: {{ld|first}}{{.*}} s{{[0-9]+}},
 // CHECK: bras{{.*}} [[LOOP]]
 // CHECK: first.b32 s
 // CHECK: .kernel {"name":"product"

@@ -86,7 +86,7 @@ fn caching(s: &Selector, i: Value, load: bool, space: MemorySpace) -> Caching {
 
 /// A prefetch for the iterations to come, where the analysis found one that would pay.
 fn prefetch(s: &mut Selector, i: Value) {
-    if !s.cx.options.prefetch || s.cx.is_scalar(i) {
+    if !s.cx.options.prefetch || s.cx.is_scalar(i) || s.cx.is_in_lanes(i) {
         return;
     }
     let decision = s.cx.hints.decision(i);

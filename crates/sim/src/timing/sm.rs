@@ -362,12 +362,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             while let Some(rank) = (candidates.open & some).first() {
                 candidates.open.remove(rank);
                 let mut port = self.ports.of(rank);
-                if self.states.yielding.contains(rank) && !self.has_scalar_slot(&candidates, port, now) {
+                let yields = self.states.yielding.contains(rank) && !self.has_scalar_slot(&candidates, port, now);
+                if yields {
                     let Some(own) = self.own_port(c, rank, candidates.slots, now) else {
                         candidates.blocked_until = now + 1;
                         continue;
                     };
-                    self.withdraw(rank, own);
                     port = own;
                 }
                 let blocked = if self.finds_blocked_first {
@@ -402,6 +402,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     candidates.open.insert(rank);
                     self.cycle.candidates = candidates;
                     return Ok(CycleOutcome::NeedsLowerLevels);
+                }
+                if yields {
+                    self.withdraw(rank, port);
                 }
                 // Whom this issue stops until the next cycle.
                 let scheduler = self.ports.scheduler(port);
@@ -439,10 +442,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     fn has_scalar_slot(&self, candidates: &Candidates<W>, port: usize, now: u64) -> bool {
         let wanted = (candidates.open & self.ports.warps(port)) - self.states.yielding;
         let left = match self.schedulers.counts_slots() {
-            true => candidates.slots.has_scalar(self.ports.scheduler(port)),
-            false => !self.ports.is_taken(port, now),
+            true => candidates.slots.scalar_left(self.ports.scheduler(port)),
+            false => u64::from(!self.ports.is_taken(port, now)),
         };
-        left && wanted.is_empty()
+        left > wanted.count()
     }
 
     /// The port of its own unit through which a warp's next instruction can issue that the run-time scalarizer sent to the scalar

@@ -302,6 +302,19 @@ fn the_scalarizer_yields_where_scalar_slots_are_taken() {
     assert_eq!(run(true), ([vec![0, 1, 2], vec![1, 2, 3]], 4, 2));
 }
 
+/// What a guard leaves of a warp's lanes decides about the form; that it is withdrawn is counted with the same.
+#[test]
+fn a_guarded_instruction_yields_as_one_lane() {
+    let body = "  c0 cmp.lt.u32 p0, lane, 1\n  c0 @p0 mov.b32 m0, lane\n  c0 @p0 mov.b32 m1, lane\n  exit\n";
+    let forms = |yields: bool| {
+        let set = format!("sm.scalarizer-yields={yields}");
+        let o = run(body, warps(2), &["sm.scalar-threshold=1", &set]);
+        (o.timing.forms.one_lane, o.timing.forms.few_lanes, o.timing.forms.missed)
+    };
+    assert_eq!(forms(false), (4, 0, 0));
+    assert_eq!(forms(true), (3, 0, 1));
+}
+
 /// S6: what the compiler has for the scalar unit can run nowhere else, and goes first.
 #[test]
 fn the_scalarizer_yields_to_scalar_instructions() {

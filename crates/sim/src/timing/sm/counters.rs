@@ -120,13 +120,12 @@ impl Counters {
         }
     }
 
-    /// An instruction of so many active lanes runs on its own unit after all, although it was counted as one for the scalar
-    /// unit. What was compared stays compared.
-    pub(super) fn withdraw_form(&mut self, index: usize, active: u32) {
-        if active == 1 {
-            self.forms.one_lane -= 1;
-        } else {
-            self.forms.few_lanes -= 1;
+    /// An instruction runs on its own unit after all, although it was counted with this form for the scalar unit while so many
+    /// lanes were active. What was compared stays compared.
+    pub(super) fn withdraw_form(&mut self, index: usize, form: Form, active: u32) {
+        match form {
+            Form::OneLane => self.forms.one_lane -= 1,
+            _ => self.forms.few_lanes -= 1,
         }
         self.forms.missed += 1;
         self.scalarised[index] -= 1;

@@ -106,8 +106,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// unit instead.
     pub(super) fn withdraw(&mut self, rank: usize, port: usize) {
         let (slot, warp) = self.warps.get_mut(self.warps.slot_of(rank));
-        slot.scalarised &= !(1 << (slot.pc - slot.first));
-        self.counters.withdraw_form(slot.pc as usize, warp.lanes.mask.count_ones());
+        let bit = 1 << (slot.pc - slot.first);
+        slot.scalarised &= !bit;
+        let form = if slot.one_lane & bit != 0 { Form::OneLane } else { Form::FewLanes };
+        self.counters.withdraw_form(slot.pc as usize, form, warp.lanes.mask.count_ones());
         self.states.yielding.remove(rank);
         self.ports.remove(rank);
         self.ports.assign(rank, port as u16);
@@ -120,7 +122,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let (slot, warp) = self.warps.get_mut(s);
         let lanes = &mut warp.lanes;
         let active = lanes.mask.count_ones();
-        (slot.first, slot.scalarised) = (slot.pc, 0);
+        (slot.first, slot.scalarised, slot.one_lane) = (slot.pc, 0, 0);
         let mut index = slot.pc as usize;
         for bit in 0..u64::BITS {
             let (st, d) = (&c.statics.insts[index], &c.code[index]);
@@ -130,6 +132,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             let form = form(c, lanes, d, st);
             self.counters.count_form(c, index, form, active);
             slot.scalarised |= u64::from(form.is_scalarised()) << bit;
+            slot.one_lane |= u64::from(form == Form::OneLane) << bit;
             if !st.ahead {
                 // It acts when it issues.
                 break;

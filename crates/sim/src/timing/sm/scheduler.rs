@@ -54,10 +54,10 @@ impl CycleSlots {
         take(&mut self.scalar, scheduler)
     }
 
-    /// Whether a scheduler can issue another scalar instruction. Only where that is counted.
+    /// Scalar instructions that a scheduler can still issue. Only where that is counted.
     #[inline(always)]
-    pub fn has_scalar(&self, scheduler: u8) -> bool {
-        self.scalar >> (4 * scheduler) & 15 != 0
+    pub fn scalar_left(&self, scheduler: u8) -> u64 {
+        self.scalar >> (4 * scheduler) & 15
     }
 
     /// Whether a scheduler can issue another instruction to a cluster. Only where that is counted.

@@ -46,6 +46,8 @@ pub(super) struct Slot {
     pub generation: u32,
     /// At a barrier.
     pub at_barrier: bool,
+    /// Of those of `scalarised`, which ones because one lane alone executes them.
+    pub one_lane: u64,
     /// The cycle in which the warp was parked.
     pub parked_at: u64,
     /// Mapped shared registers.
@@ -70,6 +72,7 @@ impl Default for Slot {
             ahead: 0,
             fetched: NO_LINE,
             scalarised: 0,
+            one_lane: 0,
             group: 0,
             rank: 0,
             miss: None,
