@@ -8,10 +8,10 @@
 //!
 //! A round is half of the lookahead, so a cluster that begins a round needs the answers to requests of all
 //! rounds but the last one, and receives these and no others: what it knows does not depend on how fast the
-//! others are. A cluster that waits for no answer has nothing to hear, and goes on for some rounds more. So
-//! nobody waits for all to end a round: while one thread serves the requests of a round, which it does as soon
-//! as all have come to its end and without the lock on what they share, or still simulates a cluster in it,
-//! others are in the next.
+//! others are. A cluster that waits for no answer has nothing to hear, and goes on for a *stretch* of rounds more,
+//! some at a time. So nobody waits for all to end a round: while one thread serves the requests of a round, which
+//! it does as soon as all have come to its end and without the lock on what they share, or still simulates a cluster
+//! in it, others are in the next.
 //!
 //! Where DRAM chooses among requests, replies become known later than their requests are served, but early
 //! enough (see [`undecided`](super::super::hierarchy::undecided)).
@@ -28,6 +28,7 @@
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -40,9 +41,12 @@ use super::super::hierarchy::undecided::LateReply;
 use super::sm::{LaunchContext, Waiting};
 use super::sm_cluster::{Clock, Limits, NEVER, SmCluster, Stop};
 
-/// Rounds that a cluster may be ahead of what it has heard of the others while it waits for no answer: its state is then
-/// longer in a core's caches.
-const ROUNDS_AHEAD: u64 = 7;
+/// Rounds of a stretch, in which a cluster that waits for no answer is ahead of what it has heard of the others.
+const STRETCH: u64 = 64;
+
+/// Rounds of a stretch that a thread simulates before it looks at the other clusters: a cluster's state is then longer in a
+/// core's caches.
+const ROUNDS_AT_ONCE: u64 = 8;
 
 /// What one thread at a time has.
 struct Exclusive<T>(Mutex<T>);
@@ -97,9 +101,21 @@ struct ClusterProgress {
     wants_group: bool,
     /// A thread simulates it.
     busy: bool,
+    /// The rounds that it simulates without having heard of the others, if it does.
+    stretch: Option<Stretch>,
     /// Its requests that nobody has taken to be served, and the replies that it has not been given.
     requests: VecDeque<(Timestamp, Request)>,
     received: Received,
+}
+
+/// Rounds that a cluster simulates without hearing of the others, since it waits for no answer. Where they end does not depend
+/// on how fast anyone is.
+#[derive(Clone, Copy)]
+struct Stretch {
+    /// The round behind the last one.
+    end: u64,
+    /// There were work-groups to be given out when it heard last.
+    groups_left: bool,
 }
 
 /// Where a cluster is when no thread simulates it.
@@ -107,12 +123,16 @@ struct Place {
     bound: Timestamp,
     stopped: bool,
     wants_group: bool,
+    /// It waits for answers.
+    waits: bool,
 }
 
 impl ClusterProgress {
     /// The cluster is somewhere else.
     fn put(&mut self, place: Place) {
         (self.bound, self.stopped, self.wants_group) = (place.bound, place.stopped, place.wants_group);
+        let ends = |s: &Stretch| place.waits || self.round >= s.end || place.stopped && !place.wants_group;
+        self.stretch = self.stretch.filter(|s| !ends(s));
     }
 }
 
@@ -131,6 +151,8 @@ struct Service<'a, 'b> {
     /// By cluster: requests that have not been served, and replies that it has not been given.
     requests: Vec<VecDeque<(Timestamp, Request)>>,
     received: Vec<Received>,
+    /// The request served last.
+    last: Timestamp,
 }
 
 /// What the threads share, and one at a time works on.
@@ -154,10 +176,28 @@ struct Received {
     boxes: Vec<LineBox>,
 }
 
+/// What a cluster is to do next: receive the replies up to a time and the work-groups that it has been given, then go on.
+struct Run {
+    cluster: usize,
+    /// The round that it is in.
+    round: u64,
+    received: Received,
+    heard: Option<Timestamp>,
+    given: Option<GivenGroups>,
+    stretch: Stretch,
+}
+
+/// Work-groups that an SM of a cluster is given behind a cycle.
+struct GivenGroups {
+    sm: usize,
+    behind: u64,
+    numbers: Range<u64>,
+}
+
 /// What a thread is to do next.
 enum Task<'a, 'b> {
-    /// Simulate a cluster: receive the replies up to a time, then go on.
-    Run { cluster: usize, received: Received, heard: Option<Timestamp>, groups_left: bool },
+    /// Simulate a cluster.
+    Run(Run),
     /// Serve requests up to a time.
     Serve(Box<Service<'a, 'b>>, Timestamp),
     /// Wait for the others: until something changes, or all that are being simulated are behind a cycle.
@@ -175,8 +215,8 @@ struct Rounds<'s, 'a, const N: usize, const W: usize> {
     /// Cycles from a request in which no answer to it comes, nor any that is not known by then.
     lookahead: u64,
     threads: usize,
-    /// Rounds that a cluster which waits for no answer simulates behind the one that it is in, before it looks at the others.
-    ahead: u64,
+    /// Rounds of a stretch.
+    stretch: u64,
     /// How far the clusters have come that are being simulated; the others are at the end of time.
     clocks: Vec<Arc<Clock>>,
     /// Work-groups can be given out while requests of earlier cycles have not been served.
@@ -249,6 +289,7 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         stopped: false,
         wants_group: false,
         busy: false,
+        stretch: None,
         requests: VecDeque::new(),
         received: Received::default(),
     };
@@ -257,19 +298,19 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
     let received = (0..count).map(|_| Received::default()).collect();
     let central = Exclusive(Mutex::new(SharedState {
         positions: clusters.iter().map(position).collect(),
-        service: Some(Box::new(Service { lower, host, requests, received })),
+        service: Some(Box::new(Service { lower, host, requests, received, last: (0, 0) })),
         next_group,
         exhausted: if next_group < c.groups.total { NEVER } else { (0, 0) },
         served: (0, 0),
         result: None,
     }));
     let threads = wanted.clamp(1, clusters.len().max(1));
-    let ahead = if c.chooses { 0 } else { ROUNDS_AHEAD };
+    let stretch = if c.chooses { 1 } else { STRETCH };
     // A sample warms the levels that all share, and DRAM must not choose in between.
     let gives_out_early = c.sampler.is_none() && !c.chooses;
     let (clusters_of, version) = (&clusters, AtomicU64::new(0));
     let rounds =
-        Rounds { clusters: clusters_of, context: c, length, lookahead, threads, ahead, clocks, gives_out_early, version };
+        Rounds { clusters: clusters_of, context: c, length, lookahead, threads, stretch, clocks, gives_out_early, version };
     std::thread::scope(|scope| {
         for thread in 1..threads {
             let (rounds, central) = (&rounds, &central);
@@ -430,7 +471,7 @@ impl<'a> Service<'a, '_> {
 
     /// Serves the requests of all clusters up to `until` in the order of simulated time.
     fn serve<const N: usize>(&mut self, c: &LaunchContext<'a, N>, until: Timestamp) {
-        let Service { lower, host, requests, received } = self;
+        let Service { lower, host, requests, received, last } = self;
         let Some(lower) = lower.as_mut() else { return };
         loop {
             // The one whose request is the earliest, and up to where no other one has any.
@@ -449,6 +490,8 @@ impl<'a> Service<'a, '_> {
             let Received { replies, boxes } = &mut received[k];
             while requests[k].front().is_some_and(|r| r.0 <= until && r.0 < second) {
                 let Some((key, request)) = requests[k].pop_front() else { break };
+                assert!(key >= *last, "a request of {key:?} is served behind one of {last:?}");
+                *last = key;
                 apply_host_writes(host, c, key.0);
                 replies.extend(request.serve(lower, c.run.memory, (k, key), boxes).map(|reply| (key, reply)));
             }
@@ -477,7 +520,6 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             let mut shared = central.lock();
             let next = self.next(&mut shared, thread);
             let version = self.version.load(Ordering::Relaxed);
-            let mut round = if let Task::Run { cluster, .. } = next { shared.positions[cluster].round } else { 0 };
             drop(shared);
             match next {
                 Task::End => return,
@@ -485,27 +527,15 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                     let all_behind = |cycle| self.clocks.iter().all(|clock| clock.now() > cycle);
                     self.version.load(Ordering::Acquire) != version || behind.is_some_and(all_behind)
                 }),
-                Task::Run { cluster: k, received, heard, groups_left } => {
-                    let mut cluster = self.clusters[k].lock();
-                    received.give(&mut cluster, self.context, heard);
-                    let (last, mut until) = (round + self.ahead, self.begin(round + 1));
-                    cluster.run(self.context, Limits { until, groups_left });
-                    // Who waits for no answer has nothing to hear between rounds.
-                    while round < last && cluster.stop.is_none() && !cluster.caches.borrow().deferred.waits_for_answers() {
-                        round += 1;
-                        until = self.begin(round + 1);
-                        cluster.run(self.context, Limits { until, groups_left });
-                    }
-                    let mut requests = std::mem::take(&mut cluster.caches.borrow_mut().deferred.requests);
-                    report_ended(&mut cluster, self.context);
-                    let place = self.place(&cluster, until);
-                    drop(cluster);
+                Task::Run(run) => {
+                    let k = run.cluster;
+                    let (place, round, mut requests) = self.run(run);
                     let mut shared = central.lock();
                     let position = &mut shared.positions[k];
                     position.busy = false;
                     self.clocks[k].set(u64::MAX);
+                    position.round = round;
                     position.put(place);
-                    position.round = if position.stopped { round } else { round + 1 };
                     position.requests.append(&mut requests);
                     self.changed();
                 }
@@ -519,6 +549,33 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 }
             }
         }
+    }
+
+    /// Simulates a cluster for some rounds. Returns where it is then, the round that it is in, and what it asks of the levels
+    /// that all share.
+    fn run(&self, run: Run) -> (Place, u64, VecDeque<(Timestamp, Request)>) {
+        let Run { cluster, mut round, received, heard, given, stretch: Stretch { end, groups_left } } = run;
+        let cluster = &mut *self.clusters[cluster].lock();
+        received.give(cluster, self.context, heard);
+        if let Some(GivenGroups { sm, behind, numbers }) = given {
+            cluster.dispatch_given(self.context, sm, numbers, behind);
+        }
+        let end = end.min(round + ROUNDS_AT_ONCE);
+        let until = loop {
+            let until = self.begin(round + 1);
+            cluster.run(self.context, Limits { until, groups_left });
+            if cluster.stop.is_some() {
+                break until;
+            }
+            round += 1;
+            // Who waits for no answer has nothing to hear between rounds.
+            if round >= end || cluster.caches.borrow().deferred.waits_for_answers() {
+                break until;
+            }
+        };
+        let requests = std::mem::take(&mut cluster.caches.borrow_mut().deferred.requests);
+        report_ended(cluster, self.context);
+        (self.place(cluster, until), round, requests)
     }
 
     /// What is shared has changed: who waits looks again.
@@ -539,11 +596,18 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             }
             let behind = match self.next_to_get_groups(shared) {
                 Some(Next::Now(k)) => {
-                    if let Err(fault) = self.give_out(shared, k) {
-                        shared.result = Some(Err(fault));
+                    // Who has others of its own to simulate leaves it to the thread in whose core's caches it is.
+                    if self.owner(k) != thread
+                        && let Some(own) = self.choose(shared, |other| self.owner(other) == thread)
+                    {
+                        return own;
                     }
+                    let given = self.give_out(shared, k);
                     self.changed();
-                    continue;
+                    match given {
+                        Some(run) => return Task::Run(run),
+                        None => continue,
+                    }
                 }
                 Some(Next::Behind(cycle)) => Some(cycle),
                 None => None,
@@ -551,7 +615,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             let bounds = shared.positions.iter().map(|p| p.bound).enumerate();
             let (first, now) = bounds.min_by_key(|b| b.1).unwrap_or((0, NEVER));
             if shared.service.is_none() {
-                return self.choose(shared, thread).unwrap_or(Task::Wait(behind));
+                return self.choose_any(shared, thread).unwrap_or(Task::Wait(behind));
             }
             if now == NEVER {
                 self.serve(shared, now);
@@ -579,7 +643,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             // Those of a round that all have simulated are served beside the next one, by the thread in whose core's caches
             // the levels that all share are.
             let whole_round = thread == 0 && shared.served < (self.begin(now.0 / self.length), 0);
-            if !whole_round && let Some(next) = self.choose(shared, thread) {
+            if !whole_round && let Some(next) = self.choose_any(shared, thread) {
                 return next;
             }
             if now <= shared.served {
@@ -593,22 +657,43 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         }
     }
 
+    /// The thread that simulates a cluster as long as it has not less to do than others.
+    fn owner(&self, cluster: usize) -> usize {
+        cluster * self.threads / self.clusters.len()
+    }
+
     /// A cluster that can go on: one of the thread's own, whose state is then in its core's caches, or else
     /// the one that is furthest behind.
-    fn choose<'b>(&self, shared: &mut SharedState<'a, 'b>, thread: usize) -> Option<Task<'a, 'b>> {
+    fn choose_any<'b>(&self, shared: &mut SharedState<'a, 'b>, thread: usize) -> Option<Task<'a, 'b>> {
+        self.choose(shared, |k| self.owner(k) == thread).or_else(|| self.choose(shared, |_| true))
+    }
+
+    /// Of some clusters that can go on the one that is furthest behind.
+    fn choose<'b>(&self, shared: &mut SharedState<'a, 'b>, of: impl Fn(usize) -> bool) -> Option<Task<'a, 'b>> {
         let served = shared.served;
-        let ready =
-            |p: &ClusterProgress| !p.busy && !p.stopped && p.bound != NEVER && served >= (self.begin(p.round.max(1) - 1), 0);
-        let owner = |k: usize| k * self.threads / self.clusters.len();
-        let all = shared.positions.iter().enumerate().filter(|(_, p)| ready(p));
-        let (k, _) = all.min_by_key(|(k, p)| (owner(*k) != thread, p.round))?;
+        let knows = |p: &ClusterProgress| p.stretch.is_some() || served >= (self.begin(p.round.max(1) - 1), 0);
+        let ready = |p: &ClusterProgress| !p.busy && !p.stopped && p.bound != NEVER && knows(p);
+        let all = shared.positions.iter().enumerate().filter(|(k, p)| of(*k) && ready(p));
+        let (k, _) = all.min_by_key(|(_, p)| p.round)?;
+        Some(Task::Run(self.begin_run(shared, k, None)))
+    }
+
+    /// A thread is to simulate a cluster, which has been given work-groups if it waited for some.
+    fn begin_run(&self, shared: &mut SharedState<'a, '_>, k: usize, given: Option<GivenGroups>) -> Run {
+        let groups_left = shared.next_group < self.context.groups.total;
         let position = &mut shared.positions[k];
         position.busy = true;
         self.clocks[k].set(position.bound.0);
-        let last = position.round.max(1) - 1;
+        let (round, last) = (position.round, position.round.max(1) - 1);
+        let heard = if position.stretch.is_some() { None } else { self.before(last) };
         // Whether or not the last one has been given out since.
-        let groups_left = shared.exhausted >= (self.begin(last), 0);
-        Some(Task::Run { cluster: k, received: std::mem::take(&mut position.received), heard: self.before(last), groups_left })
+        let left_then = shared.exhausted >= (self.begin(last), 0);
+        let stretch = position.stretch.get_or_insert(Stretch { end: round + self.stretch, groups_left: left_then });
+        if given.is_some() {
+            stretch.groups_left = groups_left;
+        }
+        let stretch = *stretch;
+        Run { cluster: k, round, received: std::mem::take(&mut position.received), heard, given, stretch }
     }
 
     /// Serves the requests of all clusters up to a time, where no other thread does.
@@ -659,14 +744,16 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             }
         }
         report_ended(cluster, self.context);
-        position.put(self.place(cluster, until));
+        // Where it stopped before it looked at all of its open cycles, no more is known of the others than at the round's begin.
+        position.put(self.place(cluster, self.begin(position.round)));
         Ok(())
     }
 
     /// Where a cluster is that has come as far as it can in a round which ends at a cycle.
     fn place(&self, cluster: &SmCluster<'a, N, W>, until: u64) -> Place {
         let wants_group = self.gives_out_early && matches!(cluster.stop, Some((_, Stop::WantsGroup(_))));
-        Place { bound: cluster.bound(until), stopped: cluster.stop.is_some(), wants_group }
+        let waits = cluster.caches.borrow().deferred.waits_for_answers();
+        Place { bound: cluster.bound(until), stopped: cluster.stop.is_some(), wants_group, waits }
     }
 
     /// The cluster that gets the next work-groups, if all others are behind the cycle in which it stopped for them. Those that
@@ -682,22 +769,20 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         others.all(|(_, p)| p.busy).then_some(Next::Behind(key.0))
     }
 
-    /// Gives a cluster the work-groups that it stopped for. What it asks of the levels that all share is served later, in its place.
-    fn give_out(&self, shared: &mut SharedState<'a, '_>, k: usize) -> Result<(), Box<Fault>> {
+    /// Gives a cluster the work-groups that it stopped for, with which it goes on. What that asks of the levels that all share is
+    /// served later, in its place.
+    fn give_out(&self, shared: &mut SharedState<'a, '_>, k: usize) -> Option<Run> {
         let cluster = &mut *self.clusters[k].lock();
         let position = &mut shared.positions[k];
-        if let Some((key, Stop::WantsGroup(i))) = cluster.stop.take() {
-            let groups_left = shared.next_group < self.context.groups.total;
-            cluster.sms[i].given_out_behind = Some(key.0);
-            cluster.dispatch(self.context, i, &mut shared.next_group)?;
-            cluster.sms[i].given_out_behind = None;
-            if groups_left && shared.next_group == self.context.groups.total {
-                shared.exhausted = key;
-            }
+        (position.stopped, position.wants_group) = (false, false);
+        let Some((key, Stop::WantsGroup(sm))) = cluster.stop.take() else { return None };
+        let left = self.context.groups.total - shared.next_group;
+        let first = shared.next_group;
+        shared.next_group += cluster.sms[sm].groups_wanted(self.context).min(left);
+        if left > 0 && shared.next_group == self.context.groups.total {
+            shared.exhausted = key;
         }
-        report_ended(cluster, self.context);
-        position.requests.append(&mut cluster.caches.borrow_mut().deferred.requests);
-        position.put(self.place(cluster, self.begin(position.round + 1)));
-        Ok(())
+        let given = GivenGroups { sm, behind: key.0, numbers: first..shared.next_group };
+        Some(self.begin_run(shared, k, Some(given)))
     }
 }

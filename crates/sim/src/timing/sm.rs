@@ -271,6 +271,18 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         registers.admission.target() > self.resident_groups() && registers.free >= registers.room
     }
 
+    /// How many work-groups the SM would take one after the other.
+    pub fn groups_wanted(&self, c: &LaunchContext<'a, N>) -> u64 {
+        let RegisterPool { free, room, admission } = &self.registers;
+        let by_number = u64::from(admission.target().saturating_sub(self.resident_groups()));
+        let by_registers = match free.checked_sub(*room) {
+            None => 0,
+            // Each takes its fixed registers.
+            Some(spare) => spare.checked_div(c.groups.fixed).map_or(u64::MAX, |more| u64::from(more) + 1),
+        };
+        by_number.min(by_registers)
+    }
+
     /// Makes work-group `number` resident. Its warps begin when the SM has done with the work-groups before.
     pub fn dispatch(&mut self, c: &LaunchContext<'a, N>, number: u64) {
         let launch = c.run.launch;

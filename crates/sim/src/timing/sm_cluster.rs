@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -70,7 +71,7 @@ pub(super) struct SmCluster<'a, const N: usize, const W: usize> {
     pub clock: Arc<Clock>,
     /// Why it does not go on, and since when.
     pub stop: Option<(Timestamp, Stop)>,
-    /// It has been told that there are no more work-groups.
+    /// It knows that there are no more work-groups.
     exhausted: bool,
     /// Replies that it has not received, with when the requests were made.
     replies: VecDeque<(Timestamp, Reply)>,
@@ -82,7 +83,7 @@ pub(super) struct SmCluster<'a, const N: usize, const W: usize> {
 
 impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     /// Idle SMs with the caches of their cluster.
-    pub fn new(caches: &'a RefCell<ClusterCaches>, numbers: std::ops::Range<usize>, c: &LaunchContext<'a, N>) -> Self {
+    pub fn new(caches: &'a RefCell<ClusterCaches>, numbers: Range<usize>, c: &LaunchContext<'a, N>) -> Self {
         let sms: Vec<Sm<N, W>> = numbers.map(|n| Sm::new(n, caches, c)).collect();
         SmCluster {
             caches,
@@ -238,8 +239,18 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
         result
     }
 
-    /// Makes work-groups from `next` on resident in an SM, as many as it takes. Unless the lower levels answer at once, what this
-    /// asks of them belongs to the cycle behind which the work-groups are given out.
+    /// Makes work-groups resident that have been given to an SM behind a cycle, to which what this asks of the lower levels
+    /// belongs.
+    pub fn dispatch_given(&mut self, c: &LaunchContext<'a, N>, i: usize, given: Range<u64>, behind: u64) {
+        let sm = &mut self.sms[i];
+        sm.given_out_behind = Some(behind);
+        self.exhausted |= given.end == c.groups.total;
+        given.for_each(|number| sm.dispatch(c, number));
+        sm.given_out_behind = None;
+        self.done[i] = sm.resident_groups() == 0;
+    }
+
+    /// Makes work-groups from `next` on resident in an SM, as many as it takes, while the lower levels answer at once.
     ///
     /// # Errors
     /// The fault of a work-group that a sample skips.
@@ -255,6 +266,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
             sm.dispatch(c, *next);
             *next += 1;
         }
+        self.exhausted |= *next >= c.groups.total;
         self.done[i] = sm.resident_groups() == 0;
         Ok(())
     }

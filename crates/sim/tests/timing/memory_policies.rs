@@ -348,3 +348,37 @@ LOOP:
         assert!(a.hierarchy.instruction.misses > 128, "each of the work-groups fetches: {}", a.hierarchy.instruction.misses);
     }
 }
+
+/// Warps of between 1 and 32 reads of scattered words, and a write.
+const UNEVEN: &str = "  mul.b32 m4, gid.x, 1640531527
+  shr.u32 m5, m4, 27
+  first.b32 s2, m5
+  mov.b32 s1, 0
+LOOP:
+  mul.b32 m4, m4, 1664525
+  add.b32 m4, m4, 1013904223
+  shr.u32 m1, m4, 10
+  and.b32 m1, m1, 65532
+  c3 ld.global.b32 m2, [c[0x8] + u32 m1]
+  add.b32 m5, m5, m2
+  add.b32 s1, s1, 1
+  cmp.le.u32 s3, s1, s2
+  bras s3, LOOP
+  and.b32 m7, gid.x, 511
+  shl.b32 m7, m7, 2
+  c3 st.global.b32 [c[0x10] + u32 m7], m5
+  exit
+";
+
+/// Many work-groups of different lengths, so that the clusters often stop for others; that requests are served in the order of
+/// simulated time is asserted where they are.
+#[test]
+fn uneven_work_groups_are_alike_on_any_number_of_threads() {
+    let machine = ["sm.count=8", "sm.max-work-groups=4"];
+    let timing = |options: &Options| execute(UNEVEN, 64 * 96, &machine, options).1.timing.unwrap();
+    let turns = timing(&Options { in_turns: true, ..Options::default() });
+    for round in 0..12 {
+        let many = timing(&Options { threads: 2 + round % 3, ..Options::default() });
+        assert_eq!((turns.cycles, &turns.hierarchy, &turns.stalls), (many.cycles, &many.hierarchy, &many.stalls));
+    }
+}
