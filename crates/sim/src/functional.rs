@@ -163,6 +163,8 @@ impl<'a, const N: usize> Warp<'a, N> {
                 descriptors: &launch.descriptors,
                 ranges: [(0, 0); RANGES],
                 quiet: [(0, 0); RANGES],
+                bases: Vec::new(),
+                sums: &[],
                 quiet_descriptors: &[],
                 undefined: Default::default(),
                 lost: None,
@@ -578,7 +580,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
             next: AtomicU64::new(groups.start),
             // Several groups a step keep the counter cold when groups are short. Where they may wait for each other, they
             // begin in their order, as on the machine.
-            step: if communicates { 1 } else { (total / (threads as u64 * 64)).clamp(1, 64) },
+            step: if launch.program.learns() { 1 } else { (total / (threads as u64 * 64)).clamp(1, 64) },
             stop: AtomicU64::new(u64::MAX),
             first_fault: Mutex::new(None),
             capacity: u64::from(held.most.max(held.groups).max(1)) * u64::from(machine.sm.count.max(1)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::functional::{BlockCounts, Budget, Warp};
 use super::program::Program;
-use super::{Launch, Options};
+use super::{DeviceMemory, Launch, Options};
 
 /// A kernel in the host's instructions: there is none.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +83,25 @@ impl Many {
     ) -> (u64, Option<Stopped>) {
         match *self {}
     }
+}
+
+/// Copies of memory for compiled code: there are none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sums;
+
+impl Sums {
+    /// None.
+    pub fn new(_launch: &Launch, _memory: &DeviceMemory) -> Sums {
+        Sums
+    }
+
+    /// None.
+    pub fn pointers(&self) -> &[*mut u8] {
+        &[]
+    }
+
+    /// Nothing.
+    pub fn merge(&self, _memory: &DeviceMemory) {}
 }
 
 /// Translated code for tests: there is none.

@@ -216,10 +216,13 @@ impl Program {
 
     /// Whether work-items may learn of each other's writes other than at barriers: the code has atomics or volatile loads.
     pub fn communicates(&self) -> bool {
-        self.insts.iter().any(|i| {
-            let volatile = i.info().flags.load && matches!(i.mods.cache, CachePolicy::Cv);
-            i.op == Op::Atomic || volatile && i.mods.space != Some(MemorySpace::Private)
-        })
+        self.insts.iter().any(|i| i.op == Op::Atomic || is_volatile(i))
+    }
+
+    /// Whether work-items may see each other's writes other than at barriers, and so wait for each other: of atomics, those
+    /// count that have results.
+    pub fn learns(&self) -> bool {
+        self.insts.iter().any(|i| if i.op == Op::Atomic { i.dst.is_some() } else { is_volatile(i) })
     }
 
     /// `file:line` of an instruction.
@@ -228,6 +231,12 @@ impl Program {
         let file = self.files.get(file as usize)?;
         (line != 0).then(|| format!("{file}:{line}"))
     }
+}
+
+/// Whether an instruction loads what others may have written meanwhile.
+fn is_volatile(inst: &Inst) -> bool {
+    let volatile = inst.info().flags.load && matches!(inst.mods.cache, CachePolicy::Cv);
+    volatile && inst.mods.space != Some(MemorySpace::Private)
 }
 
 /// Bytes of code that is loaded with a kernel: all kernels, and the versions behind them if it is one.

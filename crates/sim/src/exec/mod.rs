@@ -146,6 +146,10 @@ pub struct Lanes<'a, const N: usize> {
     pub ranges: [(u64, u64); RANGES],
     /// The same of memory that checking mode need not watch; (0, 0) for none.
     pub quiet: [(u64, u64); RANGES],
+    /// By pointer argument: what compiled code may access from there without asking.
+    pub bases: Vec<(u64, u64)>,
+    /// What compiled code may have a copy of (`jit::Sums`).
+    pub sums: &'a [*mut u8],
     /// The descriptor table with the bounds of surfaces in such memory; those of others are empty.
     pub quiet_descriptors: &'a [Descriptor],
     /// Registers whose value was never written (checking mode).

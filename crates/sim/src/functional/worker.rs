@@ -12,7 +12,6 @@ use std::time::Instant;
 
 use super::resident::{Resident, Turn};
 use super::{BlockCounts, Budget, GroupPlace, Warp, WorkGroups, local_memory};
-use crate::Simulation;
 use crate::check::Checker;
 use crate::exec::strands::Lost;
 use crate::fault::{Deadlock, Fault, WaitingWarp};
@@ -20,6 +19,7 @@ use crate::features::{ClassShares, GroupFeatures, weight};
 use crate::jit::{self, Runs};
 use crate::touches::Touches;
 use crate::turns::Turns;
+use crate::{Jit, Simulation};
 
 /// What a host thread has for itself, beside its work-groups.
 pub(super) struct Worker<'a, const N: usize> {
@@ -81,9 +81,14 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
     pub(super) fn work(&self, touches: Option<&RefCell<Touches>>, ran: impl FnMut()) -> (BlockCounts, ClassShares) {
         let Simulation { launch, memory, options, .. } = self.run;
         let checker = Checker::new(launch, memory, options, N as u32).map(RefCell::new);
+        // What watches work-groups expects one after the other.
+        let one_by_one = checker.is_some() || touches.is_some() || self.observes;
+        let compiles = !one_by_one && options.jit != Jit::Never;
+        let sums = if compiles { jit::Sums::new(launch, memory) } else { jit::Sums::default() };
         let new_warp = |_| {
             let mut warp = Warp::new(launch, memory, options);
             warp.lanes.lost = Lost::new(&self.run);
+            warp.lanes.sums = sums.pointers();
             warp.turns = self.turns.clone().map(|plan| Box::new(Turns::new(plan)));
             if checker.is_some() {
                 (warp.lanes.checker, warp.lanes.local_banks) = (checker.as_ref(), 1);
@@ -110,11 +115,10 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
             spare: Vec::new(),
         };
         self.standstill.begin();
-        // What watches work-groups expects one after the other.
-        let one_by_one = checker.is_some() || touches.is_some() || self.observes;
         // Stopped or not: what is counted has happened.
         let _stopped = self.run_all(&mut worker, new_group, one_by_one, ran);
         self.aside.0.fetch_sub(worker.aside.len() as u64, Ordering::Relaxed);
+        sums.merge(memory);
         self.standstill.end();
         worker.finish()
     }

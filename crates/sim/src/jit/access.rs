@@ -5,25 +5,58 @@ use std::mem::{offset_of, size_of};
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
-use super::build::{Block, Elem, V, Val};
+use super::build::{Block, Build, Elem, V, Val};
+use super::places::{Known, known};
 use super::translate::{Site, Translator};
 use super::{Frame, WarpState};
 use crate::Descriptor;
 use crate::exec::RANGES;
-use heddle_isa::{AddressMode, MemorySpace, SurfacePlace};
+use heddle_isa::{AddressMode, Meaning, MemorySpace, Op, Space, SurfacePlace};
 
 /// Where an access goes.
 pub(super) struct Target {
     /// Host pointer to offset 0 (of lane 0).
     pub pointer: V,
-    /// Highest offset at which the access fits (64 bits).
+    /// Highest offset of 32 bits at which the access fits (64 bits, signed); -1: none, as the base does not fit.
     pub limit: V,
     /// Whether the base is in bounds and aligned (one bit).
     pub fits: V,
     /// Offsets, 32 bits.
     pub offset: Val,
+    /// The part of offsets that differs between lanes, and what is added to it, if there is such: the part often stays the
+    /// same in loops.
+    pub parts: Option<(V, V)>,
     /// Each word of the lanes' memories is a row: private memory.
     pub rows: bool,
+}
+
+/// Tables that the caller has for compiled code, loaded where the function begins: what LLVM takes out of a loop on suspicion, it
+/// does not believe to be readable any more, and then it leaves in the loop what is read from there.
+#[derive(Clone, Copy)]
+pub(super) struct Tables {
+    descriptors: V,
+    bases: V,
+    pub sums: V,
+}
+
+impl Tables {
+    /// Loads them.
+    pub fn new(b: &Build, frame: V, surfaces: usize, bases: usize) -> Tables {
+        let table = |at: usize, bytes: usize| b.load_table(b.field(frame, at), bytes as u64);
+        Tables {
+            // A launch with fewer descriptors is interpreted. (Rows of surfaces may be more: their number is even.)
+            descriptors: table(offset_of!(Frame, descriptors), surfaces * size_of::<Descriptor>()),
+            bases: table(offset_of!(Frame, bases), bases * size_of::<(u64, u64)>()),
+            sums: table(offset_of!(Frame, sums), (surfaces + bases) * size_of::<usize>()),
+        }
+    }
+}
+
+impl Target {
+    /// The same access to a copy of the memory around its base.
+    pub fn moved_to(&self, pointer: V) -> Target {
+        Target { pointer, ..*self }
+    }
 }
 
 impl Translator<'_> {
@@ -37,13 +70,13 @@ impl Translator<'_> {
         // An access that writes a scalar register is of lane 0 alone.
         let lane_offset = |v: Val| if inst.writes_scalar_register() { Val::Same(same(v)) } else { v };
         let size = b.int(64, bytes);
+        let parts = |row: Val, add: V| match row {
+            Val::Lanes(v) => Some((v, add)),
+            Val::Same(_) => None,
+        };
         if inst.mods.address == AddressMode::Surface {
             let place = SurfacePlace::from_immediate(inst.imm);
-            let field = b.field(self.frame, offset_of!(Frame, descriptors));
-            // A launch with fewer descriptors is interpreted. (Rows of surfaces may be more: their number is even.)
-            let surfaces = self.program.header.surfaces.len();
-            let table = b.load_table(field, (surfaces * size_of::<Descriptor>()) as u64);
-            let at = b.field(table, usize::from(place.surface) * size_of::<Descriptor>());
+            let at = b.field(self.tables.descriptors, usize::from(place.surface) * size_of::<Descriptor>());
             let word = |bits: u32, offset: usize| b.load_invariant(b.elem(Elem::I(bits)), b.field(at, offset), 4);
             let mut add = b.add(word(32, offset_of!(Descriptor, base)), same(self.word(s, 0, 0)));
             for (d, n) in place.distance.into_iter().enumerate().filter(|(_, n)| *n != 0) {
@@ -55,8 +88,9 @@ impl Translator<'_> {
             let (low, high) = (word(64, bounds + offset_of!((u64, u64), 0)), word(64, bounds + offset_of!((u64, u64), 1)));
             let (fits, limit) = self.room(start, low, high, bytes);
             let pointer = b.offset(self.constant_pointer(offset_of!(Frame, host)), start);
-            let offset = lane_offset(sum(self.word(s, 1, 0), Val::Same(add)));
-            return Some(Target { pointer, limit, fits, offset, rows: false });
+            let row = lane_offset(self.word(s, 1, 0));
+            let (offset, parts) = (sum(row, Val::Same(add)), parts(row, add));
+            return Some(Target { pointer, limit, fits, offset, parts, rows: false });
         }
         if space == MemorySpace::Argument {
             return None;
@@ -70,24 +104,24 @@ impl Translator<'_> {
             } else {
                 (self.slot_pointer(offset_of!(WarpState, private)), offset_of!(Frame, private_bytes))
             };
-            let base = Val::Same(same(self.word(s, 0, 0)));
+            let add = sum(Val::Same(same(self.word(s, 0, 0))), imm);
             let length = self.constant_field(64, length);
             let fits = b.icmp(LLVMIntUGE, length, size);
-            let (limit, offset) = (b.sub(length, size), lane_offset(sum(sum(base, imm), self.word(s, 1, 0))));
-            return Some(Target { pointer, limit, fits, offset, rows: space == MemorySpace::Private });
+            let limit = b.select(fits, b.sub(length, size), b.int(64, u64::MAX));
+            let row = lane_offset(self.word(s, 1, 0));
+            let (offset, parts) = (sum(add, row), parts(row, same(add)));
+            return Some(Target { pointer, limit, fits, offset, parts, rows: space == MemorySpace::Private });
         }
-        let ranges = self.slot_pointer(offset_of!(WarpState, ranges));
-        let range = b.field(ranges, (s.index % RANGES) * size_of::<(u64, u64)>());
-        let end = |offset: usize| b.load(b.elem(Elem::I(64)), b.field(range, offset), 8);
-        let (low, high) = (end(offset_of!((u64, u64), 0)), end(offset_of!((u64, u64), 1)));
+        let (low, high) = self.range(s);
         let host = self.constant_pointer(offset_of!(Frame, host));
         let wide_imm = Val::Same(b.int(64, i64::from(inst.imm) as u64));
         let address = match inst.mods.address {
             AddressMode::U32 => {
                 let base = same(self.int(s, 0, 64));
                 let (fits, limit) = self.room(base, low, high, bytes);
-                let offset = lane_offset(sum(self.word(s, 1, 0), imm));
-                return Some(Target { pointer: b.offset(host, base), limit, fits, offset, rows: false });
+                let row = lane_offset(self.word(s, 1, 0));
+                let (offset, parts) = (sum(row, imm), parts(row, same(imm)));
+                return Some(Target { pointer: b.offset(host, base), limit, fits, offset, parts, rows: false });
             }
             AddressMode::S32 => {
                 let base = Val::Same(same(self.int(s, 0, 64)));
@@ -99,29 +133,50 @@ impl Translator<'_> {
             Val::Same(base) => {
                 let (fits, limit) = self.room(base, low, high, bytes);
                 let offset = Val::Same(b.int(32, 0));
-                Some(Target { pointer: b.offset(host, base), limit, fits, offset, rows: false })
+                Some(Target { pointer: b.offset(host, base), limit, fits, offset, parts: None, rows: false })
             }
             // Offsets from the start of the allocation; those of lanes outside may not be cut to 32 bits.
             Val::Lanes(addresses) => {
                 let (fits, limit) = self.room(low, low, high, bytes);
                 let offsets = b.sub(addresses, b.splat(low));
                 let inside = self.everywhere(s, b.icmp(LLVMIntULE, offsets, b.splat(limit)));
-                let short = b.icmp(LLVMIntULE, limit, b.int(64, u64::from(u32::MAX)));
-                let fits = b.and(b.and(fits, short), inside);
+                let fits = b.and(fits, inside);
+                let limit = b.select(fits, limit, b.int(64, u64::MAX));
                 let offset = b.trunc(Val::Lanes(offsets), Elem::I(32));
-                Some(Target { pointer: b.offset(host, low), limit, fits, offset, rows: false })
+                Some(Target { pointer: b.offset(host, low), limit, fits, offset, parts: None, rows: false })
             }
         }
     }
 
-    /// Whether a base lies in a range and is aligned, and the highest offset from it at which `bytes` bytes fit.
+    /// The allocation in which an access will land most probably: that of its base, if it is known, or where it landed last.
+    fn range(&self, s: &Site) -> (V, V) {
+        let b = &self.b;
+        let (start, end) = (offset_of!((u64, u64), 0), offset_of!((u64, u64), 1));
+        if let Some(Known::Base(base)) = known(self.program, s.index)
+            && let Some(k) = self.bases.iter().position(|b| *b == base)
+        {
+            let word = |at: usize| {
+                b.load_invariant(b.elem(Elem::I(64)), b.field(self.tables.bases, k * size_of::<(u64, u64)>() + at), 8)
+            };
+            return (word(start), word(end));
+        }
+        let ranges = self.slot_pointer(offset_of!(WarpState, ranges));
+        let range = b.field(ranges, (s.index % RANGES) * size_of::<(u64, u64)>());
+        let word = |at: usize| b.load(b.elem(Elem::I(64)), b.field(range, at), 8);
+        (word(start), word(end))
+    }
+
+    /// Whether a base lies in a range and is aligned, and the highest offset of 32 bits from it at which `bytes` bytes fit, -1 if
+    /// there is none.
     fn room(&self, base: V, low: V, high: V, bytes: u64) -> (V, V) {
         let b = &self.b;
         let room = b.sub(high, base);
         let inside = b.and(b.icmp(LLVMIntUGE, base, low), b.icmp(LLVMIntUGE, high, base));
         let enough = b.icmp(LLVMIntUGE, room, b.int(64, bytes));
         let aligned = b.icmp(LLVMIntEQ, b.and(base, b.int(64, bytes - 1)), b.int(64, 0));
-        (b.and(b.and(inside, enough), aligned), b.sub(room, b.int(64, bytes)))
+        let fits = b.and(b.and(inside, enough), aligned);
+        let limit = b.intrinsic_of("llvm.umin", &[b.sub(room, b.int(64, bytes)), b.int(64, u64::from(u32::MAX))]);
+        (fits, b.select(fits, limit, b.int(64, u64::MAX)))
     }
 
     /// One bit: the bits of a vector are 1 in all active lanes.
@@ -138,33 +193,70 @@ impl Translator<'_> {
     pub(super) fn good(&self, t: &Target, offset: V, bytes: u64) -> V {
         let b = &self.b;
         let aligned = b.icmp(LLVMIntEQ, b.and(offset, b.int(32, bytes - 1)), b.int(32, 0));
-        b.and(b.and(t.fits, b.icmp(LLVMIntULE, b.resize(offset, 64), t.limit)), aligned)
+        b.and(b.icmp(LLVMIntSLE, b.resize(offset, 64), t.limit), aligned)
     }
 
-    /// Whether lanes follow one another `bytes` apart, in bounds; and the offset of lane 0 (which may be inactive).
+    /// Whether lanes follow one another `bytes` apart, in bounds; and the offset of lane 0 (which may be inactive). Where no lane
+    /// is active, anything.
     pub(super) fn consecutive(&self, s: &Site, t: &Target, offset: V, bytes: u64) -> (V, V) {
         let b = &self.b;
-        let first = b.lane(Val::Lanes(offset), b.int(32, 0));
-        let ordered = b.icmp(LLVMIntEQ, b.sub(offset, b.splat(first)), b.ramp(32, bytes));
-        let ordered = self.everywhere(s, ordered);
         let n = b.n;
-        let place = |lane: V| b.add(first, b.mul(b.resize(lane, 32), b.int(32, bytes)));
-        let (low, high) = match s.active {
-            None => (first, place(b.int(32, u64::from(n - 1)))),
+        let (part, add) = t.parts.unwrap_or((offset, b.int(32, 0)));
+        let first = b.lane(Val::Lanes(part), b.int(32, 0));
+        let ordered = b.icmp(LLVMIntEQ, b.sub(part, b.splat(first)), b.ramp(32, bytes));
+        let ordered = self.everywhere(s, ordered);
+        let first = b.add(first, add);
+        // The offset of the first active lane, and how far the last one is from there.
+        let (low, span) = match s.active {
+            None => (first, b.int(64, u64::from(n - 1) * bytes)),
             Some(m) => {
                 let zero_is_defined = b.int(1, 0);
-                let low = b.intrinsic_of("llvm.cttz", &[m, zero_is_defined]);
-                let leading = b.intrinsic_of("llvm.ctlz", &[m, zero_is_defined]);
-                (place(low), place(b.sub(b.int(n, u64::from(n - 1)), leading)))
+                let before = b.resize(b.intrinsic_of("llvm.cttz", &[m, zero_is_defined]), 64);
+                let behind = b.resize(b.intrinsic_of("llvm.ctlz", &[m, zero_is_defined]), 64);
+                let low = b.add(first, b.mul(b.resize(before, 32), b.int(32, bytes)));
+                (low, b.mul(b.sub(b.int(64, u64::from(n - 1)), b.add(before, behind)), b.int(64, bytes)))
             }
         };
-        let in_bounds = b.and(self.good(t, high, bytes), b.icmp(LLVMIntULE, low, high));
-        let some = s.active.map_or(b.int(1, 1), |m| b.icmp(LLVMIntNE, m, b.int(n, 0)));
-        let aligned = b.icmp(LLVMIntEQ, b.and(first, b.int(32, bytes - 1)), b.int(32, 0));
-        // A place below the allocation's start wraps around, and is above `high` then; lane 0 itself may lie
-        // outside if it is inactive.
+        // No offset on the way wraps around, as the limit is one of 32 bits.
+        let in_bounds = b.icmp(LLVMIntSLE, b.add(b.resize(low, 64), span), t.limit);
+        let aligned = b.icmp(LLVMIntEQ, b.and(low, b.int(32, bytes - 1)), b.int(32, 0));
+        // Lane 0 itself may lie below the base if it is inactive.
         let from_first = b.sub(b.resize(low, 64), b.resize(b.sub(low, first), 64));
-        (b.and(b.and(ordered, in_bounds), b.and(some, aligned)), from_first)
+        (b.and(b.and(ordered, in_bounds), aligned), from_first)
+    }
+
+    /// Whether lanes 0 and 1 follow one another: where they do not, neither do all lanes.
+    pub(super) fn neighbours(&self, t: &Target, offset: V, bytes: u64) -> V {
+        let b = &self.b;
+        let (part, _) = t.parts.unwrap_or((offset, offset));
+        let lane = |i: u64| b.lane(Val::Lanes(part), b.int(32, i));
+        b.icmp(LLVMIntEQ, b.sub(lane(1), lane(0)), b.int(32, bytes))
+    }
+
+    /// Whether the offsets of an access come from memory, as far as its block says: then lanes seldom follow one another.
+    pub(super) fn from_memory(&self, s: &Site) -> bool {
+        self.is_loaded(s.index, s.rows[2], 4)
+    }
+
+    /// Whether an instruction's row has something in it that lanes have loaded, within so many steps.
+    fn is_loaded(&self, before: usize, row: u16, steps: u32) -> bool {
+        let program = self.program;
+        let first = program.blocks[self.current.get()].first as usize;
+        let writes = |i: &usize| {
+            let (inst, dst) = (&program.insts[*i], program.operands[*i][0]);
+            let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
+            inst.dst.is_some() && !predicate && (dst..dst + u16::from(inst.dst_words().max(1))).contains(&row)
+        };
+        let Some(i) = (first..before).rev().find(writes) else { return false };
+        let (inst, operands) = (&program.insts[i], program.operands[i]);
+        match inst.info().meaning {
+            Meaning::Memory(_) => !inst.writes_scalar_register() && inst.op != Op::LoadUniform,
+            Meaning::Lane(_) if steps > 0 => (0..inst.srcs.len()).any(|k| {
+                let predicate = matches!(inst.srcs[k].as_phys(), Some(p) if p.space == Space::Predicate);
+                !predicate && self.is_loaded(i, operands[k + 1], steps - 1)
+            }),
+            _ => false,
+        }
     }
 
     /// Whether all active lanes are in bounds and aligned.

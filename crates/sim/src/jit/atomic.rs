@@ -2,13 +2,17 @@
 //!
 //! Lanes take their turns in order, as in the interpreter. On device memory each is one atomic of the host. A
 //! work-group's memory belongs to the host thread that runs the work-group: there, plain loads and stores do.
-//! Where all lanes add to one place and nobody asks for what was there, they add at once.
+//! Where all lanes add to one place and nobody asks for what was there, they add at once. Where the host thread has a copy of
+//! the place for itself ([`super::sums`]), plain loads and stores do, too.
+
+use std::mem::size_of;
 
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp::{self, *};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
 use super::access::Target;
 use super::build::{Elem, V, Val};
+use super::places::{self, known};
 use super::translate::{Site, Translator};
 use heddle_isa::{AtomicOp, MemorySpace, Type};
 
@@ -33,6 +37,15 @@ fn host_operation(op: AtomicOp, ty: Type) -> Option<LLVMAtomicRMWBinOp> {
         AtomicOp::Dec => LLVMAtomicRMWBinOpUDecWrap,
         AtomicOp::CmpXchg => return None,
     })
+}
+
+/// The floating type of an atomic's values.
+fn float(ty: Type) -> Option<Elem> {
+    match ty {
+        Type::F32 => Some(Elem::F32),
+        Type::F64 => Some(Elem::F64),
+        _ => None,
+    }
 }
 
 impl Translator<'_> {
@@ -77,6 +90,7 @@ impl Translator<'_> {
         let data = operand(0);
         let replacement = (op == AtomicOp::CmpXchg).then(|| operand(words));
         let done = self.new_block();
+        let apart = self.kept_apart(s);
         let sums = matches!(op, AtomicOp::Add | AtomicOp::Sub) && !ty.is_float() && !s.inst.dst.is_some();
         if let (Val::Same(offset), true) = (t.offset, sums) {
             let other = self.form(b.and(self.good(&t, offset, bytes), self.any(s)), true);
@@ -84,11 +98,22 @@ impl Translator<'_> {
             if s.active.is_some() {
                 all = b.select(self.active_lanes(s), all, b.splat(b.int(bits, 0)));
             }
-            self.updated_place(s, self.at(&t, offset), b.intrinsic_of("llvm.vector.reduce.add", &[all]), None);
+            let sum = b.intrinsic_of("llvm.vector.reduce.add", &[all]);
+            if let Some(pointer) = apart {
+                let none = self.form(b.is_some(pointer), false);
+                self.updated_plainly(s, self.at(&t.moved_to(pointer), offset), sum, None);
+                self.next_form(done, none);
+            }
+            self.updated_place(s, self.at(&t, offset), sum, None);
             self.next_form(done, other);
         } else {
             let offset = b.lanes(t.offset);
             let other = self.form(self.scattered(s, &t, offset, bytes), true);
+            if let Some(pointer) = apart {
+                let none = self.form(b.is_some(pointer), false);
+                self.lanes_apart(s, &t.moved_to(pointer), offset, data);
+                self.next_form(done, none);
+            }
             self.lanes_in_turn(s, &t, offset, data, replacement);
             self.next_form(done, other);
         }
@@ -127,33 +152,79 @@ impl Translator<'_> {
         }
     }
 
+    /// Where the host thread has what lies at an access's base, if it may have a copy; null if it has none.
+    fn kept_apart(&self, s: &Site) -> Option<V> {
+        let b = &self.b;
+        let number = known(self.program, s.index).filter(|_| self.apart)?;
+        let number = places::number(self.program, &self.bases, number)?;
+        Some(b.load_invariant(b.pointer(), b.field(self.tables.sums, number * size_of::<usize>()), 8))
+    }
+
+    /// Each lane's operation on the host thread's copy.
+    fn lanes_apart(&self, s: &Site, t: &Target, offset: V, data: Val) {
+        let b = &self.b;
+        let done = self.new_block();
+        let some = s.active.map(|m| self.form(b.icmp(LLVMIntEQ, m, self.all()), true));
+        // By way of memory, which the compiler must not notice: processors that guess from an address's registers whether a load
+        // wants what was stored last (Zen 4) guess wrong again and again where lanes' offsets come from vectors directly.
+        let [offsets, values, ..] = self.scratch;
+        b.store(offset, offsets, 64);
+        if let Val::Lanes(data) = data {
+            b.store(data, values, 64);
+        }
+        let e = Elem::I(8 * s.inst.ty.bytes());
+        for lane in (0..b.n).map(|lane| b.int(64, u64::from(lane))) {
+            let of_lane = |at: V, e: Elem| b.load_device(b.elem(e), b.element(at, e, lane), e.bytes());
+            let value = match data {
+                Val::Lanes(_) => of_lane(values, e),
+                Val::Same(v) => v,
+            };
+            self.updated_plainly(s, self.at(t, of_lane(offsets, Elem::I(32))), value, None);
+        }
+        if let Some(some) = some {
+            self.next_form(done, some);
+            self.each_lane(s, &[offset, b.lanes(data)], |_, of_lane| {
+                self.updated_plainly(s, self.at(t, of_lane[0]), of_lane[1], None);
+            });
+        }
+        b.jump(done);
+        b.at(done);
+    }
+
     /// One atomic: returns what was at `p`.
     fn updated_place(&self, s: &Site, p: V, data: V, replacement: Option<V>) -> V {
         let b = &self.b;
         let (ty, op) = (s.inst.ty, s.inst.mods.atomic);
-        let float = match ty {
-            Type::F32 => Some(Elem::F32),
-            Type::F64 => Some(Elem::F64),
-            _ => None,
-        };
-        let bits = 8 * ty.bytes();
-        let cast = |v: V, e: Elem| match b.bitcast(Val::Same(v), e) {
-            Val::Same(v) | Val::Lanes(v) => v,
-        };
         if s.inst.mods.space != Some(MemorySpace::Local) {
             if let Some(replacement) = replacement {
                 return b.compare_exchange(p, data, replacement);
             }
-            return match (float, host_operation(op, ty)) {
+            return match (float(ty), host_operation(op, ty)) {
                 (Some(e), _) => {
                     let operation = if op == AtomicOp::Sub { LLVMAtomicRMWBinOpFSub } else { LLVMAtomicRMWBinOpFAdd };
-                    cast(b.atomic(operation, p, cast(data, e)), Elem::I(bits))
+                    self.cast(b.atomic(operation, p, self.cast(data, e)), Elem::I(8 * ty.bytes()))
                 }
                 (None, Some(operation)) => b.atomic(operation, p, data),
                 (None, None) => data,
             };
         }
-        let old = b.load_device(b.elem(Elem::I(bits)), p, bits / 8);
+        self.updated_plainly(s, p, data, replacement)
+    }
+
+    /// A scalar's bits as another type.
+    fn cast(&self, v: V, e: Elem) -> V {
+        match self.b.bitcast(Val::Same(v), e) {
+            Val::Same(v) | Val::Lanes(v) => v,
+        }
+    }
+
+    /// The same where nobody else accesses the place.
+    fn updated_plainly(&self, s: &Site, p: V, data: V, replacement: Option<V>) -> V {
+        let b = &self.b;
+        let (ty, op) = (s.inst.ty, s.inst.mods.atomic);
+        let (float, bits) = (float(ty), 8 * ty.bytes());
+        let cast = |v: V, e: Elem| self.cast(v, e);
+        let old = b.load(b.elem(Elem::I(bits)), p, bits / 8);
         let pick = |c: V, x: V, y: V| b.select(c, x, y);
         let (zero, one) = (b.int(bits, 0), b.int(bits, 1));
         let new = match (op, float) {
@@ -182,7 +253,7 @@ impl Translator<'_> {
             }
             (AtomicOp::CmpXchg, _) => pick(b.icmp(LLVMIntEQ, old, data), replacement.unwrap_or(data), old),
         };
-        b.store_device(new, p, bits / 8);
+        b.store(new, p, bits / 8);
         old
     }
 }

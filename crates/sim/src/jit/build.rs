@@ -370,6 +370,12 @@ impl Build {
         }
     }
 
+    /// Has the host bring the line at `p` near, to be read. No fault where nothing is.
+    pub fn prefetch(&self, p: V) {
+        let [reading, nearest, data] = [0, 3, 1].map(|k| self.int(32, k));
+        self.intrinsic("llvm.prefetch", &[self.pointer()], &[p, reading, nearest, data]);
+    }
+
     /// Keeps the compiler from moving accesses that cannot be volatile across this place. No code.
     pub fn compiler_fence(&self) {
         // SAFETY: the builder stands in a block.
@@ -394,6 +400,11 @@ impl Build {
     pub fn element_of(&self, v: V) -> Elem {
         // SAFETY: `v` is a vector of integers.
         unsafe { Elem::I(LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(v)))) }
+    }
+
+    /// Whether a pointer is not null.
+    pub fn is_some(&self, p: V) -> V {
+        self.icmp(LLVMIntPredicate::LLVMIntNE, self.address_of(p), self.int(64, 0))
     }
 
     /// A pointer as a number.

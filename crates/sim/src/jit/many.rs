@@ -55,7 +55,7 @@ impl Many {
             rows.iter().for_each(|r| ids.extend(row(warp, *r)));
         }
         let slot = |(number, warp): (usize, &mut Warp<N>)| {
-            let ranges = Watched::new(&mut warp.lanes).ranges;
+            let ranges = Watched::new(&mut warp.lanes, compiled).ranges;
             // `Vec::as_ptr` stays what it is when the vector moves.
             WarpState { ids: ids[number * rows.len() * N..].as_ptr(), pc: ENDED, ..WarpState::new(warp, ranges) }
         };
@@ -80,7 +80,7 @@ impl Many {
         let slots = self.slots.as_mut_ptr_range();
         let (Some(first), Some(slot)) = (warps.first_mut(), self.slots.first_mut()) else { return (groups, None) };
         let lanes = &mut first.lanes;
-        let watched = Watched::new(lanes);
+        let watched = Watched::new(lanes, compiled);
         let mut frame = Frame {
             groups,
             group_budget: budget.left,

@@ -34,7 +34,10 @@ mod build;
 mod half;
 mod liveness;
 mod many;
+mod places;
+mod regions;
 mod schedule;
+mod sums;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -56,7 +59,8 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 
 use self::build::Build;
-use self::translate::{Translator, regions};
+use self::regions::regions;
+use self::translate::Translator;
 use super::exec::{Decoded, Lanes, Row, all_lanes, prepare};
 use super::functional::{BlockCounts, Budget, Warp};
 use super::program::{BasicBlock, Program};
@@ -65,6 +69,7 @@ use super::{Descriptor, Jit, Options};
 use heddle_isa::{Op, Special};
 
 pub use self::many::Many;
+pub use self::sums::Sums;
 
 /// How compiled code ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +153,10 @@ struct Frame {
     slots_end: *mut WarpState,
     /// By row of ids: what a step of the work-group's id adds, in each dimension.
     steps: *const [u32; 3],
+    /// By base of accesses ([`places`]): the addresses that they may access without asking.
+    bases: *const (u64, u64),
+    /// By place ([`places`]): the host thread's copy of what is there, or null ([`sums`]).
+    sums: *const *mut u8,
     /// Bytes of work-group memory to clear.
     clear_bytes: u64,
     /// Work-group id, and how many there are.
@@ -228,6 +237,9 @@ pub struct Compiled {
     variant: Variant,
     /// The rows of ids, in the order of their places in [`WarpState::ids`].
     id_rows: Vec<u16>,
+    bases: Vec<places::Base>,
+    /// Stands for the copies of a host thread that has none.
+    no_sums: Vec<*mut u8>,
     engine: ManuallyDrop<ExecutionEngine<'static>>,
     context: *mut Context,
     /// The decoded instructions to which the code refers.
@@ -318,8 +330,18 @@ fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compil
     };
     // SAFETY: the function has this type (`Build::function`).
     let run = unsafe { std::mem::transmute::<usize, extern "C" fn(*mut Frame) -> u32>(address) };
-    let id_rows = schedule::id_rows(program);
-    Some(Compiled { run, variant, id_rows, engine: ManuallyDrop::new(engine), context: raw, _code: Box::new(code) })
+    let (id_rows, bases) = (schedule::id_rows(program), places::bases(program));
+    let no_sums = vec![std::ptr::null_mut(); program.header.surfaces.len() + bases.len()];
+    Some(Compiled {
+        run,
+        variant,
+        id_rows,
+        bases,
+        no_sums,
+        engine: ManuallyDrop::new(engine),
+        context: raw,
+        _code: Box::new(code),
+    })
 }
 
 #[derive(Default)]
@@ -458,25 +480,32 @@ struct Watched {
     private_bytes: u64,
     descriptors: *const Descriptor,
     ranges: *mut (u64, u64),
+    sums: *const *mut u8,
 }
 
 impl Watched {
-    fn new<const N: usize>(lanes: &mut Lanes<N>) -> Self {
+    fn new<const N: usize>(lanes: &mut Lanes<N>, compiled: &Compiled) -> Self {
+        // All translations of a program have the same.
+        if lanes.bases.len() != compiled.bases.len() {
+            lanes.bases = places::ranges(&compiled.bases, lanes);
+        }
         let (local_bytes, private_bytes) = (u64::from(lanes.local_bytes), u64::from(lanes.private_bytes));
+        let sums = if lanes.sums.len() == compiled.no_sums.len() { lanes.sums } else { &compiled.no_sums[..] }.as_ptr();
         if lanes.touches.is_some() {
             // All of device memory is watched, and nothing else.
             let (descriptors, ranges) = (lanes.quiet_descriptors.as_ptr(), lanes.quiet.as_mut_ptr());
-            return Watched { local_bytes, private_bytes, descriptors, ranges };
+            return Watched { local_bytes, private_bytes, descriptors, ranges, sums };
         }
         let Some(checker) = lanes.checker else {
             let (descriptors, ranges) = (lanes.descriptors.as_ptr(), lanes.ranges.as_mut_ptr());
-            return Watched { local_bytes, private_bytes, descriptors, ranges };
+            return Watched { local_bytes, private_bytes, descriptors, ranges, sums };
         };
         Watched {
             local_bytes: 0,
             private_bytes: if checker.borrow().watches_private() { 0 } else { private_bytes },
             descriptors: lanes.quiet_descriptors.as_ptr(),
             ranges: lanes.quiet.as_mut_ptr(),
+            sums,
         }
     }
 }
@@ -528,6 +557,8 @@ impl Frame {
             slots: std::ptr::null_mut(),
             slots_end: std::ptr::null_mut(),
             steps: std::ptr::null(),
+            bases: lanes.bases.as_ptr(),
+            sums: watched.sums,
             clear_bytes: 0,
             id: [0; 3],
             group_counts: [0; 3],
@@ -589,7 +620,7 @@ pub fn run_warp<const N: usize>(
         if compiled.variant.whole && warp.control.live != all_lanes(N) || !warp.lanes.undefined.is_empty() {
             return Some(0);
         }
-        let watched = Watched::new(&mut warp.lanes);
+        let watched = Watched::new(&mut warp.lanes, compiled);
         let mut slot = WarpState::new(warp, watched.ranges);
         let mut frame = Frame::new(&mut slot, &warp.lanes, &watched, counts, budget.left);
         let status = (compiled.run)(&raw mut frame);

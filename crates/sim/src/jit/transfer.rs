@@ -17,6 +17,10 @@ use super::build::{Elem, V, Val};
 use super::translate::{Site, Translator};
 use heddle_isa::Type;
 
+/// Bytes of the host's cache lines, and how many bytes a load asks for ahead at most.
+const HOST_LINE: usize = 64;
+const MOST_FETCHED: usize = 256;
+
 /// What an access moves.
 #[derive(Clone, Copy)]
 struct Shape {
@@ -59,13 +63,18 @@ impl Translator<'_> {
                 self.next_form(done, slow);
             }
             Val::Lanes(offset) => {
+                let apart = !t.rows && self.from_memory(s);
                 if !t.rows && (shape.words == 1 || s.active.is_none()) {
+                    let gather = apart.then(|| self.form(self.neighbours(&t, offset, shape.bytes), false));
                     let (condition, first) = self.consecutive(s, &t, offset, shape.bytes);
                     let other = self.form(condition, true);
                     self.write(s, &self.load_consecutive(s, &t, first, shape));
                     self.next_form(done, other);
+                    if let Some(gather) = gather {
+                        self.next_form(gather, gather);
+                    }
                 }
-                if !t.rows {
+                if !t.rows && !apart {
                     let first = b.lane(Val::Lanes(offset), b.int(32, 0));
                     let equal = self.everywhere(s, b.icmp(LLVMIntEQ, offset, b.splat(first)));
                     let condition = b.and(b.and(equal, self.good(&t, first, shape.bytes)), self.any(s));
@@ -147,6 +156,7 @@ impl Translator<'_> {
     fn load_consecutive(&self, s: &Site, t: &Target, first: V, shape: Shape) -> Vec<Val> {
         let (b, n) = (&self.b, self.b.n);
         let p = b.offset(t.pointer, first);
+        self.fetch_ahead(p, shape);
         if shape.words > 1 {
             let words = shape.words as u32;
             let all = b.load_device(b.vector(Elem::I(32), n * words), p, 8);
@@ -164,6 +174,15 @@ impl Translator<'_> {
             }
         };
         vec![self.extended(Val::Lanes(v), shape.ty)]
+    }
+
+    /// Asks for what warps that follow will most probably load, where a loop makes streams of more places than the host can see
+    /// by itself.
+    fn fetch_ahead(&self, p: V, shape: Shape) {
+        let of_warp = (shape.bytes * u64::from(self.b.n)) as usize;
+        if self.loops[self.current.get()] {
+            (0..of_warp.min(MOST_FETCHED)).step_by(HOST_LINE).for_each(|at| self.b.prefetch(self.b.field(p, 2 * of_warp + at)));
+        }
     }
 
     /// Elements of `bits` bits from where the pointers of lanes lead, of all lanes or of these.
@@ -228,11 +247,16 @@ impl Translator<'_> {
             }
             Val::Lanes(offset) => {
                 let data: Vec<V> = data.into_iter().map(|v| b.lanes(v)).collect();
+                let apart = !t.rows && self.from_memory(s);
                 if !t.rows && (shape.words == 1 || s.active.is_none()) {
+                    let scatter = apart.then(|| self.form(self.neighbours(&t, offset, shape.bytes), false));
                     let (condition, first) = self.consecutive(s, &t, offset, shape.bytes);
                     let other = self.form(condition, true);
                     self.store_consecutive(s, &t, first, shape, &data);
                     self.next_form(done, other);
+                    if let Some(scatter) = scatter {
+                        self.next_form(scatter, scatter);
+                    }
                 }
                 let other = self.form(self.scattered(s, &t, offset, shape.bytes), true);
                 self.scatter(s, &t, offset, shape, &data);

@@ -15,14 +15,18 @@ use std::mem::{offset_of, size_of};
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
+use super::access::Tables;
 use super::arith::Out;
 use super::atomic::SCRATCH;
 use super::build::{Block, Build, Elem, V, Val};
 use super::liveness::{live_at_end, used};
+use super::places::{Base, bases};
+use super::regions::{loops, regions, sides};
 use super::schedule::Schedule;
+use super::sums::may_keep_apart;
 use super::{Addresses, Frame, Interpreted, Status, Variant, WarpState};
 use crate::program::{End, Program};
-use crate::warp::{Control, NOWHERE};
+use crate::warp::Control;
 use heddle_isa::{Guard, Inst, Meaning, MemoryAction, Op, Reg, Space, Special};
 
 /// Predicates of a warp.
@@ -104,51 +108,15 @@ pub struct Translator<'p> {
     sides: Vec<Vec<u32>>,
     pub(super) function: V,
     in_region: std::cell::Cell<bool>,
+    /// Blocks that may follow themselves.
+    pub(super) loops: Vec<bool>,
+    /// The pointer arguments that accesses start from ([`super::places`]).
+    pub(super) bases: Vec<Base>,
+    pub(super) tables: Tables,
+    /// Host threads may have copies of what the kernel's atomics change ([`super::sums`]).
+    pub(super) apart: bool,
     /// The block that is being translated.
-    current: std::cell::Cell<usize>,
-}
-
-/// Blocks between any divergent branch and its reconvergence point, and blocks that are reconvergence points.
-pub(super) fn regions(program: &Program) -> (Vec<bool>, Vec<bool>) {
-    let n = program.blocks.len();
-    let (mut inside, mut meeting) = (vec![false; n], vec![false; n]);
-    for (b, block) in program.blocks.iter().enumerate() {
-        let End::Divergent { target, reconverge, .. } = block.end else { continue };
-        if reconverge != NOWHERE {
-            meeting[reconverge as usize] = true;
-        }
-        let mut seen = vec![false; n];
-        let mut work = vec![b as u32 + 1, target];
-        while let Some(at) = work.pop() {
-            if at == reconverge || at as usize >= n || std::mem::replace(&mut seen[at as usize], true) {
-                continue;
-            }
-            inside[at as usize] = true;
-            match program.blocks[at as usize].end {
-                End::Fall | End::Barrier => work.push(at + 1),
-                End::Jump(t) => work.push(t),
-                End::Scalar { target, .. } | End::Divergent { target, .. } => work.extend([at + 1, target]),
-                End::Exit | End::Trap => {}
-            }
-        }
-    }
-    (inside, meeting)
-}
-
-/// By reconvergence point: the sides of branches that wait until the other one has come there.
-fn sides(program: &Program) -> Vec<Vec<u32>> {
-    let mut sides = vec![Vec::new(); program.blocks.len()];
-    for (b, block) in program.blocks.iter().enumerate() {
-        if let End::Divergent { target, reconverge, .. } = block.end
-            && target != reconverge
-            && b as u32 + 1 != reconverge
-            && let Some(of_point) = sides.get_mut(reconverge as usize)
-            && !of_point.contains(&target)
-        {
-            of_point.push(target);
-        }
-    }
-    sides
+    pub(super) current: std::cell::Cell<usize>,
 }
 
 impl<'p> Translator<'p> {
@@ -175,6 +143,8 @@ impl<'p> Translator<'p> {
         let lanes_left = b.variable(b.elem(Elem::I(n)));
         let blocks = program.blocks.iter().map(|_| b.block(function)).collect();
         let [dispatch, leave, fault] = [(); 3].map(|()| b.block(function));
+        let bases = bases(program);
+        let tables = Tables::new(&b, frame, program.header.surfaces.len(), bases.len());
         let mut t = Translator {
             b,
             program,
@@ -202,6 +172,10 @@ impl<'p> Translator<'p> {
             sides: sides(program),
             function,
             in_region: std::cell::Cell::new(true),
+            loops: loops(program),
+            bases,
+            tables,
+            apart: may_keep_apart(program) && !variant.checked,
             current: std::cell::Cell::new(0),
         };
         t.enter(variant.groups);
