@@ -442,7 +442,7 @@ struct WorkGroups<'a, const N: usize> {
     threads: usize,
     /// The descriptor table for accesses that checking mode need not watch; empty where there is none.
     quiet_descriptors: Vec<Descriptor>,
-    /// First work-group that no thread has taken, and how many are taken at once.
+    /// First work-group that no thread has taken, and how many are taken at once at first; 1: always.
     next: AtomicU64,
     step: u64,
     /// Work-groups behind this one need not run, as it ended with a fault.

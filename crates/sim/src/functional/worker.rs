@@ -7,6 +7,7 @@
 //! hold are in a deadlock here, too.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -152,8 +153,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 progress(std::mem::take(&mut ended));
             }
             if numbers.is_empty() && !self.is_full(worker) {
-                let start = self.next.fetch_add(self.step, Ordering::Relaxed).min(self.end);
-                numbers = start..(start + self.step).min(self.end);
+                numbers = self.take(first);
             }
             if self.is_full(worker) || numbers.is_empty() {
                 if worker.aside.is_empty() {
@@ -229,6 +229,19 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                 }
             }
         }
+    }
+
+    /// Takes work-groups; `first`: the first one that was there to be taken. As many as have been taken before, so that others
+    /// come to help soon and threads then seldom meet in the memory of neighbours; but few at the end, so that all end together.
+    fn take(&self, first: u64) -> Range<u64> {
+        let step = |next: u64| {
+            let left = self.end.saturating_sub(next) / (self.threads as u64 * 4);
+            if self.step == 1 { 1 } else { next.saturating_sub(first).min(left).max(self.step) }
+        };
+        let end = |next: u64| next.saturating_add(step(next)).min(self.end);
+        let order = Ordering::Relaxed;
+        let start = self.next.fetch_update(order, order, |next| Some(end(next).max(next))).unwrap_or(self.end).min(self.end);
+        start..end(start)
     }
 
     /// Whether the machine would hold no more work-groups than those put aside. A thread that has none runs one in any case.
