@@ -87,12 +87,14 @@ impl Many {
 
 /// Copies of memory for compiled code: there are none.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sums;
+pub struct Sums {
+    _none: (),
+}
 
 impl Sums {
     /// None.
     pub fn new(_launch: &Launch, _memory: &DeviceMemory) -> Sums {
-        Sums
+        Sums::default()
     }
 
     /// None.

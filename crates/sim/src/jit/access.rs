@@ -234,7 +234,7 @@ impl Translator<'_> {
     }
 
     /// Whether the offsets of an access come from memory, as far as its block says: then lanes seldom follow one another.
-    pub(super) fn from_memory(&self, s: &Site) -> bool {
+    pub(super) fn depends_on_memory(&self, s: &Site) -> bool {
         self.is_loaded(s.index, s.rows[2], 4)
     }
 

@@ -14,6 +14,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 
 use super::access::Target;
 use super::build::{Elem, V, Val};
+use super::places::is_device;
 use super::translate::{Site, Translator};
 use heddle_isa::Type;
 
@@ -63,7 +64,7 @@ impl Translator<'_> {
                 self.next_form(done, slow);
             }
             Val::Lanes(offset) => {
-                let apart = !t.rows && self.from_memory(s);
+                let apart = !t.rows && self.depends_on_memory(s);
                 if !t.rows && (shape.words == 1 || s.active.is_none()) {
                     let gather = apart.then(|| self.form(self.neighbours(&t, offset, shape.bytes), false));
                     let (condition, first) = self.consecutive(s, &t, offset, shape.bytes);
@@ -156,7 +157,7 @@ impl Translator<'_> {
     fn load_consecutive(&self, s: &Site, t: &Target, first: V, shape: Shape) -> Vec<Val> {
         let (b, n) = (&self.b, self.b.n);
         let p = b.offset(t.pointer, first);
-        self.fetch_ahead(p, shape);
+        self.fetch_ahead(s, p, shape);
         if shape.words > 1 {
             let words = shape.words as u32;
             let all = b.load_device(b.vector(Elem::I(32), n * words), p, 8);
@@ -177,10 +178,10 @@ impl Translator<'_> {
     }
 
     /// Asks for what warps that follow will most probably load, where a loop makes streams of more places than the host can see
-    /// by itself.
-    fn fetch_ahead(&self, p: V, shape: Shape) {
+    /// by itself. (Those of straight code it sees; to ask for them costs more than it brings.)
+    fn fetch_ahead(&self, s: &Site, p: V, shape: Shape) {
         let of_warp = (shape.bytes * u64::from(self.b.n)) as usize;
-        if self.loops[self.current.get()] {
+        if self.loops[self.current.get()] && is_device(s.inst) {
             (0..of_warp.min(MOST_FETCHED)).step_by(HOST_LINE).for_each(|at| self.b.prefetch(self.b.field(p, 2 * of_warp + at)));
         }
     }
@@ -247,7 +248,7 @@ impl Translator<'_> {
             }
             Val::Lanes(offset) => {
                 let data: Vec<V> = data.into_iter().map(|v| b.lanes(v)).collect();
-                let apart = !t.rows && self.from_memory(s);
+                let apart = !t.rows && self.depends_on_memory(s);
                 if !t.rows && (shape.words == 1 || s.active.is_none()) {
                     let scatter = apart.then(|| self.form(self.neighbours(&t, offset, shape.bytes), false));
                     let (condition, first) = self.consecutive(s, &t, offset, shape.bytes);
