@@ -231,10 +231,16 @@ pub(crate) fn select_gep(s: &mut Selector, gep: Value) {
             GepStep::Element { index, stride } => (index, stride as u32),
         };
         let (index, added) = if matches!(address.root, Root::Full(_)) { (index, 0) } else { without_constants(index) };
-        constant = constant.wrapping_add(added.wrapping_mul(i64::from(stride)));
-        match constants::sign_extended(index) {
-            Some(value) => constant = constant.wrapping_add(value.wrapping_mul(i64::from(stride))),
-            None => add_index(s, &mut address, index, stride),
+        let (addends, inner) = if matches!(address.root, Root::Full(_)) { (None, 0) } else { addends(index) };
+        constant = constant.wrapping_add(added.wrapping_add(inner).wrapping_mul(i64::from(stride)));
+        match (constants::sign_extended(index), addends) {
+            (Some(value), _) => constant = constant.wrapping_add(value.wrapping_mul(i64::from(stride))),
+            (None, Some(addends)) => {
+                let words = addends.map(|a| s.low_word(a));
+                let low = s.out.emit_joint(Op::Add, Type::B32, 1, &words);
+                add_offset(s, &mut address, low, stride);
+            }
+            (None, None) => add_index(s, &mut address, index, stride),
         }
     }
     match address.root {
@@ -268,6 +274,26 @@ fn without_constants(mut index: Value) -> (Value, i64) {
     (index, sum)
 }
 
+/// The two addends of an index of which one is a sum with a constant, without that, and the constant, likewise modulo 2^32: an
+/// unrolled loop's `(k | 1) + row` is what it has as `k + row` anyway, and 1.
+fn addends(index: Value) -> (Option<[Value; 2]>, i64) {
+    let mut sum = index;
+    while sum.is_instruction() && matches!(sum.opcode(), LLVMZExt | LLVMSExt) && sum.operand(0).integer_bits() >= 32 {
+        sum = sum.operand(0);
+    }
+    let is_sum = sum.is_instruction() && (sum.opcode() == LLVMAdd || sum.opcode() == LLVMOr && sum.is_disjoint());
+    // Who else needs the sum computes it anyway.
+    if !is_sum || sum.users().nth(1).is_some() {
+        return (None, 0);
+    }
+    let parts = [sum.operand(0), sum.operand(1)].map(without_constants);
+    let constant = parts[0].1.wrapping_add(parts[1].1);
+    if constant == 0 || parts.iter().any(|p| p.0.is_constant()) {
+        return (None, 0);
+    }
+    (Some(parts.map(|p| p.0)), constant)
+}
+
 /// Adds an index times a number of bytes to an address.
 fn add_index(s: &mut Selector, address: &mut Address, index: Value, stride: u32) {
     if let Root::Full(base) = address.root {
@@ -280,6 +306,11 @@ fn add_index(s: &mut Selector, address: &mut Address, index: Value, stride: u32)
         return;
     }
     let low = s.low_word(index);
+    add_offset(s, address, low, stride);
+}
+
+/// Adds the low word of an index, times a number of bytes, to an address that has a root.
+fn add_offset(s: &mut Selector, address: &mut Address, low: Operand, stride: u32) {
     let part = if s.out.is_uniform_operand(low) { &mut address.uniform } else { &mut address.varying };
     *part = Some(s.out.mad32(low, stride, *part));
 }

@@ -24,3 +24,16 @@ __kernel void pairs(__global const int *in, __global int *out, uint mask) {
   uint i = get_global_id(0);
   out[i] = in[i * 3 | mask];
 }
+
+// Nor does it matter which addend of the index has the constant: the sum without it is the neighbour's.
+// CHECK-LABEL: kernel @rows
+// CHECK: st.global.b32
+// CHECK: ld.global.b32 {{.*}}u32 [[AT:%[0-9]+]]]
+// CHECK: ld.global.b32 {{.*}}u32 [[AT]] + 4]
+__kernel void rows(__global const int *in, __global int *out, int n) {
+  int row = get_group_id(0), sum = 0;
+#pragma unroll 2
+  for (int k = 0; k < n; k++)
+    sum = sum * 3 + in[row * n + k];
+  out[get_group_id(0)] = sum;
+}
