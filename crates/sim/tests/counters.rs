@@ -105,6 +105,16 @@ fn counters_that_the_kernel_reads_are_up_to_date() {
 }
 
 #[test]
+fn what_is_added_at_once_does_not_say_which_allocation_it_is() {
+    // Each work-group counts in a place of its own and reads it with as much taken off as the offset has too much. That much
+    // before the counters another allocation begins.
+    let body = "  shl.b32 m5, group.x, 3\n  mov.b32 m4, 1\n  atom.global.add.b32 _, [c[0x10] + u32 m5], m4\n  bar 1\n  \
+                add.b32 m5, m5, 512\n  ld.global.b32 m6, [c[0x10] + u32 m5 + -512]\n  \
+                st.global.b32 [c[0x18] + u32 m3], m6\n";
+    same_everywhere(body, false);
+}
+
+#[test]
 fn operations_that_do_not_commute_are_not_kept_apart() {
     // In order on one host thread.
     let body = "  atom.global.add.b32 _, [c[0x8] + u32 m1], m0\n  atom.global.xor.b32 _, [c[0x10] + u32 m1], m3\n";

@@ -40,6 +40,27 @@ impl<const N: usize> Worker<'_, N> {
     }
 }
 
+/// Work-groups that have ended and have not been reported; they are when nobody counts them any more, however that comes about.
+struct EndedGroups<'p> {
+    count: u64,
+    progress: &'p (dyn Fn(u64) + Sync),
+}
+
+impl EndedGroups<'_> {
+    fn report(&mut self) {
+        let count = std::mem::take(&mut self.count);
+        if count > 0 {
+            (self.progress)(count);
+        }
+    }
+}
+
+impl Drop for EndedGroups<'_> {
+    fn drop(&mut self) {
+        self.report();
+    }
+}
+
 /// Finds what each work-group executed from what a host thread has counted.
 pub(super) struct GroupObserver {
     weights: Vec<u64>,
@@ -147,10 +168,10 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let many_at_once = !(one_by_one || options.check_barriers);
         let tier = jit::Tier::new(program, options, self.end - first, (whole, many_at_once), self.threads);
         let compiled_for = |runs, at_once| if watched { None } else { tier.compiled::<N>(program, runs, at_once) };
-        let (mut numbers, mut ended) = (0..0, 0);
+        let (mut numbers, mut ended) = (0..0, EndedGroups { count: 0, progress });
         loop {
-            if numbers.is_empty() && ended > 0 {
-                progress(std::mem::take(&mut ended));
+            if numbers.is_empty() {
+                ended.report();
             }
             if numbers.is_empty() && !self.is_full(worker) {
                 numbers = self.take(first);
@@ -201,7 +222,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
             });
             let number = number + done;
             numbers.start = number + u64::from(turn.is_some());
-            ended += done;
+            ended.count += done;
             match turn {
                 None => {
                     worker.spare.push(group);
@@ -214,7 +235,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
                         groups.ended(&worker.counts);
                     }
                     ran();
-                    ended += 1;
+                    ended.count += 1;
                     if !worker.aside.is_empty() {
                         self.run_aside(worker, compiled_for(Runs::Warps, false), &mut ran)?;
                     }

@@ -66,7 +66,7 @@ use super::functional::{BlockCounts, Budget, Warp};
 use super::program::{BasicBlock, Program};
 use super::warp::Control;
 use super::{Descriptor, Jit, Options};
-use heddle_isa::{Op, Special};
+use heddle_isa::{Inst, Op, Special};
 
 pub use self::many::Many;
 pub use self::sums::Sums;
@@ -376,10 +376,15 @@ const LONGEST: u64 = 22_000;
 /// divergent regions count twice, since LLVM keeps what masked lanes had.
 fn lines(program: &Program) -> u64 {
     let (divergent, _) = regions(program);
+    let apart = sums::may_keep_apart(program);
     let of_block = |(block, divergent): (&BasicBlock, &bool)| {
         let insts = &program.insts[block.first as usize..(block.first + block.len()) as usize];
-        let memory = insts.iter().filter(|i| matches!(i.op, Op::Load | Op::LoadUniform | Op::Store)).count() as u64;
-        (7 * insts.len() as u64 + 60 * memory) * if *divergent { 2 } else { 1 }
+        let count = |of: &dyn Fn(&Inst) -> bool| insts.iter().filter(|i| of(i)).count() as u64;
+        let memory = count(&|i| matches!(i.op, Op::Load | Op::LoadUniform | Op::Store));
+        // Lane by lane.
+        let apart = if apart { count(&|i| i.op == Op::Atomic) } else { 0 };
+        let lanes = 9 * u64::from(program.header.warp_size);
+        (7 * insts.len() as u64 + 60 * memory + lanes * apart) * if *divergent { 2 } else { 1 }
     };
     program.blocks.iter().zip(&divergent).map(of_block).sum()
 }

@@ -22,11 +22,10 @@ impl Base {
         constants.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
     }
 
-    /// The allocation in which accesses land.
+    /// The allocation that the pointer points to. What is added at once says nothing of its own, as it may only take back what
+    /// an offset has too much: sums of offsets wrap at 32 bits.
     pub fn allocation<'m>(self, memory: &'m DeviceMemory, constants: &[u8]) -> Option<&'m crate::memory::Allocation> {
-        let address = self.address(constants);
-        // Negative numbers may be added to offsets that are larger.
-        memory.find(address.wrapping_add(i64::from(self.imm) as u64), 1).or_else(|| memory.find(address, 1))
+        memory.find(self.address(constants), 1)
     }
 }
 
@@ -51,7 +50,8 @@ pub(super) fn known(program: &Program, index: usize) -> Option<Known> {
     let (rows, row) = (&program.rows, program.operands[index][1]);
     match inst.mods.address {
         AddressMode::Surface => Some(Known::Surface(SurfacePlace::from_immediate(inst.imm).surface)),
-        AddressMode::U32 if row >= rows.constants && row + 1 < rows.constants + rows.constant_words => {
+        // Not the data section's, in words 0 and 1: its variables are allocations each.
+        AddressMode::U32 if row >= rows.constants + 2 && row + 1 < rows.constants + rows.constant_words => {
             Some(Known::Base(Base { word: row - rows.constants, imm: inst.imm }))
         }
         _ => None,

@@ -114,7 +114,7 @@ impl Operation {
     }
 }
 
-/// Whether all accesses of a program to device memory are to known places, and none tells a work-item what others have done before
+/// Whether all accesses of a program to device memory begin at known places, and none tells a work-item what others have done before
 /// the launch has ended; so that counters may be kept apart.
 pub(super) fn may_keep_apart(program: &Program) -> bool {
     let mut any = false;
