@@ -99,6 +99,32 @@ fn a_work_group_that_never_begins_is_waited_for_in_vain() {
     });
 }
 
+/// A work-group counts for long, sets a flag and ends, all of which may be simulated ahead of the one that waits for the flag,
+/// on another SM, and asks now and then whether anyone makes progress.
+#[test]
+fn who_is_ahead_and_has_ended_may_have_written_what_others_wait_for() {
+    let machine = Machine::load(None, &[]).unwrap();
+    // Group 2 is in another cluster of SMs than group 0.
+    let body = |rounds: u32| {
+        format!(
+            "  mov.b32 m0, 0\n  cmp.eq.u32 s0, group.x, 2\n  bras s0, L2\n  cmp.eq.u32 s0, group.x, 0\n  bras.z s0, L1\n\
+             L0:\n  ld.global.b32.cv m1, [c[0x8] + u32 m0]\n  cmp.eq.b32 p1, m1, 0\n  @p1 brad L0, L1\nL1:\n  exit\n\
+             L2:\n  mov.b32 s1, {rounds}\nL3:\n  sub.b32 s1, s1, 1\n  bras s1, L3\n  st.global.b32 [c[0x8] + u32 m0], 1\n  exit\n"
+        )
+    };
+    for i in 0..24 {
+        let image = heddle_object::asm::assemble(&format!("{HEAD}{}", body(120_000 + 80 * i))).unwrap();
+        let program = Program::from_image(&image, 0, &machine).unwrap();
+        let mut memory = DeviceMemory::new(1 << 20);
+        let a = memory.allocate("a", 4096).unwrap();
+        let mut launch = Launch::new(&program, [8 * 1024, 1, 1], [1024, 1, 1]);
+        launch.set_argument(8, &a.to_le_bytes());
+        let options = Options { threads: 2, max_instructions: 100_000_000, ..Options::default() };
+        let result = Simulation::new(&launch, &memory, &machine, &options).timing(&mut Hierarchy::new(&machine));
+        assert!(result.is_ok(), "{i}: {result:?}");
+    }
+}
+
 /// Memory that the host lends may be changed by its threads, so that nothing is proved.
 #[test]
 fn who_waits_for_memory_of_the_host_waits() {

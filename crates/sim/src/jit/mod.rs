@@ -382,7 +382,7 @@ fn lines(program: &Program) -> u64 {
         let count = |of: &dyn Fn(&Inst) -> bool| insts.iter().filter(|i| of(i)).count() as u64;
         let memory = count(&|i| matches!(i.op, Op::Load | Op::LoadUniform | Op::Store));
         // Lane by lane.
-        let apart = if apart { count(&|i| i.op == Op::Atomic) } else { 0 };
+        let apart = if apart { count(&|i| i.op == Op::Atomic && places::is_device(i)) } else { 0 };
         let lanes = 9 * u64::from(program.header.warp_size);
         (7 * insts.len() as u64 + 60 * memory + lanes * apart) * if *divergent { 2 } else { 1 }
     };

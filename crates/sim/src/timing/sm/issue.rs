@@ -145,7 +145,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 self.groups.get(g).at_barrier += 1;
             }
         }
-        let ended = if done || at_barrier { self.arrive(c, g, now) } else { 0 };
+        let ended = if done || at_barrier {
+            self.progress.moved = now;
+            self.arrive(c, g, now)
+        } else {
+            0
+        };
         let slot = &self.warps.slots[s];
         // The last warp of its group does not wait.
         if slot.at_barrier && c.statics.insts.get(slot.pc as usize).is_some_and(|st| st.strand) {

@@ -21,6 +21,9 @@ pub(in super::super) struct Progress {
     pub asks: bool,
     /// From when on they may be asked again.
     next: u64,
+    /// The last cycle in which a warp ended or came to a barrier. What it wrote before may end another one's waiting, and may
+    /// have been simulated ahead of who waits.
+    pub moved: u64,
 }
 
 /// Since when the warps of an SM wait, and when each of them had begun at the latest to find its loop unchanged: cycles.
@@ -76,9 +79,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
-    /// Since when all warps wait; `None` if one of them does not. Without warps, there is nothing to wait for.
+    /// Since when all warps wait; `None` if one of them does not. Those that have ended or stand at a barrier do nothing since
+    /// then.
     pub fn waiting_since(&self) -> Option<Waiting> {
-        let mut all = Waiting::NONE;
+        let mut all = Waiting { since: self.progress.moved, ..Waiting::NONE };
         for rank in self.states.live.iter() {
             let s = self.warps.slot_of(rank);
             if self.warps.slots[s].at_barrier {
