@@ -117,8 +117,8 @@ n = 8 * M
 write("hash64_large", {"x": rand([n], "uint64", low=0, high=1 << 40)}, ("hash64", [n], [64], "x"), kernel="hash64")
 write("mandelbrot_large", {"out": zeros([3072, 4096], "int32")},
       ("mandelbrot", [4096, 3072], [32, 4], "out", F(-2.1), F(-1.2), F(0.0007), F(0.0008), I(60)), kernel="mandelbrot")
-write("sgemm_large", {"A": rand([2048, 128]), "B": rand([128, 2048]), "C": rand([2048, 2048])},
-      ("sgemm", [2048, 2048], [32, 4], "A", "B", "C", I(2048), I(2048), I(128), F(0.75), F(-1.25)), kernel="sgemm_naive")
+write("sgemm_large", {"A": rand([2048, 144]), "B": rand([144, 2048]), "C": rand([2048, 2048])},
+      ("sgemm", [2048, 2048], [32, 4], "A", "B", "C", I(2048), I(2048), I(144), F(0.75), F(-1.25)), kernel="sgemm_naive")
 write("bilateral_large", {"in": rand([2048, 2048]), "out": zeros([2048, 2048]), "space": rand([25])},
       ("bilateral", [2048, 2048], [32, 4], "in", "out", "space", I(2048), I(2048)), kernel="bilateral")
 

@@ -394,6 +394,7 @@ pub fn local_memory(bytes: u32) -> Vec<u128> {
 }
 
 /// What work-groups did that ran functionally in the middle of a launch.
+#[derive(Debug)]
 pub struct Part {
     /// Executions of blocks.
     pub counts: BlockCounts,
@@ -401,27 +402,43 @@ pub struct Part {
     pub shares: ClassShares,
 }
 
-/// Runs some work-groups of a launch, one after the other, and tells which lines of memory they touched, as if
-/// `together` of them had run side by side: the first that each touched, then the second of each, and so on.
+impl Part {
+    /// Adds what others did.
+    pub fn add(&mut self, other: Part) {
+        self.counts.add(&other.counts);
+        self.shares.merge(other.shares);
+        self.shares.coarsen();
+    }
+}
+
+/// Runs some work-groups of a launch, one after the other. `touched`, if there is one, is told which lines of memory they
+/// touch, as if so many of them as it says had run side by side: the first that each touched, then the second of each, and
+/// so on.
 ///
 /// # Errors
 /// The first fault.
 pub fn part<const N: usize>(
     run: Simulation,
     groups: Range<u64>,
-    together: u64,
-    touched: &mut dyn FnMut(Touch),
+    touched: Option<(u64, &mut dyn FnMut(Touch))>,
 ) -> Result<Part, Box<Fault>> {
     // In order, so that the caches are left the same each time.
     let options = Options { threads: 1, ..run.options.clone() };
     let memory = &run.machine.memory;
-    let touches = RefCell::new(Touches::new(memory.line_bytes, memory.sector_bytes, together));
     let mut groups = WorkGroups::<N>::new(Simulation { options: &options, ..run }, groups);
     groups.observes = true;
-    // No surface is in bounds for accesses on frequent paths: all are seen.
-    groups.quiet_descriptors = run.launch.descriptors.iter().map(|d| Descriptor { bounds: (0, 0), ..d.clone() }).collect();
-    let (counts, shares) = groups.work(Some(&touches), || touches.borrow_mut().end_group(&mut *touched));
-    touches.borrow_mut().flush(&mut *touched);
+    let (counts, shares) = match touched {
+        Some((together, touched)) => {
+            // No surface is in bounds for accesses on frequent paths: all are seen.
+            groups.quiet_descriptors =
+                run.launch.descriptors.iter().map(|d| Descriptor { bounds: (0, 0), ..d.clone() }).collect();
+            let touches = RefCell::new(Touches::new(memory.line_bytes, memory.sector_bytes, together));
+            let done = groups.work(Some(&touches), || touches.borrow_mut().end_group(&mut *touched));
+            touches.borrow_mut().flush(&mut *touched);
+            done
+        }
+        None => groups.work(None, || {}),
+    };
     match groups.first_fault.into_inner().unwrap_or_else(|e| e.into_inner()) {
         Some((_, fault)) => Err(Box::new(fault)),
         None => Ok(Part { counts, shares }),
@@ -495,10 +512,10 @@ pub(super) fn warming(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Stat
     let together = u64::from(held.groups.max(1)) * u64::from(run.machine.sm.count);
     let all = 0..run.launch.groups().iter().map(|g| u64::from(*g)).product();
     let ran = hierarchy.warm(run.memory, |touched| match run.machine.warp_size {
-        8 => part::<8>(run, all.clone(), together, touched),
-        16 => part::<16>(run, all.clone(), together, touched),
-        64 => part::<64>(run, all.clone(), together, touched),
-        _ => part::<32>(run, all.clone(), together, touched),
+        8 => part::<8>(run, all.clone(), Some((together, touched))),
+        16 => part::<16>(run, all.clone(), Some((together, touched))),
+        64 => part::<64>(run, all.clone(), Some((together, touched))),
+        _ => part::<32>(run, all.clone(), Some((together, touched))),
     })?;
     let warps = run.launch.local.iter().product::<u32>().div_ceil(run.machine.warp_size);
     let mut statistics = energy::count(run.launch.program, &ran.counts, run.machine);

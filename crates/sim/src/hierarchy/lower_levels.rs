@@ -237,6 +237,11 @@ impl LowerLevels {
         self.description.sector_bytes as usize
     }
 
+    /// Sectors that L2 holds.
+    pub fn sectors(&self) -> u64 {
+        u64::from(self.description.l2.bytes / self.description.sector_bytes)
+    }
+
     fn address(&self, line: LineNumber) -> u64 {
         line * u64::from(self.description.line_bytes)
     }

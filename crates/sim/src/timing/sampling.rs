@@ -7,8 +7,8 @@
 //! only let caches, queues and rows of DRAM come to where they would be (where work-groups are short). The
 //! dispatcher does not notice: when a part has come to its end, what follows runs functionally at that moment,
 //! in no simulated time, and the next part's first work-group is given out instead. So the machine stays as
-//! full as it would be, and ramp and drain are the launch's own, not the parts'. Skipped work-groups tell L2
-//! which lines they touch ([`crate::touches`]). Memory is exact: each work-group runs once.
+//! full as it would be, and ramp and drain are the launch's own, not the parts'. The last skipped work-groups before
+//! each part tell L2 which lines they touch ([`crate::touches`]). Memory is exact: each work-group runs once.
 //!
 //! What a work-group costs is the time for which it is resident, over the number of those resident on average
 //! (Little's law); [`estimate`] has the arithmetic.
@@ -27,6 +27,7 @@ use super::super::features::{ClassShares, GroupFeatures, weight};
 use super::super::functional::{self, BlockCounts};
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::super::program::{End, Program};
+use super::super::statistics::CacheStatistics;
 use super::super::touches::Touch;
 pub(super) use estimate::Estimate;
 use heddle_isa::{CachePolicy, MemorySpace, Op, Operand};
@@ -39,6 +40,11 @@ const WARM_UP: u64 = 2048;
 /// wave where they run in step.
 const MEASURED: u64 = 6144;
 const WAVES: u64 = 3;
+/// L2 is told what the last of the skipped work-groups touch: so many of them that they touch as much as it holds so many
+/// times, and so many waves at least. What those before them touched has been evicted by then, touched again, or seldom
+/// is (the boundary line of Haskins and Skadron, "Memory reference reuse latency", ISPASS 2003).
+const WARM_TIMES: u64 = 8;
+const WARM_WAVES: u64 = 4;
 
 /// A work-group that was timed.
 #[derive(Clone, Copy, Debug)]
@@ -188,15 +194,16 @@ impl Sampler {
     ) -> Result<u64, Box<Fault>> {
         let mut progress = self.progress.lock().unwrap_or_else(|e| e.into_inner());
         let Some(groups) = self.decide(&mut progress, next, now) else { return Ok(next) };
-        let memory = run.memory;
         let ran = match lower {
             Some(lower) => {
-                lower.begin_warming(memory);
-                let ran = functional::part::<N>(run, groups.clone(), self.wave, &mut |touch: Touch| lower.warm(memory, touch));
-                lower.end_warming(memory);
+                let skipped: u64 = progress.skipped.iter().map(|s| s.groups.end - s.groups.start).sum();
+                let from = self.warms_from(&groups, next - skipped, (&lower.statistics.l2, lower.sectors()));
+                lower.begin_warming(run.memory);
+                let ran = self.skip::<N>(run, &groups, from, lower);
+                lower.end_warming(run.memory);
                 ran?
             }
-            None => functional::part::<N>(run, groups.clone(), self.wave, &mut |_| {})?,
+            None => functional::part::<N>(run, groups.clone(), None)?,
         };
         match &mut progress.counts {
             Some(counts) => counts.add(&ran.counts),
@@ -205,6 +212,41 @@ impl Sampler {
         let end = groups.end;
         progress.skipped.push(Skipped { groups, shares: ran.shares });
         Ok(end)
+    }
+
+    /// The first of the work-groups to be skipped of which L2 is told what they touch, after `timed` work-groups that were timed.
+    /// L2, which has so many sectors, has counted what those touched.
+    fn warms_from(&self, groups: &Range<u64>, timed: u64, (l2, sectors): (&CacheStatistics, u64)) -> u64 {
+        let enough = (WARM_TIMES * sectors * timed).checked_div(l2.reads + l2.writes).unwrap_or(u64::MAX);
+        let waves = enough.div_ceil(self.wave).max(WARM_WAVES);
+        // In whole waves, as they are skipped.
+        groups.end.saturating_sub(waves.saturating_mul(self.wave)).max(groups.start)
+    }
+
+    /// Runs work-groups that are skipped; L2 is told what those from `from` on touch.
+    fn skip<const N: usize>(
+        &self,
+        run: Simulation,
+        groups: &Range<u64>,
+        from: u64,
+        lower: &mut LowerLevels,
+    ) -> Result<functional::Part, Box<Fault>> {
+        let memory = run.memory;
+        let warm = |groups, lower: &mut LowerLevels| {
+            functional::part::<N>(run, groups, Some((self.wave, &mut |touch: Touch| lower.warm(memory, touch))))
+        };
+        if from == groups.start {
+            return warm(groups.clone(), lower);
+        }
+        let mut ran = functional::part::<N>(run, groups.start..from, None)?;
+        // What the first half of them miss, those before them may have brought. So the second half stand for all.
+        let middle = from + (groups.end - from) / 2 / self.wave * self.wave;
+        let before = lower.warmed;
+        ran.add(warm(from..middle, lower)?);
+        let since = lower.warmed;
+        ran.add(warm(middle..groups.end, lower)?);
+        lower.warmed = before + (lower.warmed - since) * ((groups.end - groups.start) as f64 / (groups.end - middle) as f64);
+        Ok(ran)
     }
 
     /// What was extrapolated, and the executions of blocks of what was skipped; `measured`: cycles of what
@@ -254,6 +296,23 @@ mod tests {
             assert_eq!(all, total);
             assert!(skipped.iter().all(|s| (s.end - s.start) % wave == 0), "whole waves");
         }
+    }
+
+    #[test]
+    fn l2_is_told_of_as_much_as_it_holds_several_times() {
+        let sampler = Sampler { total: 1 << 20, parts: 8, wave: 100, weights: Vec::new(), progress: Mutex::default() };
+        let told = |reads: u64, writes: u64, groups: Range<u64>| {
+            let l2 = CacheStatistics { reads, writes, ..Default::default() };
+            groups.end - sampler.warms_from(&groups, 1000, (&l2, 10_000))
+        };
+        // A thousand work-groups touched 20 sectors each: so 4,000 touch eight times 10,000.
+        assert_eq!(told(20_000, 0, 0..100_000), 4_000);
+        assert_eq!(told(5_000, 15_000, 0..100_000), 4_000);
+        // In whole waves, four at least, and never more than there are.
+        assert_eq!(told(19_000, 0, 0..100_000), 4_300);
+        assert_eq!(told(20_000_000, 0, 0..100_000), 400);
+        assert_eq!(told(20_000, 0, 500..3_500), 3_000);
+        assert_eq!(told(0, 0, 0..100_000), 100_000, "who touches nothing knows nothing");
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! are dirty as they would be, so that their write-backs cost what they would. Nothing takes time; what
 //! would have gone to and from memory is counted apart.
 
+use std::ops::{Add, Mul, Sub};
+
 use super::{CODE_BASE, Home, LowerLevels};
 use crate::DeviceMemory;
 use crate::hierarchy::cache::WriteKind;
@@ -20,6 +22,31 @@ pub struct WarmTraffic {
     pub missed: u64,
     /// Written back, or through.
     pub written: u64,
+}
+
+impl Add for WarmTraffic {
+    type Output = WarmTraffic;
+
+    fn add(self, other: WarmTraffic) -> WarmTraffic {
+        WarmTraffic { missed: self.missed + other.missed, written: self.written + other.written }
+    }
+}
+
+impl Sub for WarmTraffic {
+    type Output = WarmTraffic;
+
+    fn sub(self, other: WarmTraffic) -> WarmTraffic {
+        WarmTraffic { missed: self.missed - other.missed, written: self.written - other.written }
+    }
+}
+
+impl Mul<f64> for WarmTraffic {
+    type Output = WarmTraffic;
+
+    fn mul(self, by: f64) -> WarmTraffic {
+        let scaled = |n: u64| (n as f64 * by).round() as u64;
+        WarmTraffic { missed: scaled(self.missed), written: scaled(self.written) }
+    }
 }
 
 impl LowerLevels {
