@@ -83,9 +83,10 @@ impl Translator<'_> {
             (Val::Same(_), _) => value,
             (Val::Lanes(_), Val::Same(lane)) => Val::Same(b.lane(value, lane)),
             (Val::Lanes(v), Val::Lanes(lane)) => {
-                b.store(v, self.scratch[0], 64);
-                let p = b.element(self.scratch[0], Elem::I(32), lane);
-                Val::Lanes(self.gathered(None, p, 32))
+                // Not where the lanes' pointers go.
+                let values = self.scratch[SCRATCH - 2];
+                b.store(v, values, 64);
+                Val::Lanes(self.gathered(None, b.element(values, Elem::I(32), lane), 32, true))
             }
         }]))
     }

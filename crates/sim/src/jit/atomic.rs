@@ -51,12 +51,17 @@ fn float(ty: Type) -> Option<Elem> {
 impl Translator<'_> {
     /// Does `body` for each active lane, in their order, with the lane's number (64 bits) and its elements of `vectors`.
     pub(super) fn each_lane(&self, s: &Site, vectors: &[V], body: impl FnOnce(V, &[V])) {
+        self.each_of(s.active, vectors, body);
+    }
+
+    /// The same for these lanes, or all.
+    pub(super) fn each_of(&self, lanes: Option<V>, vectors: &[V], body: impl FnOnce(V, &[V])) {
         let b = &self.b;
         let places: Vec<(V, Elem)> = vectors.iter().zip(self.scratch).map(|(v, place)| (place, b.element_of(*v))).collect();
         for (v, (place, _)) in vectors.iter().zip(&places) {
             b.store(*v, *place, 64);
         }
-        b.store(s.active.unwrap_or_else(|| self.all()), self.lanes_left, 1);
+        b.store(lanes.unwrap_or_else(|| self.all()), self.lanes_left, 1);
         let [head, lane, done] = [(); 3].map(|()| self.new_block());
         b.jump(head);
         b.at(head);

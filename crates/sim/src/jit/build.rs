@@ -413,6 +413,18 @@ impl Build {
         unsafe { LLVMBuildPtrToInt(self.b, p, self.elem(Elem::I(64)), c"".as_ptr()) }
     }
 
+    /// Pointers of lanes as numbers.
+    pub fn addresses_of(&self, p: V) -> V {
+        // SAFETY: the builder stands in a block, and `p` is a vector of pointers of its function.
+        unsafe { LLVMBuildPtrToInt(self.b, p, self.vector(Elem::I(64), self.n), c"".as_ptr()) }
+    }
+
+    /// A number of 64 bits as a pointer.
+    pub fn pointer_to(&self, address: V) -> V {
+        // SAFETY: the builder stands in a block, and `address` is an integer of its function.
+        unsafe { LLVMBuildIntToPtr(self.b, address, self.pointer(), c"".as_ptr()) }
+    }
+
     /// `p + bytes`, a constant.
     pub fn field(&self, p: V, bytes: usize) -> V {
         self.offset(p, self.int(64, bytes as u64))

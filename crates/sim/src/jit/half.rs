@@ -18,7 +18,7 @@ impl Translator<'_> {
     /// Whether the host converts halves itself, and an operation on them is translated.
     pub(super) fn translates_halves(&self, op: Op) -> bool {
         use Op::*;
-        self.halves && matches!(op, Add | Mul | Div | Fma | Min | Max | Sqrt | Round | Cmp | Cvt)
+        self.host.halves && matches!(op, Add | Mul | Div | Fma | Min | Max | Sqrt | Round | Cmp | Cvt)
     }
 
     /// The half in a word, in single precision.

@@ -32,6 +32,7 @@ mod arith;
 mod atomic;
 mod build;
 mod half;
+mod host;
 mod liveness;
 mod many;
 mod places;
@@ -50,7 +51,7 @@ use std::cell::Cell;
 use std::mem::{ManuallyDrop, size_of};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inkwell::OptimizationLevel;
 use inkwell::context::{AsContextRef, Context};
@@ -59,6 +60,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 
 use self::build::Build;
+use self::host::Host;
 use self::regions::regions;
 use self::translate::Translator;
 use super::exec::{Decoded, Lanes, Row, all_lanes, prepare};
@@ -309,6 +311,7 @@ fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compil
     let raw = Box::into_raw(Box::new(Context::create()));
     // SAFETY: `raw` is freed after the engine, in `Compiled::drop` or below.
     let context: &'static Context = unsafe { &*raw };
+    let begun = Instant::now();
     let build = || {
         let module = context.create_module("warp");
         module.set_triple(&triple);
@@ -323,7 +326,9 @@ fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compil
         let address = engine.get_function_address("warp").ok()?;
         Some((engine, address))
     };
-    let Some((engine, address)) = build() else {
+    let built = build();
+    took(lines(program), begun.elapsed());
+    let Some((engine, address)) = built else {
         // SAFETY: nothing that lives in the context is left.
         drop(unsafe { Box::from_raw(raw) });
         return None;
@@ -389,9 +394,62 @@ fn lines(program: &Program) -> u64 {
     program.blocks.iter().zip(&divergent).map(of_block).sum()
 }
 
-/// Nanoseconds to compile so many lines: measured, with a part that grows with their square.
+/// Nanoseconds to compile so many lines: measured, with a part that grows with their square, and with what compilations of this
+/// process have taken before.
 fn compile_time(lines: u64) -> u64 {
-    15_000_000 + 15_000 * lines + 4 * lines * lines
+    (15_000_000 + 15_000 * lines + 4 * lines * lines) * slowness() / FAST
+}
+
+/// Compilations take so many times as long here as on the host with AVX-512 on which they were measured, in units of
+/// 1 / [`FAST`]; 0: there has been none yet.
+static SLOWNESS: AtomicU64 = AtomicU64::new(0);
+const FAST: u64 = 256;
+
+fn slowness() -> u64 {
+    static AT_FIRST: OnceLock<u64> = OnceLock::new();
+    match SLOWNESS.load(Ordering::Relaxed) {
+        0 => *AT_FIRST.get_or_init(|| {
+            let host = Host::new(&TargetMachine::get_host_cpu_features().to_string());
+            // LLVM cuts vectors of a warp into more parts.
+            if host.scatters { FAST } else { 3 * FAST }
+        }),
+        known => known,
+    }
+}
+
+/// A compilation of so many lines took so long: half of what is expected of the next ones is what this one says.
+fn took(lines: u64, time: Duration) {
+    let before = slowness();
+    let expected = (compile_time(lines) / before).max(1);
+    let now = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX) / expected;
+    SLOWNESS.store((before + now.clamp(FAST / 4, 32 * FAST)) / 2, Ordering::Relaxed);
+}
+
+/// Work-groups that a host thread has interpreted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Groups {
+    count: u64,
+    /// Nanoseconds that they took, and the longest of them.
+    time: u64,
+    longest: u64,
+}
+
+impl Groups {
+    fn add(&mut self, time: u64) {
+        self.count += 1;
+        self.time = self.time.saturating_add(time);
+        self.longest = self.longest.max(time);
+    }
+
+    /// What others will take, each: as those before on average, but for the longest, which was mostly the first one, that found
+    /// nothing in the host's caches and memory not yet there.
+    fn expected(&self) -> u64 {
+        match self.count {
+            0 => 0,
+            1 => self.time / 2,
+            n => (self.time - self.longest) / (n - 1),
+        }
+    }
 }
 
 /// Decides for one launch and host thread when to compile.
@@ -405,8 +463,8 @@ pub struct Tier<'a> {
     groups: u64,
     threads: u64,
     cost: u64,
-    /// What this thread has interpreted for want of code for work-groups, and for warps: work-groups and their nanoseconds.
-    done: [Cell<(u64, u64)>; 2],
+    /// What this thread has interpreted for want of code for work-groups, and for warps.
+    done: [Cell<Groups>; 2],
 }
 
 impl<'a> Tier<'a> {
@@ -433,7 +491,7 @@ impl<'a> Tier<'a> {
         Variant { groups: runs == Runs::Groups, ..self.variant }
     }
 
-    fn done(&self, runs: Runs) -> &Cell<(u64, u64)> {
+    fn done(&self, runs: Runs) -> &Cell<Groups> {
         &self.done[usize::from(runs == Runs::Warps)]
     }
 
@@ -445,9 +503,9 @@ impl<'a> Tier<'a> {
         if let Some(code) = version.code.get() {
             return code.as_ref();
         }
-        let (groups, time) = self.done(runs).get();
-        let share = self.groups.div_ceil(self.threads).saturating_sub(groups);
-        let remaining = time.checked_div(groups).unwrap_or(0).saturating_mul(share);
+        let done = self.done(runs).get();
+        let share = self.groups.div_ceil(self.threads).saturating_sub(done.count);
+        let remaining = done.expected().saturating_mul(share);
         if self.always || at_once {
             version.begun.store(true, Ordering::Relaxed);
             return version.code.get_or_init(|| compile::<N>(program, variant)).as_ref();
@@ -458,7 +516,7 @@ impl<'a> Tier<'a> {
         // kernels that have been launched so often mostly are again).
         let spent = version.interpreted.load(Ordering::Relaxed) / self.threads.max(1);
         let rest = self.rest && runs == Runs::Warps;
-        let again = (rest || groups == 0) && 2 * spent >= self.cost;
+        let again = (rest || done.count == 0) && 2 * spent >= self.cost;
         // How many work-groups will leave a rest is not known.
         let pays = again || !rest && remaining >= 2 * self.cost;
         if !pays || version.begun.swap(true, Ordering::Relaxed) {
@@ -470,8 +528,9 @@ impl<'a> Tier<'a> {
     /// A work-group, or the rest of one, was interpreted for so long where there was no code.
     pub fn executed(&self, runs: Runs, time: Duration) {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let (g, t) = self.done(runs).get();
-        self.done(runs).set((g + 1, t.saturating_add(time)));
+        let mut done = self.done(runs).get();
+        done.add(time);
+        self.done(runs).set(done);
         let version = self.slot.map(|s| s.version(self.variant(runs)));
         if let Some(version) = version.filter(|v| v.code.get().is_none()) {
             version.interpreted.fetch_add(time, Ordering::Relaxed);

@@ -13,6 +13,7 @@
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
 use super::access::Target;
+use super::atomic::SCRATCH;
 use super::build::{Elem, V, Val};
 use super::places::is_device;
 use super::translate::{Site, Translator};
@@ -167,11 +168,15 @@ impl Translator<'_> {
         let vector = b.vector(Elem::I(shape.bits), n);
         let v = match s.active {
             None => b.load_device(vector, p, shape.align()),
-            Some(_) => {
+            Some(m) => {
                 b.compiler_fence();
-                let nothing = b.splat(b.int(shape.bits, 0));
-                let arguments = [p, b.int(32, u64::from(shape.align())), self.active_lanes(s), nothing];
-                b.intrinsic("llvm.masked.load", &[vector, b.pointer()], &arguments)
+                if self.host.masks(shape.bits) {
+                    let nothing = b.splat(b.int(shape.bits, 0));
+                    let arguments = [p, b.int(32, u64::from(shape.align())), self.active_lanes(s), nothing];
+                    b.intrinsic("llvm.masked.load", &[vector, b.pointer()], &arguments)
+                } else {
+                    self.gathered(Some(m), b.offset(p, b.ramp(64, shape.bytes)), shape.bits, false)
+                }
             }
         };
         vec![self.extended(Val::Lanes(v), shape.ty)]
@@ -186,13 +191,37 @@ impl Translator<'_> {
         }
     }
 
-    /// Elements of `bits` bits from where the pointers of lanes lead, of all lanes or of these.
-    pub(super) fn gathered(&self, lanes: Option<V>, p: V, bits: u32) -> V {
+    /// Elements of `bits` bits from where the pointers of lanes lead, of all lanes or of these; `near`: to what was accessed a
+    /// moment ago.
+    pub(super) fn gathered(&self, lanes: Option<V>, p: V, bits: u32, near: bool) -> V {
+        let (b, element) = (&self.b, Elem::I(bits));
+        let vector = b.vector(element, b.n);
+        if self.host.scatters || near && lanes.is_none() {
+            let nothing = b.splat(b.int(bits, 0));
+            let lanes = b.mask_to_lanes(lanes.unwrap_or_else(|| self.all()));
+            let arguments = [p, b.int(32, u64::from(bits / 8)), lanes, nothing];
+            return b.intrinsic("llvm.masked.gather", &[vector, b.type_of(p)], &arguments);
+        }
+        let results = self.scratch[SCRATCH - 1];
+        self.each_of(lanes, &[b.addresses_of(p)], |lane, of_lane| {
+            let v = b.load_device(b.elem(element), b.pointer_to(of_lane[0]), bits / 8);
+            b.store(v, b.element(results, element, lane), bits / 8);
+        });
+        b.load(vector, results, 64)
+    }
+
+    /// Elements to where the pointers of lanes lead, of all lanes or of these, in their order.
+    fn scattered_to(&self, lanes: Option<V>, v: V, p: V, bits: u32) {
         let b = &self.b;
-        let nothing = b.splat(b.int(bits, 0));
-        let lanes = b.mask_to_lanes(lanes.unwrap_or_else(|| self.all()));
-        let arguments = [p, b.int(32, u64::from(bits / 8)), lanes, nothing];
-        b.intrinsic("llvm.masked.gather", &[b.vector(Elem::I(bits), b.n), b.type_of(p)], &arguments)
+        if self.host.scatters || lanes.is_none() {
+            let lanes = b.mask_to_lanes(lanes.unwrap_or_else(|| self.all()));
+            let arguments = [v, p, b.int(32, u64::from(bits / 8)), lanes];
+            b.intrinsic("llvm.masked.scatter", &[b.type_of(v), b.type_of(p)], &arguments);
+            return;
+        }
+        self.each_of(lanes, &[b.addresses_of(p), v], |_, of_lane| {
+            b.store_device(of_lane[1], b.pointer_to(of_lane[0]), bits / 8);
+        });
     }
 
     /// Each lane's value from its own place.
@@ -203,13 +232,16 @@ impl Translator<'_> {
         }
         if shape.bytes < 4 {
             let (p, offset) = self.containing(t, offset);
-            let words = Val::Lanes(self.gathered(s.active, p, 32));
+            let words = Val::Lanes(self.gathered(s.active, p, 32, t.rows));
             return vec![self.part_of_word(words, Val::Lanes(offset), shape)];
         }
         if shape.words == 1 || t.rows {
-            return (0..shape.words).map(|k| Val::Lanes(self.gathered(s.active, self.pointers(t, offset, k), 32))).collect();
+            return (0..shape.words)
+                .map(|k| Val::Lanes(self.gathered(s.active, self.pointers(t, offset, k), 32, t.rows)))
+                .collect();
         }
-        let pair = |k: u64| self.words_of_int(Val::Lanes(self.gathered(s.active, self.pointers(t, offset, 2 * k), 64)), 64);
+        let pair =
+            |k: u64| self.words_of_int(Val::Lanes(self.gathered(s.active, self.pointers(t, offset, 2 * k), 64, false)), 64);
         (0..shape.words / 2).flat_map(pair).collect()
     }
 
@@ -307,10 +339,12 @@ impl Translator<'_> {
             let new = b.lanes(new);
             match s.active {
                 None => b.store(new, p, 64),
-                Some(_) => {
+                Some(_) if self.host.masks_words => {
                     let arguments = [new, p, b.int(32, 64), self.active_lanes(s)];
                     b.intrinsic("llvm.masked.store", &[b.type_of(new), b.pointer()], &arguments);
                 }
+                // Nobody else has the warp's private memory.
+                Some(_) => b.store(b.select(self.active_lanes(s), new, b.lanes(old())), p, 64),
             }
         }
     }
@@ -334,10 +368,14 @@ impl Translator<'_> {
         let v = self.cut(Val::Lanes(data[0]), shape);
         match s.active {
             None => b.store_device(v, p, shape.align()),
-            Some(_) => {
+            Some(m) => {
                 b.compiler_fence();
-                let arguments = [v, p, b.int(32, u64::from(shape.align())), self.active_lanes(s)];
-                b.intrinsic("llvm.masked.store", &[b.type_of(v), b.pointer()], &arguments);
+                if self.host.masks(shape.bits) {
+                    let arguments = [v, p, b.int(32, u64::from(shape.align())), self.active_lanes(s)];
+                    b.intrinsic("llvm.masked.store", &[b.type_of(v), b.pointer()], &arguments);
+                } else {
+                    self.scattered_to(Some(m), v, b.offset(p, b.ramp(64, shape.bytes)), shape.bits);
+                }
             }
         }
     }
@@ -345,17 +383,14 @@ impl Translator<'_> {
     /// Each lane's value to its own place, in the order of the lanes.
     fn scatter(&self, s: &Site, t: &Target, offset: V, shape: Shape, data: &[V]) {
         let b = &self.b;
-        let scatter = |v: V, p: V, bits: u32| {
-            let arguments = [v, p, b.int(32, u64::from(bits / 8)), self.active_lanes(s)];
-            b.intrinsic("llvm.masked.scatter", &[b.type_of(v), b.type_of(p)], &arguments);
-        };
+        let scatter = |v: V, p: V, bits: u32| self.scattered_to(s.active, v, p, bits);
         if !t.rows {
             b.compiler_fence();
         }
         if shape.bytes < 4 {
             if t.rows {
                 let (p, place) = self.containing(t, offset);
-                let old = Val::Lanes(self.gathered(s.active, p, 32));
+                let old = Val::Lanes(self.gathered(s.active, p, 32, t.rows));
                 let new = self.word_with(old, Val::Lanes(data[0]), Val::Lanes(place), shape);
                 return scatter(b.lanes(new), p, 32);
             }

@@ -19,6 +19,7 @@ use super::access::Tables;
 use super::arith::Out;
 use super::atomic::SCRATCH;
 use super::build::{Block, Build, Elem, V, Val};
+use super::host::Host;
 use super::liveness::{live_at_end, used};
 use super::places::{Base, bases};
 use super::regions::{loops, regions, sides};
@@ -96,8 +97,8 @@ pub struct Translator<'p> {
     pub(super) whole: bool,
     /// Compiled for checking mode.
     checked: bool,
-    /// The host converts halves.
-    pub(super) halves: bool,
+    /// What the host's processor can do.
+    pub(super) host: Host,
     /// Blocks of divergent regions.
     pub(super) divergent: Vec<bool>,
     /// Blocks where warps may reconverge.
@@ -164,8 +165,7 @@ impl<'p> Translator<'p> {
             fault,
             whole: variant.whole,
             checked: variant.checked,
-            // On other hosts LLVM would call functions that this process may lack.
-            halves: cfg!(target_arch = "aarch64") || features.split(',').any(|f| f == "+f16c"),
+            host: Host::new(features),
             divergent,
             meeting,
             schedule: None,
