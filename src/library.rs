@@ -139,7 +139,8 @@ impl Device {
     pub fn new(machine: Machine) -> Device {
         let state = DeviceState::new(DeviceMemory::new(machine.memory.device_bytes), &machine);
         let number = DEVICES.fetch_add(1, Ordering::Relaxed);
-        Device { number, machine, mode: Mode::Timing, options: Options::default(), state, buffers: 0, printed: Vec::new() }
+        let options = Options { translations: crate::build::translations(), ..Options::default() };
+        Device { number, machine, mode: Mode::Timing, options, state, buffers: 0, printed: Vec::new() }
     }
 
     /// Simulate in this mode from now on: with timing, or results only, which is faster.
@@ -149,10 +150,12 @@ impl Device {
         self
     }
 
-    /// Simulate with these options from now on: checks, limits, host threads.
+    /// Simulate with these options from now on: checks, limits, host threads. If they name no place for translations, the
+    /// device goes on to use the one that the environment names.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Device {
-        self.options = options;
+        let translations = options.translations.or(self.options.translations);
+        self.options = Options { translations, ..options };
         self
     }
 

@@ -690,3 +690,62 @@ fn garbage_is_refused_with_a_message() {
         }
     }
 }
+
+/// By file of the cache: its number, which another file in its place would not have, and when it was used.
+fn kept(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, (u64, std::time::SystemTime)> {
+    use std::os::unix::fs::MetadataExt;
+    let folders = fs::read_dir(folder.join("builds")).into_iter().flatten().flatten();
+    let files = folders.filter_map(|f| fs::read_dir(f.path()).ok()).flatten().flatten().map(|f| f.path());
+    files
+        .map(|f| {
+            let data = f.metadata().unwrap();
+            (f, (data.ino(), data.modified().unwrap()))
+        })
+        .collect()
+}
+
+#[test]
+fn what_one_run_has_translated_the_next_one_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let run = |name: &str, jit: &str, more: &[(&str, &str)]| {
+        let result = folder.path().join(name);
+        let mut command = heddle();
+        command.args(["run", "test-kernels/saxpy/kernel.cl", "--kernel", "saxpy", "--mode", "functional", "--global", "65536"]);
+        command.args(["--arg", "x=random:float32:65536"]);
+        command.args(["--arg", &format!("y=random:float32:65536,save={}", result.display())]);
+        command.args(["--arg", "f32=2.5", "--arg", "u32=65536", "--jit", jit]);
+        command.env("HEDDLE_CACHE_DIR", &cache).envs(more.iter().copied());
+        command.assert().success();
+        fs::read(result).unwrap()
+    };
+    let expected = run("never.npy", "never", &[]);
+    assert!(kept(&cache).is_empty(), "the interpreter keeps nothing");
+    assert_eq!(run("none.npy", "always", &[("HEDDLE_CACHE", "0")]), expected);
+    assert!(kept(&cache).is_empty(), "there is no cache");
+    assert_eq!(run("cold.npy", "always", &[]), expected);
+    let cold = kept(&cache);
+    assert_eq!(cold.len(), 1);
+    assert_eq!(run("warm.npy", "always", &[]), expected);
+    let warm = kept(&cache);
+    for (path, (number, used)) in &warm {
+        let before = cold[path];
+        assert!(*number == before.0 && *used > before.1, "the entry was read, and not written anew");
+    }
+    assert_eq!(cold.len(), warm.len());
+    // What is damaged is made anew.
+    let path = cold.keys().next().unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, &bytes).unwrap();
+    assert_eq!(run("damaged.npy", "always", &[]), expected);
+    assert_ne!(fs::read(path).unwrap(), bytes);
+}
+
+#[test]
+fn a_run_says_what_is_wrong_with_the_variables_of_the_cache() {
+    let mut command = heddle();
+    command.args(["run", "test-kernels/saxpy/case.json"]).env("HEDDLE_CACHE", "maybe");
+    command.assert().code(2).stderr(contains("HEDDLE_CACHE=maybe: 0 or 1"));
+}

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use heddle::build::Translations;
+use heddle::build::cache::{Cache, DEFAULT_LIMIT};
 use heddle::codegen::RegisterFile;
 use heddle::codegen::partition::Ownership;
 use heddle::codegen::release::Release;
@@ -36,6 +38,21 @@ fn ir(path: &Path, machine: &Machine, opt: OptLevel) -> Result<PathBuf, Failed> 
         Ok(file)
     };
     Ok(made.get_or_init(make).clone()?)
+}
+
+/// The files below a folder, each with a number that it keeps until another one is put in its place.
+fn written(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, u64>> {
+    use std::os::unix::fs::MetadataExt;
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(written(&path)?);
+        } else {
+            files.insert(path.clone(), path.metadata()?.ino());
+        }
+    }
+    Ok(files)
 }
 
 /// Where a test starts.
@@ -201,10 +218,19 @@ fn main() {
         let p = path.clone();
         let set = ["sm.schedulers=1", "timing.int32.interval=1", "sm.scalarizer-yields=true"].map(String::from).to_vec();
         trials.push(Trial::test(format!("{name}/one-scalar-slot"), move || run(&p, &set, Mode::Timing, |_| {})));
-        // Translated to the host's instructions from the start.
+        // Translated to the host's instructions from the start; then with the translations that another process would find.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/host-code"), move || {
-            run_checked(&p, &[], Mode::Functional, Options { jit: Jit::Always, ..Default::default() }, From::Source, |_| {})
+            let folder = tempfile::tempdir()?;
+            let store = Translations::new(Cache::new(folder.path(), DEFAULT_LIMIT));
+            let options = Options { jit: Jit::Always, translations: Some(Arc::new(store)), ..Default::default() };
+            run_checked(&p, &[], Mode::Functional, options.clone(), From::Source, |_| {})?;
+            let made = written(folder.path())?;
+            run_checked(&p, &[], Mode::Functional, options, From::Source, |_| {})?;
+            if written(folder.path())? != made {
+                return Err("it was translated again".into());
+            }
+            Ok(())
         }));
         // Each technique off gives the same bytes.
         let p = path.clone();

@@ -97,6 +97,7 @@ impl Kernel {
         let mode = mode(mode_name)?;
         let checks = checks(&checked.unwrap_or_default(), mode)?;
         let mut options = keywords.map_or_else(|| Ok(Options::default()), simulation)?;
+        options.translations = heddle::build::translations();
         options.record = Record { time_line: record && mode == Mode::Timing, slices: 0 };
         let (global, local, offset) = sizes;
         let spec = Launch { kernel: header.name.clone(), global, local, offset, repeat, args: Vec::new() };

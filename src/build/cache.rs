@@ -1,4 +1,4 @@
-//! Programs that have been built, on disk.
+//! Programs that have been built, on disk; and their translations to the host's instructions.
 //!
 //! An entry's name is a hash of what was asked for: source, own headers, options, what the compiler reads of
 //! the machine, techniques, this very build of Heddle, and clang. Files that a program includes from folders
@@ -17,7 +17,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -72,6 +72,17 @@ impl Key {
             .part(machine.unwrap_or_default())
             .part(format!("{:?} {:?} {}", options.select, options.codegen, options.checked));
         Key { hasher, lasting }
+    }
+
+    /// For the translation of a kernel to the host's instructions; `depends`: all that it depends on besides this build of
+    /// Heddle.
+    pub fn translation(depends: &[u8]) -> Key {
+        let hasher = Hasher::default()
+            .part(VERSION.to_le_bytes())
+            .part(this_build().unwrap_or_default())
+            .part("translation")
+            .part(depends);
+        Key { hasher, lasting: this_build().is_some() }
     }
 
     /// As a hash.
@@ -289,12 +300,23 @@ impl Cache {
 
     /// What was kept for a key.
     pub fn get(&self, key: &Key) -> Option<Entry> {
+        self.get_if(key, |_| true)
+    }
+
+    /// What was kept for a key by this user, or by the system's, in a file that others cannot write: to be run.
+    pub fn get_own(&self, key: &Key) -> Option<Entry> {
+        self.get_if(key, is_own)
+    }
+
+    fn get_if(&self, key: &Key, allowed: impl FnOnce(&File) -> bool) -> Option<Entry> {
         if !key.lasting {
             return None;
         }
         let name = key.hasher.clone().finish().to_string();
         let path = self.path(&name);
-        let bytes = fs::read(&path).ok()?;
+        let mut file = File::open(&path).ok().filter(allowed)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
         let entry = Entry::from_bytes(&bytes, &name).filter(Entry::holds)?;
         // Used now; in a folder that cannot be written it is as good.
         let _kept = File::options().append(true).open(&path).and_then(|f| f.set_modified(SystemTime::now()));
@@ -363,6 +385,14 @@ impl Cache {
         self.size.store(size, Ordering::Relaxed);
         Ok(())
     }
+}
+
+/// Whether a file is this user's, or the system's, and nobody else may write it.
+fn is_own(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    // SAFETY: it has no conditions.
+    let user = unsafe { libc::geteuid() };
+    file.metadata().is_ok_and(|m| (m.uid() == user || m.uid() == 0) && m.mode() & 0o022 == 0)
 }
 
 /// What names of files begin with that are still being written.

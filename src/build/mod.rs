@@ -18,6 +18,7 @@
 
 pub mod cache;
 mod options;
+mod translations;
 mod unit;
 
 use heddle_frontend::{Bitcode, FrontendError, FrontendOptions, OptLevel};
@@ -30,6 +31,7 @@ use heddle_codegen::CodegenError;
 
 pub use heddle_frontend::source::Source;
 pub use options::{BuildOptions, DEFAULT_STANDARD, InvalidOptions, LinkOptions, split};
+pub use translations::{Translations, translations};
 pub use unit::{NotAUnit, Unit};
 
 /// Why there is no program.

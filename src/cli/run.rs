@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::launch::LaunchArgs;
 use super::{CodegenArgs, Failure, MachineArgs, Outcome, compile_failure};
+use heddle::build::cache::Cache;
 use heddle::driver::{self, Emit};
 use heddle::options::{Check, SimulationArgs};
 use heddle_object::error::ObjectError;
@@ -150,6 +151,7 @@ impl Run {
             heddle_report::say!("--check=all: timing mode leaves out {left_out}; --mode functional checks them");
         }
         self.simulation.check(machine).map_err(Failure::input)?;
+        Cache::from_environment().map_err(Failure::input)?;
         self.dump.check()?;
         if self.object.is_some() && !self.dump.dump.is_empty() {
             return wrong("--dump shows what the compiler did; with --object nothing is compiled");
@@ -200,7 +202,8 @@ impl Run {
     fn simulator_options(&self) -> Options {
         // What has been counted when someone ends the run is worth a report.
         let interrupt = Some(super::signals::interrupt());
-        let options = Options { record: self.record(), interrupt, partial: true, ..self.simulation.options() };
+        let translations = heddle::build::translations();
+        let options = Options { record: self.record(), interrupt, partial: true, translations, ..self.simulation.options() };
         Check::set(&self.check, self.mode(), options)
     }
 

@@ -127,7 +127,12 @@ impl PointOptions {
 
     /// The simulator's options, for one host thread.
     pub fn simulation(&self) -> heddle_sim::Options {
-        let mut options = heddle_sim::Options { threads: 1, scalar_threshold: self.words.scalar_threshold, ..Default::default() };
+        let mut options = heddle_sim::Options {
+            threads: 1,
+            scalar_threshold: self.words.scalar_threshold,
+            translations: crate::build::translations(),
+            ..Default::default()
+        };
         if let Some(n) = self.words.max_instructions {
             options.max_instructions = n;
         }

@@ -345,6 +345,7 @@ impl ExecOptions {
             check_races: functional && self.checks(Check::Races),
             check_uninitialised: functional && self.checks(Check::Uninitialised),
             check_barriers: functional && self.checks(Check::Barriers),
+            translations: crate::build::translations(),
             ..self.simulation.options()
         }
     }

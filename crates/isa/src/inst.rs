@@ -181,7 +181,7 @@ pub enum Targets {
 }
 
 /// One instruction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
     /// The operation.
     pub op: Op,

@@ -29,7 +29,7 @@ pub struct Tier;
 
 impl Tier {
     /// For a launch.
-    pub fn new(_program: &Program, _options: &Options, _groups: u64, _shape: (bool, bool), _threads: usize) -> Self {
+    pub fn new(_launch: &Launch, _options: &Options, _groups: u64, _shape: (bool, bool), _threads: usize) -> Self {
         Tier
     }
 

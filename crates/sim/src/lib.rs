@@ -97,10 +97,12 @@ pub mod statistics;
 mod timing;
 mod touches;
 pub mod trace;
+pub mod translations;
 mod turns;
 mod warp;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use heddle_isa::surface::{LaunchValue, SurfaceIds};
 use heddle_object::metadata::{ARGUMENTS_START, Redzone};
@@ -115,6 +117,7 @@ pub use interrupt::Interrupt;
 pub use memory::DeviceMemory;
 pub use program::Program;
 pub use statistics::{Interruption, Statistics};
+pub use translations::TranslationStore;
 
 /// A kernel launch.
 #[derive(Clone, Debug)]
@@ -367,6 +370,8 @@ pub struct Options {
     /// When functional mode translates code to the host's instructions. Results do not depend on it, but for the sign and
     /// payload of NaNs that arithmetic gives.
     pub jit: Jit,
+    /// Where functional mode finds translations that other processes have made, and keeps its own. `None`: nowhere.
+    pub translations: Option<Arc<dyn TranslationStore>>,
     /// Timing mode: SMs in turns, cycle by cycle, on one host thread. The result is the same; tests compare.
     pub in_turns: bool,
     /// Compare the operands of all active lanes of every u-marked instruction; a difference is a fault (S8).
@@ -422,6 +427,7 @@ impl Default for Options {
             max_instructions: 10_000_000_000,
             threads: 0,
             jit: Jit::Auto,
+            translations: None,
             in_turns: false,
             check_marks: false,
             check_renames: false,

@@ -32,7 +32,7 @@ pub struct LoadError {
 }
 
 /// How a block ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
     /// Goes on with the next block.
     Fall,
@@ -67,7 +67,7 @@ pub enum End {
 }
 
 /// A straight-line piece of code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct BasicBlock {
     /// First instruction.
     pub first: u32,
@@ -90,7 +90,7 @@ impl BasicBlock {
 }
 
 /// Where the rows of each kind start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Rows {
     /// Main registers.
     pub main: u16,

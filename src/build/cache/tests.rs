@@ -2,7 +2,8 @@ use heddle_frontend::source::Source;
 use heddle_target::Machine;
 
 use super::*;
-use crate::build::{Builder, Executable, LinkOptions, Linked};
+use crate::build::{Builder, Executable, LinkOptions, Linked, Translations};
+use heddle_sim::TranslationStore;
 
 struct Place(tempfile::TempDir);
 
@@ -229,4 +230,36 @@ fn sizes_are_read() {
     for bad in ["", "x", "-1", "1T", "99999999999G", "M"] {
         assert!(bytes_of(bad).is_err(), "{bad}");
     }
+}
+
+#[test]
+fn translations_are_found_by_all_that_they_depend_on() {
+    let place = Place::new();
+    let store = Translations::new(place.cache());
+    assert_eq!(store.get(b"key"), None);
+    store.put(b"key", b"object");
+    assert_eq!(store.get(b"key").as_deref(), Some(&b"object"[..]));
+    assert_eq!(store.get(b"key "), None);
+    assert_eq!(Translations::new(place.cache()).get(b"key").as_deref(), Some(&b"object"[..]));
+}
+
+/// They are run: nothing that is damaged, or that others might have written.
+#[test]
+fn a_translation_that_is_damaged_or_that_others_may_write_is_absent() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let store = Translations::new(place.cache());
+    store.put(b"key", b"object");
+    let path = place.entries().pop().unwrap();
+    let allow = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o620);
+    assert_eq!(store.get(b"key"), None);
+    allow(0o644);
+    assert!(store.get(b"key").is_some());
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(store.get(b"key"), None);
+    store.put(b"key", b"object");
+    assert!(store.get(b"key").is_some());
 }

@@ -5,7 +5,7 @@
 //! All sides run the same source on the same sizes, and compilation counts for none: of PoCL the
 //! best of several launches is taken, of Oclgrind what a single work-item takes is subtracted, and
 //! of functional mode the best of several launches, the first of which translates the kernel to the
-//! host's instructions (`first_launch_seconds`, with the translation). Oclgrind and PoCL run
+//! host's instructions (`first_launch_seconds`, with the translation: nothing is kept). Oclgrind and PoCL run
 //! through `oclgrind-kernel` and pyopencl; where they are missing, their figures are left out, and
 //! the report says so.
 //!
@@ -148,8 +148,13 @@ fn tables(kernels: &[&str], report: &mut Report) {
 
 /// Runs `heddle run --json -` and returns what it says.
 fn run_case(heddle: &Path, case: &Path, options: &[&str]) -> Result<Value> {
-    let output =
-        Command::new(heddle).args(["run", "--json", "-"]).args(options).arg(case).output().context("cannot run heddle")?;
+    let output = Command::new(heddle)
+        .args(["run", "--json", "-"])
+        .args(options)
+        .arg(case)
+        .env("HEDDLE_CACHE", "0")
+        .output()
+        .context("cannot run heddle")?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(serde_json::from_slice(&output.stdout)?)
 }

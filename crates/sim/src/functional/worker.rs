@@ -166,7 +166,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let first = self.next.load(Ordering::Relaxed).min(self.end);
         // Compiled code that runs many work-groups says nothing of each, and lets warps wait at different barriers.
         let many_at_once = !(one_by_one || options.check_barriers);
-        let tier = jit::Tier::new(program, options, self.end - first, (whole, many_at_once), self.threads);
+        let tier = jit::Tier::new(launch, options, self.end - first, (whole, many_at_once), self.threads);
         let compiled_for = |runs, at_once| if watched { None } else { tier.compiled::<N>(program, runs, at_once) };
         let (mut numbers, mut ended) = (0..0, EndedGroups { count: 0, progress });
         loop {

@@ -278,7 +278,7 @@ impl Translator<'_> {
             let middle = b.field(t.pointer, 4 * k as usize + (1 << 31));
             return b.offset(middle, b.xor(offset, b.splat(b.int(32, 1 << 31))));
         }
-        let row = self.addresses.row_bytes as u64;
+        let row = self.sizes.row as u64;
         let lanes = |bits: u32, offset: V| {
             let factor = b.splat(b.int(bits, row / 4));
             b.add(b.mul(offset, factor), b.ramp(bits, 4))
@@ -295,7 +295,7 @@ impl Translator<'_> {
     /// The row of an offset that is the same in all lanes, `k` words behind it: private memory.
     pub(super) fn row_of(&self, t: &Target, offset: V, k: u64) -> V {
         let b = &self.b;
-        let row = self.addresses.row_bytes as u64;
+        let row = self.sizes.row as u64;
         let word = b.resize(b.and(offset, b.int(32, !3 & 0xffff_ffff)), 64);
         b.field(b.offset(t.pointer, b.mul(word, b.int(64, row / 4))), (k * row) as usize)
     }

@@ -140,12 +140,6 @@ impl Build {
         unsafe { LLVMConstInt(self.elem(Elem::I(bits)), value, 0) }
     }
 
-    /// A constant pointer: an address of this process.
-    pub fn address(&self, address: usize) -> V {
-        // SAFETY: the type is an integer, float or pointer type of the builder's context.
-        unsafe { LLVMConstIntToPtr(self.int(64, address as u64), self.pointer()) }
-    }
-
     /// Any value: what nobody reads.
     pub fn any(&self, ty: LLVMTypeRef) -> V {
         // SAFETY: the type is of the builder's context.
@@ -465,15 +459,15 @@ impl Build {
         unsafe { LLVMTypeOf(v) }
     }
 
-    /// A call of a function of this process, which returns 32 bits.
-    pub fn call(&self, address: usize, arguments: &[V]) -> V {
+    /// A call of a function that returns 32 bits, at a pointer.
+    pub fn call(&self, function: V, arguments: &[V]) -> V {
         let mut arguments = arguments.to_vec();
-        // SAFETY: the address is of a function of this process with these arguments; the lists are as long
-        // as is said.
+        // SAFETY: the builder stands in a block, and the values are of its function, `function` a pointer to one with
+        // these arguments; the lists are as long as is said.
         unsafe {
             let mut types: Vec<LLVMTypeRef> = arguments.iter().map(|a| LLVMTypeOf(*a)).collect();
             let ty = LLVMFunctionType(self.elem(Elem::I(32)), types.as_mut_ptr(), types.len() as u32, 0);
-            LLVMBuildCall2(self.b, ty, self.address(address), arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr())
+            LLVMBuildCall2(self.b, ty, function, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr())
         }
     }
 
@@ -502,6 +496,11 @@ impl Build {
                 );
                 LLVMAddAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, a);
             }
+            // Nothing unwinds through it (the interpreter's functions abort instead), so objects need no tables for that.
+            let key = "nounwind";
+            let kind = LLVMGetEnumAttributeKindForName(key.as_ptr().cast(), key.len());
+            let attribute = LLVMCreateEnumAttribute(self.context, kind, 0);
+            LLVMAddAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, attribute);
             // The parameter may be read at any time.
             for (key, value) in [("dereferenceable", bytes), ("align", 8)] {
                 let kind = LLVMGetEnumAttributeKindForName(key.as_ptr().cast(), key.len());

@@ -90,9 +90,9 @@ impl Many {
             clear_bytes: size_of_val(local) as u64,
             id,
             group_counts: launch.groups(),
-            ..Frame::new(slot, lanes, &watched, counts, budget.left)
+            ..Frame::new(slot, lanes, (compiled, &watched), counts, budget.left)
         };
-        let status = (compiled.run)(&raw mut frame);
+        let status = compiled.run(&mut frame);
         counts.splits += frame.splits;
         let ended = groups - frame.groups;
         if status == Status::AllEnded as u32 {

@@ -22,6 +22,9 @@
 //! ([`Watched`]). The version also compares the operands of u-marked instructions (S8), and leaves for the
 //! interpreter in the middle of a block when a load has found nothing written ([`super::exec::undefined`]).
 //!
+//! Code has nothing in it of the process that made it ([`Helpers`]): what was compiled is kept, if there is a place for it
+//! ([`crate::translations`]), under a key that has all that it depends on ([`key`]), and another process begins with it ([`load`]).
+//!
 //! The interpreter stays: timing mode issues instructions one by one, and a kernel that runs for a
 //! millisecond is done before LLVM would have begun.
 //!
@@ -31,9 +34,12 @@ mod access;
 mod arith;
 mod atomic;
 mod build;
+mod compiler;
 mod half;
 mod host;
+mod key;
 mod liveness;
+mod load;
 mod many;
 mod places;
 mod regions;
@@ -48,26 +54,22 @@ mod translate;
 
 use std::any::Any;
 use std::cell::Cell;
-use std::mem::{ManuallyDrop, size_of};
+use std::mem::size_of;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use inkwell::OptimizationLevel;
-use inkwell::context::{AsContextRef, Context};
-use inkwell::execution_engine::ExecutionEngine;
-use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
+use inkwell::targets::TargetMachine;
 
-use self::build::Build;
+use self::compiler::Compiler;
 use self::host::Host;
+use self::load::Loaded;
 use self::regions::regions;
-use self::translate::Translator;
 use super::exec::{Decoded, Lanes, Row, all_lanes, prepare};
 use super::functional::{BlockCounts, Budget, Warp};
 use super::program::{BasicBlock, Program};
 use super::warp::Control;
-use super::{Descriptor, Jit, Options};
+use super::{Descriptor, Jit, Launch, Options, TranslationStore};
 use heddle_isa::{Inst, Op, Special};
 
 pub use self::many::Many;
@@ -166,21 +168,50 @@ struct Frame {
     group_counts: [u32; 3],
     /// Not 0: a barrier lies behind the warps of the work-group.
     phase: u32,
+    helpers: Helpers,
 }
 
-/// Addresses of this process that compiled code contains.
+/// What the interpreter does for compiled code: functions of this process, which code that others have compiled finds here.
+#[repr(C)]
 #[derive(Clone, Copy)]
-struct Addresses {
-    /// Bytes of a row.
-    row_bytes: usize,
+struct Helpers {
     /// The first decoded instruction.
-    code: usize,
-    /// Bytes of one.
-    code_bytes: usize,
-    interpret: usize,
-    diverge: usize,
-    reconverge: usize,
-    clear: usize,
+    code: *const u8,
+    /// [`interpret`].
+    interpret: *const u8,
+    /// [`diverge`].
+    diverge: *const u8,
+    /// [`reconverge`].
+    reconverge: *const u8,
+    /// [`clear`].
+    clear: *const u8,
+}
+
+impl Helpers {
+    fn new<const N: usize>(code: &[Decoded<N>]) -> Helpers {
+        Helpers {
+            code: code.as_ptr().cast(),
+            interpret: interpret::<N> as extern "C" fn(*mut Frame, *const Decoded<N>) -> u32 as *const u8,
+            diverge: diverge as extern "C" fn(*mut Frame, u64, u32, u32, u32) -> u32 as *const u8,
+            reconverge: reconverge as extern "C" fn(*mut Frame, u32) -> u32 as *const u8,
+            clear: clear as extern "C" fn(*mut Frame) -> u32 as *const u8,
+        }
+    }
+}
+
+/// Sizes of what compiled code steps over.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// Bytes of a row.
+    row: usize,
+    /// Bytes of a decoded instruction.
+    decoded: usize,
+}
+
+impl Sizes {
+    fn new<const N: usize>() -> Sizes {
+        Sizes { row: size_of::<Row<N>>(), decoded: size_of::<Decoded<N>>() }
+    }
 }
 
 /// Executes one instruction in the interpreter. Returns an [`Interpreted`].
@@ -235,33 +266,22 @@ extern "C" fn clear(frame: *mut Frame) -> u32 {
 
 /// A kernel in the host's instructions.
 pub struct Compiled {
-    run: extern "C" fn(*mut Frame) -> u32,
+    loaded: Loaded,
     variant: Variant,
     /// The rows of ids, in the order of their places in [`WarpState::ids`].
     id_rows: Vec<u16>,
     bases: Vec<places::Base>,
     /// Stands for the copies of a host thread that has none.
     no_sums: Vec<*mut u8>,
-    engine: ManuallyDrop<ExecutionEngine<'static>>,
-    context: *mut Context,
-    /// The decoded instructions to which the code refers.
+    helpers: Helpers,
+    /// The decoded instructions to which `helpers` refers.
     _code: Box<dyn Any + Send + Sync>,
 }
 
-// SAFETY: after it is built, only the function pointer is used, and the code it points to does not change.
+// SAFETY: nothing changes after it is built; `helpers` points to functions and to what `_code` owns.
 unsafe impl Send for Compiled {}
 // SAFETY: as above.
 unsafe impl Sync for Compiled {}
-
-impl Drop for Compiled {
-    fn drop(&mut self) {
-        // SAFETY: both are dropped once, the engine before the context it lives in, which `compile` leaked from a box.
-        unsafe {
-            ManuallyDrop::drop(&mut self.engine);
-            drop(Box::from_raw(self.context));
-        }
-    }
-}
 
 /// What a translation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,75 +303,59 @@ pub enum Runs {
     Warps,
 }
 
-/// Translates and compiles a program; `None` if LLVM cannot on this host.
-fn compile<const N: usize>(program: &Program, variant: Variant) -> Option<Compiled> {
-    Target::initialize_native(&InitializationConfig::default()).ok()?;
-    let code: Box<[Decoded<N>]> = prepare::<N>(program).into_boxed_slice();
-    let addresses = Addresses {
-        row_bytes: size_of::<Row<N>>(),
-        code: code.as_ptr() as usize,
-        code_bytes: size_of::<Decoded<N>>(),
-        interpret: interpret::<N> as extern "C" fn(*mut Frame, *const Decoded<N>) -> u32 as usize,
-        diverge: diverge as extern "C" fn(*mut Frame, u64, u32, u32, u32) -> u32 as usize,
-        reconverge: reconverge as extern "C" fn(*mut Frame, u32) -> u32 as usize,
-        clear: clear as extern "C" fn(*mut Frame) -> u32 as usize,
-    };
-    let cpu = TargetMachine::get_host_cpu_name().to_string();
-    let features = TargetMachine::get_host_cpu_features().to_string();
-    let triple = TargetMachine::get_default_triple();
-    let target = Target::from_triple(&triple).ok()?;
-    let machine = target.create_target_machine(
-        &triple,
-        &cpu,
-        &features,
-        OptimizationLevel::Default,
-        RelocMode::Default,
-        CodeModel::JITDefault,
-    )?;
-    let raw = Box::into_raw(Box::new(Context::create()));
-    // SAFETY: `raw` is freed after the engine, in `Compiled::drop` or below.
-    let context: &'static Context = unsafe { &*raw };
+/// Translates and compiles a program; `None` if LLVM cannot on this host. The store gets what was compiled.
+fn compile<const N: usize>(program: &Program, variant: Variant, store: Store) -> Option<Compiled> {
+    let (compiler, bare) = (Compiler::new()?, key::bare(program));
     let begun = Instant::now();
-    let build = || {
-        let module = context.create_module("warp");
-        module.set_triple(&triple);
-        module.set_data_layout(&machine.get_target_data().get_data_layout());
-        let builder = Build::new(context.as_ctx_ref(), module.as_mut_ptr(), N as u32);
-        Translator::translate(builder, program, addresses, variant, "warp", &cpu, &features);
-        let passes = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
-                      loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
-        module.verify().inspect_err(|e| debug_assert!(false, "{e}")).ok()?;
-        module.run_passes(passes, &machine, PassBuilderOptions::create()).ok()?;
-        let engine = module.create_jit_execution_engine(OptimizationLevel::Default).ok()?;
-        let address = engine.get_function_address("warp").ok()?;
-        Some((engine, address))
-    };
-    let built = build();
+    let object = compiler.compile::<N>(&bare, variant);
     took(lines(program), begun.elapsed());
-    let Some((engine, address)) = built else {
-        // SAFETY: nothing that lives in the context is left.
-        drop(unsafe { Box::from_raw(raw) });
-        return None;
-    };
-    // SAFETY: the function has this type (`Build::function`).
-    let run = unsafe { std::mem::transmute::<usize, extern "C" fn(*mut Frame) -> u32>(address) };
-    let (id_rows, bases) = (schedule::id_rows(program), places::bases(program));
-    let no_sums = vec![std::ptr::null_mut(); program.header.surfaces.len() + bases.len()];
-    Some(Compiled {
-        run,
-        variant,
-        id_rows,
-        bases,
-        no_sums,
-        engine: ManuallyDrop::new(engine),
-        context: raw,
-        _code: Box::new(code),
-    })
+    let object = object?;
+    // SAFETY: the object was compiled here.
+    let compiled = unsafe { Compiled::load::<N>(&object, program, variant) }?;
+    if let Some(store) = store {
+        store.put(&key::key::<N>(&bare, variant, &compiler), &object);
+    }
+    Some(compiled)
 }
+
+/// A program's translation, if a store has it.
+fn look_up<const N: usize>(program: &Program, variant: Variant, store: Store) -> Option<Compiled> {
+    let (store, compiler) = (store?, Compiler::new()?);
+    let object = store.get(&key::key::<N>(&key::bare(program), variant, &compiler))?;
+    // SAFETY: the store has it from `compile` of this build (`TranslationStore`), under a key that says all else.
+    unsafe { Compiled::load::<N>(&object, program, variant) }
+}
+
+impl Compiled {
+    /// Loads a program's translation.
+    ///
+    /// # Safety
+    /// The object is one that [`Compiler::compile`] of this build of Heddle made, on a host like this one, of this program for
+    /// this variant and N.
+    unsafe fn load<const N: usize>(object: &[u8], program: &Program, variant: Variant) -> Option<Compiled> {
+        // SAFETY: the caller's object.
+        let loaded = unsafe { Loaded::new(object) }?;
+        let code: Box<[Decoded<N>]> = prepare::<N>(program).into_boxed_slice();
+        let (id_rows, bases) = (schedule::id_rows(program), places::bases(program));
+        let no_sums = vec![std::ptr::null_mut(); program.header.surfaces.len() + bases.len()];
+        Some(Compiled { loaded, variant, id_rows, bases, no_sums, helpers: Helpers::new(&code), _code: Box::new(code) })
+    }
+
+    /// Runs the code.
+    fn run(&self, frame: &mut Frame) -> u32 {
+        (self.loaded.function)(frame)
+    }
+}
+
+/// Where translations are kept, if anywhere.
+type Store<'a> = Option<&'a dyn TranslationStore>;
 
 #[derive(Default)]
 struct Version {
+    /// Some thread looks for it or compiles it, or has.
     begun: AtomicBool,
+    /// It was looked for, so that a store has it or has it not.
+    looked: AtomicBool,
     /// Nanoseconds for which threads have interpreted in all launches so far.
     interpreted: AtomicU64,
     code: OnceLock<Option<Compiled>>,
@@ -452,9 +456,18 @@ impl Groups {
     }
 }
 
+/// Nanoseconds to look for a translation, to read and to load it: measured. (It takes a third of that if there is none.)
+const LOOK: u64 = 1_000_000;
+
+/// Nanoseconds in which the interpreter executes an instruction of a warp, at least.
+const INTERPRETED: u64 = 10;
+
 /// Decides for one launch and host thread when to compile.
 pub struct Tier<'a> {
     slot: Option<&'a Slot>,
+    store: Store<'a>,
+    /// Interpreting every instruction once would take longer than to look for a translation.
+    large: bool,
     variant: Variant,
     always: bool,
     /// Code for warps is for what code for work-groups leaves.
@@ -468,15 +481,21 @@ pub struct Tier<'a> {
 }
 
 impl<'a> Tier<'a> {
-    /// For a launch of `groups` work-groups on `threads` host threads; `whole`: the warps of whole
+    /// For a launch of which `groups` work-groups are left on `threads` host threads; `whole`: the warps of whole
     /// work-groups have no lane missing; `many`: work-groups may be run by [`Many`].
-    pub fn new(program: &'a Program, options: &Options, groups: u64, (whole, many): (bool, bool), threads: usize) -> Self {
+    pub fn new(launch: &Launch<'a>, options: &'a Options, groups: u64, (whole, many): (bool, bool), threads: usize) -> Self {
+        let program = launch.program;
         let checked = options.check_marks || options.check_races || options.check_uninitialised;
         let clock = program.rows.specials.iter().any(|(s, _)| *s == Special::ClockLow);
         let lines = if options.jit == Jit::Never { 0 } else { lines(program) };
         let possible = options.jit != Jit::Never && !clock && lines <= LONGEST;
+        let items = launch.local.iter().map(|n| u64::from(*n)).product::<u64>();
+        let warps = items.div_ceil(u64::from(program.header.warp_size.max(1)));
+        let once = groups.saturating_mul(warps).saturating_mul(INTERPRETED * program.insts.len() as u64);
         Tier {
             slot: possible.then_some(&program.host),
+            store: options.translations.as_deref(),
+            large: once / threads.max(1) as u64 >= 2 * LOOK,
             variant: Variant { whole, checked, groups: false },
             always: options.jit == Jit::Always,
             rest: many,
@@ -495,8 +514,11 @@ impl<'a> Tier<'a> {
         &self.done[usize::from(runs == Runs::Warps)]
     }
 
-    /// The compiled code for the next work-group, or the rest of one, if there is some or it pays to make it, as it does in any
-    /// case if `at_once`.
+    /// The compiled code for the next work-group, or the rest of one, if there is some or it pays to find or make it, as it does
+    /// in any case if `at_once`.
+    ///
+    /// A translation that was kept is looked for once, when interpreting costs more than to look: a kernel of
+    /// microseconds does not wait for a file.
     pub fn compiled<const N: usize>(&self, program: &Program, runs: Runs, at_once: bool) -> Option<&'a Compiled> {
         let variant = self.variant(runs);
         let version = self.slot?.version(variant);
@@ -506,9 +528,14 @@ impl<'a> Tier<'a> {
         let done = self.done(runs).get();
         let share = self.groups.div_ceil(self.threads).saturating_sub(done.count);
         let remaining = done.expected().saturating_mul(share);
+        let store = self.store;
+        // Whether it is for the caller to look.
+        let looks = || store.is_some() && !version.looked.swap(true, Ordering::Relaxed);
+        let made = || compile::<N>(program, variant, store);
         if self.always || at_once {
             version.begun.store(true, Ordering::Relaxed);
-            return version.code.get_or_init(|| compile::<N>(program, variant)).as_ref();
+            let found = || looks().then(|| look_up::<N>(program, variant, store)).flatten();
+            return version.code.get_or_init(|| found().or_else(made)).as_ref();
         }
         // A kernel that is launched again and has been interpreted for half as long as the translation takes is
         // translated even if one launch is not worth it: so many short launches cost at most three times what they
@@ -516,13 +543,22 @@ impl<'a> Tier<'a> {
         // kernels that have been launched so often mostly are again).
         let spent = version.interpreted.load(Ordering::Relaxed) / self.threads.max(1);
         let rest = self.rest && runs == Runs::Warps;
-        let again = (rest || done.count == 0) && 2 * spent >= self.cost;
         // How many work-groups will leave a rest is not known.
-        let pays = again || !rest && remaining >= 2 * self.cost;
-        if !pays || version.begun.swap(true, Ordering::Relaxed) {
+        let pays = |cost: u64| (rest || done.count == 0) && 2 * spent >= cost || !rest && remaining >= 2 * cost;
+        let worth_a_look = store.is_some() && !version.looked.load(Ordering::Relaxed) && (!rest && self.large || pays(LOOK));
+        if !worth_a_look && !pays(self.cost) || version.begun.swap(true, Ordering::Relaxed) {
             return None;
         }
-        version.code.get_or_init(|| compile::<N>(program, variant)).as_ref()
+        if worth_a_look && looks() {
+            if let Some(found) = look_up::<N>(program, variant, store) {
+                return version.code.get_or_init(|| Some(found)).as_ref();
+            }
+            if !pays(self.cost) {
+                version.begun.store(false, Ordering::Relaxed);
+                return None;
+            }
+        }
+        version.code.get_or_init(made).as_ref()
     }
 
     /// A work-group, or the rest of one, was interpreted for so long where there was no code.
@@ -597,7 +633,7 @@ impl Frame {
     fn new<const N: usize>(
         slot: &mut WarpState,
         lanes: &Lanes<N>,
-        watched: &Watched,
+        (compiled, watched): (&Compiled, &Watched),
         counts: &mut BlockCounts,
         budget: u64,
     ) -> Frame {
@@ -627,6 +663,7 @@ impl Frame {
             id: [0; 3],
             group_counts: [0; 3],
             phase: 0,
+            helpers: compiled.helpers,
             slot,
         }
     }
@@ -686,8 +723,8 @@ pub fn run_warp<const N: usize>(
         }
         let watched = Watched::new(&mut warp.lanes, compiled);
         let mut slot = WarpState::new(warp, watched.ranges);
-        let mut frame = Frame::new(&mut slot, &warp.lanes, &watched, counts, budget.left);
-        let status = (compiled.run)(&raw mut frame);
+        let mut frame = Frame::new(&mut slot, &warp.lanes, (compiled, &watched), counts, budget.left);
+        let status = compiled.run(&mut frame);
         counts.splits += frame.splits;
         match left(status, &frame, warp, program, &mut counts.splits, budget) {
             Next::Compiled => {}

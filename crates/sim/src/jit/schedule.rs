@@ -19,7 +19,7 @@ use super::build::{Block, Elem, V, Val};
 use super::liveness::{Live, live_in};
 use super::many::PORTION;
 use super::translate::{Place, Translator};
-use super::{ENDED, Frame, Status, WarpState};
+use super::{ENDED, Frame, Helpers, Status, WarpState};
 use crate::program::{End, Program};
 use crate::warp::{Control, NOWHERE};
 use heddle_isa::{MemorySpace, Special};
@@ -113,7 +113,7 @@ impl Translator<'_> {
             let bytes = self.constant_field(64, offset_of!(Frame, clear_bytes));
             b.branch(b.icmp(LLVMIntNE, bytes, b.int(64, 0)), some, none);
             b.at(some);
-            b.call(self.addresses.clear, &[self.frame]);
+            self.call(offset_of!(Helpers, clear), &[self.frame]);
             b.jump(none);
             b.at(none);
         }

@@ -10,7 +10,7 @@ pub(crate) struct Translated(Compiled);
 
 /// Translates a program, for warps whose lanes all live if `whole`.
 pub(crate) fn translated<const N: usize>(program: &Program, whole: bool) -> Option<Translated> {
-    let compiled = compile::<N>(program, Variant { whole, checked: false, groups: false });
+    let compiled = compile::<N>(program, Variant { whole, checked: false, groups: false }, None);
     assert!(compiled.is_some(), "LLVM does not translate for this host");
     compiled.map(Translated)
 }

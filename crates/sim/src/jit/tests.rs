@@ -45,7 +45,7 @@ fn place(inst: &mut Inst, i: usize) {
     inst.release = 0;
 }
 
-fn header() -> KernelHeader {
+pub(super) fn header() -> KernelHeader {
     KernelHeader {
         name: "random".into(),
         text_offset: 0,
@@ -166,7 +166,7 @@ fn compare(seed: u64, machine: &Machine) -> usize {
             warp.control.reset(live);
             warp
         });
-        let compiled = compile::<N>(&program, Variant { whole, checked, groups: false }).unwrap();
+        let compiled = compile::<N>(&program, Variant { whole, checked, groups: false }, None).unwrap();
         let (mut counts, mut expected) = (BlockCounts::new(&program), BlockCounts::new(&program));
         let limited = Options { max_instructions: 1000, ..Options::default() };
         let (mut budget, mut expected_budget) = (Budget::new(&limited, false), Budget::new(&limited, false));
@@ -206,7 +206,8 @@ fn a_kernel_that_is_launched_again_and_again_is_translated() {
     let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
     let program = Program::load(vec![exit], &header(), Vec::new(), &machine).unwrap();
     let options = Options::default();
-    let launch = || Tier::new(&program, &options, 1, (true, true), 1);
+    let one = Launch::new(&program, [1; 3], [1; 3]);
+    let launch = || Tier::new(&one, &options, 1, (true, true), 1);
     let compiled = |tier: Tier| tier.compiled::<N>(&program, Runs::Groups, false).is_some();
     assert!(!compiled(launch()));
     launch().executed(Runs::Groups, Duration::from_micros(10));
@@ -234,7 +235,7 @@ fn a_call_ends_when_its_portion_is_used_up() {
     let program = Program::from_image(&heddle_object::asm::assemble(text).unwrap(), 0, &machine).unwrap();
     let (memory, options) = (DeviceMemory::new(1 << 20), Options::default());
     let launch = Launch::new(&program, [64 * N as u32, 1, 1], [N as u32, 1, 1]);
-    let compiled = compile::<N>(&program, Variant { whole: true, checked: false, groups: true }).unwrap();
+    let compiled = compile::<N>(&program, Variant { whole: true, checked: false, groups: true }, None).unwrap();
     let (mut warps, mut local) = (vec![Warp::<N>::new(&launch, &memory, &options)], Vec::new());
     let mut many = Many::new(&compiled, &launch, &mut warps, &mut local);
     let (mut counts, mut budget) = (BlockCounts::new(&program), Budget::new(&options, false));
@@ -243,4 +244,65 @@ fn a_call_ends_when_its_portion_is_used_up() {
     assert!(stopped.is_none());
     // 0, 1, 2 and 3 million: the portion of 4 million ends in the last one.
     assert_eq!(ended, 4);
+}
+
+/// A store in memory, which counts and may spoil what it has.
+#[derive(Debug, Default)]
+struct Kept {
+    objects: std::sync::Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
+    /// Returns only so many bytes.
+    cut: Option<usize>,
+    /// How often it was asked for what it has.
+    found: AtomicU64,
+}
+
+// SAFETY: what it returns is what it was given, or less of it, which is no object.
+unsafe impl TranslationStore for Kept {
+    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let objects = self.objects.lock().unwrap();
+        let (_, object) = objects.iter().find(|(k, _)| k == key)?;
+        self.found.fetch_add(1, Ordering::Relaxed);
+        Some(object[..self.cut.unwrap_or(object.len())].to_vec())
+    }
+
+    fn put(&self, key: &[u8], object: &[u8]) {
+        self.objects.lock().unwrap().push((key.to_vec(), object.to_vec()));
+    }
+}
+
+/// Runs a program that nobody has translated yet, of one work-group of one warp. Returns the instructions it executed.
+fn run_anew(store: &Arc<Kept>, jit: Jit) -> u64 {
+    let machine = heddle_target::testing::mixed::<String>(&[]);
+    let nop = Inst::new(Op::Nop, Type::None, Operand::None, []);
+    let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
+    let program = Program::load(vec![nop, exit], &header(), Vec::new(), &machine).unwrap();
+    let options = Options { jit, threads: 1, translations: Some(store.clone()), ..Options::default() };
+    let memory = DeviceMemory::new(1 << 20);
+    let launch = Launch::new(&program, [N as u32, 1, 1], [N as u32, 1, 1]);
+    crate::Simulation::new(&launch, &memory, &machine, &options).functional().unwrap().instructions
+}
+
+#[test]
+fn what_a_store_has_is_not_compiled() {
+    let store = Arc::new(Kept::default());
+    let counts = |store: &Kept| (store.found.load(Ordering::Relaxed), store.objects.lock().unwrap().len());
+    let executed = run_anew(&store, Jit::Never);
+    assert_eq!(run_anew(&store, Jit::Auto), executed);
+    assert_eq!(counts(&store), (0, 0), "so short a launch asks for nothing");
+    assert_eq!(run_anew(&store, Jit::Always), executed);
+    assert_eq!(counts(&store), (0, 1));
+    assert_eq!(run_anew(&store, Jit::Always), executed);
+    assert_eq!(counts(&store), (1, 1));
+}
+
+#[test]
+fn what_is_no_object_is_compiled_anew() {
+    let store = Arc::new(Kept::default());
+    let executed = run_anew(&store, Jit::Always);
+    let objects = store.objects.lock().unwrap().clone();
+    for cut in [0, 1, 64, objects[0].1.len() / 2] {
+        let store = Arc::new(Kept { objects: objects.clone().into(), cut: Some(cut), ..Kept::default() });
+        assert_eq!(run_anew(&store, Jit::Always), executed);
+        assert_eq!((store.found.load(Ordering::Relaxed), store.objects.lock().unwrap().len()), (1, 2), "{cut} bytes");
+    }
 }

@@ -25,7 +25,7 @@ use super::places::{Base, bases};
 use super::regions::{loops, regions, sides};
 use super::schedule::Schedule;
 use super::sums::may_keep_apart;
-use super::{Addresses, Frame, Interpreted, Status, Variant, WarpState};
+use super::{Frame, Helpers, Interpreted, Sizes, Status, Variant, WarpState};
 use crate::program::{End, Program};
 use crate::warp::Control;
 use heddle_isa::{Guard, Inst, Meaning, MemoryAction, Op, Reg, Space, Special};
@@ -77,7 +77,7 @@ pub struct Translator<'p> {
     /// The builder.
     pub b: Build,
     pub(super) program: &'p Program,
-    pub(super) addresses: Addresses,
+    pub(super) sizes: Sizes,
     pub(super) frame: V,
     /// Variable: the warp that runs.
     pub(super) slot: V,
@@ -122,15 +122,7 @@ pub struct Translator<'p> {
 
 impl<'p> Translator<'p> {
     /// Builds the function of a program.
-    pub fn translate(
-        b: Build,
-        program: &'p Program,
-        addresses: Addresses,
-        variant: Variant,
-        name: &str,
-        cpu: &str,
-        features: &str,
-    ) {
+    pub fn translate(b: Build, program: &'p Program, sizes: Sizes, variant: Variant, name: &str, cpu: &str, features: &str) {
         let function = b.function(name, size_of::<Frame>() as u64, cpu, features);
         let (divergent, meeting) = regions(program);
         let entry = b.block(function);
@@ -149,7 +141,7 @@ impl<'p> Translator<'p> {
         let mut t = Translator {
             b,
             program,
-            addresses,
+            sizes,
             frame,
             slot,
             places: Vec::new(),
@@ -206,8 +198,18 @@ impl<'p> Translator<'p> {
         self.b.load_invariant(self.b.pointer(), self.b.field(slot, offset), 8)
     }
 
+    /// A field of [`Helpers`]. LLVM is not told that it does not change: it would keep what seldom is needed in a register.
+    fn helper(&self, field: usize) -> V {
+        self.b.load(self.b.pointer(), self.b.field(self.frame, offset_of!(Frame, helpers) + field), 8)
+    }
+
+    /// A call of a function of [`Helpers`].
+    pub(super) fn call(&self, helper: usize, arguments: &[V]) -> V {
+        self.b.call(self.helper(helper), arguments)
+    }
+
     fn row_pointer(&self, row: u16) -> V {
-        self.b.field(self.slot_pointer(offset_of!(WarpState, rows)), usize::from(row) * self.addresses.row_bytes)
+        self.b.field(self.slot_pointer(offset_of!(WarpState, rows)), usize::from(row) * self.sizes.row)
     }
 
     /// Reads a row of the warp.
@@ -493,8 +495,8 @@ impl<'p> Translator<'p> {
             self.b.store(mask, self.predicate_pointer(usize::from(p & 15)), 8);
         }
         self.b.store(self.b.resize(self.mask(), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
-        let code = self.addresses.code + s.index * self.addresses.code_bytes;
-        let result = self.b.call(self.addresses.interpret, &[self.frame, self.b.address(code)]);
+        let code = self.b.field(self.helper(offset_of!(Helpers, code)), s.index * self.sizes.decoded);
+        let result = self.call(offset_of!(Helpers, interpret), &[self.frame, code]);
         let is = |what: Interpreted| self.b.icmp(LLVMIntEQ, result, self.b.int(32, what as u64));
         let next = self.b.block(self.function);
         let pauses = self.checked && matches!(inst.op, Op::Load | Op::LoadUniform);
@@ -698,7 +700,7 @@ impl<'p> Translator<'p> {
             b.store(b.resize(mask, 64), b.field(self.frame, offset_of!(Frame, mask)), 8);
             let place = |v: u32| b.int(32, u64::from(v));
             let arguments = [self.frame, b.resize(taken, 64), place(target), place(next), place(reconverge)];
-            b.call(self.addresses.diverge, &arguments);
+            self.call(offset_of!(Helpers, diverge), &arguments);
         };
         let count = || {
             let splits = b.field(self.frame, offset_of!(Frame, splits));
@@ -754,7 +756,7 @@ impl<'p> Translator<'p> {
         self.b.branch(self.b.icmp(LLVMIntEQ, reconverge, here), meet, to);
         self.b.at(meet);
         self.b.store(self.b.resize(self.mask(), 64), self.b.field(self.frame, offset_of!(Frame, mask)), 8);
-        self.b.call(self.addresses.reconverge, &[self.frame, here]);
+        self.call(offset_of!(Helpers, reconverge), &[self.frame, here]);
         // Mostly nobody is left elsewhere.
         let goes_on = self.b.icmp(LLVMIntEQ, self.field(32, offset_of!(Frame, pc)), here);
         let elsewhere = self.form(goes_on, false);
