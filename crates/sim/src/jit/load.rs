@@ -2,7 +2,7 @@
 //!
 //! Code that was compiled just now and code that was kept take the same way: an object in memory, LLVM's JITLink
 //! by way of ORC's C API. Sections of an object lie side by side, wherever the host has room for them, and calls
-//! of the host's functions go through a table there, so that relative addresses reach all of it. Every object
+//! of the host's functions go through a table there, so that addresses of any width reach all of it. Every object
 //! has a linker of its own (an `LLJIT`: a third of a millisecond), so that host threads share nothing and the memory goes with
 //! it.
 //!
