@@ -300,21 +300,21 @@ impl Cache {
 
     /// What was kept for a key.
     pub fn get(&self, key: &Key) -> Option<Entry> {
-        self.get_if(key, |_| true)
+        self.get_if(key, |path| File::open(path).ok())
     }
 
     /// What was kept for a key by this user, or by the system's, in a file that others cannot write: to be run.
     pub fn get_own(&self, key: &Key) -> Option<Entry> {
-        self.get_if(key, is_own)
+        self.get_if(key, own)
     }
 
-    fn get_if(&self, key: &Key, allowed: impl FnOnce(&File) -> bool) -> Option<Entry> {
+    fn get_if(&self, key: &Key, open: impl FnOnce(&Path) -> Option<File>) -> Option<Entry> {
         if !key.lasting {
             return None;
         }
         let name = key.hasher.clone().finish().to_string();
         let path = self.path(&name);
-        let mut file = File::open(&path).ok().filter(allowed)?;
+        let mut file = open(&path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
         let entry = Entry::from_bytes(&bytes, &name).filter(Entry::holds)?;
@@ -388,11 +388,15 @@ impl Cache {
 }
 
 /// Whether a file is this user's, or the system's, and nobody else may write it.
-fn is_own(file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
+fn own(path: &Path) -> Option<File> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+    // Others may have put a link or a pipe there.
+    let file = File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
+    let data = file.metadata().ok()?;
     // SAFETY: it has no conditions.
     let user = unsafe { libc::geteuid() };
-    file.metadata().is_ok_and(|m| (m.uid() == user || m.uid() == 0) && m.mode() & 0o022 == 0)
+    let own = data.is_file() && data.nlink() == 1 && (data.uid() == user || data.uid() == 0) && data.mode() & 0o022 == 0;
+    own.then_some(file)
 }
 
 /// What names of files begin with that are still being written.

@@ -378,7 +378,7 @@ impl std::fmt::Debug for Slot {
     }
 }
 
-/// Lines of LLVM IR beyond which a kernel stays in the interpreter: compiling it would take more than two seconds.
+/// Lines of LLVM IR beyond which a kernel stays in the interpreter: compiling it would take seconds.
 const LONGEST: u64 = 22_000;
 
 /// Lines of LLVM IR of a program, about: an access has several forms, other instructions are short. Those of
@@ -401,11 +401,16 @@ fn lines(program: &Program) -> u64 {
 /// Nanoseconds to compile so many lines: measured, with a part that grows with their square, and with what compilations of this
 /// process have taken before.
 fn compile_time(lines: u64) -> u64 {
-    (15_000_000 + 15_000 * lines + 4 * lines * lines) * slowness() / FAST
+    fast_compile_time(lines).saturating_mul(slowness()) / FAST
 }
 
-/// Compilations take so many times as long here as on the host with AVX-512 on which they were measured, in units of
-/// 1 / [`FAST`]; 0: there has been none yet.
+/// The same on the host on which it was measured, which has AVX-512.
+fn fast_compile_time(lines: u64) -> u64 {
+    15_000_000 + 15_000 * lines + 4 * lines.saturating_mul(lines).min(1 << 60)
+}
+
+/// Compilations take so many times as long here as [`fast_compile_time`] says, in units of 1 / [`FAST`]; 0: there has been none
+/// yet.
 static SLOWNESS: AtomicU64 = AtomicU64::new(0);
 const FAST: u64 = 256;
 
@@ -423,10 +428,8 @@ fn slowness() -> u64 {
 
 /// A compilation of so many lines took so long: half of what is expected of the next ones is what this one says.
 fn took(lines: u64, time: Duration) {
-    let before = slowness();
-    let expected = (compile_time(lines) / before).max(1);
-    let now = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX) / expected;
-    SLOWNESS.store((before + now.clamp(FAST / 4, 32 * FAST)) / 2, Ordering::Relaxed);
+    let now = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX) / (fast_compile_time(lines) / FAST).max(1);
+    SLOWNESS.store((slowness() + now.clamp(FAST / 4, 32 * FAST)) / 2, Ordering::Relaxed);
 }
 
 /// Work-groups that a host thread has interpreted.
@@ -553,10 +556,11 @@ impl<'a> Tier<'a> {
             if let Some(found) = look_up::<N>(program, variant, store) {
                 return version.code.get_or_init(|| Some(found)).as_ref();
             }
-            if !pays(self.cost) {
-                version.begun.store(false, Ordering::Relaxed);
-                return None;
-            }
+        }
+        if !pays(self.cost) {
+            // Somebody has looked, and it is not worth more.
+            version.begun.store(false, Ordering::Relaxed);
+            return None;
         }
         version.code.get_or_init(made).as_ref()
     }

@@ -25,7 +25,7 @@ use super::super::Simulation;
 use super::super::fault::Fault;
 use super::super::features::{ClassShares, GroupFeatures, weight};
 use super::super::functional::{self, BlockCounts};
-use super::super::hierarchy::lower_levels::LowerLevels;
+use super::super::hierarchy::lower_levels::{LowerLevels, WarmTraffic};
 use super::super::program::{End, Program};
 use super::super::statistics::CacheStatistics;
 use super::super::touches::Touch;
@@ -40,8 +40,8 @@ const WARM_UP: u64 = 2048;
 /// wave where they run in step.
 const MEASURED: u64 = 6144;
 const WAVES: u64 = 3;
-/// L2 is told what the last of the skipped work-groups touch: so many of them that they touch as much as it holds so many
-/// times, and so many waves at least. What those before them touched has been evicted by then, touched again, or seldom
+/// L2 is told what the last of the skipped work-groups touch: so many of them that they make so many times as many accesses
+/// as it has sectors, and so many waves at least. What those before them touched has been evicted by then, touched again, or seldom
 /// is (the boundary line of Haskins and Skadron, "Memory reference reuse latency", ISPASS 2003).
 const WARM_TIMES: u64 = 8;
 const WARM_WAVES: u64 = 4;
@@ -197,9 +197,10 @@ impl Sampler {
         let ran = match lower {
             Some(lower) => {
                 let skipped: u64 = progress.skipped.iter().map(|s| s.groups.end - s.groups.start).sum();
-                let from = self.warms_from(&groups, next - skipped, (&lower.statistics.l2, lower.sectors()));
+                let timed = next - skipped;
+                let from = self.warms_from(&groups, timed, (&lower.statistics.l2, lower.sectors()));
                 lower.begin_warming(run.memory);
-                let ran = self.skip::<N>(run, &groups, from, lower);
+                let ran = self.skip::<N>(run, &groups, (from, timed), lower);
                 lower.end_warming(run.memory);
                 ran?
             }
@@ -223,12 +224,12 @@ impl Sampler {
         groups.end.saturating_sub(waves.saturating_mul(self.wave)).max(groups.start)
     }
 
-    /// Runs work-groups that are skipped; L2 is told what those from `from` on touch.
+    /// Runs work-groups that are skipped, after `timed` that were timed; L2 is told what those from `from` on touch.
     fn skip<const N: usize>(
         &self,
         run: Simulation,
         groups: &Range<u64>,
-        from: u64,
+        (from, timed): (u64, u64),
         lower: &mut LowerLevels,
     ) -> Result<functional::Part, Box<Fault>> {
         let memory = run.memory;
@@ -244,8 +245,22 @@ impl Sampler {
         let before = lower.warmed;
         ran.add(warm(from..middle, lower)?);
         let since = lower.warmed;
-        ran.add(warm(middle..groups.end, lower)?);
-        lower.warmed = before + (lower.warmed - since) * ((groups.end - groups.start) as f64 / (groups.end - middle) as f64);
+        let last = warm(middle..groups.end, lower)?;
+        let (count, of_last) = (groups.end - groups.start, last.instructions());
+        ran.add(last);
+        let moved = lower.warmed - since;
+        // If they do about as much as the others.
+        let share = count as f64 / (groups.end - middle) as f64;
+        let more = ran.instructions() as f64 / of_last.max(1) as f64;
+        let all = if (share / 1.5..=share * 1.5).contains(&more) {
+            moved * more
+        } else {
+            // Else what was timed does.
+            let of_timed = WarmTraffic { missed: lower.statistics.l2.misses, written: lower.statistics.l2.written_back };
+            let untold = (middle - groups.start) as f64;
+            moved + of_timed * (untold / timed.max(1) as f64)
+        };
+        lower.warmed = before + all;
         Ok(ran)
     }
 
