@@ -50,6 +50,32 @@ fn a_sample_is_near_the_truth_and_says_how_near() {
     assert!((read(&sampled) / read(&whole) - 1.0).abs() < 0.02, "what L2 misses is followed, not extrapolated");
 }
 
+/// Work-groups that copy and work-groups that end at once, in long stretches: L2, which is small, is told of few.
+#[test]
+fn memory_traffic_of_unlike_work_groups_follows_what_they_access() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("stripes.cl");
+    let text = "kernel void stripes(global const float *x, global float *y, uint stripe) {
+        uint i = get_global_id(0);
+        if (i / stripe % 2 == 0) y[i] = x[i];
+    }";
+    std::fs::write(&source, text).unwrap();
+    let buffers = ["--arg", "x=random:float32:1048576", "--arg", "y=zeros:float32:1048576"];
+    let machine = ["sm.count=1", "memory.l15.sms=1", "memory.l2.bytes=32768", "memory.l2.slices=1"];
+    let machine: Vec<&str> = machine.iter().flat_map(|field| ["--set", field]).collect();
+    for stripe in ["u32=60000", "u32=131072"] {
+        let launch = ["run", source.to_str().unwrap(), "--global", "1048576", "--local", "64"];
+        let launch = [&launch[..], &buffers, &["--arg", stripe], &machine].concat();
+        let [whole, sampled] = [&[][..], &["--sample"]].map(|more| json(&[&launch[..], more].concat()));
+        assert!(sampled["total"]["timing"].get("sampling").is_some());
+        for figure in ["dram_read_bytes", "dram_written_bytes", "l2.misses"] {
+            let of = |v: &Value| number(v, &format!("total.timing.hierarchy.{figure}"));
+            let ratio = of(&sampled) / of(&whole);
+            assert!((0.9..1.1).contains(&ratio), "{stripe}: {figure} {ratio}");
+        }
+    }
+}
+
 #[test]
 fn a_sample_is_the_same_on_any_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();

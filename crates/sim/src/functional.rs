@@ -403,11 +403,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// Instructions of the warps.
-    pub fn instructions(&self) -> u64 {
-        self.shares.0.values().map(|share| share.instructions).sum()
-    }
-
     /// Adds what others did.
     pub fn add(&mut self, other: Part) {
         self.counts.add(&other.counts);

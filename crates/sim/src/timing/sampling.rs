@@ -30,7 +30,7 @@ use super::super::program::{End, Program};
 use super::super::statistics::CacheStatistics;
 use super::super::touches::Touch;
 pub(super) use estimate::Estimate;
-use heddle_isa::{CachePolicy, MemorySpace, Op, Operand};
+use heddle_isa::{CachePolicy, Inst, MemorySpace, Op, Operand};
 
 /// Parts that the smallest sample has.
 pub(super) const FEWEST_PARTS: u32 = 6;
@@ -76,6 +76,23 @@ struct Part {
     end: u64,
 }
 
+/// What L2 was told of skipped work-groups.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    /// What those moved that stand for all, and bytes that their lanes accessed.
+    moved: WarmTraffic,
+    accessed: u64,
+    /// Bytes that the lanes of others accessed.
+    others: u64,
+}
+
+impl Told {
+    /// What all would have moved: by byte accessed as much as those that stand for them.
+    fn all(&self) -> WarmTraffic {
+        self.moved * (1.0 + self.others as f64 / self.accessed.max(1) as f64)
+    }
+}
+
 /// How far the launch is.
 #[derive(Default)]
 struct Progress {
@@ -86,6 +103,7 @@ struct Progress {
     wave_cycles: u64,
     skipped: Vec<Skipped>,
     counts: Option<BlockCounts>,
+    told: Told,
 }
 
 /// Which work-groups of a launch are timed, and what is known of the others.
@@ -98,6 +116,8 @@ pub(super) struct Sampler {
     wave: u64,
     /// Weights of blocks in signatures.
     pub weights: Vec<u64>,
+    /// Bytes of device memory that a lane accesses in each block.
+    bytes: Vec<u64>,
     progress: Mutex<Progress>,
 }
 
@@ -124,6 +144,17 @@ fn may_wait(program: &Program) -> bool {
     })
 }
 
+/// Bytes of device memory that a lane accesses in a block.
+fn bytes_of_lane(program: &Program, block: usize) -> u64 {
+    let block = &program.blocks[block];
+    let insts = &program.insts[block.first as usize..(block.first + block.len()) as usize];
+    let device = |i: &&Inst| {
+        let space = i.mods.space.unwrap_or(MemorySpace::Global);
+        i.is_memory() && matches!(space, MemorySpace::Global | MemorySpace::Constant)
+    };
+    insts.iter().filter(device).map(|i| u64::from(i.ty.bytes())).sum()
+}
+
 impl Sampler {
     /// For a launch, if it is to be sampled and can be: an SM holds `resident` of its work-groups.
     pub fn new(run: &Simulation, total: u64, resident: u32) -> Option<Sampler> {
@@ -135,7 +166,8 @@ impl Sampler {
             return None;
         }
         let weights = (0..program.blocks.len()).map(weight).collect();
-        Some(Sampler { total, parts, wave, weights, progress: Mutex::default() })
+        let bytes = (0..program.blocks.len()).map(|block| bytes_of_lane(program, block)).collect();
+        Some(Sampler { total, parts, wave, weights, bytes, progress: Mutex::default() })
     }
 
     /// Where part `i`, of which not the last, begins.
@@ -197,10 +229,12 @@ impl Sampler {
         let ran = match lower {
             Some(lower) => {
                 let skipped: u64 = progress.skipped.iter().map(|s| s.groups.end - s.groups.start).sum();
-                let timed = next - skipped;
-                let from = self.warms_from(&groups, timed, (&lower.statistics.l2, lower.sectors()));
+                let from = self.warms_from(&groups, next - skipped, (&lower.statistics.l2, lower.sectors()));
                 lower.begin_warming(run.memory);
-                let ran = self.skip::<N>(run, &groups, (from, timed), lower);
+                let mut told = progress.told;
+                let ran = self.skip::<N>(run, &groups, from, (&mut *lower, &mut told));
+                lower.warmed = told.all();
+                progress.told = told;
                 lower.end_warming(run.memory);
                 ran?
             }
@@ -224,43 +258,40 @@ impl Sampler {
         groups.end.saturating_sub(waves.saturating_mul(self.wave)).max(groups.start)
     }
 
-    /// Runs work-groups that are skipped, after `timed` that were timed; L2 is told what those from `from` on touch.
+    /// Bytes of device memory that lanes access, in all.
+    fn accessed(&self, part: &functional::Part) -> u64 {
+        part.counts.lanes.iter().zip(&self.bytes).map(|(lanes, bytes)| lanes * bytes).sum()
+    }
+
+    /// Runs work-groups that are skipped; L2 is told what those from `from` on touch.
     fn skip<const N: usize>(
         &self,
         run: Simulation,
         groups: &Range<u64>,
-        (from, timed): (u64, u64),
-        lower: &mut LowerLevels,
+        from: u64,
+        (lower, told): (&mut LowerLevels, &mut Told),
     ) -> Result<functional::Part, Box<Fault>> {
         let memory = run.memory;
         let warm = |groups, lower: &mut LowerLevels| {
             functional::part::<N>(run, groups, Some((self.wave, &mut |touch: Touch| lower.warm(memory, touch))))
         };
         if from == groups.start {
-            return warm(groups.clone(), lower);
+            let before = lower.warmed;
+            let ran = warm(groups.clone(), lower)?;
+            told.moved = told.moved + (lower.warmed - before);
+            told.accessed += self.accessed(&ran);
+            return Ok(ran);
         }
         let mut ran = functional::part::<N>(run, groups.start..from, None)?;
         // What the first half of them miss, those before them may have brought. So the second half stand for all.
         let middle = from + (groups.end - from) / 2 / self.wave * self.wave;
-        let before = lower.warmed;
         ran.add(warm(from..middle, lower)?);
-        let since = lower.warmed;
+        told.others += self.accessed(&ran);
+        let before = lower.warmed;
         let last = warm(middle..groups.end, lower)?;
-        let (count, of_last) = (groups.end - groups.start, last.instructions());
+        told.moved = told.moved + (lower.warmed - before);
+        told.accessed += self.accessed(&last);
         ran.add(last);
-        let moved = lower.warmed - since;
-        // If they do about as much as the others.
-        let share = count as f64 / (groups.end - middle) as f64;
-        let more = ran.instructions() as f64 / of_last.max(1) as f64;
-        let all = if (share / 1.5..=share * 1.5).contains(&more) {
-            moved * more
-        } else {
-            // Else what was timed does.
-            let of_timed = WarmTraffic { missed: lower.statistics.l2.misses, written: lower.statistics.l2.written_back };
-            let untold = (middle - groups.start) as f64;
-            moved + of_timed * (untold / timed.max(1) as f64)
-        };
-        lower.warmed = before + all;
         Ok(ran)
     }
 
@@ -281,7 +312,7 @@ mod tests {
 
     /// Gives out a launch's work-groups, `rate` a cycle; returns the parts that count and those that are skipped.
     fn parts(total: u64, wave: u64, rate: f64) -> (Vec<Part>, Vec<Range<u64>>) {
-        let sampler = Sampler { total, parts: 8, wave, weights: Vec::new(), progress: Mutex::default() };
+        let sampler = Sampler { total, parts: 8, wave, weights: Vec::new(), bytes: Vec::new(), progress: Mutex::default() };
         let (mut progress, mut next, mut given, mut skipped) = (Progress::default(), wave, wave, Vec::new());
         while next < total {
             if let Some(groups) = sampler.decide(&mut progress, next, (given as f64 / rate) as u64) {
@@ -315,7 +346,8 @@ mod tests {
 
     #[test]
     fn l2_is_told_of_as_much_as_it_holds_several_times() {
-        let sampler = Sampler { total: 1 << 20, parts: 8, wave: 100, weights: Vec::new(), progress: Mutex::default() };
+        let sampler =
+            Sampler { total: 1 << 20, parts: 8, wave: 100, weights: Vec::new(), bytes: Vec::new(), progress: Mutex::default() };
         let told = |reads: u64, writes: u64, groups: Range<u64>| {
             let l2 = CacheStatistics { reads, writes, ..Default::default() };
             groups.end - sampler.warms_from(&groups, 1000, (&l2, 10_000))
