@@ -23,6 +23,8 @@ pub(super) enum PortKind {
 /// A port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Port {
+    /// Its number.
+    pub number: u16,
     /// What it is.
     pub kind: PortKind,
     /// The unit behind it: those that clusters share stand behind several ports. Scalar unit and front end, which
@@ -49,7 +51,7 @@ pub(super) struct PortPlan {
     /// Warps of so many slots that follow each other take different ports, then it begins again.
     period: usize,
     /// For each of these, by the port that the code knows, the port of the SM.
-    table: Vec<u16>,
+    table: Vec<Port>,
 }
 
 impl PortPlan {
@@ -63,6 +65,7 @@ impl PortPlan {
             let base = known * scheduler;
             let first_slot = (usize::from(FIRST_UNIT) + clusters) * scheduler;
             let port = |kind, at: usize, slot: usize| Port {
+                number: (base + at) as u16,
                 kind,
                 unit: (base + at) as u16,
                 cluster: (first_slot + slot) as u16,
@@ -91,11 +94,11 @@ impl PortPlan {
         // Neighbours are warps of different schedulers.
         for (turn, scheduler) in (0..turns).flat_map(|turn| (0..schedulers).map(move |s| (turn, s))) {
             let base = known * scheduler;
-            table.extend([base + usize::from(SCALAR), base + usize::from(CONTROL)].map(|p| p as u16));
+            table.extend([SCALAR, CONTROL].map(|known| ports[base + usize::from(known)]));
             for (c, group) in alike.iter().enumerate() {
                 let place = group.iter().position(|other| *other == c).unwrap_or(0);
                 let cluster = group.get((place + turn) % group.len().max(1)).copied().unwrap_or(c);
-                table.extend((0..UNITS).map(|k| (base + port_of(cluster) + k) as u16));
+                table.extend_from_slice(&ports[base + port_of(cluster)..][..UNITS]);
             }
         }
         let units = shared + UNITS * machine.shared_units.len();
@@ -119,8 +122,8 @@ impl PortPlan {
     }
 
     /// The port of a scheduler for one that the code knows, without rotation.
-    pub fn of_scheduler(&self, scheduler: usize, known: u8) -> usize {
-        self.known * scheduler + usize::from(known)
+    pub fn of_scheduler(&self, scheduler: usize, known: u8) -> Port {
+        self.ports[self.known * scheduler + usize::from(known)]
     }
 
     /// Where the ports of a slot's warps begin in the table.
@@ -130,7 +133,7 @@ impl PortPlan {
 
     /// The port for one that the code knows, of a warp whose ports begin at `first`.
     #[inline(always)]
-    pub fn port(&self, first: u32, known: u8) -> u16 {
+    pub fn port(&self, first: u32, known: u8) -> Port {
         self.table[first as usize + usize::from(known)]
     }
 }
@@ -162,7 +165,8 @@ mod tests {
         assert_eq!((plan.ports.len(), plan.period), (2 + 4 * UNITS, 1));
         for (number, port) in plan.ports.iter().enumerate() {
             assert_eq!(usize::from(port.unit), number);
-            assert_eq!(usize::from(plan.port(plan.of_slot(7), number as u8)), number);
+            assert_eq!(usize::from(port.number), number);
+            assert_eq!(usize::from(plan.port(plan.of_slot(7), number as u8).number), number);
         }
         assert!(plan.ports[2..].iter().enumerate().all(|(i, p)| usize::from(p.cluster) == 2 + i / UNITS));
     }
@@ -184,11 +188,12 @@ mod tests {
         let ends = ["clusters.3.shared-path=false", "clusters.2.units=['alu','sfu','double','control','load-store']"];
         let plan = PortPlan::new(&machine(&["sm.rotate-clusters=true", ends[1], three, ends[0]]));
         assert_eq!(plan.period, 3);
-        let cluster = |slot: usize, c: usize| (usize::from(plan.port(plan.of_slot(slot), port_of(c) as u8)) - 2) / UNITS;
+        let port = |slot: usize, known: usize| usize::from(plan.port(plan.of_slot(slot), known as u8).number);
+        let cluster = |slot: usize, c: usize| (port(slot, port_of(c)) - 2) / UNITS;
         // Clusters 0, 1 and 3 are alike.
         let of = |slot| [0, 1, 2, 3].map(|c| cluster(slot, c));
         assert_eq!([of(0), of(1), of(2), of(3)], [[0, 1, 2, 3], [1, 3, 2, 0], [3, 0, 2, 1], [0, 1, 2, 3]]);
-        assert_eq!(plan.port(plan.of_slot(2), CONTROL), u16::from(CONTROL));
+        assert_eq!(port(2, CONTROL.into()), usize::from(CONTROL));
     }
 
     #[test]
@@ -197,12 +202,12 @@ mod tests {
         let plan = PortPlan::new(&machine(&["sm.schedulers=2", "sm.rotate-clusters=true", row]));
         assert_eq!((plan.period, plan.ports.len()), (4, 2 * plan.known));
         // Slots 0 and 2 are the first scheduler's, and of different turns.
-        let port = |slot: usize, at: usize| usize::from(plan.port(plan.of_slot(slot), at as u8));
+        let port = |slot: usize, at: usize| usize::from(plan.port(plan.of_slot(slot), at as u8).number);
         let (first, second) = (port_of(0), port_of(1));
         assert_eq!([0, 1, 2, 3].map(|s| port(s, first)), [first, plan.known + first, second, plan.known + second]);
         assert_eq!([0, 1, 2, 3].map(|s| plan.ports[port(s, first)].scheduler), [0, 1, 0, 1]);
         assert_eq!([0, 1].map(|s| port(s, 0)), [0, plan.known].map(|base| base + usize::from(SCALAR)));
-        assert_eq!(port(1, CONTROL.into()), plan.of_scheduler(1, CONTROL));
+        assert_eq!(port(1, CONTROL.into()), usize::from(plan.of_scheduler(1, CONTROL).number));
         // One load-store unit serves all.
         let load_store = first + usize::from(unit_index(Unit::LoadStore));
         assert!((1..4).all(|s| plan.ports[port(s, load_store)].unit == plan.ports[port(0, load_store)].unit));

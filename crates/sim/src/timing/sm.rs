@@ -41,10 +41,10 @@ use super::super::hierarchy::cluster_caches::ClusterCaches;
 use super::super::statistics::HostState;
 use super::super::trace::Recorder;
 use super::super::turns::{Plan, Turns};
-use super::port_plan::{PortKind, PortPlan};
+use super::port_plan::{Port, PortKind, PortPlan};
 use super::sampling::Sampler;
 use super::statics::{CONTROL, SCALAR, Statics};
-use super::warp_set::WarpSet;
+use super::warp_set::{ByRank, WarpSet};
 use super::wheel::Wheel;
 use counters::Counters;
 pub(super) use counters::Totals;
@@ -171,13 +171,15 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     pub time: u64,
     cycle: CurrentCycle<W>,
     groups: ResidentGroups,
-    warps: WarpSlots<'a, N>,
+    warps: WarpSlots<'a, N, W>,
     states: WarpStates<W>,
     schedulers: Schedulers<W>,
     scoreboard: Scoreboard,
     /// When warps that are not ready may issue by their operands.
     wheel: Wheel<W>,
     ports: IssuePorts<W>,
+    /// Whether a warp's next instruction asks the memory hierarchy for an answer.
+    asks_memory: ByRank<bool, W>,
     /// Banks and ports of main registers, if they are limited.
     main_file: Option<Box<MainFileState>>,
     /// Which clusters issue nothing in a cycle is known at its beginning: instructions wait in collectors, and schedulers
@@ -185,6 +187,10 @@ pub(super) struct Sm<'a, const N: usize, const W: usize> {
     finds_blocked_first: bool,
     /// The run-time scalarizer yields where scalar slots are taken.
     yields: bool,
+    /// All that stops a warp whose operands are there is known at the beginning of a cycle, but what loads wait for.
+    is_plain: bool,
+    /// Each issue is recorded, or maps registers.
+    notes_issues: bool,
     loads: LoadQueue<N>,
     /// By L1: loads that wait for a miss register.
     waiting_loads: [WaitingLoads<W>; PATHS],
@@ -218,6 +224,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             ended: 0,
         };
         let (schedulers, main_file) = (Schedulers::new(machine, &c.ports), MainFileState::new(machine, &c.ports));
+        let recorder = Recorder::for_sm(c.run.options.record, machine, program.insts.len());
+        let finds_blocked_first = !schedulers.is_narrow() && main_file.as_ref().is_some_and(|m| m.collects());
+        let yields = machine.sm.scalarizer_yields;
         Sm {
             number,
             caches,
@@ -231,13 +240,16 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             groups: ResidentGroups::default(),
             warps: WarpSlots::new(),
             states: WarpStates::EMPTY,
-            finds_blocked_first: !schedulers.is_narrow() && main_file.as_ref().is_some_and(|m| m.collects()),
+            finds_blocked_first,
+            is_plain: finds_blocked_first && !yields && !schedulers.counts_slots() && c.groups.pool == 0,
+            notes_issues: c.groups.pool > 0 || recorder.is_some(),
             schedulers,
             scoreboard: Scoreboard::new(c.statics.scoreboard),
             wheel: Wheel::new(),
             ports: IssuePorts::new(&c.ports),
+            asks_memory: ByRank::new(false),
             main_file,
-            yields: machine.sm.scalarizer_yields,
+            yields,
             loads: LoadQueue::new(),
             waiting_loads: [WaitingLoads::NONE; PATHS],
             registers: RegisterPool::new(&c.groups, machine),
@@ -245,7 +257,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             given_out_behind: None,
             progress: Progress::default(),
             counters: Counters::new(program),
-            recorder: Recorder::for_sm(c.run.options.record, machine, program.insts.len()),
+            recorder,
         }
     }
 
@@ -356,6 +368,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.schedulers.renumber(kept);
         self.wheel.renumber(kept);
         self.ports.renumber(kept);
+        self.asks_memory.renumber(kept);
         self.warps.renumber(kept);
         self.waiting_loads = [WaitingLoads::NONE; PATHS];
     }
@@ -365,16 +378,27 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// # Errors
     /// The fault of an instruction.
     pub fn cycle(&mut self, c: &LaunchContext<'a, N>, direct: bool) -> Result<CycleOutcome, Box<Fault>> {
-        let now = self.time;
         if self.cycle.phase == Phase::Between {
             self.begin_cycle(c);
         }
+        if self.is_plain { self.issue_candidates::<true>(c, direct) } else { self.issue_candidates::<false>(c, direct) }
+    }
+
+    /// Asks the candidates of the cycle to issue, one after the other. `PLAIN`: nothing but a load's or atomic's wait for
+    /// memory stops one, beside those that have issued ([`Self::is_plain`]).
+    #[inline(always)]
+    fn issue_candidates<const PLAIN: bool>(
+        &mut self,
+        c: &LaunchContext<'a, N>,
+        direct: bool,
+    ) -> Result<CycleOutcome, Box<Fault>> {
+        let now = self.time;
         let mut candidates = self.cycle.candidates;
         for (some, behind) in [(candidates.first, candidates.others), (candidates.others, WarpSet::EMPTY)] {
             while let Some(rank) = (candidates.open & some).first() {
                 candidates.open.remove(rank);
                 let mut port = self.ports.of(rank);
-                let yields = self.states.yielding.contains(rank) && !self.has_scalar_slot(&candidates, port, now);
+                let yields = !PLAIN && self.states.yielding.contains(rank) && !self.has_scalar_slot(&candidates, port, now);
                 if yields {
                     let Some(own) = self.own_port(c, rank, candidates.slots, now) else {
                         candidates.blocked_until = now + 1;
@@ -382,7 +406,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     };
                     port = own;
                 }
-                let blocked = if self.finds_blocked_first {
+                let blocked = if PLAIN || self.finds_blocked_first {
                     None
                 } else if self.main_file.is_some() {
                     self.blocked_by_main_file(port, now)
@@ -394,7 +418,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                     candidates.open = candidates.open - stopped;
                     continue;
                 }
-                if c.groups.pool > 0 {
+                if !PLAIN && c.groups.pool > 0 {
                     let starves = !self.registers_free(c, rank);
                     self.states.starved.set(rank, starves);
                     if starves {
@@ -402,46 +426,45 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                         continue;
                     }
                 }
-                if self.states.asks_memory.contains(rank)
-                    && let Some(Wait { until, others }) = self.waits_for_register(c, rank)
-                {
-                    candidates.blocked_until = candidates.blocked_until.min(until);
-                    candidates.missing = true;
-                    candidates.open = candidates.open - (others & self.ports.warps(port));
-                    continue;
-                }
-                if !direct && self.states.asks_memory.contains(rank) && self.needs_lower_levels(c, rank) {
-                    candidates.open.insert(rank);
-                    self.cycle.candidates = candidates;
-                    return Ok(CycleOutcome::NeedsLowerLevels);
+                if self.asks_memory[rank] {
+                    if let Some(Wait { until, others }) = self.waits_for_register(c, rank) {
+                        candidates.blocked_until = candidates.blocked_until.min(until);
+                        candidates.missing = true;
+                        candidates.open = candidates.open - (others & self.ports.warps(port));
+                        continue;
+                    }
+                    if !direct && self.needs_lower_levels(c, rank) {
+                        candidates.open.insert(rank);
+                        self.cycle.candidates = candidates;
+                        return Ok(CycleOutcome::NeedsLowerLevels);
+                    }
                 }
                 if yields {
                     self.withdraw(rank, port);
                 }
                 // Whom this issue stops until the next cycle.
-                let scheduler = self.ports.scheduler(port);
                 let mut stopped = self.ports.warps_of_cluster(port);
-                if self.schedulers.counts_slots() {
-                    match self.ports.kind(port) {
-                        PortKind::Unit if self.schedulers.is_narrow() && candidates.slots.take_vector(scheduler) => {
-                            stopped = self.warps_for_clusters(c, scheduler);
+                if !PLAIN && self.schedulers.counts_slots() {
+                    match port.kind {
+                        PortKind::Unit if self.schedulers.is_narrow() && candidates.slots.take_vector(port.scheduler) => {
+                            stopped = self.warps_for_clusters(c, port.scheduler);
                         }
-                        PortKind::Scalar if !candidates.slots.take_scalar(scheduler) => stopped = WarpSet::EMPTY,
+                        PortKind::Scalar if !candidates.slots.take_scalar(port.scheduler) => stopped = WarpSet::EMPTY,
                         PortKind::Unit | PortKind::Control | PortKind::Scalar => {}
                     }
                 }
                 if !(stopped & (some.above(rank) | behind)).is_empty() {
                     candidates.blocked_until = now + 1;
                 }
-                if self.yields {
+                if !PLAIN && self.yields {
                     self.ports.note_issue(port, now);
                     stopped = stopped - self.states.yielding;
                 }
                 candidates.open = candidates.open - stopped;
                 self.cycle.issued.insert(rank);
-                self.schedulers.issues(rank, scheduler);
+                self.schedulers.issues(rank, port.scheduler);
                 self.ports.remove(rank);
-                candidates.ended += self.issue(c, rank, now)?;
+                candidates.ended += self.issue(c, rank, port, now)?;
             }
         }
         self.cycle.candidates = candidates;
@@ -451,10 +474,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     }
 
     /// Whether a scheduler has a scalar slot for an instruction that need not run on the scalar unit: one that no other one wants.
-    fn has_scalar_slot(&self, candidates: &Candidates<W>, port: usize, now: u64) -> bool {
+    fn has_scalar_slot(&self, candidates: &Candidates<W>, port: Port, now: u64) -> bool {
         let wanted = (candidates.open & self.ports.warps(port)) - self.states.yielding;
         let left = match self.schedulers.counts_slots() {
-            true => candidates.slots.scalar_left(self.ports.scheduler(port)),
+            true => candidates.slots.scalar_left(port.scheduler),
             false => u64::from(!self.ports.is_taken(port, now)),
         };
         left > wanted.count()
@@ -462,10 +485,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// The port of its own unit through which a warp's next instruction can issue that the run-time scalarizer sent to the scalar
     /// unit.
-    fn own_port(&mut self, c: &LaunchContext<'a, N>, rank: usize, slots: CycleSlots, now: u64) -> Option<usize> {
+    fn own_port(&mut self, c: &LaunchContext<'a, N>, rank: usize, slots: CycleSlots, now: u64) -> Option<Port> {
         let slot = &self.warps.slots[self.warps.slot_of(rank)];
-        let port = usize::from(c.ports.port(slot.ports, c.statics.insts[slot.pc as usize].port));
-        if self.ports.is_taken(port, now) || self.schedulers.is_narrow() && !slots.has_vector(self.ports.scheduler(port)) {
+        let port = c.ports.port(slot.ports, c.statics.insts[slot.pc as usize].port);
+        if self.ports.is_taken(port, now) || self.schedulers.is_narrow() && !slots.has_vector(port.scheduler) {
             return None;
         }
         let blocked = match self.main_file {

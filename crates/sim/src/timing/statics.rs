@@ -42,16 +42,29 @@ pub(super) enum Way {
     Direct,
 }
 
+/// Scoreboard rows that an instruction has beside its other figures, and words of main registers.
+const NEAR_ROWS: usize = 8;
+const NEAR_WORDS: usize = 4;
+
 /// What the timing model needs to know of an instruction, worked out once. Times are cycles.
+///
+/// A line of the host's caches, with the rows and words of most instructions in it.
+#[repr(C, align(64))]
 pub(super) struct Static {
-    /// Scoreboard rows in [`Statics::rows`]: first, those it waits for (read or written), and behind these the written ones.
+    /// Scoreboard rows: those it waits for (read or written), and behind these the written ones. Where there are more than
+    /// have room here, all are in [`Statics::rows`] from `first` on.
+    near_rows: [u16; NEAR_ROWS],
     first: u32,
     waits: u16,
     writes: u16,
-    /// Main registers that it reads, then those that it writes, in [`Statics::main_words`], if those are kept.
+    /// Main registers that it reads, then those that it writes, if those are kept. Where there are more than have room
+    /// here, all are in [`Statics::main_words`] from `main_first` on.
+    near_words: [u8; NEAR_WORDS],
     main_first: u32,
     main_reads: u8,
     main_writes: u8,
+    /// Lane operands that the run-time scalarizer compares, in words a lane.
+    pub compared: u8,
     /// Line of code that it is in.
     pub line: u32,
     /// The cluster that runs it, unless the scalar unit or the front end does.
@@ -81,9 +94,9 @@ pub(super) struct Static {
     pub interval: u32,
     /// From its issue to its result on the scalar unit.
     pub scalar_latency: u32,
-    /// Lane operands that the run-time scalarizer compares, in words a lane.
-    pub compared: u32,
 }
+
+const _: () = assert!(size_of::<Static>() == 64);
 
 /// All instructions.
 pub(super) struct Statics {
@@ -103,25 +116,33 @@ pub(super) struct Statics {
 impl Statics {
     /// Rows an instruction waits for: what it reads, and what it writes, because results return in any order otherwise.
     #[inline(always)]
-    pub fn waits(&self, s: &Static) -> &[u16] {
-        &self.rows[s.first as usize..s.first as usize + usize::from(s.waits)]
+    pub fn waits<'s>(&'s self, s: &'s Static) -> &'s [u16] {
+        let (waits, all) = (usize::from(s.waits), usize::from(s.waits) + usize::from(s.writes));
+        if all <= NEAR_ROWS { &s.near_rows[..waits] } else { &self.rows[s.first as usize..][..waits] }
     }
     /// Rows it writes.
     #[inline(always)]
-    pub fn writes(&self, s: &Static) -> &[u16] {
-        let first = s.first as usize + usize::from(s.waits);
-        &self.rows[first..first + usize::from(s.writes)]
+    pub fn writes<'s>(&'s self, s: &'s Static) -> &'s [u16] {
+        let (waits, all) = (usize::from(s.waits), usize::from(s.waits) + usize::from(s.writes));
+        if all <= NEAR_ROWS { &s.near_rows[waits..all] } else { &self.rows[s.first as usize..][waits..all] }
     }
     /// Main registers it reads, modulo the number of banks, a word each; empty where these are not modelled.
     #[inline(always)]
-    pub fn main_reads(&self, s: &Static) -> &[u8] {
-        &self.main_words[s.main_first as usize..][..usize::from(s.main_reads)]
+    pub fn main_reads<'s>(&'s self, s: &'s Static) -> &'s [u8] {
+        let (reads, all) = (usize::from(s.main_reads), usize::from(s.main_reads) + usize::from(s.main_writes));
+        if all <= NEAR_WORDS { &s.near_words[..reads] } else { &self.main_words[s.main_first as usize..][..reads] }
     }
     /// Main registers it writes, likewise.
     #[inline(always)]
-    pub fn main_writes(&self, s: &Static) -> &[u8] {
-        &self.main_words[s.main_first as usize + usize::from(s.main_reads)..][..usize::from(s.main_writes)]
+    pub fn main_writes<'s>(&'s self, s: &'s Static) -> &'s [u8] {
+        let (reads, all) = (usize::from(s.main_reads), usize::from(s.main_reads) + usize::from(s.main_writes));
+        if all <= NEAR_WORDS { &s.near_words[reads..all] } else { &self.main_words[s.main_first as usize..][reads..all] }
     }
+}
+
+/// The first values of a list, as many as have room.
+fn near<T: Copy + Default, const ROOM: usize>(list: &[T]) -> [T; ROOM] {
+    std::array::from_fn(|i| list.get(i).copied().unwrap_or_default())
 }
 
 /// Bytes of an instruction.
@@ -160,13 +181,15 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
         let scalar = inst.runs_on_scalar_unit();
         let control = class == OpClass::Control;
         let (unit, interval, latency, scalar_latency) = cost(inst, machine);
-        let lane_words = |i: usize, s: &Operand| if s.is_uniform_physical() { 0 } else { u32::from(inst.src_words(i).max(1)) };
+        let lane_words = |i: usize, s: &Operand| if s.is_uniform_physical() { 0 } else { inst.src_words(i).max(1) };
         let uses = &all.shared[i];
         let offset = program.header.text_offset + INSTRUCTION_BYTES * i as u64;
         all.insts.push(Static {
+            near_rows: near(&all.rows[first as usize..]),
             first,
             waits,
             writes,
+            near_words: near(all.main_words.get(main_first as usize..).unwrap_or_default()),
             main_first,
             main_reads,
             main_writes,

@@ -1,6 +1,40 @@
 //! Sets of an SM's warps as bits. Bits are in the order of the warps' ages, so that the lowest one is the oldest warp.
 
-use std::ops::{BitAnd, BitOr, Sub};
+use std::ops::{BitAnd, BitOr, Index, IndexMut, Sub};
+
+/// A value for each of up to 64 × W warps, by the warp's rank. What is indexed is as large as ranks can be, so that no
+/// index has to be compared with a length.
+pub(super) struct ByRank<T, const W: usize>([[T; 64]; W]);
+
+impl<T: Copy, const W: usize> ByRank<T, W> {
+    /// The same for all.
+    pub fn new(value: T) -> Self {
+        ByRank([[value; 64]; W])
+    }
+
+    /// Gives the values of the warps of `kept` to new ranks, from 0 on in their order. Those of other ranks have no meaning
+    /// then.
+    pub fn renumber(&mut self, kept: WarpSet<W>) {
+        for (new, old) in kept.iter().enumerate() {
+            self[new] = self[old];
+        }
+    }
+}
+
+impl<T, const W: usize> Index<usize> for ByRank<T, W> {
+    type Output = T;
+    #[inline(always)]
+    fn index(&self, rank: usize) -> &T {
+        &self.0[rank / 64 % W][rank % 64]
+    }
+}
+
+impl<T, const W: usize> IndexMut<usize> for ByRank<T, W> {
+    #[inline(always)]
+    fn index_mut(&mut self, rank: usize) -> &mut T {
+        &mut self.0[rank / 64 % W][rank % 64]
+    }
+}
 
 /// A set of up to 64 × W warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -116,7 +116,7 @@ impl Counters {
         // EXEC, not the guard, is what the comparators see.
         let st = &c.statics.insts[index];
         if active > 1 && active <= c.threshold && active < N as u32 && st.eligible {
-            self.blocks.compared += u64::from(active * st.compared);
+            self.blocks.compared += u64::from(active * u32::from(st.compared));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::super::super::exec::uniform::same_operands;
 use super::super::super::exec::{Decoded, Lanes};
 use super::super::super::hierarchy::deferred::PENDING;
+use super::super::port_plan::Port;
 use super::super::statics::{INSTRUCTION_BYTES, Position, SCALAR, Static, Way};
 use super::load_queue::token;
 use super::scoreboard::OperandsReady;
@@ -34,7 +35,6 @@ impl Form {
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Fetches a warp's next instruction, which may issue from `now` on.
-    #[inline]
     pub(super) fn prepare_next(&mut self, c: &LaunchContext<'a, N>, s: usize, now: u64) {
         let slot = &mut self.warps.slots[s];
         let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
@@ -47,7 +47,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if st.strand && self.schedulers.has_active_set() && self.scoreboard.waits_for_hierarchy(s, c.statics.waits(st), now) {
             self.leave(rank);
         }
-        self.resolve(c, s);
+        self.resolve_next(c, s, st);
     }
 
     /// Fetches the line of a warp's next instruction.
@@ -68,10 +68,16 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// When the operands of a warp's next instruction are ready, and which port it takes. The warp is parked if nobody knows.
     pub(super) fn resolve(&mut self, c: &LaunchContext<'a, N>, s: usize) {
+        if let Some(st) = c.statics.insts.get(self.warps.slots[s].pc as usize) {
+            self.resolve_next(c, s, st);
+        }
+    }
+
+    /// The same of a next instruction that is known.
+    #[inline(always)]
+    fn resolve_next(&mut self, c: &LaunchContext<'a, N>, s: usize, st: &Static) {
         let slot = &mut self.warps.slots[s];
-        let rank = slot.rank;
-        let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
-        let code_ready = slot.code_ready;
+        let (rank, code_ready) = (slot.rank, slot.code_ready);
         let operands = self.scoreboard.operands_ready(s, c.statics.waits(st), code_ready);
         let Some(OperandsReady { cycle, from_memory }) = operands else {
             if !self.states.parked.contains(rank) {
@@ -84,15 +90,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             self.execute_ahead(c, s);
         }
         let slot = &mut self.warps.slots[s];
-        let port = if slot.is_scalarised() { SCALAR } else { st.port };
+        let (scalarised, at_barrier) = (slot.is_scalarised(), slot.at_barrier);
+        let port = c.ports.port(slot.ports, if scalarised { SCALAR } else { st.port });
+        let next = cycle.max(slot.released);
+        slot.next = next;
         self.states.loading.set(rank, from_memory);
         self.states.fetching.set(rank, cycle == code_ready && cycle > slot.begin);
-        slot.next = cycle.max(slot.released);
-        let next = slot.next;
-        self.ports.assign(rank, c.ports.port(slot.ports, port));
-        self.states.asks_memory.set(rank, st.way != Way::Free);
-        self.states.yielding.set(rank, self.yields && slot.is_scalarised());
-        let at_barrier = slot.at_barrier;
+        self.ports.assign(rank, port);
+        self.asks_memory[rank] = st.way != Way::Free;
+        if self.yields {
+            self.states.yielding.set(rank, scalarised);
+        }
         if self.states.parked.contains(rank) {
             self.states.parked.remove(rank);
             if !at_barrier {
@@ -104,7 +112,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// A warp's next instruction, which the run-time scalarizer had sent to the scalar unit, issues through the port of its own
     /// unit instead.
-    pub(super) fn withdraw(&mut self, rank: usize, port: usize) {
+    pub(super) fn withdraw(&mut self, rank: usize, port: Port) {
         let (slot, warp) = self.warps.get_mut(self.warps.slot_of(rank));
         let bit = 1 << (slot.pc - slot.first);
         slot.scalarised &= !bit;
@@ -112,7 +120,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         self.counters.withdraw_form(slot.pc as usize, form, warp.lanes.mask.count_ones());
         self.states.yielding.remove(rank);
         self.ports.remove(rank);
-        self.ports.assign(rank, port as u16);
+        self.ports.assign(rank, port);
     }
 
     /// Decides on which units a warp's next instructions run, and executes them as far as they act on nothing
@@ -123,14 +131,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let lanes = &mut warp.lanes;
         let active = lanes.mask.count_ones();
         (slot.first, slot.scalarised, slot.one_lane) = (slot.pc, 0, 0);
-        let mut index = slot.pc as usize;
-        for bit in 0..u64::BITS {
-            let (st, d) = (&c.statics.insts[index], &c.code[index]);
+        let first = slot.pc as usize;
+        let (insts, code) = (c.statics.insts.get(first..).unwrap_or_default(), c.code.get(first..).unwrap_or_default());
+        let mut executed = 0;
+        for (bit, (st, d)) in insts.iter().zip(code).enumerate().take(u64::BITS as usize) {
             if bit > 0 && (!st.ahead || slot.loads > 0 && self.scoreboard.any_unknown(s, c.statics.waits(st))) {
                 break;
             }
             let form = form(c, lanes, d, st);
-            self.counters.count_form(c, index, form, active);
+            self.counters.count_form(c, first + bit, form, active);
             slot.scalarised |= u64::from(form.is_scalarised()) << bit;
             slot.one_lane |= u64::from(form == Form::OneLane) << bit;
             if !st.ahead {
@@ -138,12 +147,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 break;
             }
             (d.run)(lanes, d);
-            index += 1;
+            executed = bit + 1;
             if st.position != Position::Inside {
                 break;
             }
         }
-        slot.ahead = index as u32;
+        slot.ahead = (first + executed) as u32;
     }
 }
 

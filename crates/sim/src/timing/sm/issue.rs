@@ -4,6 +4,7 @@ use super::super::super::exec::{AccessRecord, strands};
 use super::super::super::fault::{Fault, FaultKind};
 use super::super::super::program::End;
 use super::super::super::trace::Issued;
+use super::super::port_plan::Port;
 use super::super::statics::{Position, Static};
 use super::main_file::Operands;
 use super::scoreboard::{Ready, Source};
@@ -17,6 +18,8 @@ pub(super) struct Issue {
     pub index: usize,
     /// The cycle.
     pub now: u64,
+    /// The port that it issues through.
+    pub port: Port,
     /// It runs on the scalar unit.
     pub on_scalar_unit: bool,
     /// Active lanes.
@@ -35,9 +38,9 @@ struct Timing {
 }
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
-    /// Issues the next instruction of a warp. Returns 1 if its work-group ended.
+    /// Issues the next instruction of a warp through a port. Returns 1 if its work-group ended.
     #[inline]
-    pub(super) fn issue(&mut self, c: &LaunchContext<'a, N>, rank: usize, now: u64) -> Result<u32, Box<Fault>> {
+    pub(super) fn issue(&mut self, c: &LaunchContext<'a, N>, rank: usize, port: Port, now: u64) -> Result<u32, Box<Fault>> {
         let s = self.warps.slot_of(rank);
         let slot = &mut self.warps.slots[s];
         let index = slot.pc as usize;
@@ -50,20 +53,20 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let attention = group.executed > group.attention;
         let on_scalar_unit = st.scalar || slot.is_scalarised();
         let acts_now = slot.pc >= slot.ahead;
-        if acts_now || st.position != Position::Inside || attention || c.groups.pool > 0 || self.recorder.is_some() {
-            return self.issue_any(c, s, now, on_scalar_unit, attention);
+        if acts_now || st.position != Position::Inside || attention || self.notes_issues {
+            return self.issue_any(c, s, port, now, on_scalar_unit, attention);
         }
         // It has been executed already.
         slot.pc += 1;
         let mut result = now + st.latency_on(on_scalar_unit);
         let mut start = now;
         if self.main_file.is_some() {
-            let operands = self.read_main_file(c, s, index, now, on_scalar_unit);
+            let operands = self.read_main_file(c, (s, st), port, now, on_scalar_unit);
             start = operands.start;
-            result = self.write_main_file(c, s, index, now, result + operands.delay);
+            result = self.write_main_file(c, (s, st), now, result + operands.delay);
         }
         if !on_scalar_unit && !st.control {
-            self.ports.occupy(self.ports.of(rank), start + u64::from(st.interval));
+            self.ports.occupy(port, start + u64::from(st.interval));
         }
         self.scoreboard.set(s, c.statics.writes(st), Ready::at(result, Source::Unit));
         self.prepare_next(c, s, now + 1);
@@ -76,6 +79,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         &mut self,
         c: &LaunchContext<'a, N>,
         s: usize,
+        port: Port,
         now: u64,
         on_scalar_unit: bool,
         attention: bool,
@@ -96,7 +100,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             (_, true) => c.run.machine.clusters.len() + 1,
             _ => usize::from(st.cluster),
         };
-        let issue = Issue { slot: s, index, now, on_scalar_unit, lanes: exec.count_ones(), unit };
+        let issue = Issue { slot: s, index, now, port, on_scalar_unit, lanes: exec.count_ones(), unit };
         let splits = self.counters.blocks.splits;
         let at_end = st.position == Position::Ends;
         let timing = if at_end {
@@ -162,10 +166,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// An instruction that does not end its block acts, if it has not acted ahead of its issue, and takes its unit.
     #[inline]
     fn execute(&mut self, c: &LaunchContext<'a, N>, issue: &Issue) -> Timing {
-        let Issue { slot: s, index, now, on_scalar_unit, .. } = *issue;
+        let Issue { slot: s, index, now, port, on_scalar_unit, .. } = *issue;
         let st = &c.statics.insts[index];
         let operands = if self.main_file.is_some() {
-            self.read_main_file(c, s, index, now, on_scalar_unit)
+            self.read_main_file(c, (s, st), port, now, on_scalar_unit)
         } else {
             Operands { start: now, delay: 0 }
         };
@@ -197,10 +201,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             latency += more_latency;
         }
         if !on_scalar_unit && !st.control {
-            self.ports.occupy(self.ports.of(self.warps.slots[s].rank), operands.start + busy);
+            self.ports.occupy(port, operands.start + busy);
         }
         if self.main_file.is_some() {
-            latency = self.write_main_file(c, s, index, now, now + latency) - now;
+            latency = self.write_main_file(c, (s, st), now, now + latency) - now;
         }
         let mut ready = Ready::at(now + latency, st.source);
         if let Some(late) = late {

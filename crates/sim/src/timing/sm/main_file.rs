@@ -12,11 +12,12 @@
 //! atomics through the memory hierarchy have a write port of their own. Requests to memory leave in the cycle of issue:
 //! what operands come late is added to the result.
 
-use super::super::port_plan::{PortKind, PortPlan};
-use super::super::statics::Way;
+use super::super::port_plan::{Port, PortKind, PortPlan};
+use super::super::statics::{Static, Way};
 use super::super::warp_set::WarpSet;
 use super::{LaunchContext, SLOTS, Sm};
 use heddle_target::{Machine, MainFile};
+use smallvec::{SmallVec, smallvec};
 
 /// An operand collector.
 #[derive(Clone, Copy, Default)]
@@ -34,6 +35,15 @@ pub(super) struct Blocked {
     pub until: u64,
     /// Operands are being read, else a unit is what everything waits for.
     pub by_banks: bool,
+}
+
+/// What a cluster's issue waits for.
+#[derive(Clone, Default)]
+struct ClusterState {
+    /// From when on it may issue, and why not before.
+    blocked: Blocked,
+    /// Its collectors: two, as most machines have, stand here.
+    collectors: SmallVec<[Collector; 2]>,
 }
 
 /// Where a slot's warp has its registers.
@@ -54,14 +64,12 @@ pub(super) struct MainFileState {
     reads: Vec<u64>,
     /// By scheduler, bank and port: the cycles in which it writes. Of several ports the first that is free is taken.
     writes: Vec<TakenCycles>,
-    /// By cluster: from when on it may issue, and why not before.
-    blocked: Vec<Blocked>,
+    /// By number, among those of scalar units and front ends.
+    states: Vec<ClusterState>,
     /// The clusters' numbers.
     clusters: Vec<u16>,
     /// From when on all clusters may issue.
     all_free_from: u64,
-    /// By cluster: its collectors.
-    collectors: Vec<Collector>,
 }
 
 /// When an instruction has its operands.
@@ -90,19 +98,25 @@ impl MainFileState {
             places: (0..SLOTS).map(place).collect(),
             reads: vec![0; banks * schedulers],
             writes: vec![TakenCycles::default(); banks * schedulers * described.write_ports as usize],
-            blocked: vec![Blocked::default(); plan.slots],
+            states: vec![
+                ClusterState {
+                    blocked: Blocked::default(),
+                    collectors: smallvec![Collector::default(); described.collectors as usize],
+                };
+                plan.slots
+            ],
             clusters: plan.clusters().collect(),
             all_free_from: 0,
-            collectors: vec![Collector::default(); plan.slots * described.collectors as usize],
         }))
     }
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         let writes: usize = self.writes.iter().map(|w| size_of::<TakenCycles>() + size_of_val(&w.words[..])).sum();
-        let clusters = size_of_val(&self.blocked[..]) + size_of_val(&self.clusters[..]);
-        let collectors = clusters + size_of_val(&self.collectors[..]);
-        size_of_val(&self.reads[..]) + size_of_val(&self.places[..]) + writes + collectors
+        let collectors = |state: &ClusterState| if state.collectors.spilled() { size_of_val(&state.collectors[..]) } else { 0 };
+        let states = size_of_val(&self.states[..]) + self.states.iter().map(collectors).sum::<usize>();
+        let clusters = states + size_of_val(&self.clusters[..]);
+        size_of_val(&self.reads[..]) + size_of_val(&self.places[..]) + writes + clusters
     }
 
     /// Whether instructions wait in collectors for operands and units.
@@ -123,7 +137,7 @@ impl MainFileState {
     #[inline(always)]
     pub fn read(&mut self, slot: usize, columns: &[u8], now: u64) -> u64 {
         let mut last = now;
-        if self.described.banks == 0 {
+        if columns.is_empty() || self.described.banks == 0 {
             return last;
         }
         let (place, ports) = (self.places[slot], u64::from(self.described.read_ports));
@@ -141,7 +155,7 @@ impl MainFileState {
     #[inline(always)]
     pub fn write(&mut self, slot: usize, columns: &[u8], now: u64, result: u64) -> u64 {
         let mut last = result;
-        if self.described.banks == 0 {
+        if columns.is_empty() || self.described.banks == 0 {
             return last;
         }
         let (place, ports) = (self.places[slot], self.described.write_ports as usize);
@@ -162,13 +176,13 @@ impl MainFileState {
     #[inline(always)]
     pub fn all_blocked(&self, now: u64) -> impl Iterator<Item = (usize, Blocked)> {
         let some = if self.all_free_from > now { &self.clusters[..] } else { &[] };
-        some.iter().map(|k| (usize::from(*k), self.blocked[usize::from(*k)])).filter(move |(_, b)| b.until > now)
+        some.iter().map(|k| (usize::from(*k), self.states[usize::from(*k)].blocked)).filter(move |(_, b)| b.until > now)
     }
 
     /// Why a cluster issues nothing at a cycle.
     #[inline(always)]
     pub fn blocked(&self, cluster: usize, now: u64) -> Option<Blocked> {
-        let blocked = self.blocked[cluster];
+        let blocked = self.states[cluster].blocked;
         (blocked.until > now).then_some(blocked)
     }
 
@@ -177,18 +191,17 @@ impl MainFileState {
     #[inline(always)]
     pub fn collect(&mut self, cluster: usize, now: u64, last: u64, reads: bool, unit_free: u64) -> Operands {
         let gathered = last + if reads { u64::from(self.described.latency) } else { 0 };
-        let count = self.described.collectors as usize;
         let start = gathered.max(unit_free);
-        if count == 0 {
-            self.blocked[cluster] = Blocked { until: last + 1, by_banks: true };
+        let ClusterState { blocked, collectors } = &mut self.states[cluster];
+        let Some(free) = first_free(collectors) else {
+            *blocked = Blocked { until: last + 1, by_banks: true };
             self.all_free_from = self.all_free_from.max(last + 1);
             return Operands { start: last, delay: gathered - now };
-        }
-        let collectors = &mut self.collectors[cluster * count..][..count];
-        collectors[first_free(collectors)] = Collector { free_from: start + 1, gathered };
-        let next = collectors[first_free(collectors)];
+        };
+        *free = Collector { free_from: start + 1, gathered };
+        let next = first_free(collectors).map_or_else(Collector::default, |next| *next);
         // An instruction that has its operands and is still there waits for its unit.
-        self.blocked[cluster] = Blocked { until: next.free_from, by_banks: next.gathered + 1 >= next.free_from };
+        *blocked = Blocked { until: next.free_from, by_banks: next.gathered + 1 >= next.free_from };
         self.all_free_from = self.all_free_from.max(next.free_from);
         Operands { start, delay: start - now }
     }
@@ -201,20 +214,14 @@ impl MainFileState {
     }
 }
 
-/// The collector that is free first, of several the first one.
+/// The collector that is free first, of several the first one; `None` where there are none.
 #[inline(always)]
-fn first_free(collectors: &[Collector]) -> usize {
+fn first_free(collectors: &mut [Collector]) -> Option<&mut Collector> {
     // As many as most machines have.
     if let [first, second] = collectors {
-        return usize::from(second.free_from < first.free_from);
+        return Some(if second.free_from < first.free_from { second } else { first });
     }
-    let (mut at, mut earliest) = (0, u64::MAX);
-    for (i, collector) in collectors.iter().enumerate() {
-        if collector.free_from < earliest {
-            (at, earliest) = (i, collector.free_from);
-        }
-    }
-    at
+    collectors.iter_mut().min_by_key(|collector| collector.free_from)
 }
 
 /// Cycles that are taken, a bit each, in a ring of as many words as they have needed.
@@ -271,12 +278,12 @@ impl TakenCycles {
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// The cycle until which the cluster of a port, or the unit behind it, takes no instruction, and the warps that this stops.
     #[inline]
-    pub(super) fn blocked_by_main_file(&mut self, port: usize, now: u64) -> Option<(u64, WarpSet<W>)> {
+    pub(super) fn blocked_by_main_file(&mut self, port: Port, now: u64) -> Option<(u64, WarpSet<W>)> {
         let main = self.main_file.as_ref()?;
-        if self.ports.kind(port) != PortKind::Unit {
+        if port.kind != PortKind::Unit {
             return None;
         }
-        if let Some(blocked) = main.blocked(self.ports.cluster(port), now) {
+        if let Some(blocked) = main.blocked(usize::from(port.cluster), now) {
             let stopped = self.ports.warps_of_cluster(port);
             if blocked.by_banks {
                 self.states.conflicted = self.states.conflicted | stopped;
@@ -287,18 +294,17 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         busy.map(|until| (until, self.ports.warps(port)))
     }
 
-    /// An instruction that issues reads its operands in the main file.
+    /// An instruction of a slot's warp that issues through a port reads its operands in the main file.
     #[inline(always)]
     pub(super) fn read_main_file(
         &mut self,
         c: &LaunchContext<'a, N>,
-        s: usize,
-        index: usize,
+        (s, st): (usize, &Static),
+        port: Port,
         now: u64,
         scalar: bool,
     ) -> Operands {
         let Some(main) = self.main_file.as_mut() else { return Operands { start: now, delay: 0 } };
-        let st = &c.statics.insts[index];
         let words = c.statics.main_reads(st);
         let last = main.read(s, words, now);
         self.counters.main_file.read_words += words.len() as u64;
@@ -306,16 +312,13 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if scalar || st.control {
             return main.collect_scalar(now, last, !words.is_empty());
         }
-        let port = self.ports.of(self.warps.slots[s].rank);
-        let unit_free = self.ports.free_from(port);
-        main.collect(self.ports.cluster(port), now, last, !words.is_empty(), unit_free)
+        main.collect(usize::from(port.cluster), now, last, !words.is_empty(), self.ports.free_from(port))
     }
 
     /// The cycle in which the result of an instruction is in the main file, if that is where it goes, at the earliest.
     #[inline(always)]
-    pub(super) fn write_main_file(&mut self, c: &LaunchContext<'a, N>, s: usize, index: usize, now: u64, result: u64) -> u64 {
+    pub(super) fn write_main_file(&mut self, c: &LaunchContext<'a, N>, (s, st): (usize, &Static), now: u64, result: u64) -> u64 {
         let Some(main) = self.main_file.as_mut() else { return result };
-        let st = &c.statics.insts[index];
         if st.way != Way::Free {
             return result;
         }

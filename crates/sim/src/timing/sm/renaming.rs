@@ -50,7 +50,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     fn is_prompt(&self, c: &LaunchContext<'a, N>, rank: usize, needed: u32) -> bool {
         let demand = c.groups.demand / c.groups.warps as u32;
         let oldest = self.groups.oldest_first().next().map(|(number, _)| number);
-        let others = (0..self.warps.slot_of.len()).filter(|r| *r != rank).map(|r| &self.warps.slots[self.warps.slot_of(r)]);
+        let others = self.warps.ranks().filter(|r| *r != rank).map(|r| &self.warps.slots[self.warps.slot_of(r)]);
         let needs = |slot: &&Slot| is_committed(slot.table.count(), demand) || Some(slot.group) == oldest;
         let reserved = others.filter(needs).map(|slot| demand.saturating_sub(slot.table.count())).sum();
         let own = self.warps.slots[self.warps.slot_of(rank)].table.count();

@@ -1,24 +1,26 @@
 //! The slots of an SM, each with its warp's registers, and the warps' order of age.
 
 use super::super::super::functional::Warp;
-use super::super::warp_set::WarpSet;
+use super::super::warp_set::{ByRank, WarpSet};
 use super::slot::Slot;
 
 /// The warps of an SM. A *slot* is where a warp's state is as long as it is resident; its *rank* is its place
 /// in the order of age.
-pub(super) struct WarpSlots<'a, const N: usize> {
+pub(super) struct WarpSlots<'a, const N: usize, const W: usize> {
     /// By slot: where the warp stands.
     pub slots: Vec<Slot>,
     /// By slot: the warp's registers and control state.
     pub warps: Vec<Warp<'a, N>>,
-    /// By rank: the slot.
-    pub slot_of: Vec<u16>,
+    /// The slot of each rank, as far as they are given.
+    slot_of: ByRank<u16, W>,
+    /// Ranks that are given.
+    ranks: usize,
 }
 
-impl<'a, const N: usize> WarpSlots<'a, N> {
+impl<'a, const N: usize, const W: usize> WarpSlots<'a, N, W> {
     /// No warps.
     pub fn new() -> Self {
-        WarpSlots { slots: Vec::new(), warps: Vec::new(), slot_of: Vec::new() }
+        WarpSlots { slots: Vec::new(), warps: Vec::new(), slot_of: ByRank::new(0), ranks: 0 }
     }
 
     /// Slots.
@@ -52,17 +54,25 @@ impl<'a, const N: usize> WarpSlots<'a, N> {
 
     /// Gives the youngest rank to the warp of a slot.
     pub fn add_rank(&mut self, slot: usize) -> usize {
-        self.slot_of.push(slot as u16);
-        self.slot_of.len() - 1
+        let rank = self.ranks;
+        self.slot_of[rank] = slot as u16;
+        self.ranks += 1;
+        rank
+    }
+
+    /// Ranks that are given, from 0 on.
+    pub fn ranks(&self) -> std::ops::Range<usize> {
+        0..self.ranks
     }
 
     /// Gives the warps of `kept` new ranks, from 0 on in their order; the others are gone.
-    pub fn renumber<const W: usize>(&mut self, kept: WarpSet<W>) {
-        for (new, old) in kept.iter().enumerate() {
-            self.slot_of[new] = self.slot_of[old];
-            self.slots[usize::from(self.slot_of[new])].rank = new;
+    pub fn renumber(&mut self, kept: WarpSet<W>) {
+        self.slot_of.renumber(kept);
+        self.ranks = kept.count() as usize;
+        for rank in self.ranks() {
+            let slot = self.slot_of(rank);
+            self.slots[slot].rank = rank;
         }
-        self.slot_of.truncate(kept.count() as usize);
     }
 
     /// Bytes of host memory.
@@ -71,6 +81,6 @@ impl<'a, const N: usize> WarpSlots<'a, N> {
             let own = size_of::<Slot>() + size_of::<Warp<'a, N>>();
             own + size_of_val(&w.lanes.rows[..]) + size_of_val(&w.lanes.private[..])
         };
-        self.warps.iter().map(warp).sum::<usize>() + size_of_val(&self.slot_of[..])
+        self.warps.iter().map(warp).sum::<usize>()
     }
 }

@@ -26,8 +26,6 @@ pub(super) struct WarpStates<const W: usize> {
     pub parked: WarpSet<W>,
     /// Issued in the cycle in which it was parked.
     pub parked_after_issue: WarpSet<W>,
-    /// The next instruction asks the memory hierarchy for an answer.
-    pub asks_memory: WarpSet<W>,
     /// The next instruction goes to the scalar unit only as long as nobody else needs that.
     pub yielding: WarpSet<W>,
 }
@@ -45,7 +43,6 @@ impl<const W: usize> WarpStates<W> {
         conflicted: WarpSet::EMPTY,
         parked: WarpSet::EMPTY,
         parked_after_issue: WarpSet::EMPTY,
-        asks_memory: WarpSet::EMPTY,
         yielding: WarpSet::EMPTY,
     };
 
@@ -100,7 +97,7 @@ impl<const W: usize> WarpStates<W> {
         for set in [live, at_barrier, ready, fetching, loading, starting, starved, conflicted] {
             *set = set.renumbered(kept);
         }
-        for set in [&mut self.parked, &mut self.parked_after_issue, &mut self.asks_memory, &mut self.yielding] {
+        for set in [&mut self.parked, &mut self.parked_after_issue, &mut self.yielding] {
             *set = set.renumbered(kept);
         }
     }
