@@ -51,18 +51,18 @@ const NEAR_WORDS: usize = 4;
 /// A line of the host's caches, with the rows and words of most instructions in it.
 #[repr(C, align(64))]
 pub(super) struct Static {
-    /// Scoreboard rows: those it waits for (read or written), and behind these the written ones. Where there are more than
-    /// have room here, all are in [`Statics::rows`] from `first` on.
+    /// Scoreboard rows, in all `rows`: those it waits for (read or written), and behind these the written ones. Where there are
+    /// more than have room here, all are in [`Statics::rows`] from `first` on.
     near_rows: [u16; NEAR_ROWS],
     first: u32,
     waits: u16,
-    writes: u16,
-    /// Main registers that it reads, then those that it writes, if those are kept. Where there are more than have room
-    /// here, all are in [`Statics::main_words`] from `main_first` on.
+    rows: u16,
+    /// Main registers that it reads, then those that it writes, in all `main_words`, if those are kept. Where there are more
+    /// than have room here, all are in [`Statics::main_words`] from `main_first` on.
     near_words: [u8; NEAR_WORDS],
     main_first: u32,
     main_reads: u8,
-    main_writes: u8,
+    main_words: u8,
     /// Lane operands that the run-time scalarizer compares, in words a lane.
     pub compared: u8,
     /// Line of code that it is in.
@@ -117,25 +117,25 @@ impl Statics {
     /// Rows an instruction waits for: what it reads, and what it writes, because results return in any order otherwise.
     #[inline(always)]
     pub fn waits<'s>(&'s self, s: &'s Static) -> &'s [u16] {
-        let (waits, all) = (usize::from(s.waits), usize::from(s.waits) + usize::from(s.writes));
+        let (waits, all) = (usize::from(s.waits), usize::from(s.rows));
         if all <= NEAR_ROWS { &s.near_rows[..waits] } else { &self.rows[s.first as usize..][..waits] }
     }
     /// Rows it writes.
     #[inline(always)]
     pub fn writes<'s>(&'s self, s: &'s Static) -> &'s [u16] {
-        let (waits, all) = (usize::from(s.waits), usize::from(s.waits) + usize::from(s.writes));
+        let (waits, all) = (usize::from(s.waits), usize::from(s.rows));
         if all <= NEAR_ROWS { &s.near_rows[waits..all] } else { &self.rows[s.first as usize..][waits..all] }
     }
     /// Main registers it reads, modulo the number of banks, a word each; empty where these are not modelled.
     #[inline(always)]
     pub fn main_reads<'s>(&'s self, s: &'s Static) -> &'s [u8] {
-        let (reads, all) = (usize::from(s.main_reads), usize::from(s.main_reads) + usize::from(s.main_writes));
+        let (reads, all) = (usize::from(s.main_reads), usize::from(s.main_words));
         if all <= NEAR_WORDS { &s.near_words[..reads] } else { &self.main_words[s.main_first as usize..][..reads] }
     }
     /// Main registers it writes, likewise.
     #[inline(always)]
     pub fn main_writes<'s>(&'s self, s: &'s Static) -> &'s [u8] {
-        let (reads, all) = (usize::from(s.main_reads), usize::from(s.main_reads) + usize::from(s.main_writes));
+        let (reads, all) = (usize::from(s.main_reads), usize::from(s.main_words));
         if all <= NEAR_WORDS { &s.near_words[reads..all] } else { &self.main_words[s.main_first as usize..][reads..all] }
     }
 }
@@ -188,11 +188,11 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
             near_rows: near(&all.rows[first as usize..]),
             first,
             waits,
-            writes,
+            rows: waits + writes,
             near_words: near(all.main_words.get(main_first as usize..).unwrap_or_default()),
             main_first,
             main_reads,
-            main_writes,
+            main_words: main_reads + main_writes,
             line: (offset / u64::from(machine.memory.line_bytes)) as u32,
             cluster: inst.cluster,
             port: match (scalar, control) {

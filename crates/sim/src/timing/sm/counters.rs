@@ -98,26 +98,22 @@ impl Counters {
         self.histogram[(used * 10 / u64::from(pool)) as usize] += cycles;
     }
 
-    /// Counts an instruction, of which so many lanes are active, by its form (issue statistics) where that is
-    /// not known before the launch, and what the run-time scalarizer did for it. The other figures are
-    /// multiplied out from executions of blocks ([`Totals::multiply_out`]).
+    /// Counts instructions of which all active lanes had the same operands, but nothing made use of it. What the issue
+    /// statistics say beside these and what is scalarised is multiplied out from executions of blocks
+    /// ([`Totals::multiply_out`]).
     #[inline(always)]
-    pub(super) fn count_form<const N: usize>(&mut self, c: &LaunchContext<'_, N>, index: usize, form: Form, active: u32) {
+    pub(super) fn count_missed(&mut self, instructions: u64) {
+        self.forms.missed += instructions;
+    }
+
+    /// Counts an instruction, of which so many lanes are active, that the run-time scalarizer sends to the scalar unit.
+    pub(super) fn count_scalarised(&mut self, index: usize, form: Form, active: u32) {
         match form {
-            Form::Static | Form::Vector => {}
-            Form::Missed => self.forms.missed += 1,
             Form::OneLane => self.forms.one_lane += 1,
-            Form::FewLanes => self.forms.few_lanes += 1,
+            _ => self.forms.few_lanes += 1,
         }
-        if form.is_scalarised() {
-            self.scalarised[index] += 1;
-            self.blocks.saved_lanes[index] += u64::from(active - 1);
-        }
-        // EXEC, not the guard, is what the comparators see.
-        let st = &c.statics.insts[index];
-        if active > 1 && active <= c.threshold && active < N as u32 && st.eligible {
-            self.blocks.compared += u64::from(active * u32::from(st.compared));
-        }
+        self.scalarised[index] += 1;
+        self.blocks.saved_lanes[index] += u64::from(active - 1);
     }
 
     /// An instruction runs on its own unit after all, although it was counted with this form for the scalar unit while so many

@@ -25,16 +25,9 @@ pub(super) enum Form {
     Vector,
 }
 
-impl Form {
-    /// Whether the run-time scalarizer sends it to the scalar unit.
-    #[inline]
-    pub fn is_scalarised(self) -> bool {
-        matches!(self, Form::OneLane | Form::FewLanes)
-    }
-}
-
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Fetches a warp's next instruction, which may issue from `now` on.
+    #[inline(always)]
     pub(super) fn prepare_next(&mut self, c: &LaunchContext<'a, N>, s: usize, now: u64) {
         let slot = &mut self.warps.slots[s];
         let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
@@ -130,18 +123,28 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let (slot, warp) = self.warps.get_mut(s);
         let lanes = &mut warp.lanes;
         let active = lanes.mask.count_ones();
-        (slot.first, slot.scalarised, slot.one_lane) = (slot.pc, 0, 0);
-        let first = slot.pc as usize;
-        let (insts, code) = (c.statics.insts.get(first..).unwrap_or_default(), c.code.get(first..).unwrap_or_default());
+        // EXEC, not the guard, is what the comparators see.
+        let compares = active > 1 && active <= c.threshold && active < N as u32;
+        let (first, loads) = (slot.pc as usize, slot.loads > 0);
+        let (mut scalarised, mut one_lane, mut missed) = (0, 0, 0);
         let mut executed = 0;
-        for (bit, (st, d)) in insts.iter().zip(code).enumerate().take(u64::BITS as usize) {
-            if bit > 0 && (!st.ahead || slot.loads > 0 && self.scoreboard.any_unknown(s, c.statics.waits(st))) {
+        for (bit, (st, d)) in c.statics.insts[first..].iter().zip(&c.code[first..]).enumerate() {
+            if bit > 0 && (!st.ahead || bit == u64::BITS as usize || loads && self.scoreboard.any_unknown(s, c.statics.waits(st)))
+            {
                 break;
             }
-            let form = form(c, lanes, d, st);
-            self.counters.count_form(c, first + bit, form, active);
-            slot.scalarised |= u64::from(form.is_scalarised()) << bit;
-            slot.one_lane |= u64::from(form == Form::OneLane) << bit;
+            if compares && st.eligible {
+                self.counters.blocks.compared += u64::from(active * u32::from(st.compared));
+            }
+            match form(c, lanes, d, st) {
+                Form::Static | Form::Vector => {}
+                Form::Missed => missed += 1,
+                form => {
+                    self.counters.count_scalarised(first + bit, form, active);
+                    scalarised |= 1 << bit;
+                    one_lane |= u64::from(form == Form::OneLane) << bit;
+                }
+            }
             if !st.ahead {
                 // It acts when it issues.
                 break;
@@ -152,6 +155,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 break;
             }
         }
+        self.counters.count_missed(missed);
+        (slot.first, slot.scalarised, slot.one_lane) = (first as u32, scalarised, one_lane);
         slot.ahead = (first + executed) as u32;
     }
 }

@@ -39,7 +39,7 @@ struct Timing {
 
 impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// Issues the next instruction of a warp through a port. Returns 1 if its work-group ended.
-    #[inline]
+    #[inline(always)]
     pub(super) fn issue(&mut self, c: &LaunchContext<'a, N>, rank: usize, port: Port, now: u64) -> Result<u32, Box<Fault>> {
         let s = self.warps.slot_of(rank);
         let slot = &mut self.warps.slots[s];
@@ -73,8 +73,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         Ok(0)
     }
 
-    /// Issues an instruction of any kind. Returns 1 if the work-group ended.
-    #[inline]
+    /// Issues an instruction of any kind. Returns 1 if the work-group ended. Apart from the frequent case, which needs fewer of
+    /// the host's registers.
+    #[inline(never)]
     fn issue_any(
         &mut self,
         c: &LaunchContext<'a, N>,

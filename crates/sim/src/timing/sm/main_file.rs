@@ -137,7 +137,7 @@ impl MainFileState {
     #[inline(always)]
     pub fn read(&mut self, slot: usize, columns: &[u8], now: u64) -> u64 {
         let mut last = now;
-        if columns.is_empty() || self.described.banks == 0 {
+        if self.described.banks == 0 {
             return last;
         }
         let (place, ports) = (self.places[slot], u64::from(self.described.read_ports));
@@ -155,7 +155,7 @@ impl MainFileState {
     #[inline(always)]
     pub fn write(&mut self, slot: usize, columns: &[u8], now: u64, result: u64) -> u64 {
         let mut last = result;
-        if columns.is_empty() || self.described.banks == 0 {
+        if self.described.banks == 0 {
             return last;
         }
         let (place, ports) = (self.places[slot], self.described.write_ports as usize);
@@ -306,9 +306,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     ) -> Operands {
         let Some(main) = self.main_file.as_mut() else { return Operands { start: now, delay: 0 } };
         let words = c.statics.main_reads(st);
-        let last = main.read(s, words, now);
-        self.counters.main_file.read_words += words.len() as u64;
-        self.counters.main_file.read_conflicts += last - now;
+        let mut last = now;
+        if !words.is_empty() {
+            last = main.read(s, words, now);
+            self.counters.main_file.read_words += words.len() as u64;
+            self.counters.main_file.read_conflicts += last - now;
+        }
         if scalar || st.control {
             return main.collect_scalar(now, last, !words.is_empty());
         }
@@ -318,11 +321,12 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// The cycle in which the result of an instruction is in the main file, if that is where it goes, at the earliest.
     #[inline(always)]
     pub(super) fn write_main_file(&mut self, c: &LaunchContext<'a, N>, (s, st): (usize, &Static), now: u64, result: u64) -> u64 {
+        let words = c.statics.main_writes(st);
         let Some(main) = self.main_file.as_mut() else { return result };
-        if st.way != Way::Free {
+        if words.is_empty() || st.way != Way::Free {
             return result;
         }
-        let written = main.write(s, c.statics.main_writes(st), now, result);
+        let written = main.write(s, words, now, result);
         self.counters.main_file.write_conflicts += written - result;
         written
     }

@@ -79,7 +79,6 @@ impl Scoreboard {
     }
 
     /// Whether it is not known when one of some rows can be read.
-    #[inline(always)]
     pub fn any_unknown(&self, slot: usize, rows: &[u16]) -> bool {
         let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];
         rows.iter().any(|row| warp[usize::from(*row)].0 >= PENDING)
