@@ -147,6 +147,14 @@ pub struct GlobalIds {
     pub refused: Vec<(Value, Refusal)>,
 }
 
+impl GlobalIds {
+    /// Refuses those of some accesses that have addresses of ids: their own arithmetic costs less.
+    pub fn leave_out(&mut self, accesses: &[Value]) {
+        let dropped = accesses.iter().filter(|a| self.accesses.remove(a).is_some());
+        self.refused.extend(dropped.map(|a| (*a, Refusal::Cost)));
+    }
+}
+
 /// Views that a machine's descriptor table holds at most.
 pub const MOST_VIEWS: usize = 256;
 
@@ -207,10 +215,7 @@ fn leave_out_costly(a: &Analysis, result: &mut GlobalIds) {
         .collect();
     let chosen = address_cost::choose(&candidates, &a.layout, a.uniformity);
     let costly: Vec<Value> = candidates.iter().zip(chosen).filter(|(_, on)| !on).map(|(c, _)| c.access).collect();
-    for access in costly {
-        result.accesses.remove(&access);
-        result.refused.push((access, Refusal::Cost));
-    }
+    result.leave_out(&costly);
 }
 
 /// Byte offsets of pointers from their surfaces' starts, with loop counters as polynomials over

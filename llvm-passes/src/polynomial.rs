@@ -132,6 +132,22 @@ impl Poly {
         (fixed, rest)
     }
 
+    /// Whether a term has a symbol.
+    pub fn mentions(&self, symbol: Symbol) -> bool {
+        self.0.keys().flatten().any(|s| *s == symbol)
+    }
+
+    /// All but the constant.
+    pub fn without_constant(&self) -> Poly {
+        Poly(self.0.iter().filter(|(m, _)| !m.is_empty()).map(|(m, c)| (m.clone(), *c)).collect())
+    }
+
+    /// The terms without ids that are not known at launch.
+    pub fn of_program(&self) -> Poly {
+        let chosen = |m: &Monomial| m.iter().all(|s| !matches!(s, Symbol::Id(_))) && m.iter().any(|s| !s.is_of_launch());
+        Poly(self.0.iter().filter(|(m, _)| chosen(m)).map(|(m, c)| (m.clone(), *c)).collect())
+    }
+
     /// Operations that compute it, with a multiplication and an addition in one.
     pub fn operations(&self) -> usize {
         let of_term = |(m, _): (&Monomial, &u32)| m.len().max(1);
@@ -194,5 +210,16 @@ mod tests {
         let (fixed, rest) = both.split_fixed();
         assert_eq!(fixed, group.plus(&Poly::constant(3), 1));
         assert_eq!(rest, counter.scaled(16));
+    }
+
+    #[test]
+    fn what_a_surface_gives_is_apart_from_what_the_program_adds() {
+        let symbol = Poly::symbol;
+        let (id, pitch, group) = (symbol(Symbol::Id(0)), symbol(Symbol::Argument(2)), symbol(Symbol::Group(1)));
+        let row = group.times(&pitch).unwrap();
+        let sum = id.scaled(4).plus(&pitch, 8).plus(&row, 4).plus(&Poly::constant(12), 1);
+        assert_eq!(sum.of_program(), row.scaled(4));
+        assert_eq!(sum.without_constant(), id.scaled(4).plus(&pitch, 8).plus(&row, 4));
+        assert!(sum.mentions(Symbol::Group(1)) && !sum.mentions(Symbol::Group(0)));
     }
 }

@@ -56,10 +56,10 @@ impl<'a> Context<'a> {
     /// With what is known of values; what is known of accesses rests on it.
     fn with(kernel: Value, layout: &'a Layout, options: &'a SelectOptions, facts: Facts, uniformity: Uniformity) -> Context<'a> {
         let hints = cache_hints::analyze(kernel, &uniformity);
-        let global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
+        let mut global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
+        let in_lanes = scalar_slots::overload(kernel, &uniformity, &mut global_ids, options.issue_rates.as_ref());
         let shared_bytes = surface::shared_bytes(&global_ids);
         let (params, warp_size) = (ir::params(kernel), facts.warp_size);
-        let in_lanes = scalar_slots::overload(&uniformity, &global_ids, options.issue_rates.as_ref());
         Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints, in_lanes }
     }
 

@@ -19,6 +19,11 @@
 //! loop's counters stay where they are. What leaves a loop does so through the phis of LCSSA form, whose inputs are taken from
 //! the first lane.
 //!
+//! What an address of ids adds in each iteration is a counter of the scalar unit; in lanes it is an addition to a pointer. So a
+//! loop whose scalar slots are as scarce as its loads' is better off with its pointers in lanes, if that saves by
+//! [`WORTH_POINTERS`]: resources that are used alike delay each other, for which the norm of [`Slots::cycles_in_queues`] stands. Addresses
+//! that differ by what is known at launch alone share a counter, in lanes by what is known to the compiler alone.
+//!
 //! # Limits
 //! How many warps a launch has is not known here; with few, latencies count, which are shorter on the scalar unit. The energy of
 //! the lanes is not weighed against the time. Loops with uniform instructions that occupy a unit for several cycles (divisions,
@@ -27,10 +32,11 @@
 //! Reads LLVM IR and the analyses.
 
 use heddle_isa::OpClass;
-use heddle_llvm_passes::global_id::GlobalIds;
-use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::global_id::{GlobalIds, Offsets};
 use heddle_llvm_passes::ir::cfg::{Cfg, Index, Loop};
 use heddle_llvm_passes::ir::types::Type;
+use heddle_llvm_passes::ir::{BlockRef, Value};
+use heddle_llvm_passes::polynomial::{Poly, Symbol};
 use heddle_llvm_passes::uniformity::Uniformity;
 use heddle_target::Machine;
 use inkwell::llvm_sys::{LLVMOpcode::*, LLVMTypeKind};
@@ -74,6 +80,11 @@ const ITERATIONS: f64 = 8.0;
 const WORTH: f64 = 1.2;
 /// What is to be gained at least by more values in lanes.
 const BETTER: f64 = 1.1;
+/// What is to be gained at least by pointers in lanes instead of addresses of ids. Any value from 1.04 to 1.1 gives large launches on
+/// `machines/mixed.toml` the same cycles within 0.1 %; less makes box filters and sparse products a little slower.
+const WORTH_POINTERS: f64 = 1.1;
+/// How little resources delay each other that are not needed equally long.
+const SHARPNESS: i32 = 8;
 
 /// Issue slots of an iteration.
 #[derive(Clone, Copy, Default)]
@@ -87,18 +98,35 @@ struct Slots {
 }
 
 impl Slots {
+    /// Cycles of each resource.
+    fn of_resources(&self, rates: &IssueRates) -> [f64; 3] {
+        [self.scalar / rates.scalar, self.vector / rates.vector, self.accesses / rates.load_store]
+    }
+
     /// Cycles of what limits it.
     fn cycles(&self, rates: &IssueRates) -> f64 {
-        (self.scalar / rates.scalar).max(self.vector / rates.vector).max(self.accesses / rates.load_store)
+        self.of_resources(rates).into_iter().fold(0.0, f64::max)
+    }
+
+    /// The same, and a little more where something else is needed nearly as long.
+    fn cycles_in_queues(&self, rates: &IssueRates) -> f64 {
+        self.of_resources(rates).iter().map(|c| c.powi(SHARPNESS)).sum::<f64>().powf(1.0 / f64::from(SHARPNESS))
     }
 }
 
-/// Uniform values that are better computed in lanes.
-pub(crate) fn overload(uniformity: &Uniformity, ids: &GlobalIds, rates: Option<&IssueRates>) -> FxHashSet<Value> {
+/// Uniform values that are better computed in lanes. Accesses that should not have addresses of ids for the same reason lose
+/// them.
+pub(crate) fn overload(
+    kernel: Value,
+    uniformity: &Uniformity,
+    ids: &mut GlobalIds,
+    rates: Option<&IssueRates>,
+) -> FxHashSet<Value> {
     let mut in_lanes = FxHashSet::default();
     let Some(rates) = rates.filter(|r| r.vector > r.scalar) else { return in_lanes };
     let cfg = uniformity.cfg();
     let for_addresses = only_for_addresses(cfg);
+    let mut offsets = Offsets::new(kernel, uniformity);
     // Outer loops stand before inner ones.
     for l in cfg.loops.iter().rev().filter(|l| !l.irreducible) {
         let body: Vec<Value> = l.members.ones().flat_map(|b| cfg.blocks[b].instructions()).collect();
@@ -106,25 +134,38 @@ pub(crate) fn overload(uniformity: &Uniformity, ids: &GlobalIds, rates: Option<&
         if uniform.iter().any(|i| occupies_for_long(*i)) {
             continue;
         }
-        let cycles = |chosen: &FxHashSet<Value>| {
+        let addresses = addresses(&body, &mut offsets);
+        let slots_of = |chosen: &FxHashSet<Value>, of_ids: &dyn Fn(Value) -> bool| {
             let scalar = |i: Value| !i.is_void() && uniformity.is_uniform(i) && !in_lanes.contains(&i) && !chosen.contains(&i);
             let mut slots = slots(cfg, l, |i| !for_addresses.contains(&i), scalar);
-            for (is_scalar, steps) in address_steps(&body, |i| scalar(i) || ids.accesses.contains_key(&i)) {
-                *(if is_scalar { &mut slots.scalar } else { &mut slots.vector }) += steps;
-            }
-            slots.cycles(rates)
+            let [vector, scalar] = counters(&addresses, cfg.blocks[l.header], of_ids, &scalar);
+            slots.vector += vector;
+            slots.scalar += scalar;
+            slots
         };
-        let now = cycles(&FxHashSet::default());
+        let none = FxHashSet::default();
+        let (with_ids, pointers) = (slots_of(&none, &|i| ids.accesses.contains_key(&i)), slots_of(&none, &|_| false));
+        if innermost(cfg, l) && with_ids.cycles_in_queues(rates) > WORTH_POINTERS * pointers.cycles_in_queues(rates) {
+            ids.leave_out(&body);
+        }
+        let has_id = |i: Value| ids.accesses.contains_key(&i);
+        let cycles = |chosen: &FxHashSet<Value>| slots_of(chosen, &has_id).cycles(rates);
+        let now = cycles(&none);
         let loaded = with_users(cfg, l, &uniform, |i| i.opcode() == LLVMLoad);
         let all = with_users(cfg, l, &uniform, |_| true);
         let of_loaded = cycles(&loaded);
-        let of_all = if body.iter().any(|i| ids.accesses.contains_key(i)) { f64::INFINITY } else { cycles(&all) };
+        let of_all = if body.iter().any(|i| has_id(*i)) { f64::INFINITY } else { cycles(&all) };
         let chosen = if of_loaded <= BETTER * of_all { (loaded, of_loaded) } else { (all, of_all) };
         if now > WORTH * chosen.1 {
             in_lanes.extend(chosen.0);
         }
     }
     in_lanes
+}
+
+/// Whether a loop has no other one inside.
+fn innermost(cfg: &Cfg, l: &Loop) -> bool {
+    cfg.loops.iter().all(|other| other.header == l.header || !l.members.contains(other.header))
 }
 
 /// Uniform values of a loop that are wanted, and those of the loop that are computed from them.
@@ -161,22 +202,54 @@ fn only_for_addresses(cfg: &Cfg) -> FxHashSet<Value> {
     found
 }
 
-/// How many pointers are stepped in a loop whose accesses have indices, on the scalar unit and not: one for each memory that is
-/// accessed.
-fn address_steps(body: &[Value], is_scalar: impl Fn(Value) -> bool) -> [(bool, f64); 2] {
-    let mut steps: [FxHashSet<Value>; 2] = Default::default();
-    for i in body.iter().copied().filter(|i| matches!(i.opcode(), LLVMLoad | LLVMStore)) {
-        let mut pointer = i.operand(if i.opcode() == LLVMStore { 1 } else { 0 });
-        let mut indexed = false;
-        while pointer.is_instruction() && pointer.opcode() == LLVMGetElementPtr {
-            indexed |= (1..pointer.operand_count()).any(|k| !pointer.operand(k).is_constant());
-            pointer = pointer.operand(0);
+/// The address of an access of a loop.
+struct Stepped {
+    access: Value,
+    pointer: Value,
+    /// The memory, and its offset there if that can be said.
+    place: Result<(u32, Poly), Value>,
+}
+
+/// The addresses of a loop's accesses, if they have indices.
+fn addresses(body: &[Value], offsets: &mut Offsets) -> Vec<Stepped> {
+    let mut result = Vec::new();
+    for access in body.iter().copied().filter(|i| matches!(i.opcode(), LLVMLoad | LLVMStore)) {
+        let pointer = access.operand(if access.opcode() == LLVMStore { 1 } else { 0 });
+        let (mut root, mut indexed) = (pointer, false);
+        while root.is_instruction() && root.opcode() == LLVMGetElementPtr {
+            indexed |= (1..root.operand_count()).any(|k| !root.operand(k).is_constant());
+            root = root.operand(0);
         }
         if indexed {
-            steps[usize::from(is_scalar(i))].insert(pointer);
+            let place = offsets.of(pointer).map_err(|_| root);
+            result.push(Stepped { access, pointer, place });
         }
     }
-    [(false, steps[0].len() as f64), (true, steps[1].len() as f64)]
+    result
+}
+
+/// What steps in a loop for its addresses: additions in lanes, and on the scalar unit.
+fn counters(
+    addresses: &[Stepped],
+    header: BlockRef,
+    of_ids: &dyn Fn(Value) -> bool,
+    is_scalar: &dyn Fn(Value) -> bool,
+) -> [f64; 2] {
+    let mut known: [FxHashSet<Poly>; 2] = Default::default();
+    let mut others: [FxHashSet<Value>; 2] = Default::default();
+    for Stepped { access, pointer, place } in addresses {
+        let with_id = of_ids(*access);
+        match place {
+            Ok((_, offset)) if offset.mentions(Symbol::Iteration(header)) => {
+                // What ids and launches give is in the surface, what the compiler knows in the instruction.
+                let kind = usize::from(with_id || is_scalar(*pointer));
+                known[kind].insert(if with_id { offset.of_program() } else { offset.without_constant() });
+            }
+            Ok(_) => {}
+            Err(root) => drop(others[usize::from(is_scalar(*access))].insert(*root)),
+        }
+    }
+    [0, 1].map(|kind| (known[kind].len() + others[kind].len()) as f64)
 }
 
 /// What an iteration issues without its addresses, if some of its instructions run on the scalar unit.
