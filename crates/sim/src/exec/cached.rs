@@ -2,6 +2,7 @@
 
 use super::access::is_device;
 use super::alu::blend;
+use super::texture::{TEXELS_AT_ONCE, TexelRead};
 use super::{AccessRecord, Decoded, Lanes, Late, RANGES, atomic_of};
 use crate::hierarchy::atomics::AtomicOperation;
 use crate::hierarchy::cluster_caches::ClusterCaches;
@@ -61,7 +62,7 @@ pub(super) fn load<const BYTES: u32, const SIGNED: bool, const N: usize>(
     through(l, d, addresses, mask, BYTES, |h, l, a| {
         let cost = h.load(l.memory, d.path, a);
         if cost.pending {
-            l.late = Some(Late { finish: finish::<BYTES, SIGNED, N>, mask });
+            l.late = Some(Late::Words { finish: finish::<BYTES, SIGNED, N>, mask });
         } else {
             finish::<BYTES, SIGNED, N>(l, d, h.loaded(), mask);
         }
@@ -110,7 +111,7 @@ pub(super) fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses
         if h.lower.is_none() {
             let cost = h.defer_atomic(a, |operation| describe(operation, l));
             if cost.pending {
-                l.late = Some(Late { finish: finish_atomic::<N>, mask });
+                l.late = Some(Late::Words { finish: finish_atomic::<N>, mask });
             }
             return cost;
         }
@@ -149,12 +150,12 @@ pub(super) fn control<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresse
     }
 }
 
-/// Reads texels of up to 16 bytes at distinct addresses through the read-only path.
-pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64], bytes: usize) -> Vec<[u8; 16]> {
-    let mut out = vec![[0u8; 16]; addresses.len()];
-    let Some(hierarchy) = l.hierarchy else { return out };
+/// Reads texels of up to 16 bytes at distinct addresses through the read-only path, as many in an access as a warp has lanes
+/// at most. What comes later is the read's to wait for.
+pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, read: &mut TexelRead<N>, bytes: usize) {
+    let Some(hierarchy) = l.hierarchy else { return };
     let mut total = AccessCost { ready: l.clock, ..AccessCost::default() };
-    for (some, out) in addresses.chunks(64).zip(out.chunks_mut(64)) {
+    for (number, some) in read.addresses.chunks(TEXELS_AT_ONCE).enumerate() {
         let access = Access {
             sm: l.sm,
             now: l.clock + u64::from(total.lines),
@@ -169,8 +170,13 @@ pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64], bytes:
         hierarchy.set_urgent_loads(true);
         let done = hierarchy.load(l.memory, Path::Uniform, &access);
         hierarchy.set_urgent_loads(false);
-        for (lane, out) in out.iter_mut().enumerate() {
-            *out = bytes_of_lane(hierarchy.loaded(), lane);
+        if done.pending {
+            total.pending = true;
+            read.parts.extend(hierarchy.take_load().map(|load| (number, load)));
+        } else {
+            read.texels[number * TEXELS_AT_ONCE..].iter_mut().zip(0..some.len()).for_each(|(out, lane)| {
+                *out = bytes_of_lane(hierarchy.loaded(), lane);
+            });
         }
         total.ready = total.ready.max(done.ready);
         total.busy += done.busy;
@@ -179,8 +185,8 @@ pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, addresses: &[u64], bytes:
         total.hits += done.hits;
         total.far += done.far;
     }
+    read.ready = total.ready;
     l.access = Some(AccessRecord { space: MemorySpace::Global, units: total.sectors, done: Some(total) });
-    out
 }
 
 /// Writes texels.

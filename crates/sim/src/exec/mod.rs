@@ -13,7 +13,7 @@ mod copy;
 pub mod strands;
 #[cfg(test)]
 mod tests;
-mod texture;
+pub mod texture;
 pub mod undefined;
 pub mod uniform;
 pub mod watch;
@@ -97,12 +97,16 @@ pub struct AccessRecord {
 pub type Finish<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>, &LaneWords, u64);
 
 /// A load that waits for the memory hierarchy.
-#[derive(Clone, Copy, Debug)]
-pub struct Late<const N: usize> {
-    /// How it ends.
-    pub finish: Finish<N>,
-    /// Lanes.
-    pub mask: u64,
+pub enum Late<const N: usize> {
+    /// It gives words to the registers of some lanes.
+    Words {
+        /// How it ends.
+        finish: Finish<N>,
+        /// Lanes.
+        mask: u64,
+    },
+    /// It reads an image.
+    Texels(Box<texture::TexelRead<N>>),
 }
 
 /// The state that instructions act on: one warp. What most of them need comes first.

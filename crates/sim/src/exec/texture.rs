@@ -1,11 +1,107 @@
 //! Image reads and writes: lane after lane, through [`crate::image`].
+//!
+//! Which texels a read needs does not depend on what they hold. So with caches, or for those who keep them warm, a first pass
+//! over the lanes collects their addresses for one access. What lanes get of them is worked out when all have come, from
+//! the samplers and coordinates that the registers held at the beginning.
 
-use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
-use super::{Decoded, Execute, Lanes, cached};
+use super::{Decoded, Execute, Lanes, Late, cached};
 use crate::fault::FaultKind;
+use crate::hierarchy::deferred::LoadBox;
+use crate::hierarchy::line::{LaneWords, bytes_of_lane};
 use crate::image::{Image, Result4, Sampler, sample};
 use heddle_isa::{Inst, Type};
+
+/// Texels of an access at most.
+pub(super) const TEXELS_AT_ONCE: usize = 64;
+
+/// A read of an image, which may wait for texels.
+pub struct TexelRead<const N: usize> {
+    /// The image, and where it is.
+    image: Image,
+    start: u64,
+    /// The lanes that read, by lane their samplers and coordinates.
+    mask: u64,
+    samplers: [u32; N],
+    coordinates: [[u32; 4]; N],
+    /// Device addresses of the texels, in ascending order, and what these hold, as far as it is known.
+    pub(super) addresses: Vec<u64>,
+    /// Which of them the lanes use, one after the other.
+    uses: Vec<u16>,
+    pub(super) texels: Vec<[u8; 16]>,
+    /// Accesses that wait for some of them, by their numbers, until somebody waits in turn for the loads.
+    pub(super) parts: Vec<(usize, LoadBox)>,
+    /// Accesses that have not come.
+    waiting: usize,
+    /// Cycle at which all texels are there, as far as is known.
+    pub ready: u64,
+    /// Sectors that L2 had to fetch for those that have come.
+    pub far: u32,
+}
+
+impl<const N: usize> TexelRead<N> {
+    /// The loads that wait, for whoever waits for them.
+    pub fn take_parts(&mut self) -> impl Iterator<Item = LoadBox> + use<N> {
+        let parts = std::mem::take(&mut self.parts);
+        self.waiting = parts.len();
+        parts.into_iter().map(|(number, mut load)| {
+            load.number = number;
+            load
+        })
+    }
+
+    /// One of the loads has its bytes. Whether it was the last one.
+    pub fn arrive(&mut self, number: usize, words: &LaneWords, ready: u64, far: u32) -> bool {
+        let texels = self.texels.iter_mut().skip(number * TEXELS_AT_ONCE).take(TEXELS_AT_ONCE);
+        texels.enumerate().for_each(|(lane, texel)| *texel = bytes_of_lane(words, lane));
+        self.ready = self.ready.max(ready);
+        self.far += far;
+        self.waiting = self.waiting.saturating_sub(1);
+        self.waiting == 0
+    }
+
+    /// Notes where the texels are that the lanes use one after the other.
+    fn note(&mut self, wanted: &[u64]) {
+        let mut sorted: Vec<(u64, u16)> = wanted.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        self.uses.resize(wanted.len(), 0);
+        for (address, place) in sorted {
+            if self.addresses.last() != Some(&address) {
+                self.addresses.push(address);
+            }
+            self.uses[usize::from(place)] = self.addresses.len() as u16 - 1;
+        }
+    }
+
+    /// Gives the lanes what they have read, where `fetch` gives the texel at an offset in the image. It is called in an order
+    /// that depends on nothing but the samplers and coordinates.
+    fn give(&self, l: &mut Lanes<N>, d: &Decoded<N>, fetch: impl Fn(u64) -> [u32; 4]) {
+        let (integer, bare) = (d.imm & INTEGER != 0, d.imm & BARE != 0);
+        for lane in (0..N).filter(|i| self.mask >> i & 1 == 1) {
+            let (sampler, c) = (Sampler(self.samplers[lane]), self.coordinates[lane]);
+            let texel = match bare.then(|| self.image.place(c)).flatten() {
+                Some((at, layer)) => fetch(self.image.offset(at, layer)),
+                None => sample(&self.image, sampler, c, integer, &fetch),
+            };
+            for (k, v) in texel.into_iter().enumerate() {
+                l.row_mut(d.dst + k as u16)[lane] = v;
+            }
+        }
+    }
+
+    /// Gives the lanes what they have read, when all texels have come.
+    pub fn finish(&self, l: &mut Lanes<N>, d: &Decoded<N>) {
+        let bytes = self.image.format.bytes();
+        let decoded: Vec<[u32; 4]> = self.texels.iter().map(|texel| self.image.format.decode(&texel[..bytes])).collect();
+        let uses = RefCell::new(self.uses.iter());
+        self.give(l, d, |_| uses.borrow_mut().next().map_or([0; 4], |at| decoded[usize::from(*at)]));
+    }
+}
+
+/// Bits of the immediate: coordinates are integers; there is no sampler.
+const INTEGER: i32 = 0x200;
+const BARE: i32 = 0x400;
 
 /// The image of an instruction: device address and shape; or a fault.
 fn image<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, lane: u32) -> Option<(u64, Image)> {
@@ -38,82 +134,84 @@ fn outside<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, what: &str, image: 
     l.set_fault(FaultKind::Image { message }, d, lane as u32);
 }
 
-fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+/// The read of an instruction whose lanes all read what they may, or a fault.
+fn begin<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, result: Result4) -> Option<Box<TexelRead<N>>> {
     let mask = l.active(d);
+    let first = (mask != 0).then(|| mask.trailing_zeros())?;
+    let (start, image) = image(l, d, first)?;
+    if !image.format.reads_as(result) {
+        let message = format!("a read as {result:?} of an image of format {}_{}", image.format.order, image.format.ty);
+        l.set_fault(FaultKind::Image { message }, d, first);
+        return None;
+    }
+    let bare = d.imm & BARE != 0;
+    let mut read = Box::new(TexelRead {
+        image,
+        start,
+        mask,
+        samplers: if bare { [0; N] } else { *l.row(d.src[0]) },
+        coordinates: [[0; 4]; N],
+        addresses: Vec::new(),
+        uses: Vec::new(),
+        texels: Vec::new(),
+        parts: Vec::new(),
+        waiting: 0,
+        ready: 0,
+        far: 0,
+    });
+    for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
+        let (c, sampler) = (coordinates(l, d.src[1], lane), Sampler(read.samplers[lane]));
+        if bare && image.place(c).is_none() {
+            outside(l, d, "a read", &image, c, lane);
+            return None;
+        }
+        if !bare && !sampler.is_valid() {
+            let message = format!("{:#x} is no sampler", sampler.0);
+            l.set_fault(FaultKind::Image { message }, d, lane as u32);
+            return None;
+        }
+        read.coordinates[lane] = c;
+    }
+    Some(read)
+}
+
+fn read<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let result = match Type::from_repr(TYPE) {
         Some(Type::S32) => Result4::Signed,
         Some(Type::U32) => Result4::Unsigned,
         _ => Result4::Float,
     };
-    let (integer, bare) = (d.imm & 0x200 != 0, d.imm & 0x400 != 0);
-    // With caches, or for those who keep them warm: which texels are needed does not depend on what they hold, so a first
-    // pass collects them for one access.
-    let mut fetched: FxHashMap<u64, [u8; 16]> = FxHashMap::default();
+    let Some(mut read) = begin(l, d, result) else { return };
+    let (start, format) = (read.start, read.image.format);
     if l.hierarchy.is_some() || l.touches.is_some() {
-        let wanted = std::cell::RefCell::new(std::collections::BTreeSet::new());
-        let mut bytes = 1;
-        for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
-            let Some(descriptor) = l.descriptors.get((d.imm & 0xff) as usize) else { return };
-            let Some(image) = descriptor.image else { continue };
-            bytes = image.format.bytes();
-            let note = |offset: u64| {
-                wanted.borrow_mut().insert(descriptor.start + offset);
-                [0; 4]
-            };
-            let c = coordinates(l, d.src[1], lane);
-            let sampler = Sampler(l.row(d.src[0])[lane]);
-            if bare {
-                image.place(c).map(|(at, layer)| note(image.offset(at, layer)));
-            } else if sampler.is_valid() {
-                sample(&image, sampler, c, integer, note);
-            }
-        }
-        let wanted: Vec<u64> = wanted.into_inner().into_iter().collect();
-        if let Some(touches) = l.touches {
-            for part in wanted.chunks(64) {
-                touches.borrow_mut().access(part, u64::MAX >> (64 - part.len()), bytes as u32, (false, false));
-            }
-        }
-        if l.hierarchy.is_some() {
-            let texels = cached::texels(l, &wanted, bytes);
-            fetched = wanted.into_iter().zip(texels).collect();
+        let wanted = RefCell::new(Vec::new());
+        read.give(l, d, |offset| {
+            wanted.borrow_mut().push(start + offset);
+            [0; 4]
+        });
+        read.note(&wanted.into_inner());
+    }
+    if let Some(touches) = l.touches {
+        for part in read.addresses.chunks(64) {
+            touches.borrow_mut().access(part, u64::MAX >> (64 - part.len()), format.bytes() as u32, (false, false));
         }
     }
-    for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
-        let Some((start, image)) = image(l, d, lane as u32) else { return };
-        if !image.format.reads_as(result) {
-            let message = format!("a read as {result:?} of an image of format {}_{}", image.format.order, image.format.ty);
-            l.set_fault(FaultKind::Image { message }, d, lane as u32);
-            return;
-        }
-        let c = coordinates(l, d.src[1], lane);
-        let memory = l.memory;
-        let fetch = |offset: u64| -> [u32; 4] {
-            if let Some(texel) = fetched.get(&(start + offset)) {
-                return image.format.decode(&texel[..image.format.bytes()]);
-            }
-            // SAFETY: `offset` is of a texel inside the image, whose buffer the runtime checked to be large enough.
-            let texel = unsafe { std::slice::from_raw_parts(memory.host(start + offset), image.format.bytes()) };
-            image.format.decode(texel)
-        };
-        let texel = if bare {
-            match image.place(c) {
-                Some((at, layer)) => fetch(image.offset(at, layer)),
-                None => return outside(l, d, "a read", &image, c, lane),
-            }
+    if l.hierarchy.is_some() {
+        read.texels = vec![[0; 16]; read.addresses.len()];
+        cached::texels(l, &mut read, format.bytes());
+        if read.parts.is_empty() {
+            read.finish(l, d);
         } else {
-            let sampler = Sampler(l.row(d.src[0])[lane]);
-            if !sampler.is_valid() {
-                let message = format!("{:#x} is no sampler", sampler.0);
-                l.set_fault(FaultKind::Image { message }, d, lane as u32);
-                return;
-            }
-            sample(&image, sampler, c, integer, fetch)
-        };
-        for (k, v) in texel.into_iter().enumerate() {
-            l.row_mut(d.dst + k as u16)[lane] = v;
+            l.late = Some(Late::Texels(read));
         }
+        return;
     }
+    let memory = l.memory;
+    read.give(l, d, |offset| {
+        // SAFETY: `offset` is of a texel inside the image, whose buffer the runtime checked to be large enough.
+        let texel = unsafe { std::slice::from_raw_parts(memory.host(start + offset), format.bytes()) };
+        format.decode(texel)
+    });
 }
 
 fn write<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {

@@ -14,7 +14,8 @@ use super::atomics::LineAtomic;
 use super::cache::{Cache, Eviction, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
 use super::deferred::{
-    Answer, Arrival, Continuation, Deferred, Fill, FillTarget, PENDING, PendingLine, PendingLoad, Request, SectorTickets, Ticket,
+    Answer, Arrival, Continuation, Deferred, Fill, FillTarget, LoadBox, PENDING, PendingLine, PendingLoad, Request,
+    SectorTickets, Ticket,
 };
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, ReadReply, SectorRead, count_eviction};
@@ -502,12 +503,15 @@ impl ClusterCaches {
         self.access.load.as_ref().map_or(&[[0; 64]; 4], |load| &load.out)
     }
 
-    /// The last load waits; [`Self::resume_deferred`] will tell with this token.
-    pub fn wait_for_load(&mut self, token: u64) {
-        if let Some(mut load) = self.access.load.take() {
-            load.token = token;
-            self.deferred.defer(Continuation::Load(load));
-        }
+    /// The last load, if it waits and nobody waits for it yet.
+    pub fn take_load(&mut self) -> Option<LoadBox> {
+        self.access.load.take()
+    }
+
+    /// A load waits; [`Self::resume_deferred`] will tell with this token.
+    pub fn wait_for_load(&mut self, mut load: LoadBox, token: u64) {
+        load.token = token;
+        self.deferred.defer(Continuation::Load(load));
     }
 
     /// Whether DRAM serves what follows at once, before all that wait. Returns whether it did before.

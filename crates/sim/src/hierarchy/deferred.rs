@@ -151,6 +151,8 @@ pub struct PendingLine {
 pub struct PendingLoad {
     /// Of whom: for whoever started it.
     pub token: u64,
+    /// Which one it is of an instruction's.
+    pub number: usize,
     /// Lines to come.
     pub lines: Vec<PendingLine>,
     /// By part of the access: each lane's first byte in its line.
@@ -176,7 +178,7 @@ impl PendingLoad {
         lines.clear();
         offsets.clear();
         asked.clear();
-        (self.token, self.atomic, self.ready, self.far) = (0, None, 0, 0);
+        (self.token, self.number, self.atomic, self.ready, self.far) = (0, 0, None, 0, 0);
     }
 }
 
@@ -184,6 +186,7 @@ impl Default for PendingLoad {
     fn default() -> PendingLoad {
         PendingLoad {
             token: 0,
+            number: 0,
             lines: Vec::new(),
             offsets: SmallVec::new(),
             bytes: 0,

@@ -21,7 +21,7 @@
 //! - a work-group has ended, and the next one of the launch is to be given out. Only which one it is depends on
 //!   the others, so it is enough that they are behind that cycle, while they are simulated, and with requests
 //!   that have not been served,
-//! - cache control and texture reads, whose answers decide how the instruction goes on; atomics where DRAM
+//! - cache control, whose answers decide how the instruction goes on; atomics and texture reads where DRAM
 //!   chooses among requests, because they do not wait to be chosen,
 //! - a fault, because only the first one in simulated time is reported,
 //! - all warps of an SM wait for others: whether anyone makes progress is a question to all.

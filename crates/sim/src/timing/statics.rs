@@ -38,6 +38,8 @@ pub(super) enum Way {
     Load,
     /// An atomic, whose answer may come later.
     Atomic,
+    /// A read of an image, likewise.
+    Texture,
     /// The answer must come at once.
     Direct,
 }
@@ -205,7 +207,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
             control,
             eligible: inst.info().flags.scalar && !scalar && !control && inst.dst.is_some(),
             source: match way(inst) {
-                Way::Load | Way::Atomic | Way::Direct if inst.op != Op::CacheControl => Source::Hierarchy,
+                Way::Load | Way::Atomic | Way::Texture | Way::Direct if inst.op != Op::CacheControl => Source::Hierarchy,
                 _ if inst.is_memory() => Source::Memory,
                 _ => Source::Unit,
             },
@@ -314,7 +316,8 @@ fn way(inst: &Inst) -> Way {
     match inst.op {
         Op::Load | Op::LoadUniform if cached => Way::Load,
         Op::Atomic if cached => Way::Atomic,
-        Op::CacheControl | Op::CacheControlLocal | Op::Sample => Way::Direct,
+        Op::Sample => Way::Texture,
+        Op::CacheControl | Op::CacheControlLocal => Way::Direct,
         _ => Way::Free,
     }
 }

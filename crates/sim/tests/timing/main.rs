@@ -6,6 +6,7 @@ mod memory_counts;
 mod memory_policies;
 mod memory_timing;
 mod multiprocessor;
+mod texture_reads;
 
 use heddle_sim::DeviceMemory;
 

@@ -193,8 +193,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             }
             (d.run)(&mut warp.lanes, d);
         }
-        let (access, late) = (warp.lanes.access, warp.lanes.late);
+        let (access, late) = (warp.lanes.access, warp.lanes.late.take());
         let own_latency = st.latency_on(on_scalar_unit) + operands.delay;
+        let pending = late.is_some();
         let (mut busy, mut latency) = (u64::from(st.interval), own_latency);
         if let Some(access) = access {
             let (more_busy, more_latency) = self.account_access(issue, &access, begins, latency);
@@ -220,7 +221,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             warp.end_block(End::Fall, index as u32, &mut self.counters.blocks.splits);
             enter_block(&mut self.counters.blocks, c, slot, warp);
         }
-        Timing { latency, pending: late.is_some() }
+        Timing { latency, pending }
     }
 
     /// Counts an access that begins at a cycle, of an instruction that would take `latency` cycles without it. Returns for

@@ -1,7 +1,7 @@
 //! Loads whose bytes are still to come from the levels that all SMs share.
 
-use super::super::super::exec::Finish;
-use super::super::super::hierarchy::deferred::Arrival;
+use super::super::super::exec::Late;
+use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
 
 /// A load that waits for its bytes.
 pub(super) struct OutstandingLoad<const N: usize> {
@@ -16,9 +16,8 @@ pub(super) struct OutstandingLoad<const N: usize> {
     pub begins: u64,
     /// Cycles from its issue to the result beside those of the hierarchy.
     pub latency: u64,
-    /// Writes the bytes to the registers of some lanes.
-    pub finish: Finish<N>,
-    pub mask: u64,
+    /// What is to be done with the bytes.
+    pub late: Late<N>,
     /// Active lanes, and the unit it was issued on: for what is recorded.
     pub lanes: u32,
     pub unit: usize,
@@ -47,6 +46,17 @@ impl<const N: usize> LoadQueue<N> {
         });
         self.loads[number] = Some(load);
         number
+    }
+
+    /// Bytes have come. Whether they are all of the load that waits for them.
+    #[inline]
+    pub fn arrive(&mut self, load: &PendingLoad) -> bool {
+        match self.loads.get_mut(number_of(load.token)) {
+            Some(Some(OutstandingLoad { late: Late::Texels(read), .. })) => {
+                read.arrive(load.number, &load.out, load.ready, load.far)
+            }
+            _ => true,
+        }
     }
 
     /// Takes the load of a number out.
@@ -92,8 +102,7 @@ mod tests {
             issued: 0,
             begins: 0,
             latency: 0,
-            finish: |_, _, _, _| {},
-            mask: 0,
+            late: Late::Words { finish: |_, _, _, _| {}, mask: 0 },
             lanes: 0,
             unit: 0,
         }

@@ -48,11 +48,21 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let Issue { slot: s, index, now, lanes, unit, .. } = *issue;
         let slot = &mut self.warps.slots[s];
         slot.loads += 1;
-        let Late { finish, mask } = late;
         let generation = slot.generation;
-        let load = OutstandingLoad { slot: s, generation, index, issued: now, begins, latency, finish, mask, lanes, unit };
-        let number = self.loads.add(load);
-        self.caches.borrow_mut().wait_for_load(token(self.number, number));
+        let mut load = OutstandingLoad { slot: s, generation, index, issued: now, begins, latency, late, lanes, unit };
+        let mut caches = self.caches.borrow_mut();
+        match &mut load.late {
+            Late::Words { .. } => {
+                let part = caches.take_load();
+                let number = self.loads.add(load);
+                part.into_iter().for_each(|part| caches.wait_for_load(part, token(self.number, number)));
+            }
+            Late::Texels(read) => {
+                let parts = read.take_parts();
+                let number = self.loads.add(load);
+                parts.for_each(|part| caches.wait_for_load(part, token(self.number, number)));
+            }
+        }
     }
 
     /// Wakes the warp that waits for a line of code or for a load's bytes.
@@ -71,16 +81,23 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
-    /// A load has its bytes.
+    /// A load has its bytes, or one of several of an instruction.
     fn complete_load(&mut self, c: &LaunchContext<'a, N>, load: &PendingLoad) {
+        if !self.loads.arrive(load) {
+            return;
+        }
         let Some(waiting) = self.loads.take(number_of(load.token)) else { return };
-        let OutstandingLoad { slot: s, generation, index, issued, begins, mut latency, finish, mask, lanes, unit } = waiting;
-        latency += load.ready.saturating_sub(begins);
-        self.counters.profile[index].far += u64::from(load.far);
+        let OutstandingLoad { slot: s, generation, index, issued, begins, mut latency, late, lanes, unit } = waiting;
+        let (ready, far) = match &late {
+            Late::Words { .. } => (load.ready, load.far),
+            Late::Texels(read) => (read.ready, read.far),
+        };
+        latency += ready.saturating_sub(begins);
+        self.counters.profile[index].far += u64::from(far);
         self.counters.count_latency(index, latency);
         if let Some(recorder) = &mut self.recorder {
             recorder.issue(&Issued { slot: s, index, lanes, unit, now: issued, done: issued + latency, splits: 0 });
-            recorder.memory(begins, &AccessCost { far: load.far, ..AccessCost::default() });
+            recorder.memory(begins, &AccessCost { far, ..AccessCost::default() });
         }
         let (slot, warp) = self.warps.get_mut(s);
         if slot.generation != generation || warp.control.done() {
@@ -88,7 +105,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
         slot.loads -= 1;
         let rank = slot.rank;
-        finish(&mut warp.lanes, &c.code[index], &load.out, mask);
+        let d = &c.code[index];
+        match late {
+            Late::Words { finish, mask } => finish(&mut warp.lanes, d, &load.out, mask),
+            Late::Texels(read) => read.finish(&mut warp.lanes, d),
+        }
         let st = &c.statics.insts[index];
         self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.source));
         if self.states.parked.contains(rank) {
@@ -98,8 +119,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 
     /// Whether a warp's next instruction needs the levels below to answer at once.
     ///
-    /// So does an atomic where DRAM chooses among requests, which that puts behind it, and one of a watched warp, of which
-    /// it has to be known what it changes.
+    /// So does an atomic or a texture read where DRAM chooses among requests, which that puts behind it, and an atomic of a
+    /// watched warp, of which it has to be known what it changes.
     #[inline]
     pub(super) fn needs_lower_levels(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> bool {
         let s = self.warps.slot_of(rank);
@@ -107,6 +128,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         match c.statics.insts[index].way {
             Way::Free => false,
             Way::Direct => true,
+            Way::Texture => c.chooses,
             Way::Atomic => c.chooses || self.warps.warps[s].lanes.watch.is_some(),
             // It waits for a register before.
             Way::Load => false,
