@@ -16,7 +16,7 @@
 //! made with several weights of balance and waiting against energy, and what each comes to is found with a copy of the
 //! function ([`outcome`]); the cheapest is kept. Where a local file has room for all that is live at once, which is so in most
 //! functions, only the first weights are tried, to save time. Where clusters do not take turns, the assignment that is made
-//! without local files is always compared with the others.
+//! without local files is always compared with the others, which have to be better for certain.
 //!
 //! # Without
 //! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles
@@ -134,10 +134,11 @@ fn try_weights(function: &mut Function, context: &Context, candidates: &Candidat
     };
     let mut assigned: Vec<Function> = heddle_threads::map(WEIGHTS[..tried].iter().collect(), assign);
     if !machine.sm.rotate_clusters && instructions <= MOST_TRIED {
-        // Warps in step want the same clusters: where slots limit, nothing goes before even use of them.
+        // Warps in step want the same clusters: where slots limit, nothing goes before even use of them. It is favoured, since it
+        // is what runs without local files, too, and energy of registers is to cost no cycles here.
         let mut copy = function.clone();
         balance(&mut copy, machine, candidates);
-        assigned.push(copy);
+        assigned.insert(0, copy);
     }
     let mut known: FxHashSet<Vec<u8>> = FxHashSet::default();
     assigned.retain(|f| known.insert(clusters_of(f)));
