@@ -8,14 +8,12 @@
 mod control;
 mod fetch;
 
-use smallvec::SmallVec;
-
 use super::atomics::LineAtomic;
-use super::cache::{Cache, Eviction, LineFrame, Organization, WriteKind};
+use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
 use super::deferred::{
-    Answer, Arrival, Continuation, Deferred, Fill, FillTarget, LoadBox, PENDING, PendingLine, PendingLoad, Request,
-    SectorTickets, Ticket,
+    Arrival, Continuation, Deferred, Fill, FillTarget, KeptLine, LoadBox, PENDING, PendingLine, PendingLoad, PendingMiss, Reply,
+    Request, SectorTickets, Ticket,
 };
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, ReadReply, SectorRead, count_eviction};
@@ -90,7 +88,7 @@ struct CurrentAccess {
     /// Cycles that its last request waited at the SM's port.
     port_wait: u64,
     /// Tickets that it got.
-    tickets: SmallVec<[Ticket; 4]>,
+    tickets: Vec<Ticket>,
     /// The load itself, unless it waits for answers.
     load: Option<Box<PendingLoad>>,
     /// The lines of an atomic, kept for the next one.
@@ -271,47 +269,60 @@ impl ClusterCaches {
         ArrivingRequest { cycle: enters + looking_up + u64::from(self.memory.network.latency), translation }
     }
 
-    /// Requests sectors of L2. Returns the cycle at which they are here, which may be pending.
-    fn read_lower(&mut self, memory: &DeviceMemory, from: Requester, read: SectorRead<'static>, out: &mut LineBytes) -> u64 {
-        let count = u64::from(read.sectors.count_ones());
+    /// A request for sectors enters the network. Returns its arrival at L2, and the cycles from there to the SM.
+    #[inline]
+    fn send_read(&mut self, from: Requester, line: LineNumber, sectors: u64) -> (ArrivingRequest, u64) {
+        let count = u64::from(sectors.count_ones());
         let network = self.memory.network;
         let interval = u64::from(network.interval);
-        let arrives = self.inject(from, read.line, interval);
+        let arrives = self.inject(from, line, interval);
         let reply = self.sms[from.sm].port.reserve_reply(from.leaves(), interval * count);
         let back = reply - from.leaves() + interval * count + u64::from(network.latency);
         self.statistics.network_sectors += count;
         self.statistics.l2_to_l1_bytes += count * self.coalescer.geometry.sector_bytes;
-        match &mut self.lower {
-            Some(lower) => {
-                let ReadReply { ready, delay, waits_for } = lower.read(memory, read, arrives, out);
-                let ready = ready + back;
-                if waits_for.is_empty() {
-                    return ready;
-                }
-                let ticket = self.deferred.new_ticket(None, ready);
-                self.access.tickets.push(ticket);
-                let (cluster, made, far) = (self.number, self.deferred.now, lower.far_sectors);
-                // The access counts them with the answer.
-                lower.far_sectors = 0;
-                let mut data = self.deferred.new_box();
-                *data = *out;
-                let waiter = Waiter { cluster, made, ticket, ready, back: delay + back, far, data };
-                lower.wait(waiter, &waits_for);
-                PENDING | u64::from(ticket)
-            }
-            None => {
-                // Until it is served, the host has time to fetch what L2 will miss.
-                let first = u64::from(read.sectors.trailing_zeros()) * self.coalescer.geometry.sector_bytes;
-                memory.prefetch(read.line * self.line_bytes() + first);
-                let not_before = arrives.cycle + u64::from(self.memory.l2.latency) + back;
-                let ticket = self.deferred.new_ticket(None, not_before);
-                self.access.tickets.push(ticket);
-                let data = self.deferred.new_box();
-                let request = Request::Read { ticket, read, arrives, back, data };
-                self.deferred.requests.push_back((self.deferred.now, request));
-                PENDING | u64::from(ticket)
-            }
+        (arrives, back)
+    }
+
+    /// Requests sectors of L2 where it does not answer at once. Returns the ticket of the answer, and the cycle before which it
+    /// does not come.
+    #[inline]
+    fn request_later(&mut self, memory: &DeviceMemory, from: Requester, read: SectorRead<'static>) -> (Ticket, u64) {
+        let (arrives, back) = self.send_read(from, read.line, read.sectors);
+        // Until it is served, the host has time to fetch what L2 will miss.
+        let first = u64::from(read.sectors.trailing_zeros()) * self.coalescer.geometry.sector_bytes;
+        memory.prefetch(read.line * self.line_bytes() + first);
+        let not_before = arrives.cycle + u64::from(self.memory.l2.latency) + back;
+        let ticket = self.deferred.new_ticket(None, not_before);
+        let data = self.deferred.new_box();
+        let request = Request::Read { ticket, read, arrives, back, data };
+        self.deferred.requests.push_back((self.deferred.now, request));
+        (ticket, not_before)
+    }
+
+    /// Requests sectors of L2. Returns the cycle at which they are here, which may be pending.
+    fn read_lower(&mut self, memory: &DeviceMemory, from: Requester, read: SectorRead<'static>, out: &mut LineBytes) -> u64 {
+        let Some(mut lower) = self.lower.take() else {
+            let (ticket, _) = self.request_later(memory, from, read);
+            self.access.tickets.push(ticket);
+            return PENDING | u64::from(ticket);
+        };
+        let (arrives, back) = self.send_read(from, read.line, read.sectors);
+        let ReadReply { ready, delay, waits_for } = lower.read(memory, read, arrives, out);
+        let mut ready = ready + back;
+        if !waits_for.is_empty() {
+            let ticket = self.deferred.new_ticket(None, ready);
+            self.access.tickets.push(ticket);
+            let (cluster, made, far) = (self.number, self.deferred.now, lower.far_sectors);
+            // The access counts them with the answer.
+            lower.far_sectors = 0;
+            let mut data = self.deferred.new_box();
+            *data = *out;
+            let waiter = Waiter { cluster, made, ticket, ready, back: delay + back, far, data };
+            lower.wait(waiter, &waits_for);
+            ready = PENDING | u64::from(ticket);
         }
+        self.lower = Some(lower);
+        ready
     }
 
     /// Sends bytes of a line to L2: an SM's store, or what its L1 evicted.
@@ -347,11 +358,16 @@ impl ClusterCaches {
         if arrives < PENDING {
             self.cache(target).fill(frame, read.sectors, from, arrives);
         } else {
-            let ticket = arrives as Ticket;
-            self.cache(target).fill_later(frame, read.sectors, ticket);
-            let fill = Fill { target, frame, line: read.line, sectors: read.sectors, miss: false };
-            self.deferred.defer(Continuation::Fill(fill, ticket));
+            self.fill_later(target, frame, read, arrives as Ticket, false);
         }
+    }
+
+    /// Sectors of a line come to a cache with an answer; until then they may hold a register of it.
+    #[inline]
+    fn fill_later(&mut self, target: FillTarget, frame: LineFrame, read: SectorRead, ticket: Ticket, holds_register: bool) {
+        self.cache(target).fill_later(frame, read.sectors, ticket);
+        let fill = Some(Fill { frame, line: read.line, sectors: read.sectors });
+        self.deferred.await_miss(ticket, PendingMiss { target, fill, holds_register });
     }
 
     /// Fills sectors of a line that an SM's L1 has missed, which takes one of its registers until they arrive, now or later.
@@ -364,10 +380,7 @@ impl ClusterCaches {
         } else {
             let ticket = arrives as Ticket;
             cache.mshrs.add_unknown(self.deferred.answer(ticket).not_before);
-            cache.fill_later(frame, read.sectors, ticket);
-            let target = FillTarget::L1(sm, path);
-            let fill = Fill { target, frame, line: read.line, sectors: read.sectors, miss: true };
-            self.deferred.defer(Continuation::Fill(fill, ticket));
+            self.fill_later(FillTarget::L1(sm, path), frame, read, ticket, true);
         }
     }
 
@@ -379,7 +392,33 @@ impl ClusterCaches {
         } else {
             let not_before = self.deferred.answer(returns as Ticket).not_before;
             self.sms[sm].of(path).mshrs.add_unknown(not_before);
-            self.deferred.defer(Continuation::Miss(sm, path, returns as Ticket));
+            let miss = PendingMiss { target: FillTarget::L1(sm, path), fill: None, holds_register: true };
+            self.deferred.await_miss(returns as Ticket, miss);
+        }
+    }
+
+    /// Keeps a reply of the levels below, which ends a miss of one of the caches.
+    #[inline]
+    pub fn record_reply(&mut self, reply: Reply) {
+        let ticket = reply.ticket();
+        self.deferred.record_reply(reply);
+        self.end_miss(ticket);
+    }
+
+    /// An answer has come: what waits for it in one of the caches arrives there.
+    #[inline]
+    fn end_miss(&mut self, ticket: Ticket) {
+        let ClusterCaches { deferred, sms, l15, .. } = self;
+        let Some((PendingMiss { target, fill, holds_register }, answer)) = deferred.take_miss(ticket) else { return };
+        let cache = match target {
+            FillTarget::L1(sm, path) => sms[sm].of(path),
+            FillTarget::L15 => l15,
+        };
+        if holds_register {
+            cache.mshrs.resolve(answer.not_before, answer.ready);
+        }
+        if let Some(Fill { frame, line, sectors }) = fill {
+            cache.arrive((line, frame), sectors, ticket, answer.line(), answer.ready);
         }
     }
 
@@ -430,6 +469,9 @@ impl ClusterCaches {
         let mut current = self.access.load.take().unwrap_or_else(|| self.deferred.new_load());
         let mut data = [0; LONGEST_LINE];
         let sector_bytes = self.sector_bytes();
+        // What L1 misses is asked of L2, which answers later.
+        let stays = matches!(policy.l1, L1Policy::Normal | L1Policy::EvictFirst);
+        let goes_below = stays && path == Path::Data && self.lower.is_none() && !self.urgent_loads;
         for part in 0..parts {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             if let Some(probe) = &mut self.probed {
@@ -446,6 +488,7 @@ impl ClusterCaches {
                 cost.pending = true;
                 continue;
             }
+            let known = current.lines.len() + current.kept.len();
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut cost);
                 let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
@@ -454,6 +497,12 @@ impl ClusterCaches {
                     cost.ready = cost.ready.max(line.ready);
                     cost.hits += t.sectors.count_ones();
                     readers.scatter(line.bytes, &mut current.out);
+                    continue;
+                }
+                if found.is_none() && goes_below {
+                    let (ticket, ready) = self.miss_line(memory, (path, from), t, policy);
+                    cost.ready = cost.ready.max(ready);
+                    current.lines.push(PendingLine { lanes: t.lanes, ticket, part: part as u8, asked: true });
                     continue;
                 }
                 let covers_line = policy.l1 == L1Policy::LastUse
@@ -471,25 +520,34 @@ impl ClusterCaches {
                     readers.scatter(line, &mut current.out);
                     continue;
                 }
-                let late = &mut *current;
-                let (part, parts) = (part as usize, reply.waits_for);
-                late.offsets.resize(part + 1, offsets);
+                let parts = reply.waits_for;
                 if reply.keep != ByteMask::default() {
-                    let mut kept = Box::new(([0; LONGEST_LINE], reply.keep));
-                    kept.0[..line.len()].copy_from_slice(line);
-                    late.lines.push(PendingLine { lanes: t.lanes, part, parts, kept: Some(kept) });
+                    let mut kept = [0; LONGEST_LINE];
+                    kept[..line.len()].copy_from_slice(line);
+                    let (lanes, part) = (t.lanes, part as usize);
+                    current.kept.push(KeptLine { lanes, part, parts, line: kept, keep: reply.keep });
                     continue;
                 }
                 let to_come = parts.iter().fold(0, |all, p| all | p.1);
                 let lanes = if to_come == t.sectors { t.lanes } else { readers.within(to_come, sector_bytes) };
-                LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, &mut late.out);
-                late.lines.push(PendingLine { lanes, part, parts, kept: None });
+                if lanes != t.lanes {
+                    LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, &mut current.out);
+                }
+                let several = parts.len() > 1;
+                for (ticket, sectors) in parts {
+                    let lanes = if several { lanes & readers.within(sectors, sector_bytes) } else { lanes };
+                    let asked = self.access.tickets.pop_if(|last| *last == ticket).is_some();
+                    current.lines.push(PendingLine { lanes, ticket, part: part as u8, asked });
+                }
             }
             self.coalescer.recycle(transactions);
+            if current.lines.len() + current.kept.len() > known {
+                current.offsets.resize(part as usize + 1, offsets);
+            }
         }
-        if !current.lines.is_empty() {
+        if !current.lines.is_empty() || !current.kept.is_empty() {
             (current.bytes, current.ready) = (bytes, cost.ready);
-            current.asked.extend(self.access.tickets.drain(..));
+            current.asked.append(&mut self.access.tickets);
             cost.pending = true;
         }
         self.access.load = Some(current);
@@ -575,22 +633,9 @@ impl ClusterCaches {
         let sector = self.sector_bytes();
         while let Some(mut what) = self.deferred.take_known() {
             match &mut what {
-                Continuation::Fill(fill, ticket) => {
-                    let ClusterCaches { deferred, sms, l15, .. } = self;
-                    let cache = match fill.target {
-                        FillTarget::L1(sm, path) => sms[sm].of(path),
-                        FillTarget::L15 => l15,
-                    };
-                    let answer = deferred.answer(*ticket);
-                    if fill.miss {
-                        cache.mshrs.resolve(answer.not_before, answer.ready);
-                    }
-                    cache.arrive((fill.line, fill.frame), fill.sectors, *ticket, answer.line(), answer.ready);
-                }
-                Continuation::Combine(ticket, base, parts) => self.deferred.combine(*ticket, *base, parts, sector),
-                Continuation::Miss(sm, path, ticket) => {
-                    let Answer { not_before, ready, .. } = *self.deferred.answer(*ticket);
-                    self.sms[*sm].of(*path).mshrs.resolve(not_before, ready);
+                Continuation::Combine(ticket, base, parts) => {
+                    self.deferred.combine(*ticket, *base, parts, sector);
+                    self.end_miss(*ticket);
                 }
                 Continuation::Load(load) => self.deferred.complete(load, sector),
                 Continuation::Fetch(..) => {}
@@ -599,7 +644,7 @@ impl ClusterCaches {
             match what {
                 Continuation::Load(load) => arrived(Arrival::Load(load)),
                 Continuation::Fetch(token, ticket) => arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready)),
-                Continuation::Fill(..) | Continuation::Combine(..) | Continuation::Miss(..) => {}
+                Continuation::Combine(..) => {}
             }
         }
         self.deferred.forget();
@@ -617,6 +662,42 @@ impl ClusterCaches {
         path.counts(&mut self.statistics).reads += u64::from(t.sectors.count_ones());
         cache.touch(frame, policy.l1 != L1Policy::Normal);
         Some(Hit { ready: ready + from.wait, bytes: cache.bytes(frame) })
+    }
+
+    /// The most frequent miss: L1 has nothing of a line, and its sectors are asked of L2, which answers later. Returns the ticket
+    /// of the answer, and the cycle at which the line has been looked up.
+    #[inline]
+    fn miss_line(
+        &mut self,
+        memory: &DeviceMemory,
+        (path, from): (Path, Requester),
+        t: &Transaction,
+        policy: &'static AccessPolicy,
+    ) -> (Ticket, u64) {
+        let looked_up = from.now + path.latency(&self.memory);
+        let cache = self.sms[from.sm].of(path);
+        let (frame, eviction) = cache.insert(t.line, policy.l1 != L1Policy::Normal);
+        let counts = path.counts(&mut self.statistics);
+        let count = u64::from(t.sectors.count_ones());
+        counts.reads += count;
+        counts.misses += count;
+        count_eviction(counts, &eviction, self.coalescer.geometry.sector_bytes as usize);
+        if let Some(dirty) = eviction.dirty {
+            self.write_back(memory, (path, from), dirty);
+        }
+        let read = SectorRead { line: t.line, sectors: t.sectors, policy };
+        let (ticket, not_before) = self.request_later(memory, Requester { now: looked_up, ..from }, read);
+        self.sms[from.sm].of(path).mshrs.add_unknown(not_before);
+        self.fill_later(FillTarget::L1(from.sm, path), frame, read, ticket, true);
+        (ticket, looked_up + from.wait)
+    }
+
+    /// An SM's L1 writes back a line that it has evicted.
+    #[cold]
+    fn write_back(&mut self, memory: &DeviceMemory, (path, from): (Path, Requester), dirty: DirtyLine) {
+        let policy = policy::of(&STORES, MemorySpace::Private, CachePolicy::Default);
+        self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, policy));
+        self.sms[from.sm].of(path).recycle(dirty);
     }
 
     /// Reads a line's sectors through an L1, where the reply says that they are; past it, they are in `out`. Sectors that
@@ -656,9 +737,7 @@ impl ClusterCaches {
             cache.begin_miss(frame);
         }
         if let Some(dirty) = eviction.dirty {
-            let policy = policy::of(&STORES, MemorySpace::Private, CachePolicy::Default);
-            self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, policy));
-            self.sms[from.sm].of(path).recycle(dirty);
+            self.write_back(memory, (path, from), dirty);
         }
         let mut pending = there >= PENDING;
         if missing != 0 {

@@ -6,9 +6,10 @@
 //! return, loads given their bytes. Because no answer can come before the SMs have been stopped to hear it,
 //! nothing they did in between depends on it.
 //!
-//! What is put off is numbered in order and waits in the answers that it needs; the last of them to come makes
-//! it known, and what is known goes on in the order of the numbers. An answer is kept until all that waited in
-//! it has gone on. Lines travel in boxes that are used again and again.
+//! The cache that a request was made for is told as soon as the answer comes: which one of several misses ends
+//! first makes no difference. All else that is put off is numbered in order and waits in the answers that it
+//! needs; the last of them to come makes it known, and what is known goes on in the order of the numbers. An
+//! answer is kept until all that waited in it has gone on. Lines travel in boxes that are used again and again.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -98,6 +99,12 @@ impl Reply {
     pub fn new(ticket: Ticket, ready: u64, far: u32, data: Box<LineBytes>) -> Reply {
         Reply { ticket, ready, far, contents: Contents::Line(data) }
     }
+
+    /// The ticket that it answers.
+    #[inline]
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
+    }
 }
 
 /// An answer: when, and what.
@@ -112,6 +119,8 @@ pub struct Answer {
     data: Option<Box<LineBytes>>,
     /// The atomic that it is the answer to, when that has been performed.
     atomic: Option<AtomicBox>,
+    /// The miss that it ends, until it has come.
+    miss: Option<PendingMiss>,
     /// Places of what waits for it.
     waiting: SmallVec<[u32; 4]>,
     /// What needs it and has not gone on, and how much of that needs the line's bytes.
@@ -135,16 +144,30 @@ pub enum FillTarget {
     L15,
 }
 
-/// Lanes of a load whose bytes are in sectors of a line that are still to come.
+/// Lanes of a load whose bytes are in sectors of a line that come with one answer.
 pub struct PendingLine {
+    /// The lanes, a bit each.
+    pub lanes: u64,
+    /// The answer.
+    pub ticket: Ticket,
+    /// Which part of the access it is of.
+    pub part: u8,
+    /// The load itself asked for it, and counts what L2 had to fetch.
+    pub asked: bool,
+}
+
+/// Lanes of a load whose bytes are in a line of which some are still to come and others stay as they are.
+pub struct KeptLine {
     /// The lanes, a bit each.
     pub lanes: u64,
     /// Which part of the access it is of.
     pub part: usize,
     /// What is to come.
     pub parts: SectorTickets,
-    /// Where bytes of the line stay as they are: what they were at the time of the load, and which they are.
-    pub kept: Option<Box<(LineBytes, ByteMask)>>,
+    /// The line at the time of the load.
+    pub line: LineBytes,
+    /// The bytes that stay.
+    pub keep: ByteMask,
 }
 
 /// A load, which may wait for bytes of some of its lines.
@@ -155,12 +178,14 @@ pub struct PendingLoad {
     pub number: usize,
     /// Lines to come.
     pub lines: Vec<PendingLine>,
+    /// Lines of which a part is to come.
+    pub kept: Vec<KeptLine>,
     /// By part of the access: each lane's first byte in its line.
     pub offsets: SmallVec<[LaneOffsets; 1]>,
     /// Bytes of each lane that a part has.
     pub bytes: usize,
-    /// Answers that the load itself asked for.
-    pub asked: SmallVec<[Ticket; 4]>,
+    /// Answers that the load itself asked for, beside those that bring its lines.
+    pub asked: Vec<Ticket>,
     /// It is an atomic, with the ticket of this answer.
     pub atomic: Option<Ticket>,
     /// Cycle at which the data is there, as far as is known.
@@ -174,8 +199,9 @@ pub struct PendingLoad {
 impl PendingLoad {
     /// Makes it another load, of which nothing is known.
     fn clear(&mut self) {
-        let PendingLoad { lines, offsets, asked, .. } = self;
+        let PendingLoad { lines, kept, offsets, asked, .. } = self;
         lines.clear();
+        kept.clear();
         offsets.clear();
         asked.clear();
         (self.token, self.number, self.atomic, self.ready, self.far) = (0, 0, None, 0, 0);
@@ -188,9 +214,10 @@ impl Default for PendingLoad {
             token: 0,
             number: 0,
             lines: Vec::new(),
+            kept: Vec::new(),
             offsets: SmallVec::new(),
             bytes: 0,
-            asked: SmallVec::new(),
+            asked: Vec::new(),
             atomic: None,
             ready: 0,
             out: [[0; 64]; 4],
@@ -205,26 +232,29 @@ pub type LoadBox = Box<PendingLoad>;
 /// Sectors of a line that come to a cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Fill {
-    /// The cache.
-    pub target: FillTarget,
     /// Where the line is, or was when its sectors were asked for.
     pub frame: LineFrame,
     /// The line.
     pub line: LineNumber,
     /// The sectors, a bit each.
     pub sectors: u64,
-    /// They are a miss that holds a register of the cache.
-    pub miss: bool,
+}
+
+/// A miss of a cache of the cluster, which an answer ends.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingMiss {
+    /// The cache.
+    pub target: FillTarget,
+    /// What comes to it; nothing if what was asked for goes past it.
+    pub fill: Option<Fill>,
+    /// It holds a register of the cache.
+    pub holds_register: bool,
 }
 
 /// What is done over when answers have come.
 pub enum Continuation {
-    /// Sectors of a line come to a cache.
-    Fill(Fill, Ticket),
     /// An answer made of others: not before a cycle, and of what is known already.
     Combine(Ticket, u64, SectorTickets),
-    /// It becomes known when a miss of an L1 returns that leaves nothing there; the SM is its number in its cluster.
-    Miss(usize, Path, Ticket),
     /// A load has all its bytes when the answers of its lines are there.
     Load(Box<PendingLoad>),
     /// A line of code is there, for whoever waits with this token.
@@ -283,6 +313,7 @@ impl Deferred {
             far: 0,
             data,
             atomic: None,
+            miss: None,
             waiting: SmallVec::new(),
             users: 0,
             readers: 0,
@@ -353,7 +384,8 @@ impl Deferred {
 
     /// An answer has come: what waited for it alone is known.
     fn make_known(&mut self, ticket: Ticket) {
-        let waiting = std::mem::take(&mut self.answer(ticket).waiting);
+        let at = ticket.wrapping_sub(self.first) as usize;
+        let waiting = std::mem::take(&mut self.answers[at].waiting);
         for place in waiting {
             if let Some(entry) = &mut self.entries[place as usize] {
                 entry.missing -= 1;
@@ -390,24 +422,21 @@ impl Deferred {
 
     /// Completes a load: its late lines, or what an atomic has found, are given to their lanes.
     pub fn complete(&mut self, load: &mut PendingLoad, sector_bytes: usize) {
-        let PendingLoad { lines, offsets, bytes, out, .. } = load;
-        for line in lines {
-            let readers = LaneBytes { lanes: line.lanes, offsets: &offsets[line.part], bytes: *bytes, to: line.part };
-            for (ticket, sectors) in &line.parts {
+        let PendingLoad { lines, kept, offsets, bytes, out, ready, far, .. } = load;
+        for PendingLine { lanes, ticket, part, asked } in lines {
+            let part = usize::from(*part);
+            let a = self.answer(*ticket);
+            *ready = (*ready).max(a.ready);
+            *far += if *asked { a.far } else { 0 };
+            LaneBytes { lanes: *lanes, offsets: &offsets[part], bytes: *bytes, to: part }.scatter(a.line(), out);
+        }
+        for KeptLine { lanes, part, parts, line, keep } in kept {
+            for (ticket, sectors) in &*parts {
                 let a = self.answer(*ticket);
-                load.ready = load.ready.max(a.ready);
-                match &mut line.kept {
-                    Some(kept) => copy_around(&mut kept.0, a.line(), *sectors, &kept.1, sector_bytes),
-                    None if line.parts.len() == 1 => readers.scatter(a.line(), out),
-                    None => {
-                        let lanes = readers.within(*sectors, sector_bytes);
-                        LaneBytes { lanes, ..readers }.scatter(a.line(), out);
-                    }
-                }
+                *ready = (*ready).max(a.ready);
+                copy_around(line, a.line(), *sectors, keep, sector_bytes);
             }
-            if let Some(kept) = &line.kept {
-                readers.scatter(&kept.0, out);
-            }
+            LaneBytes { lanes: *lanes, offsets: &offsets[*part], bytes: *bytes, to: *part }.scatter(&line[..], out);
         }
         if let Some(ticket) = load.atomic {
             let a = self.answer(ticket);
@@ -463,6 +492,26 @@ impl Deferred {
         }
     }
 
+    /// A cache misses until an answer comes.
+    #[inline]
+    pub fn await_miss(&mut self, ticket: Ticket, miss: PendingMiss) {
+        let answer = self.answer(ticket);
+        debug_assert!(answer.ready >= PENDING && answer.miss.is_none());
+        answer.users += 1;
+        answer.readers += u32::from(miss.fill.is_some());
+        answer.miss = Some(miss);
+    }
+
+    /// The miss that an answer ends, which has come.
+    #[inline]
+    pub fn take_miss(&mut self, ticket: Ticket) -> Option<(PendingMiss, &Answer)> {
+        let answer = self.answer(ticket);
+        let miss = answer.miss.take()?;
+        answer.users -= 1;
+        answer.readers -= u32::from(miss.fill.is_some());
+        Some((miss, answer))
+    }
+
     /// Keeps a reply. What waits for it goes on in
     /// [`ClusterCaches::resume_deferred`](super::cluster_caches::ClusterCaches::resume_deferred).
     pub fn record_reply(&mut self, reply: Reply) {
@@ -478,14 +527,15 @@ impl Deferred {
 
 impl Continuation {
     /// The answers that it needs, and whether it needs their bytes; some may be named twice.
+    #[inline]
     fn for_each_ticket(&self, mut each: impl FnMut(Ticket, bool)) {
         match self {
-            Continuation::Fill(_, ticket) => each(*ticket, true),
-            Continuation::Miss(_, _, ticket) | Continuation::Fetch(_, ticket) => each(*ticket, false),
+            Continuation::Fetch(_, ticket) => each(*ticket, false),
             Continuation::Combine(_, _, parts) => parts.iter().for_each(|p| each(p.0, true)),
             Continuation::Load(load) => {
                 load.asked.iter().for_each(|ticket| each(*ticket, false));
-                load.lines.iter().flat_map(|l| &l.parts).for_each(|p| each(p.0, true));
+                load.lines.iter().for_each(|line| each(line.ticket, true));
+                load.kept.iter().flat_map(|line| &line.parts).for_each(|p| each(p.0, true));
             }
         }
     }
@@ -567,22 +617,27 @@ mod tests {
         let [a, b] = [1, 2].map(|not_before| d.new_ticket(None, not_before));
         let mut offsets = [0; 64];
         (offsets[1], offsets[2]) = (4, 64);
-        let kept = Some(Box::new(([9; LONGEST_LINE], [0b1111, 0, 0, 0])));
-        let line = PendingLine { part: 0, lanes: 0b111, kept, parts: [(a, 0b001)].into_iter().collect() };
+        let (line, keep) = ([9; LONGEST_LINE], [0b1111, 0, 0, 0]);
+        let kept = KeptLine { part: 0, lanes: 0b111, line, keep, parts: [(a, 0b001)].into_iter().collect() };
         let mut load = PendingLoad {
-            lines: vec![line],
+            kept: vec![kept],
             offsets: std::iter::once(offsets).collect(),
             bytes: 4,
-            asked: [a, b].into_iter().collect(),
+            asked: vec![a, b],
             ready: 12,
             far: 1,
             ..PendingLoad::default()
         };
+        let line = PendingLine { part: 0, lanes: 0b101, ticket: b, asked: true };
+        let offsets_of_both = std::iter::once(offsets).collect();
+        let mut whole = PendingLoad { lines: vec![line], offsets: offsets_of_both, bytes: 4, far: 2, ..PendingLoad::default() };
         d.record_reply(reply(a, 10, 1, 4));
         d.record_reply(reply(b, 30, 2, 8));
         d.complete(&mut load, 32);
         assert_eq!(load.out[0][..4], [0x0909_0909, 0x0101_0101, 0x0909_0909, 0]);
         assert_eq!((load.ready, load.far), (12, 13), "it waits for its lines, and counts what it asked for");
+        d.complete(&mut whole, 32);
+        assert_eq!((whole.out[0][..3].to_vec(), whole.ready, whole.far), (vec![0x0303_0303, 0, 0x0303_0303], 30, 10));
     }
 
     #[test]

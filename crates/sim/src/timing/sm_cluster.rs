@@ -218,7 +218,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
         {
             let caches = &mut *caches.borrow_mut();
             let known = self.replies.iter().take_while(|r| r.0 <= until).count();
-            self.replies.drain(..known).for_each(|(_, reply)| caches.deferred.record_reply(reply));
+            self.replies.drain(..known).for_each(|(_, reply)| caches.record_reply(reply));
             caches.resume_deferred(&mut |a| arrivals.push(a));
         }
         for arrival in arrivals {
