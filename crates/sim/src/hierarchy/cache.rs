@@ -86,6 +86,8 @@ pub struct Eviction {
 /// A set-associative cache of sectored lines with their data. Arrays have an element a frame.
 pub struct Cache {
     sets: u64,
+    /// The number of sets less one, if that is a mask.
+    set_mask: Option<u64>,
     ways: usize,
     line_bytes: usize,
     sector_bytes: usize,
@@ -93,6 +95,9 @@ pub struct Cache {
     sectors: usize,
     /// Line of each frame, or [`EMPTY`].
     tags: Vec<LineNumber>,
+    /// By way, a byte that the line of its tag has in common with few others; those of a set begin a word, so that eight are
+    /// compared at once. Of a way without a line it means nothing.
+    signatures: Vec<u64>,
     /// By frame: the line's state, then by sector the cycle at which it is there, or [`PENDING`] with a ticket. Together, as all
     /// of it is needed where a line comes or goes, and rarely in the host's caches.
     states: Vec<u64>,
@@ -114,6 +119,13 @@ pub struct Cache {
     spare: Vec<u8>,
 }
 
+/// The byte that tells most lines of a set apart.
+#[inline]
+fn signature(line: LineNumber) -> u8 {
+    // Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, 6.4).
+    (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
+}
+
 impl Cache {
     /// An empty cache.
     pub fn new(o: &Organization) -> Cache {
@@ -123,11 +135,13 @@ impl Cache {
         let sets = lines / ways as usize;
         Cache {
             sets: sets as u64,
+            set_mask: sets.is_power_of_two().then(|| sets as u64 - 1),
             ways: ways as usize,
             line_bytes: line_bytes as usize,
             sector_bytes: sector_bytes as usize,
             sectors,
             tags: vec![EMPTY; lines],
+            signatures: vec![0; sets * (ways as usize).div_ceil(8)],
             states: vec![0; lines * (1 + sectors)],
             order: EvictionOrder::new(o.replacement, sets, ways as usize, o.number),
             dirty: vec![[0; 4]; lines],
@@ -148,33 +162,49 @@ impl Cache {
         frame * (1 + self.sectors)
     }
 
-    /// First way of a line's set.
+    /// The number of a line's set.
+    #[inline]
     fn set(&self, line: LineNumber) -> usize {
         let number = match self.index {
             SetIndex::Hashed => line ^ (line >> 9) ^ (line >> 18),
             // Of the lines of a slice each set gets as many.
             SetIndex::Linear => line / self.slices,
         };
-        let set = if self.sets.is_power_of_two() { number & (self.sets - 1) } else { number % self.sets };
-        set as usize * self.ways
+        (match self.set_mask {
+            Some(mask) => number & mask,
+            None => number % self.sets,
+        }) as usize
     }
 
     /// The frame of a line, if the cache has it.
+    #[inline]
     pub fn find(&self, line: LineNumber) -> Option<LineFrame> {
-        let first = self.set(line);
-        // All ways are compared, as hardware does: a branch for each would be guessed wrong too often.
-        let (eights, rest) = self.tags[first..first + self.ways].as_chunks::<8>();
-        for (k, tags) in eights.iter().enumerate() {
-            let mut hits = 0u32;
-            for (way, tag) in tags.iter().enumerate() {
-                hits |= u32::from(*tag == line) << way;
-            }
-            if hits != 0 {
-                return Some(LineFrame(first + 8 * k + hits.trailing_zeros() as usize));
+        const ONES: u64 = 0x0101_0101_0101_0101;
+        let (set, words) = (self.set(line), self.ways.div_ceil(8));
+        let wanted = u64::from(signature(line)) * ONES;
+        for (k, word) in self.signatures[set * words..(set + 1) * words].iter().enumerate() {
+            // A byte's upper bit is set where signatures are equal, and maybe in bytes above one of these.
+            let different = word ^ wanted;
+            let mut maybe = different.wrapping_sub(ONES) & !different & (ONES << 7);
+            while maybe != 0 {
+                let way = 8 * k + maybe.trailing_zeros() as usize / 8;
+                maybe &= maybe - 1;
+                // Behind the last way there are those of other sets, which never have the line.
+                if self.tags.get(set * self.ways + way) == Some(&line) {
+                    return Some(LineFrame(set * self.ways + way));
+                }
             }
         }
-        let way = rest.iter().position(|tag| *tag == line)?;
-        Some(LineFrame(first + 8 * eights.len() + way))
+        None
+    }
+
+    /// A frame has a line.
+    #[inline]
+    fn set_tag(&mut self, frame: usize, line: LineNumber) {
+        self.tags[frame] = line;
+        let (set, way) = (frame / self.ways, frame % self.ways);
+        let word = &mut self.signatures[set * self.ways.div_ceil(8) + way / 8];
+        *word = *word & !(0xff << (way % 8 * 8)) | u64::from(signature(line)) << (way % 8 * 8);
     }
 
     /// Finds a line or makes room for it, and notes its use.
@@ -188,9 +218,9 @@ impl Cache {
 
     /// Makes room for a line that the cache has not.
     pub fn insert(&mut self, line: LineNumber, evict_first: bool) -> (LineFrame, Eviction) {
-        let (victim, evict_first_was) = self.order.victim(self.set(line));
+        let (victim, evict_first_was) = self.order.victim(self.set(line) * self.ways);
         let dirty = self.take(LineFrame(victim));
-        self.tags[victim] = line;
+        self.set_tag(victim, line);
         self.order.insert(victim, evict_first);
         if let Some(waiting) = self.waiting.get_mut(victim) {
             *waiting = 0;
@@ -356,6 +386,9 @@ impl Cache {
     pub fn exchange(&mut self, snapshot: &mut Snapshot) {
         self.changes += 1;
         snapshot.words(&mut self.tags);
+        for frame in 0..self.tags.len() {
+            self.set_tag(frame, self.tags[frame]);
+        }
         snapshot.words(&mut self.states);
         snapshot.words(self.dirty.iter_mut().flatten());
         snapshot.bytes(&mut self.data);

@@ -133,6 +133,8 @@ pub struct ClusterCaches {
     chooses: bool,
     /// Loads need their bytes at once.
     urgent_loads: bool,
+    /// No answer that is still to come is there before this cycle.
+    pub no_answer_before: u64,
     /// Cycles that the instruction whose accesses come waits for its operands and its unit: they begin so much later.
     pub wait: u64,
     /// What L1 and L1.5 caches and the network count.
@@ -169,6 +171,7 @@ impl ClusterCaches {
             memory: m.clone(),
             chooses: m.dram.scheduler == DramScheduler::FrFcfs,
             urgent_loads: false,
+            no_answer_before: 0,
             wait: 0,
             statistics: HierarchyStatistics::default(),
         }
@@ -178,6 +181,7 @@ impl ClusterCaches {
     pub fn start(&mut self) {
         self.statistics = HierarchyStatistics::default();
         self.deferred = Deferred::default();
+        self.no_answer_before = 0;
         self.l15.restart_clock();
         self.sms.iter_mut().for_each(SmCaches::restart_clock);
     }
@@ -603,7 +607,8 @@ impl ClusterCaches {
 
     /// The first cycle from which a miss register of an SM's L1 may be free, where none is.
     pub fn register_free_from(&mut self, sm: usize, path: Path, now: u64) -> u64 {
-        self.sm(sm).of(path).mshrs.free_from(now)
+        let no_answer_before = self.no_answer_before;
+        self.sm(sm).of(path).mshrs.free_from(now, no_answer_before)
     }
 
     /// Whether a load still misses that did when it was probed.

@@ -265,6 +265,11 @@ impl LaneBytes<'_> {
         if self.bytes == 4 {
             let out = &mut out[self.to];
             let word = |at: usize| u32::from_le_bytes([line[at], line[at + 1], line[at + 2], line[at + 3]]);
+            if rest.is_power_of_two() {
+                let lane = rest.trailing_zeros() as usize;
+                out[lane] = word(usize::from(self.offsets[lane]));
+                return;
+            }
             if let Some(range) = self.range() {
                 let start = usize::from(self.offsets[range.start]);
                 match self.pattern(&range, line.len()) {

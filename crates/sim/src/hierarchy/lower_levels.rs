@@ -127,6 +127,8 @@ pub struct ReadReply {
 pub struct LowerLevels {
     description: Memory,
     slices: Vec<Slice>,
+    /// The number of slices less one, if that is a mask.
+    slice_mask: Option<u64>,
     dram: Dram,
     translation: SharedTranslation,
     /// Cycle from which the link to system memory is free.
@@ -185,6 +187,7 @@ impl LowerLevels {
         LowerLevels {
             description: m.clone(),
             slices: (0..m.l2.slices).map(slice).collect(),
+            slice_mask: m.l2.slices.is_power_of_two().then(|| u64::from(m.l2.slices) - 1),
             dram: Dram::new(&m.dram),
             translation: SharedTranslation::new(m),
             link_free: 0,
@@ -270,10 +273,13 @@ impl LowerLevels {
     }
 
     /// Slice of a line.
+    #[inline]
     fn slice(&self, line: LineNumber) -> usize {
-        let n = self.slices.len() as u64;
         let number = if self.description.l2.slice_hash { line ^ (line >> 5) ^ (line >> 11) } else { line };
-        (if n.is_power_of_two() { number & (n - 1) } else { number % n }) as usize
+        (match self.slice_mask {
+            Some(mask) => number & mask,
+            None => number % self.slices.len() as u64,
+        }) as usize
     }
 
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.
@@ -282,23 +288,23 @@ impl LowerLevels {
         if home == Home::System { policy.l2_system } else { policy.l2_device }
     }
 
-    /// A request comes to its slice, of which it takes the port for the sectors that it carries (or one) and then
+    /// A request for a line comes to a slice, of which it takes the port for the sectors that it carries (or one) and then
     /// the slice itself. Returns the cycle at which the slice begins with it.
-    fn enter_slice(&mut self, line: LineNumber, request: ArrivingRequest, carried: u64, sectors: u64) -> u64 {
+    #[inline]
+    fn enter_slice(&mut self, slice: usize, line: LineNumber, request: ArrivingRequest, load: Load) -> u64 {
         let arrives = self.translation.translate(self.address(line), request);
         let Memory { l2, network, .. } = &self.description;
         let (interval, port_interval) = (u64::from(l2.interval), u64::from(network.slice_interval));
-        let slice = self.slice(line);
         let slice = &mut self.slices[slice];
-        let arrives = slice.requests.take(arrives, port_interval * carried);
-        slice.served.take(arrives, interval * sectors)
+        let arrives = slice.requests.take(arrives, port_interval * load.carried);
+        slice.served.take(arrives, interval * load.served)
     }
 
     /// Cycles that the reply to a request, found in its slice at a cycle, is later for the slice's port: it
     /// waits for those before it, and takes longer than the SM's port if the slice's is slower.
-    fn reply_delay(&mut self, line: LineNumber, found: u64, sectors: u64) -> u64 {
+    #[inline]
+    fn reply_delay(&mut self, slice: usize, found: u64, sectors: u64) -> u64 {
         let network = self.description.network;
-        let slice = self.slice(line);
         let port_interval = u64::from(network.slice_interval);
         let starts = self.slices[slice].replies.take(found, port_interval * sectors);
         starts - found + port_interval.saturating_sub(u64::from(network.interval)) * sectors
@@ -308,14 +314,14 @@ impl LowerLevels {
     pub fn read(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, out: &mut LineBytes) -> ReadReply {
         let sectors = u64::from(read.sectors.count_ones());
         let load = Load { carried: 1, served: sectors };
-        let SliceAccess { home, frame, found, ready, waits_for } = self.access(memory, read, arrives, load);
         let slice = self.slice(read.line);
+        let SliceAccess { home, frame, found, ready, waits_for } = self.access(memory, slice, read, arrives, load);
         if self.slices[slice].cache.has_bytes(frame) {
             copy_sectors(out, self.slices[slice].cache.bytes(frame), read.sectors, self.sector_bytes());
         } else {
             self.load_bytes(memory, home, read.line, read.sectors, out);
         }
-        let delay = self.reply_delay(read.line, found, sectors);
+        let delay = self.reply_delay(slice, found, sectors);
         ReadReply { ready: ready + delay, delay, waits_for }
     }
 
@@ -352,15 +358,20 @@ impl LowerLevels {
         }
     }
 
-    /// Brings sectors of a line into L2.
-    fn access(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest, load: Load) -> SliceAccess {
+    /// Brings sectors of a line into its slice of L2.
+    fn access(
+        &mut self,
+        memory: &DeviceMemory,
+        slice: usize,
+        read: SectorRead,
+        arrives: ArrivingRequest,
+        load: Load,
+    ) -> SliceAccess {
         let SectorRead { line, sectors, policy } = read;
         let home = self.home(memory, line);
         let policy = Self::policy_at(home, policy);
-        let l2 = self.description.l2;
-        let slice = self.slice(line);
-        let start = self.enter_slice(line, arrives, load.carried, load.served);
-        let found = start + u64::from(l2.latency);
+        let start = self.enter_slice(slice, line, arrives, load);
+        let found = start + u64::from(self.description.l2.latency);
         if policy == L2Policy::VolatileFetch {
             // Stores that wait in the line are not lost.
             let frame = self.slices[slice].cache.find(line);
@@ -369,7 +380,7 @@ impl LowerLevels {
                 self.write_back(memory, dirty, start);
             }
         }
-        let frame = self.allocate(memory, home, line, policy != L2Policy::Normal, start);
+        let frame = self.allocate(memory, (slice, home), line, policy != L2Policy::Normal, start);
         let missing = sectors & !self.slices[slice].cache.valid(frame);
         self.statistics.l2.reads += u64::from(sectors.count_ones());
         self.statistics.l2.misses += u64::from(missing.count_ones());
@@ -403,8 +414,15 @@ impl LowerLevels {
     }
 
     /// Finds a line in its slice or makes room for it at a cycle.
-    fn allocate(&mut self, memory: &DeviceMemory, home: Home, line: LineNumber, evict_first: bool, now: u64) -> LineFrame {
-        let slice = self.slice(line);
+    #[inline]
+    fn allocate(
+        &mut self,
+        memory: &DeviceMemory,
+        (slice, home): (usize, Home),
+        line: LineNumber,
+        evict_first: bool,
+        now: u64,
+    ) -> LineFrame {
         let (frame, eviction) = self.slices[slice].cache.allocate(line, evict_first);
         if self.alone && matches!(home, Home::Device | Home::Private) {
             self.slices[slice].cache.leave_bytes(frame);
@@ -423,7 +441,7 @@ impl LowerLevels {
         let count = u64::from(sectors_of(mask, self.sector_bytes()).count_ones());
         self.statistics.l2.writes += count;
         let slice = self.slice(line);
-        let start = self.enter_slice(line, arrives, count, count);
+        let start = self.enter_slice(slice, line, arrives, Load { carried: count, served: count });
         let home = self.home(memory, line);
         let policy = Self::policy_at(home, policy);
         if policy == L2Policy::WriteThrough {
@@ -440,7 +458,7 @@ impl LowerLevels {
         let through = self.description.l2.write == WritePolicy::Through;
         let takes = self.description.l2.write_allocate || self.slices[slice].cache.find(line).is_some();
         if takes {
-            let frame = self.allocate(memory, home, line, policy != L2Policy::Normal, start);
+            let frame = self.allocate(memory, (slice, home), line, policy != L2Policy::Normal, start);
             // Its bytes are what memory holds, also those that have not arrived.
             let kind = if through { WriteKind::Through(u64::MAX) } else { WriteKind::Dirty };
             self.slices[slice].cache.write(frame, data, mask, kind);
@@ -465,8 +483,8 @@ impl LowerLevels {
     ) -> u64 {
         let (line, sectors) = (read.line, u64::from(read.sectors.count_ones()));
         let load = Load { carried: sectors, served: 1 };
-        let SliceAccess { home, frame, found, ready: done, .. } = self.access(memory, read, arrives, load);
         let slice = self.slice(line);
+        let SliceAccess { home, frame, found, ready: done, .. } = self.access(memory, slice, read, arrives, load);
         let mut bytes = [0; LONGEST_LINE];
         let has_bytes = self.slices[slice].cache.has_bytes(frame);
         if has_bytes {
@@ -495,7 +513,7 @@ impl LowerLevels {
             self.statistics.system_written_bytes += u64::from(self.description.sector_bytes);
         }
         self.statistics.l2.writes += u64::from(read.sectors.count_ones());
-        done + each * u64::from(lanes) + self.reply_delay(line, found, sectors)
+        done + each * u64::from(lanes) + self.reply_delay(slice, found, sectors)
     }
 
     /// Takes the link to system memory for some sectors, from a cycle on at the earliest. Returns the cycle behind the last.
@@ -507,7 +525,7 @@ impl LowerLevels {
 
     /// Brings a line into L2 for later (K5).
     pub fn prefetch(&mut self, memory: &DeviceMemory, read: SectorRead, arrives: ArrivingRequest) {
-        self.access(memory, read, arrives, Load { carried: 1, served: 1 });
+        self.access(memory, self.slice(read.line), read, arrives, Load { carried: 1, served: 1 });
     }
 
     /// Whether a line has a home to be fetched from: a prefetch of anything else does nothing (K5).

@@ -60,15 +60,16 @@ impl Mshrs {
     }
 
     /// A cycle before which none is free, where none is at `now`: so many have to return that one is left, as
-    /// early as they may.
-    pub fn free_from(&mut self, now: u64) -> u64 {
+    /// early as they may. Those of which it is not known when they return do not before `no_answer_before`.
+    pub fn free_from(&mut self, now: u64, no_answer_before: u64) -> u64 {
         // What has been added since it was found comes on top, and what has become known returns no earlier.
         if self.taken_until > now {
             return self.taken_until;
         }
         let Mshrs { returns, unknown, capacity, cycles, .. } = self;
         cycles.clear();
-        cycles.extend(returns.iter().map(|Reverse(t)| *t).chain(unknown.iter().copied()));
+        let unknown = unknown.iter().map(|not_before| (*not_before).max(no_answer_before));
+        cycles.extend(returns.iter().map(|Reverse(t)| *t).chain(unknown));
         let too_many = cycles.len().saturating_sub(*capacity);
         self.taken_until = if too_many < cycles.len() { *cycles.select_nth_unstable(too_many).1 } else { now };
         self.taken_until
@@ -105,12 +106,21 @@ mod tests {
         let mut m = Mshrs::new(2);
         m.add(100);
         m.add_unknown(80);
-        assert_eq!(m.free_from(10), 80);
+        assert_eq!(m.free_from(10, 0), 80);
         m.resolve(80, 250);
-        assert_eq!((m.free_from(79), m.free_from(80)), (80, 100));
+        assert_eq!((m.free_from(79, 0), m.free_from(80, 0)), (80, 100));
         assert!(m.is_any_free(100));
         m.add(300);
-        assert_eq!(m.free_from(100), 250);
+        assert_eq!(m.free_from(100, 0), 250);
+    }
+
+    #[test]
+    fn no_answer_is_there_before_its_time() {
+        let mut m = Mshrs::new(2);
+        m.add(200);
+        m.add_unknown(80);
+        assert_eq!(m.free_from(10, 150), 150);
+        assert_eq!(m.free_from(150, 300), 200, "what is known returns when it does");
     }
 
     #[test]
@@ -118,14 +128,14 @@ mod tests {
         let mut m = Mshrs::new(2);
         [70, 50, 60].into_iter().for_each(|t| m.add(t));
         m.add_unknown(55);
-        assert_eq!(m.free_from(0), 60, "50, 55 and 60 leave one");
+        assert_eq!(m.free_from(0, 0), 60, "50, 55 and 60 leave one");
         m.add(40);
-        assert_eq!(m.free_from(0), 60, "still not before");
+        assert_eq!(m.free_from(0, 0), 60, "still not before");
         assert!(!m.is_any_free(60));
         m.resolve(55, 65);
-        assert_eq!(m.free_from(60), 65);
+        assert_eq!(m.free_from(60, 0), 65);
         assert!(!m.is_any_free(64) && m.is_any_free(65));
         m.clear();
-        assert_eq!(m.free_from(3), 3);
+        assert_eq!(m.free_from(3, 0), 3);
     }
 }

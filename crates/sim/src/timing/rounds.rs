@@ -106,6 +106,15 @@ struct ClusterProgress {
     /// Its requests that nobody has taken to be served, and the replies that it has not been given.
     requests: VecDeque<(Timestamp, Request)>,
     received: Received,
+    /// Room for the next requests and replies.
+    spare: Spare,
+}
+
+/// Queues that are empty, with the room that they had.
+#[derive(Default)]
+struct Spare {
+    requests: VecDeque<(Timestamp, Request)>,
+    received: Received,
 }
 
 /// Rounds that a cluster simulates without hearing of the others, since it waits for no answer. Where they end does not depend
@@ -182,6 +191,7 @@ struct Run {
     /// The round that it is in.
     round: u64,
     received: Received,
+    requests: VecDeque<(Timestamp, Request)>,
     heard: Option<Timestamp>,
     given: Option<GivenGroups>,
     stretch: Stretch,
@@ -292,6 +302,7 @@ pub(super) fn run<'a, const N: usize, const W: usize>(
         stretch: None,
         requests: VecDeque::new(),
         received: Received::default(),
+        spare: Spare::default(),
     };
     let count = clusters.len();
     let requests = (0..count).map(|_| VecDeque::new()).collect();
@@ -423,6 +434,11 @@ fn deadlock<'x, 'a: 'x, const N: usize, const W: usize>(
 /// Cycles that a write may take to reach all others, beside the latencies.
 const WAY: u64 = 2000;
 
+/// Moves all of a list to the end of another one, and its room if that is empty.
+fn append<T>(to: &mut Vec<T>, from: &mut Vec<T>) {
+    if to.is_empty() { std::mem::swap(to, from) } else { to.append(from) }
+}
+
 /// Reports a cluster's work-groups that have ended as the launch's progress.
 fn report_ended<'a, const N: usize, const W: usize>(cluster: &mut SmCluster<'a, N, W>, c: &LaunchContext<'a, N>) {
     let ended = std::mem::take(&mut cluster.ended);
@@ -432,15 +448,21 @@ fn report_ended<'a, const N: usize, const W: usize>(cluster: &mut SmCluster<'a, 
 }
 
 impl Received {
-    /// Gives it to the cluster, which hears of the answers to all requests up to a time.
+    /// Gives it to the cluster, which hears of the answers to all requests up to a time. Nothing is left of it.
     fn give<'a, const N: usize, const W: usize>(
-        mut self,
+        &mut self,
         cluster: &mut SmCluster<'a, N, W>,
         c: &LaunchContext<'a, N>,
         heard: Option<Timestamp>,
     ) {
         cluster.caches.borrow_mut().deferred.recycle_boxes(&mut self.boxes);
-        cluster.receive_replies(c, self.replies, heard);
+        cluster.receive_replies(c, &mut self.replies, heard);
+    }
+
+    /// Adds what else has come, which leaves nothing of it.
+    fn add(&mut self, more: &mut Received) {
+        append(&mut self.replies, &mut more.replies);
+        append(&mut self.boxes, &mut more.boxes);
     }
 }
 
@@ -459,13 +481,7 @@ impl<'a> Service<'a, '_> {
     /// Hands out the replies.
     fn hand_out(&mut self, positions: &mut [ClusterProgress]) {
         for (received, position) in self.received.iter_mut().zip(positions) {
-            let Received { replies, boxes } = &mut position.received;
-            if replies.is_empty() {
-                std::mem::swap(replies, &mut received.replies);
-            } else {
-                replies.append(&mut received.replies);
-            }
-            boxes.append(&mut received.boxes);
+            position.received.add(received);
         }
     }
 
@@ -493,7 +509,9 @@ impl<'a> Service<'a, '_> {
                 assert!(key >= *last, "a request of {key:?} is served behind one of {last:?}");
                 *last = key;
                 apply_host_writes(host, c, key.0);
-                replies.extend(request.serve(lower, c.run.memory, (k, key), boxes).map(|reply| (key, reply)));
+                if let Some(reply) = request.serve(lower, c.run.memory, (k, key), boxes) {
+                    replies.push((key, reply));
+                }
             }
         }
         for LateReply { cluster, known, reply } in lower.advance(until.0) {
@@ -529,14 +547,19 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 }),
                 Task::Run(run) => {
                     let k = run.cluster;
-                    let (place, round, mut requests) = self.run(run);
+                    let (place, round, mut spare) = self.run(run);
                     let mut shared = central.lock();
                     let position = &mut shared.positions[k];
                     position.busy = false;
                     self.clocks[k].set(u64::MAX);
                     position.round = round;
                     position.put(place);
-                    position.requests.append(&mut requests);
+                    if position.requests.is_empty() {
+                        std::mem::swap(&mut position.requests, &mut spare.requests);
+                    } else {
+                        position.requests.append(&mut spare.requests);
+                    }
+                    position.spare = spare;
                     self.changed();
                 }
                 Task::Serve(mut service, until) => {
@@ -552,9 +575,9 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
     }
 
     /// Simulates a cluster for some rounds. Returns where it is then, the round that it is in, and what it asks of the levels
-    /// that all share.
-    fn run(&self, run: Run) -> (Place, u64, VecDeque<(Timestamp, Request)>) {
-        let Run { cluster, mut round, received, heard, given, stretch: Stretch { end, groups_left } } = run;
+    /// that all share, with room for the next replies.
+    fn run(&self, run: Run) -> (Place, u64, Spare) {
+        let Run { cluster, mut round, mut received, requests, heard, given, stretch: Stretch { end, groups_left } } = run;
         let cluster = &mut *self.clusters[cluster].lock();
         received.give(cluster, self.context, heard);
         if let Some(GivenGroups { sm, behind, numbers }) = given {
@@ -573,9 +596,9 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 break until;
             }
         };
-        let requests = std::mem::take(&mut cluster.caches.borrow_mut().deferred.requests);
+        let requests = std::mem::replace(&mut cluster.caches.borrow_mut().deferred.requests, requests);
         report_ended(cluster, self.context);
-        (self.place(cluster, until), round, requests)
+        (self.place(cluster, until), round, Spare { requests, received })
     }
 
     /// What is shared has changed: who waits looks again.
@@ -622,7 +645,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
                 let mut last = 0;
                 for (cluster, position) in self.clusters.iter().zip(&mut shared.positions) {
                     let mut cluster = cluster.lock();
-                    std::mem::take(&mut position.received).give(&mut cluster, self.context, Some(now));
+                    position.received.give(&mut cluster, self.context, Some(now));
                     last = last.max(cluster.last);
                 }
                 if let Some(service) = &mut shared.service {
@@ -693,7 +716,9 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
             stretch.groups_left = groups_left;
         }
         let stretch = *stretch;
-        Run { cluster: k, round, received: std::mem::take(&mut position.received), heard, given, stretch }
+        let Spare { requests, received: spare } = std::mem::take(&mut position.spare);
+        let received = std::mem::replace(&mut position.received, spare);
+        Run { cluster: k, round, received, requests, heard, given, stretch }
     }
 
     /// Serves the requests of all clusters up to a time, where no other thread does.
@@ -711,7 +736,7 @@ impl<'a, const N: usize, const W: usize> Rounds<'_, 'a, N, W> {
         let Some(service) = &mut shared.service else { return Ok(()) };
         let cluster = &mut *self.clusters[k].lock();
         let position = &mut shared.positions[k];
-        std::mem::take(&mut position.received).give(cluster, self.context, Some(now));
+        position.received.give(cluster, self.context, Some(now));
         let groups_left = shared.next_group < self.context.groups.total;
         let until = self.begin(position.round + 1);
         let limits = Limits { until, groups_left };

@@ -115,6 +115,9 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
 
     /// Simulates the cluster's SMs in turns up to a cycle, or until one must stop.
     pub fn run(&mut self, c: &LaunchContext<'a, N>, limits: Limits) {
+        if !c.chooses {
+            self.caches.borrow_mut().no_answer_before = limits.until;
+        }
         for i in 0..self.sms.len() {
             if self.stop.is_none() && !self.done[i] && self.sms[i].is_open() {
                 self.after_cycle(c, i, limits);
@@ -205,8 +208,8 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
     }
 
     /// Takes replies, and goes on with what waits for the answers to requests up to `until`, all of which have been given to it.
-    pub fn receive_replies(&mut self, c: &LaunchContext<'a, N>, replies: Vec<(Timestamp, Reply)>, until: Option<Timestamp>) {
-        self.replies.extend(replies);
+    pub fn receive_replies(&mut self, c: &LaunchContext<'a, N>, replies: &mut Vec<(Timestamp, Reply)>, until: Option<Timestamp>) {
+        self.replies.extend(replies.drain(..));
         if c.chooses {
             // Some become known later than they are asked for.
             self.replies.make_contiguous().sort_by_key(|r| r.0);
