@@ -487,6 +487,9 @@ fn local_ids<const N: usize>([sx, sy, _]: [u32; 3], first: u32, items: u32) -> [
     // One division a warp.
     let start = first.min(items.saturating_sub(1));
     let (mut x, mut y, mut z) = (start % sx, start / sx % sy, start / (sx * sy));
+    if x + N as u32 <= sx {
+        return [std::array::from_fn(|lane| x + lane as u32), [y; N], [z; N]];
+    }
     for (lane, of_lane) in xs.iter_mut().zip(&mut ys).zip(&mut zs).enumerate() {
         let ((to_x, to_y), to_z) = of_lane;
         (*to_x, *to_y, *to_z) = (x, y, z);

@@ -104,6 +104,17 @@ pub enum Miss {
     Sectors(LineNumber, u64),
 }
 
+impl Miss {
+    /// Whether a load still misses an L1 that did when it was probed.
+    #[inline]
+    pub fn still_is(self, l1: &Cache) -> bool {
+        match self {
+            Miss::Always => true,
+            Miss::Sectors(line, sectors) => l1.find(line).is_none_or(|f| sectors & !l1.valid(f) != 0),
+        }
+    }
+}
+
 /// What loads would do that are not performed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Probe {
@@ -588,39 +599,10 @@ impl ClusterCaches {
         self.set_urgent(urgent);
     }
 
-    /// Whether a load that misses may issue: one register of its L1 is free.
+    /// An SM's L1.
     #[inline]
-    pub fn is_register_free(&mut self, sm: usize, path: Path, now: u64) -> bool {
-        self.sm(sm).of(path).mshrs.is_any_free(now)
-    }
-
-    /// How often an SM's L1 has changed ([`Cache::changes`]).
-    #[inline]
-    pub fn l1_changes(&mut self, sm: usize, path: Path) -> u64 {
-        self.sm(sm).of(path).changes()
-    }
-
-    /// Whether requests of an SM's L1 that wait for a line have a limit.
-    pub fn limits_merges(&mut self, sm: usize, path: Path) -> bool {
-        self.sm(sm).of(path).limits_merges()
-    }
-
-    /// The first cycle from which a miss register of an SM's L1 may be free, where none is.
-    pub fn register_free_from(&mut self, sm: usize, path: Path, now: u64) -> u64 {
-        let no_answer_before = self.no_answer_before;
-        self.sm(sm).of(path).mshrs.free_from(now, no_answer_before)
-    }
-
-    /// Whether a load still misses that did when it was probed.
-    #[inline]
-    pub fn still_misses(&mut self, sm: usize, path: Path, miss: Miss) -> bool {
-        match miss {
-            Miss::Always => true,
-            Miss::Sectors(line, sectors) => {
-                let cache = self.sm(sm).of(path);
-                cache.find(line).is_none_or(|f| sectors & !cache.valid(f) != 0)
-            }
-        }
+    pub fn l1(&mut self, sm: usize, path: Path) -> &mut Cache {
+        self.sm(sm).of(path)
     }
 
     /// Loads are only cut into transactions from now on, which are looked at.

@@ -27,7 +27,7 @@
 //! also when its data is there.
 
 pub(crate) mod atomics;
-mod cache;
+pub(crate) mod cache;
 mod calendar;
 pub(crate) mod cluster_caches;
 mod coalescer;

@@ -2,13 +2,12 @@
 //!
 //! Only their number and the cycles of their returns matter here: which sectors a miss brings is in the cache's lines.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// A cache's miss-status holding registers.
 pub struct Mshrs {
-    /// Cycles at which misses on their way return.
-    returns: BinaryHeap<Reverse<u64>>,
+    /// Cycles at which misses on their way return, the earliest first. They become known nearly in this order.
+    returns: VecDeque<u64>,
     /// Misses on their way of which it is not known when they return: for each a cycle before which it does not.
     unknown: VecDeque<u64>,
     /// How many registers there are.
@@ -23,7 +22,7 @@ impl Mshrs {
     /// Free registers.
     pub fn new(capacity: u32) -> Mshrs {
         Mshrs {
-            returns: BinaryHeap::new(),
+            returns: VecDeque::new(),
             unknown: VecDeque::new(),
             capacity: capacity as usize,
             taken_until: 0,
@@ -33,8 +32,8 @@ impl Mshrs {
 
     /// Whether a register is free at a cycle, where those of which it is not known when they return do so later.
     pub fn is_any_free(&mut self, now: u64) -> bool {
-        while self.returns.peek().is_some_and(|Reverse(t)| *t <= now) {
-            self.returns.pop();
+        while self.returns.front().is_some_and(|t| *t <= now) {
+            self.returns.pop_front();
         }
         self.returns.len() + self.unknown.len() < self.capacity
     }
@@ -42,7 +41,8 @@ impl Mshrs {
     /// A miss takes a register until cycle `returns`.
     #[inline]
     pub fn add(&mut self, returns: u64) {
-        self.returns.push(Reverse(returns));
+        let behind = self.returns.iter().rev().take_while(|t| **t > returns).count();
+        self.returns.insert(self.returns.len() - behind, returns);
     }
 
     /// A miss takes a register until nobody knows when, but not before some cycle.
@@ -56,7 +56,7 @@ impl Mshrs {
         if let Some(at) = self.unknown.iter().position(|n| *n == not_before) {
             self.unknown.remove(at);
         }
-        self.returns.push(Reverse(returns));
+        self.add(returns);
     }
 
     /// A cycle before which none is free, where none is at `now`: so many have to return that one is left, as
@@ -67,11 +67,19 @@ impl Mshrs {
             return self.taken_until;
         }
         let Mshrs { returns, unknown, capacity, cycles, .. } = self;
-        cycles.clear();
-        let unknown = unknown.iter().map(|not_before| (*not_before).max(no_answer_before));
-        cycles.extend(returns.iter().map(|Reverse(t)| *t).chain(unknown));
-        let too_many = cycles.len().saturating_sub(*capacity);
-        self.taken_until = if too_many < cycles.len() { *cycles.select_nth_unstable(too_many).1 } else { now };
+        let taken = returns.len() + unknown.len();
+        let too_many = taken.saturating_sub(*capacity);
+        self.taken_until = match returns.get(too_many) {
+            _ if too_many >= taken => now,
+            // Nothing of which it is not known comes before.
+            Some(returns) if unknown.is_empty() || *returns <= no_answer_before => *returns,
+            _ => {
+                let unknown = unknown.iter().map(|not_before| (*not_before).max(no_answer_before));
+                cycles.clear();
+                cycles.extend(returns.iter().copied().chain(unknown));
+                *cycles.select_nth_unstable(too_many).1
+            }
+        };
         self.taken_until
     }
 

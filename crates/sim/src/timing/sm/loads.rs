@@ -1,6 +1,7 @@
 //! Loads whose bytes come late: what happens when they are there, and which loads may not begin before.
 
 use super::super::super::exec::Late;
+use super::super::super::hierarchy::cache::Cache;
 use super::super::super::hierarchy::cluster_caches::Probe;
 use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
 use super::super::super::hierarchy::{AccessCost, Path};
@@ -30,6 +31,12 @@ pub(super) struct WaitingLoads<const W: usize> {
 impl<const W: usize> WaitingLoads<W> {
     /// None.
     pub const NONE: WaitingLoads<W> = WaitingLoads { warps: WarpSet::EMPTY, until: 0, changes: 0 };
+
+    /// How long each of them waits. Those that may wait for registers of their own first are asked one by one.
+    #[inline]
+    fn wait(&self, one_by_one: bool) -> Wait<W> {
+        Wait { until: self.until, others: if one_by_one { WarpSet::EMPTY } else { self.warps } }
+    }
 }
 
 /// How long a load waits.
@@ -150,47 +157,64 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if c.statics.insts[index].way != Way::Load {
             return None;
         }
-        let (path, now) = (c.code[index].path, self.time);
+        let (path, now, caches) = (c.code[index].path, self.time, self.caches);
         let (free, limits, changes) = {
-            let mut caches = self.caches.borrow_mut();
-            let changes = caches.l1_changes(self.number, path);
-            let known = self.waiting_loads[path as usize];
+            let caches = &mut *caches.borrow_mut();
+            let no_answer_before = caches.no_answer_before;
+            let l1 = caches.l1(self.number, path);
+            let changes = l1.changes();
+            let known = &self.waiting_loads[path as usize];
             if known.changes == changes && known.until > now && known.warps.contains(rank) {
-                // Those that may wait for registers of their own first are asked one by one.
-                let others = if c.groups.pool > 0 { WarpSet::EMPTY } else { known.warps };
-                return Some(Wait { until: known.until, others });
+                return Some(known.wait(c.groups.pool > 0));
             }
-            let free = caches.is_register_free(self.number, path, now);
-            let limits = caches.limits_merges(self.number, path);
+            let free = l1.mshrs.is_any_free(now);
+            let limits = l1.limits_merges();
             if free && !limits {
                 return None;
             }
             // What was found missing mostly still is: then there is no need to cut the access again.
-            if !free && miss.is_some_and(|miss| caches.still_misses(self.number, path, miss)) {
-                let until = caches.register_free_from(self.number, path, now).max(now + 1);
-                drop(caches);
-                return Some(self.wait_until(path, rank, until, changes));
+            if !free && miss.is_some_and(|miss| miss.still_is(l1)) {
+                let until = l1.mshrs.free_from(now, no_answer_before).max(now + 1);
+                return Some(self.wait_until(c, l1, (path, rank), until));
             }
             (free, limits, changes)
         };
         let probe = self.probe(c, s);
         self.warps.slots[s].miss = probe.miss;
         if !free && probe.miss.is_some() {
-            let until = self.caches.borrow_mut().register_free_from(self.number, path, now).max(now + 1);
-            return Some(self.wait_until(path, rank, until, changes));
+            let caches = &mut *caches.borrow_mut();
+            let no_answer_before = caches.no_answer_before;
+            let l1 = caches.l1(self.number, path);
+            debug_assert_eq!(l1.changes(), changes);
+            let until = l1.mshrs.free_from(now, no_answer_before).max(now + 1);
+            return Some(self.wait_until(c, l1, (path, rank), until));
         }
         (limits && probe.full).then_some(Wait { until: now + 1, others: WarpSet::EMPTY })
     }
 
-    /// A load waits for a register of an L1, none of which is free before a cycle; the L1 has changed so often.
+    /// A warp's load waits for a register of an L1, none of which is free before a cycle. If something has changed since others
+    /// were found to wait, most of them still do.
     #[inline]
-    fn wait_until(&mut self, path: Path, rank: usize, until: u64, changes: u64) -> Wait<W> {
-        let known = &mut self.waiting_loads[path as usize];
-        if (known.until, known.changes) != (until, changes) {
-            *known = WaitingLoads { warps: WarpSet::EMPTY, until, changes };
+    fn wait_until(&mut self, c: &LaunchContext<'a, N>, l1: &Cache, (path, rank): (Path, usize), until: u64) -> Wait<W> {
+        let changes = l1.changes();
+        let Sm { waiting_loads, warps, .. } = self;
+        let known = &mut waiting_loads[path as usize];
+        if (known.until, known.changes) == (until, changes) {
+            known.warps.insert(rank);
+            return Wait { until, others: WarpSet::EMPTY };
+        }
+        let waited = std::mem::replace(&mut known.warps, WarpSet::EMPTY);
+        for other in waited.iter() {
+            // It may have issued meanwhile.
+            let Slot { pc, miss, .. } = warps.slots[warps.slot_of(other)];
+            let is_load = c.statics.insts.get(pc as usize).is_some_and(|st| st.way == Way::Load);
+            if is_load && c.code[pc as usize].path == path && miss.is_some_and(|miss| miss.still_is(l1)) {
+                known.warps.insert(other);
+            }
         }
         known.warps.insert(rank);
-        Wait { until, others: WarpSet::EMPTY }
+        (known.until, known.changes) = (until, changes);
+        known.wait(c.groups.pool > 0)
     }
 
     /// What a warp's next instruction, a load, would do.
