@@ -118,16 +118,35 @@ impl DType {
 
     /// A number as an element: integers wrap like a C cast from 64 bits.
     pub fn encode(self, value: Number) -> Vec<u8> {
-        let (i, f) = match value {
-            Number::Integer(i) => (i, i as f64),
-            Number::Float(f) => (f as i128, f),
+        let mut element = vec![0; self.bytes()];
+        self.encode_to(value, &mut element);
+        element
+    }
+
+    /// Makes an element of a number, as [`Self::encode`] does, in place.
+    ///
+    /// # Panics
+    /// If the place has not as many bytes as an element.
+    #[inline]
+    pub fn encode_to(self, value: Number, element: &mut [u8]) {
+        let float = || match value {
+            Number::Integer(i) => i as f64,
+            Number::Float(f) => f,
         };
         match self {
-            DType::Float16 => f16::from_bits(heddle_isa::semantics::to_half(f) as u16).to_le_bytes().to_vec(),
-            DType::Float32 => (f as f32).to_le_bytes().to_vec(),
-            DType::Float64 => f.to_le_bytes().to_vec(),
-            DType::Bool => vec![u8::from(f != 0.0)],
-            _ => i.to_le_bytes()[..self.bytes()].to_vec(),
+            DType::Float16 => {
+                element.copy_from_slice(&f16::from_bits(heddle_isa::semantics::to_half(float()) as u16).to_le_bytes());
+            }
+            DType::Float32 => element.copy_from_slice(&(float() as f32).to_le_bytes()),
+            DType::Float64 => element.copy_from_slice(&float().to_le_bytes()),
+            DType::Bool => element.copy_from_slice(&[u8::from(float() != 0.0)]),
+            _ => {
+                let integer = match value {
+                    Number::Integer(i) => i,
+                    Number::Float(f) => f as i128,
+                };
+                element.copy_from_slice(&integer.to_le_bytes()[..self.bytes()]);
+            }
         }
     }
 }

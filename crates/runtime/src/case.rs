@@ -417,7 +417,7 @@ impl Buffer {
             } else {
                 Number::Integer(i128::from(random.random_range(low as i64..(high as i64).max(low as i64 + 1))))
             };
-            chunk.copy_from_slice(&dtype.encode(value));
+            dtype.encode_to(value, chunk);
         }
         Ok(array)
     }
