@@ -46,6 +46,19 @@ const HUGE_BYTES: usize = 4 << 20;
 /// What the size of a reserved range is a multiple of, as it is of all usual page sizes.
 const RESERVED_UNIT: u64 = 64 << 10;
 
+/// What is at a place of the host's memory will be needed soon: the host may fetch it into its caches.
+#[inline]
+pub(crate) fn prefetch<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: this reads nothing, and does nothing where there is no memory.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 /// An allocation.
 #[derive(Clone, Debug)]
 pub struct Allocation {
@@ -598,14 +611,7 @@ impl DeviceMemory {
     /// The byte at an address will be read soon: the host may fetch it into its caches.
     #[inline]
     pub fn prefetch(&self, address: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: this reads nothing, and does nothing where there is no memory.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.host(address).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = address;
+        prefetch(self.host(address));
     }
 
     /// The allocation that contains `address .. address + bytes`.

@@ -8,9 +8,10 @@
 use std::ops::RangeInclusive;
 
 use super::deferred::{PENDING, SectorTickets, Ticket};
-use super::line::{ByteMask, LineNumber, bytes_of_sectors, copy_bytes, runs, sectors_of, whole_sectors_of};
+use super::line::{ByteMask, LineNumber, bytes_of_sectors, copy_bytes, copy_sectors, runs, sectors_of, whole_sectors_of};
 use super::mshr::Mshrs;
 use super::replacement::EvictionOrder;
+use crate::memory::prefetch;
 use crate::snapshot::Snapshot;
 use heddle_target::{Replacement, SetIndex};
 
@@ -196,6 +197,16 @@ impl Cache {
             }
         }
         None
+    }
+
+    /// A line will be looked for soon: the host may fetch what is known of its set into its caches.
+    #[inline]
+    pub fn prefetch_set(&self, line: LineNumber) {
+        let set = self.set(line);
+        let first = set * self.ways;
+        prefetch(&self.signatures[set * self.ways.div_ceil(8)]);
+        prefetch(&self.tags[first]);
+        self.order.prefetch(first);
     }
 
     /// A frame has a line.
@@ -456,13 +467,10 @@ impl Cache {
             clean.iter_mut().zip(dirty).for_each(|(c, d)| *c &= !d);
             copy_bytes(data, from, &clean);
         }
-        for run in runs(sectors) {
-            let range = run.start * size..run.end * size;
-            if !any_dirty {
-                data[range.clone()].copy_from_slice(&from[range]);
-            }
-            self.states[at + 1..][run].fill(ready);
+        if !any_dirty {
+            copy_sectors(data, from, sectors, size);
         }
+        runs(sectors).for_each(|run| self.states[at + 1..][run].fill(ready));
         self.states[at] |= sectors;
     }
 

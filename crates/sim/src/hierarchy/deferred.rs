@@ -542,6 +542,16 @@ impl Continuation {
 }
 
 impl Request {
+    /// The line that it is for, or the first of them.
+    #[inline]
+    pub fn line(&self) -> Option<LineNumber> {
+        match self {
+            Request::Read { read, .. } => Some(read.line),
+            Request::Write { line, .. } => Some(*line),
+            Request::Atomic { atomic, .. } => atomic.lines.first().map(|l| l.line),
+        }
+    }
+
     /// Serves the request of a cluster, made at a time. A read has a reply, now or later, an atomic has one now; the room of a write's
     /// bytes goes to `boxes`.
     pub fn serve(

@@ -282,6 +282,12 @@ impl LowerLevels {
         }) as usize
     }
 
+    /// A request for a line will be served soon: the host may fetch what is known of it into its caches.
+    #[inline]
+    pub fn prefetch_line(&self, line: LineNumber) {
+        self.slices[self.slice(line)].cache.prefetch_set(line);
+    }
+
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.
     #[inline]
     fn policy_at(home: Home, policy: &AccessPolicy) -> L2Policy {

@@ -3,6 +3,7 @@
 //! Every policy takes an empty way first, then chooses among the lines that are marked evict-first (K3, K4),
 //! and only then among all. What it decides depends on nothing but the order in which the cache was used.
 
+use crate::memory::prefetch;
 use crate::snapshot::Snapshot;
 use heddle_target::Replacement;
 
@@ -89,6 +90,14 @@ impl EvictionOrder {
     #[inline]
     pub fn remove(&mut self, frame: usize) {
         self.ages[frame] = 0;
+    }
+
+    /// The host may fetch the ages of a set, whose first frame is given, into its caches.
+    #[inline]
+    pub fn prefetch(&self, first: usize) {
+        for eight in self.ages[first..first + self.ways].chunks(8) {
+            prefetch(eight.as_ptr());
+        }
     }
 
     /// Where a line is in the order of eviction: lines with less go first.

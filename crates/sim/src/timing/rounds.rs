@@ -48,6 +48,9 @@ const STRETCH: u64 = 64;
 /// core's caches.
 const ROUNDS_AT_ONCE: u64 = 8;
 
+/// Requests of a cluster from one that is served to that which the host is told of, so that it has what is known of its line.
+const AHEAD: usize = 3;
+
 /// What one thread at a time has.
 struct Exclusive<T>(Mutex<T>);
 
@@ -506,6 +509,9 @@ impl<'a> Service<'a, '_> {
             let Received { replies, boxes } = &mut received[k];
             while requests[k].front().is_some_and(|r| r.0 <= until && r.0 < second) {
                 let Some((key, request)) = requests[k].pop_front() else { break };
+                if let Some(line) = requests[k].get(AHEAD).and_then(|(_, request)| request.line()) {
+                    lower.prefetch_line(line);
+                }
                 assert!(key >= *last, "a request of {key:?} is served behind one of {last:?}");
                 *last = key;
                 apply_host_writes(host, c, key.0);
