@@ -627,6 +627,24 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_found_in_sets_of_any_size() {
+        for ways in [1, 2, 3, 8, 12, 16, 20] {
+            let mut c = Cache::new(&Organization { ways, ..organization(60 * ways) });
+            let lines = || (0..600u64 * u64::from(ways)).map(|n| n * n + 7 * n);
+            lines().for_each(|line| drop(c.allocate(line, false)));
+            let mut found = 0;
+            for line in lines() {
+                let frame = c.tags.iter().position(|tag| *tag == line);
+                assert_eq!(c.find(line).map(|f| f.0), frame, "{ways} ways, line {line}");
+                found += u32::from(frame.is_some());
+            }
+            assert_eq!((found, c.find(3)), (60 * ways, None), "n² + 7n is never 3");
+            let gone = c.tags[0];
+            assert!(c.discard(gone) && c.find(gone).is_none());
+        }
+    }
+
+    #[test]
     fn fills_go_around_dirty_bytes() {
         let mut c = cache(8);
         let (p, _) = c.allocate(5, false);
