@@ -52,6 +52,18 @@ impl Tables {
     }
 }
 
+/// Where lanes' elements are.
+#[derive(Clone, Copy)]
+pub(super) struct Elements {
+    pub base: V,
+    /// Offsets from there, of 32 or 64 bits, without a sign.
+    pub offset: V,
+    /// Offsets of 32 bits are below 2³¹.
+    pub low: bool,
+    /// That lanes' places follow each other is seldom or another form: this one is worth much code.
+    pub scattered: bool,
+}
+
 impl Target {
     /// The same access to a copy of the memory around its base.
     pub fn moved_to(&self, pointer: V) -> Target {
@@ -270,13 +282,11 @@ impl Translator<'_> {
         b.and(t.fits, self.everywhere(s, b.and(inside, aligned)))
     }
 
-    /// Pointers of all lanes, `k` words behind their offsets.
-    pub(super) fn pointers(&self, t: &Target, offset: V, k: u64) -> V {
+    /// The elements of all lanes, `k` words behind their offsets.
+    pub(super) fn elements(&self, t: &Target, offset: V, k: u64) -> Elements {
         let b = &self.b;
         if !t.rows {
-            // The host adds signed numbers of 32 bits: half of the offsets' range lies below the base.
-            let middle = b.field(t.pointer, 4 * k as usize + (1 << 31));
-            return b.offset(middle, b.xor(offset, b.splat(b.int(32, 1 << 31))));
+            return Elements { base: b.field(t.pointer, 4 * k as usize), offset, low: false, scattered: false };
         }
         let row = self.sizes.row as u64;
         let lanes = |bits: u32, offset: V| {
@@ -286,10 +296,20 @@ impl Translator<'_> {
         let base = b.field(t.pointer, (k * row) as usize);
         let bytes = u64::from(self.program.header.private_bytes) + 16;
         if bytes * (row / 4) < 1 << 31 {
-            return b.offset(base, lanes(32, offset));
+            return Elements { base, offset: lanes(32, offset), low: true, scattered: true };
         }
         let (Val::Same(wide) | Val::Lanes(wide)) = b.zext(Val::Lanes(offset), Elem::I(64));
-        b.offset(base, lanes(64, wide))
+        Elements { base, offset: lanes(64, wide), low: false, scattered: true }
+    }
+
+    /// Pointers to them.
+    pub(super) fn pointers(&self, e: &Elements) -> V {
+        let b = &self.b;
+        if e.low || b.element_of(e.offset) != Elem::I(32) {
+            return b.offset(e.base, e.offset);
+        }
+        // The host adds signed numbers of 32 bits: half of the offsets' range lies below the base.
+        b.offset(b.field(e.base, 1 << 31), b.xor(e.offset, b.splat(b.int(32, 1 << 31))))
     }
 
     /// The row of an offset that is the same in all lanes, `k` words behind it: private memory.

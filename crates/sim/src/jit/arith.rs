@@ -7,6 +7,7 @@
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMRealPredicate::{self, *};
 
+use super::access::Elements;
 use super::atomic::SCRATCH;
 use super::build::{Elem, V, Val};
 use super::translate::{Bits, Site, Translator};
@@ -86,7 +87,8 @@ impl Translator<'_> {
                 // Not where the lanes' pointers go.
                 let values = self.scratch[SCRATCH - 2];
                 b.store(v, values, 64);
-                Val::Lanes(self.gathered(None, b.element(values, Elem::I(32), lane), 32, true))
+                let offset = b.shl(lane, b.splat(b.int(32, 2)));
+                Val::Lanes(self.gathered(None, &Elements { base: values, offset, low: true, scattered: true }, 32))
             }
         }]))
     }

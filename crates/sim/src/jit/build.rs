@@ -187,6 +187,12 @@ impl Build {
         }
     }
 
+    /// A vector with another element at a place.
+    pub fn insert(&self, v: V, element: V, place: V) -> V {
+        // SAFETY: `v` is a vector of the element's type, and the builder stands in a block of their function.
+        unsafe { LLVMBuildInsertElement(self.b, v, element, place, c"".as_ptr()) }
+    }
+
     /// Applies an operation to scalars, or to vectors if any operand is one.
     pub fn apply<const K: usize>(&self, operands: [Val; K], f: impl FnOnce([V; K]) -> V) -> Val {
         if operands.iter().any(|v| matches!(v, Val::Lanes(_))) {

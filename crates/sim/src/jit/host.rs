@@ -1,10 +1,10 @@
 //! What the host's processor does with the lanes of a warp at once.
 //!
 //! LLVM takes any access of lanes apart that the processor does not have: into an access, a test and a branch for each lane, of
-//! which a kernel then has thousands, so that it takes seconds to compile. Such hosts get a loop over the active lanes
-//! ([`super::transfer`]). Where all lanes are active LLVM needs no branches; what it makes then is faster than the loop for
-//! stores and for what lies near. (Random places are read by the loop in a third of the time that the gather instructions of
-//! AVX2 take, which LLVM would choose for absolute addresses: `benches/gather`.)
+//! which a kernel then has thousands, so that it takes seconds to compile. On such hosts all lanes load, those that shall not
+//! from a place that can be read ([`super::transfer`]), and stores under a mask are a loop over the active lanes. Where all lanes
+//! are active LLVM needs no branches for stores, and what it makes then is faster than the loop. (The gather instructions of AVX2
+//! take as long as scalar loads on Zen 3, `benches/gather`, and three times as long elsewhere.)
 
 /// What accesses of lanes the host has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

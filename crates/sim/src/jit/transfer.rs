@@ -12,7 +12,7 @@
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 
-use super::access::Target;
+use super::access::{Elements, Target};
 use super::atomic::SCRATCH;
 use super::build::{Elem, V, Val};
 use super::places::is_device;
@@ -22,6 +22,8 @@ use heddle_isa::Type;
 /// Bytes of the host's cache lines, and how many bytes a load asks for ahead at most.
 const HOST_LINE: usize = 64;
 const MOST_FETCHED: usize = 256;
+/// Lanes that load at once where all of them would be too much code.
+const CHUNK: u32 = 8;
 
 /// What an access moves.
 #[derive(Clone, Copy)]
@@ -175,7 +177,7 @@ impl Translator<'_> {
                     let arguments = [p, b.int(32, u64::from(shape.align())), self.active_lanes(s), nothing];
                     b.intrinsic("llvm.masked.load", &[vector, b.pointer()], &arguments)
                 } else {
-                    self.gathered(Some(m), b.offset(p, b.ramp(64, shape.bytes)), shape.bits, false)
+                    self.loaded_in_turn(m, b.offset(p, b.ramp(64, shape.bytes)), shape.bits)
                 }
             }
         };
@@ -191,22 +193,62 @@ impl Translator<'_> {
         }
     }
 
-    /// Elements of `bits` bits from where the pointers of lanes lead, of all lanes or of these; `near`: to what was accessed a
-    /// moment ago.
-    pub(super) fn gathered(&self, lanes: Option<V>, p: V, bits: u32, near: bool) -> V {
+    /// Elements of `bits` bits from where the pointers of these lanes lead.
+    fn loaded_in_turn(&self, lanes: V, p: V, bits: u32) -> V {
+        let (b, element) = (&self.b, Elem::I(bits));
+        let results = self.scratch[SCRATCH - 1];
+        self.each_of(Some(lanes), &[b.addresses_of(p)], |lane, of_lane| {
+            let v = b.load_device(b.elem(element), b.pointer_to(of_lane[0]), bits / 8);
+            b.store(v, b.element(results, element, lane), bits / 8);
+        });
+        b.load(b.vector(element, b.n), results, 64)
+    }
+
+    /// Lanes' elements, of `bits` bits, of all lanes or of these. There is an element at offset 0, too.
+    pub(super) fn gathered(&self, lanes: Option<V>, e: &Elements, bits: u32) -> V {
         let (b, element) = (&self.b, Elem::I(bits));
         let vector = b.vector(element, b.n);
-        if self.host.scatters || near && lanes.is_none() {
-            let nothing = b.splat(b.int(bits, 0));
+        if self.host.scatters {
+            let (p, nothing) = (self.pointers(e), b.splat(b.int(bits, 0)));
             let lanes = b.mask_to_lanes(lanes.unwrap_or_else(|| self.all()));
             let arguments = [p, b.int(32, u64::from(bits / 8)), lanes, nothing];
             return b.intrinsic("llvm.masked.gather", &[vector, b.type_of(p)], &arguments);
         }
-        let results = self.scratch[SCRATCH - 1];
-        self.each_of(lanes, &[b.addresses_of(p)], |lane, of_lane| {
-            let v = b.load_device(b.elem(element), b.pointer_to(of_lane[0]), bits / 8);
-            b.store(v, b.element(results, element, lane), bits / 8);
-        });
+        // All lanes load, those that are not asked for at offset 0: no branch waits for lanes, and many lines are on their way
+        // at once.
+        let of_offset = b.element_of(e.offset);
+        let offset = match lanes {
+            Some(m) => b.select(b.mask_to_lanes(m), e.offset, b.splat(b.int(8 * of_offset.bytes(), 0))),
+            None => e.offset,
+        };
+        let load = |offset: V| {
+            let at = b.offset(e.base, b.resize(offset, 64));
+            b.load_device(b.elem(element), at, bits / 8)
+        };
+        let place = |k: u32| b.int(32, u64::from(k));
+        if e.scattered || b.n <= CHUNK {
+            let one = |v: V, k: u32| b.insert(v, load(b.lane(Val::Lanes(offset), place(k))), place(k));
+            return (0..b.n).fold(b.any(vector), one);
+        }
+        // A loop over a few lanes at a time, which is less to compile.
+        let (offsets, results) = (self.scratch[0], self.scratch[SCRATCH - 1]);
+        b.store(offset, offsets, 64);
+        b.store(b.int(64, 0), self.first_of_chunk, 8);
+        let (head, done) = (self.new_block(), self.new_block());
+        b.jump(head);
+        b.at(head);
+        let first = b.load(b.elem(Elem::I(64)), self.first_of_chunk, 8);
+        let (from, to) = (b.element(offsets, of_offset, first), b.element(results, element, first));
+        let one = |v: V, k: u32| {
+            let at = b.field(from, (k * of_offset.bytes()) as usize);
+            b.insert(v, load(b.load(b.elem(of_offset), at, of_offset.bytes())), place(k))
+        };
+        let chunk = (0..CHUNK).fold(b.any(b.vector(element, CHUNK)), one);
+        b.store(chunk, to, CHUNK * bits / 8);
+        let next = b.add(first, b.int(64, u64::from(CHUNK)));
+        b.store(next, self.first_of_chunk, 8);
+        b.branch(b.icmp(LLVMIntULT, next, b.int(64, u64::from(b.n))), head, done);
+        b.at(done);
         b.load(vector, results, 64)
     }
 
@@ -230,34 +272,35 @@ impl Translator<'_> {
         if !t.rows {
             b.compiler_fence();
         }
+        let apart = self.depends_on_memory(s);
+        let gathered = |e: Elements, bits: u32| {
+            let e = Elements { scattered: e.scattered || apart, ..e };
+            Val::Lanes(self.gathered(s.active, &e, bits))
+        };
         if shape.bytes < 4 {
-            let (p, offset) = self.containing(t, offset);
-            let words = Val::Lanes(self.gathered(s.active, p, 32, t.rows));
-            return vec![self.part_of_word(words, Val::Lanes(offset), shape)];
+            let (e, offset) = self.containing(t, offset);
+            return vec![self.part_of_word(gathered(e, 32), Val::Lanes(offset), shape)];
         }
         if shape.words == 1 || t.rows {
-            return (0..shape.words)
-                .map(|k| Val::Lanes(self.gathered(s.active, self.pointers(t, offset, k), 32, t.rows)))
-                .collect();
+            return (0..shape.words).map(|k| gathered(self.elements(t, offset, k), 32)).collect();
         }
-        let pair =
-            |k: u64| self.words_of_int(Val::Lanes(self.gathered(s.active, self.pointers(t, offset, 2 * k), 64, false)), 64);
+        let pair = |k: u64| self.words_of_int(gathered(self.elements(t, offset, 2 * k), 64), 64);
         (0..shape.words / 2).flat_map(pair).collect()
     }
 
-    /// Pointers to the words that contain narrow values, and where those are in memory, as far as it decides the place in
+    /// The words that contain narrow values, and where those are in memory, as far as it decides the place in
     /// the word.
-    fn containing(&self, t: &Target, offset: V) -> (V, V) {
+    fn containing(&self, t: &Target, offset: V) -> (Elements, V) {
         let b = &self.b;
         let clear = |v: V| b.and(v, b.splat(b.int(32, !3 & 0xffff_ffff)));
         if t.rows {
-            return (self.pointers(t, clear(offset), 0), offset);
+            return (self.elements(t, clear(offset), 0), offset);
         }
         // The base may stand at any byte of a word.
         let skew = b.and(b.address_of(t.pointer), b.int(64, 3));
         let pointer = b.offset(t.pointer, b.sub(b.int(64, 0), skew));
         let offset = b.add(offset, b.splat(b.resize(skew, 32)));
-        (self.pointers(&Target { pointer, ..*t }, clear(offset), 0), offset)
+        (self.elements(&Target { pointer, ..*t }, clear(offset), 0), offset)
     }
 
     /// Translates a store; false: it has to be interpreted.
@@ -389,10 +432,10 @@ impl Translator<'_> {
         }
         if shape.bytes < 4 {
             if t.rows {
-                let (p, place) = self.containing(t, offset);
-                let old = Val::Lanes(self.gathered(s.active, p, 32, t.rows));
+                let (e, place) = self.containing(t, offset);
+                let old = Val::Lanes(self.gathered(s.active, &e, 32));
                 let new = self.word_with(old, Val::Lanes(data[0]), Val::Lanes(place), shape);
-                return scatter(b.lanes(new), p, 32);
+                return scatter(b.lanes(new), self.pointers(&e), 32);
             }
             return self.each_lane(s, &[offset, data[0]], |_, of_lane| {
                 let v = self.cut(Val::Same(of_lane[1]), shape);
@@ -401,13 +444,13 @@ impl Translator<'_> {
         }
         if shape.words == 1 || t.rows {
             for (k, v) in data.iter().enumerate() {
-                scatter(*v, self.pointers(t, offset, k as u64), 32);
+                scatter(*v, self.pointers(&self.elements(t, offset, k as u64)), 32);
             }
             return;
         }
         for (k, pair) in data.chunks(2).enumerate() {
             let v = self.joined(Val::Lanes(pair[0]), Val::Lanes(pair[1]));
-            scatter(b.lanes(v), self.pointers(t, offset, 2 * k as u64), 64);
+            scatter(b.lanes(v), self.pointers(&self.elements(t, offset, 2 * k as u64)), 64);
         }
     }
 }

@@ -89,6 +89,8 @@ pub struct Translator<'p> {
     /// Variables for loops over lanes: vectors of 64 bits a lane, and the lanes that are left.
     pub(super) scratch: [V; SCRATCH],
     pub(super) lanes_left: V,
+    /// Variable: the first lane of those that are loaded at once.
+    pub(super) first_of_chunk: V,
     pub(super) blocks: Vec<Block>,
     dispatch: Block,
     leave: Block,
@@ -134,6 +136,7 @@ impl<'p> Translator<'p> {
         let slot = b.variable(b.pointer());
         let scratch = [(); SCRATCH].map(|()| b.variable(b.vector(Elem::I(64), n)));
         let lanes_left = b.variable(b.elem(Elem::I(n)));
+        let first_of_chunk = b.variable(b.elem(Elem::I(64)));
         let blocks = program.blocks.iter().map(|_| b.block(function)).collect();
         let [dispatch, leave, fault] = [(); 3].map(|()| b.block(function));
         let bases = bases(program);
@@ -151,6 +154,7 @@ impl<'p> Translator<'p> {
             status,
             scratch,
             lanes_left,
+            first_of_chunk,
             blocks,
             dispatch,
             leave,
