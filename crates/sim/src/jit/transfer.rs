@@ -15,13 +15,15 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use super::access::{Elements, Target};
 use super::atomic::SCRATCH;
 use super::build::{Elem, V, Val};
-use super::places::is_device;
 use super::translate::{Site, Translator};
 use heddle_isa::Type;
 
 /// Bytes of the host's cache lines, and how many bytes a load asks for ahead at most.
 const HOST_LINE: usize = 64;
 const MOST_FETCHED: usize = 256;
+/// Iterations are near each other if they load less than so many bytes apart. What is further away has lines in the same places of
+/// the host's caches too often.
+const NEAR: u64 = 1 << 16;
 /// Lanes that load at once where all of them would be too much code.
 const CHUNK: u32 = 8;
 
@@ -184,13 +186,20 @@ impl Translator<'_> {
         vec![self.extended(Val::Lanes(v), shape.ty)]
     }
 
-    /// Asks for what warps that follow will most probably load, where a loop makes streams of more places than the host can see
-    /// by itself. (Those of straight code it sees; to ask for them costs more than it brings.)
+    /// Asks for what will most probably be loaded soon where a loop makes streams of more places than the host can see by itself:
+    /// two iterations on, if they are near each other, and else by the warp after the next, whose lines of this iteration are.
+    /// (Streams of straight code the host sees; to ask for them costs more than it brings.)
     fn fetch_ahead(&self, s: &Site, p: V, shape: Shape) {
-        let of_warp = (shape.bytes * u64::from(self.b.n)) as usize;
-        if self.loops[self.current.get()] && is_device(s.inst) {
-            (0..of_warp.min(MOST_FETCHED)).step_by(HOST_LINE).for_each(|at| self.b.prefetch(self.b.field(p, 2 * of_warp + at)));
-        }
+        let b = &self.b;
+        let Some(last) = self.last[s.index] else { return };
+        let of_warp = (shape.bytes * u64::from(b.n)) as usize;
+        let here = b.address_of(p);
+        let step = b.sub(here, b.load(b.elem(Elem::I(64)), last, 8));
+        b.store(here, last, 8);
+        let near = b.icmp(LLVMIntULT, b.add(step, b.int(64, NEAR)), b.int(64, 2 * NEAR));
+        let ahead = b.select(near, b.shl(step, b.int(64, 1)), b.int(64, 2 * of_warp as u64));
+        let ahead = b.offset(p, ahead);
+        (0..of_warp.min(MOST_FETCHED)).step_by(HOST_LINE).for_each(|at| b.prefetch(b.field(ahead, at)));
     }
 
     /// Elements of `bits` bits from where the pointers of these lanes lead.

@@ -21,7 +21,7 @@ use super::atomic::SCRATCH;
 use super::build::{Block, Build, Elem, V, Val};
 use super::host::Host;
 use super::liveness::{live_at_end, used};
-use super::places::{Base, bases};
+use super::places::{Base, bases, is_device};
 use super::regions::{loops, regions, sides};
 use super::schedule::Schedule;
 use super::sums::may_keep_apart;
@@ -91,6 +91,8 @@ pub struct Translator<'p> {
     pub(super) lanes_left: V,
     /// Variable: the first lane of those that are loaded at once.
     pub(super) first_of_chunk: V,
+    /// By instruction, if it loads from device memory in a loop: variable with the address of lane 0 when it did so last.
+    pub(super) last: Vec<Option<V>>,
     pub(super) blocks: Vec<Block>,
     dispatch: Block,
     leave: Block,
@@ -111,8 +113,6 @@ pub struct Translator<'p> {
     sides: Vec<Vec<u32>>,
     pub(super) function: V,
     in_region: std::cell::Cell<bool>,
-    /// Blocks that may follow themselves.
-    pub(super) loops: Vec<bool>,
     /// The pointer arguments that accesses start from ([`super::places`]).
     pub(super) bases: Vec<Base>,
     pub(super) tables: Tables,
@@ -137,6 +137,17 @@ impl<'p> Translator<'p> {
         let scratch = [(); SCRATCH].map(|()| b.variable(b.vector(Elem::I(64), n)));
         let lanes_left = b.variable(b.elem(Elem::I(n)));
         let first_of_chunk = b.variable(b.elem(Elem::I(64)));
+        let mut last = vec![None; program.insts.len()];
+        for (block, _) in program.blocks.iter().zip(loops(program)).filter(|(_, inside)| *inside) {
+            let insts = program.insts.iter().enumerate().skip(block.first as usize);
+            for (index, inst) in insts.take(block.body as usize) {
+                if inst.info().meaning == Meaning::Memory(MemoryAction::Load) && is_device(inst) {
+                    let variable = b.variable(b.elem(Elem::I(64)));
+                    b.store(b.int(64, 0), variable, 8);
+                    last[index] = Some(variable);
+                }
+            }
+        }
         let blocks = program.blocks.iter().map(|_| b.block(function)).collect();
         let [dispatch, leave, fault] = [(); 3].map(|()| b.block(function));
         let bases = bases(program);
@@ -155,6 +166,7 @@ impl<'p> Translator<'p> {
             scratch,
             lanes_left,
             first_of_chunk,
+            last,
             blocks,
             dispatch,
             leave,
@@ -168,7 +180,6 @@ impl<'p> Translator<'p> {
             sides: sides(program),
             function,
             in_region: std::cell::Cell::new(true),
-            loops: loops(program),
             bases,
             tables,
             apart: may_keep_apart(program) && !variant.checked,
