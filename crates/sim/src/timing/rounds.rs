@@ -26,20 +26,23 @@
 //! - a fault, because only the first one in simulated time is reported,
 //! - all warps of an SM wait for others: whether anyone makes progress is a question to all.
 
+mod exclusive;
+mod service;
+
 use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex};
 
 use super::super::HostWrite;
 use super::super::fault::{Deadlock, Fault};
-use super::super::hierarchy::deferred::{Reply, Request, Timestamp};
-use super::super::hierarchy::line::LineBox;
+use super::super::hierarchy::deferred::{Request, Timestamp};
 use super::super::hierarchy::lower_levels::LowerLevels;
-use super::super::hierarchy::undecided::LateReply;
 use super::sm::{LaunchContext, Waiting};
 use super::sm_cluster::{Clock, Limits, NEVER, SmCluster, Stop};
+use exclusive::{Exclusive, wait};
+use service::{Received, Service, apply_host_writes};
 
 /// Rounds of a stretch, in which a cluster that waits for no answer is ahead of what it has heard of the others.
 const STRETCH: u64 = 64;
@@ -47,50 +50,6 @@ const STRETCH: u64 = 64;
 /// Rounds of a stretch that a thread simulates before it looks at the other clusters: a cluster's state is then longer in a
 /// core's caches.
 const ROUNDS_AT_ONCE: u64 = 8;
-
-/// Requests of a cluster from one that is served to that which the host is told of, so that it has what is known of its line.
-const AHEAD: usize = 3;
-
-/// What one thread at a time has.
-struct Exclusive<T>(Mutex<T>);
-
-// SAFETY: what is locked up here are clusters and what the threads share of them. A cluster's SMs hold
-// pointers into their own work-groups' memory, and references to the `RefCell` of the cluster's caches; both
-// are used only through the cluster, so only by the thread that holds the lock. The levels that all share and
-// the host's writes are in the one `Service`: either in the shared state, and used under its lock, or taken out of
-// it in its box, and used only by the thread that has taken it, until that puts it back.
-unsafe impl<T> Sync for Exclusive<T> {}
-// SAFETY: as above: what is behind the pointers and references goes to another thread only with the lock.
-unsafe impl<T> Send for Exclusive<T> {}
-
-impl<T> Exclusive<T> {
-    /// Waits until no other thread has it, which nearly always is soon.
-    fn lock(&self) -> MutexGuard<'_, T> {
-        let mut taken = None;
-        wait(|| {
-            taken = match self.0.try_lock() {
-                Ok(guard) => Some(guard),
-                Err(TryLockError::Poisoned(e)) => Some(e.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            taken.is_some()
-        });
-        taken.unwrap_or_else(|| self.0.lock().unwrap_or_else(|e| e.into_inner()))
-    }
-}
-
-/// Waits for something that nearly always happens soon; lets other threads run if it does not.
-fn wait(mut ready: impl FnMut() -> bool) {
-    let mut turns = 0u32;
-    while !ready() {
-        turns += 1;
-        if turns < 4096 {
-            std::hint::spin_loop();
-        } else {
-            std::thread::yield_now();
-        }
-    }
-}
 
 /// How far a cluster has been simulated, and what it exchanges with the levels that all share.
 struct ClusterProgress {
@@ -156,17 +115,6 @@ enum Next {
     Behind(u64),
 }
 
-/// What one thread at a time serves requests with.
-struct Service<'a, 'b> {
-    lower: &'b mut Option<Box<LowerLevels>>,
-    host: Peekable<std::slice::Iter<'a, HostWrite>>,
-    /// By cluster: requests that have not been served, and replies that it has not been given.
-    requests: Vec<VecDeque<(Timestamp, Request)>>,
-    received: Vec<Received>,
-    /// The request served last.
-    last: Timestamp,
-}
-
 /// What the threads share, and one at a time works on.
 struct SharedState<'a, 'b> {
     positions: Vec<ClusterProgress>,
@@ -179,13 +127,6 @@ struct SharedState<'a, 'b> {
     served: Timestamp,
     /// How the launch ended.
     result: Option<Result<(), Box<Fault>>>,
-}
-
-/// What a cluster gets from the levels that all share: replies, and rooms of lines.
-#[derive(Default)]
-struct Received {
-    replies: Vec<(Timestamp, Reply)>,
-    boxes: Vec<LineBox>,
 }
 
 /// What a cluster is to do next: receive the replies up to a time and the work-groups that it has been given, then go on.
@@ -366,13 +307,6 @@ fn first_groups<'a, const N: usize, const W: usize>(
     next
 }
 
-/// The host's writes up to a cycle.
-fn apply_host_writes<const N: usize>(host: &mut Peekable<std::slice::Iter<HostWrite>>, c: &LaunchContext<'_, N>, until: u64) {
-    while let Some(write) = host.next_if(|w| w.cycle <= until) {
-        c.run.memory.write_shared(write.address, &write.data);
-    }
-}
-
 /// Simulates SMs in turns, cycle by cycle, with the levels lower answering at once.
 fn in_turns<'a, const N: usize, const W: usize>(
     clusters: &mut [SmCluster<'a, N, W>],
@@ -437,92 +371,11 @@ fn deadlock<'x, 'a: 'x, const N: usize, const W: usize>(
 /// Cycles that a write may take to reach all others, beside the latencies.
 const WAY: u64 = 2000;
 
-/// Moves all of a list to the end of another one, and its room if that is empty.
-fn append<T>(to: &mut Vec<T>, from: &mut Vec<T>) {
-    if to.is_empty() { std::mem::swap(to, from) } else { to.append(from) }
-}
-
 /// Reports a cluster's work-groups that have ended as the launch's progress.
 fn report_ended<'a, const N: usize, const W: usize>(cluster: &mut SmCluster<'a, N, W>, c: &LaunchContext<'a, N>) {
     let ended = std::mem::take(&mut cluster.ended);
     if ended > 0 {
         (c.run.progress)(ended);
-    }
-}
-
-impl Received {
-    /// Gives it to the cluster, which hears of the answers to all requests up to a time. Nothing is left of it.
-    fn give<'a, const N: usize, const W: usize>(
-        &mut self,
-        cluster: &mut SmCluster<'a, N, W>,
-        c: &LaunchContext<'a, N>,
-        heard: Option<Timestamp>,
-    ) {
-        cluster.caches.borrow_mut().deferred.recycle_boxes(&mut self.boxes);
-        cluster.receive_replies(c, &mut self.replies, heard);
-    }
-
-    /// Adds what else has come, which leaves nothing of it.
-    fn add(&mut self, more: &mut Received) {
-        append(&mut self.replies, &mut more.replies);
-        append(&mut self.boxes, &mut more.boxes);
-    }
-}
-
-impl<'a> Service<'a, '_> {
-    /// Takes the requests that clusters have made.
-    fn collect(&mut self, positions: &mut [ClusterProgress]) {
-        for (requests, position) in self.requests.iter_mut().zip(positions) {
-            if requests.is_empty() {
-                std::mem::swap(requests, &mut position.requests);
-            } else {
-                requests.append(&mut position.requests);
-            }
-        }
-    }
-
-    /// Hands out the replies.
-    fn hand_out(&mut self, positions: &mut [ClusterProgress]) {
-        for (received, position) in self.received.iter_mut().zip(positions) {
-            position.received.add(received);
-        }
-    }
-
-    /// Serves the requests of all clusters up to `until` in the order of simulated time.
-    fn serve<const N: usize>(&mut self, c: &LaunchContext<'a, N>, until: Timestamp) {
-        let Service { lower, host, requests, received, last } = self;
-        let Some(lower) = lower.as_mut() else { return };
-        loop {
-            // The one whose request is the earliest, and up to where no other one has any.
-            let (mut k, mut first, mut second) = (0, NEVER, NEVER);
-            for (i, requests) in requests.iter().enumerate() {
-                let key = requests.front().map_or(NEVER, |r| r.0);
-                if key < first {
-                    (k, first, second) = (i, key, first);
-                } else {
-                    second = second.min(key);
-                }
-            }
-            if first > until || first == NEVER {
-                break;
-            }
-            let Received { replies, boxes } = &mut received[k];
-            while requests[k].front().is_some_and(|r| r.0 <= until && r.0 < second) {
-                let Some((key, request)) = requests[k].pop_front() else { break };
-                if let Some(line) = requests[k].get(AHEAD).and_then(|(_, request)| request.line()) {
-                    lower.prefetch_line(line);
-                }
-                assert!(key >= *last, "a request of {key:?} is served behind one of {last:?}");
-                *last = key;
-                apply_host_writes(host, c, key.0);
-                if let Some(reply) = request.serve(lower, c.run.memory, (k, key), boxes) {
-                    replies.push((key, reply));
-                }
-            }
-        }
-        for LateReply { cluster, known, reply } in lower.advance(until.0) {
-            received[cluster].replies.push((known, reply));
-        }
     }
 }
 
