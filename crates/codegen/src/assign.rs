@@ -296,6 +296,8 @@ struct Greedy<'a> {
     in_step: bool,
     /// What energy is weighed against.
     weights: Weights,
+    /// For each instruction whether the rest of its block does not read its result.
+    late: SecondaryMap<Block, Vec<bool>>,
 }
 
 /// The accesses of one instruction: register, weight, and for a write the cycles to its result.
@@ -310,7 +312,11 @@ impl<'a> Greedy<'a> {
         let web = webs::representatives(function, &LiveView::new(function));
         let (total, idle) = (Load::default(), 0.0);
         let in_step = !machine.sm.rotate_clusters;
-        Greedy { web, function, candidates, costs, table, load, total, idle, temperature: HEAT[0], in_step, weights }
+        let mut late = SecondaryMap::new();
+        for &block in &function.layout {
+            late[block] = webs::read_late(&function.blocks[block].insts);
+        }
+        Greedy { web, function, candidates, costs, table, load, total, idle, temperature: HEAT[0], in_step, weights, late }
     }
 
     fn run(mut self, machine: &Machine) {
@@ -321,14 +327,14 @@ impl<'a> Greedy<'a> {
             if self.weights.uses_idle_time {
                 self.idle += data.frequency * path(machine, &data.insts) / EXPECTED_WARPS;
             }
-            for inst in &data.insts {
+            for (i, inst) in data.insts.iter().enumerate() {
                 if let Some((choices, candidate)) = self.choices(inst) {
                     if let Some(first) = choices.first() {
                         self.total.add(Load::of(inst, candidate, *first, data.frequency), 1.0);
                     }
                 } else {
                     // The scalar unit's reads of lane registers.
-                    let mentions = self.mentions(inst, data.frequency);
+                    let mentions = self.mentions(*block, i);
                     mentions.iter().filter(|m| m.2.is_none()).for_each(|m| self.table[m.0].read(None, m.1, 1.0));
                 }
             }
@@ -368,9 +374,11 @@ impl<'a> Greedy<'a> {
         Some((candidate.clusters.clone(), candidate))
     }
 
-    fn mentions(&self, inst: &Inst, frequency: f32) -> Mentions {
+    fn mentions(&self, block: Block, i: usize) -> Mentions {
+        let data = &self.function.blocks[block];
+        let (inst, frequency) = (&data.insts[i], data.frequency);
         let mut result = Mentions::new();
-        let wait = frequency * self.costs.latency[inst.class() as usize];
+        let wait = frequency * self.costs.wait(inst, self.late[block][i]);
         webs::for_each_vector(self.function, inst, |reg, words, write| {
             let reg = self.web[reg].unwrap_or(reg);
             result.push((reg, frequency * f32::from(words), write.then_some(wait)));
@@ -461,7 +469,7 @@ impl<'a> Greedy<'a> {
         let frequency = data.frequency;
         let Some((choices, candidate)) = self.choices(inst) else { return false };
         let marked = inst.uniform;
-        let mentions = self.mentions(inst, frequency);
+        let mentions = self.mentions(block, i);
         let taken: [Load; webs::MAX_CLUSTERS] = std::array::from_fn(|c| Load::of(inst, candidate, c as u8, frequency));
         if let Some(now) = from {
             self.account(&mentions, now, -1.0);

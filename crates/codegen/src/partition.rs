@@ -205,6 +205,8 @@ fn read_words(function: &Function, plans: &mut Plans) {
 #[derive(Default)]
 struct Sites {
     definition: Option<Block>,
+    /// Price of a copy's wait for it at the end of its block, if nothing else waits there.
+    wait: f32,
     definitions: u32,
     reads: Vec<Read>,
 }
@@ -219,12 +221,13 @@ struct Read {
 }
 
 /// Ranges with a copy (C7, C8) and a single definition, in order, and where they are read.
-fn defined_once(function: &Function, plans: &Plans, strands: &Strands) -> Vec<(VReg, Sites)> {
+fn defined_once(function: &Function, plans: &Plans, costs: &Costs, strands: &Strands) -> Vec<(VReg, Sites)> {
     let mut sites: FxHashMap<VReg, Sites> = FxHashMap::default();
     for &block in &function.layout {
         let frequency = function.blocks[block].frequency;
         let mut place = strands.walk(block);
-        for inst in &function.blocks[block].insts {
+        let late = webs::read_late(&function.blocks[block].insts);
+        for (i, inst) in function.blocks[block].insts.iter().enumerate() {
             place.step(inst);
             let cluster = webs::cluster_of(function, inst).filter(|_| !inst.strand);
             webs::for_each_vector(function, inst, |reg, words, write| {
@@ -236,6 +239,7 @@ fn defined_once(function: &Function, plans: &Plans, strands: &Strands) -> Vec<(V
                 if write {
                     s.definitions += 1;
                     s.definition = Some(block);
+                    s.wait = if late[i] { frequency * costs.wait(inst, true) } else { 0.0 };
                 } else if let Some(cluster) = cluster.filter(|c| plan.reads_copy(reg, *c, &place).is_some()) {
                     s.reads.push(Read { cluster, block, strand: place.strand(), words: frequency * f32::from(words) });
                 }
@@ -278,7 +282,7 @@ impl Plan {
 fn place_copies(function: &Function, plans: &mut Plans, placing: &Placing, session: &mut Session) -> Hoisted {
     let Placing { costs, ownership, strands } = *placing;
     let mut hoisted = Hoisted::default();
-    let ordered = defined_once(function, plans, strands);
+    let ordered = defined_once(function, plans, costs, strands);
     if ordered.is_empty() {
         return hoisted;
     }
@@ -302,7 +306,8 @@ fn place_copies(function: &Function, plans: &mut Plans, placing: &Placing, sessi
             let words = reads.iter().map(|r| r.words).sum::<f32>();
             let each = f32::from(plan.read_words[usize::from(c)].count_ones() as u8) * function.blocks[place].frequency;
             let (read, write) = costs.local[usize::from(c)];
-            let once = each * (costs.main.0 + write + costs.copy) + words * read + costs.fetch;
+            let waits = if place == definition { s.wait } else { 0.0 };
+            let once = each * (costs.main.0 + write + costs.copy) + words * read + costs.fetch + waits;
             if ownership == Ownership::Energy && once >= words * costs.main.0 {
                 continue;
             }

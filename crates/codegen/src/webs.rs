@@ -21,8 +21,9 @@ use super::color;
 use super::ranges::{self, LiveView};
 use super::strands::Strands;
 use heddle_isa::{Inst, OpClass, VReg};
-use heddle_mir::{Bank, Function};
+use heddle_mir::{Bank, Function, liveness};
 use heddle_target::Machine;
+use rustc_hash::FxHashSet;
 
 /// Most clusters a machine has (the encoding's field).
 pub const MAX_CLUSTERS: usize = 8;
@@ -34,6 +35,16 @@ const CYCLE: f32 = 0.03;
 
 /// Price of the issue slot that a copy takes, likewise.
 const SLOT: f32 = 0.5;
+
+/// The same where warps do not take turns at clusters: there energy of registers is to cost no cycles. On `machines/mixed.toml`
+/// 15 and more make two of 200 small launches lose less than 1 % by local files that lose up to 2 % with the other price, and
+/// the register file takes as much energy.
+const SLOT_IN_STEP: f32 = 15.0;
+
+/// Price of a cycle that a copy waits for a load whose result nothing else in its block reads, where warps do not take turns at
+/// clusters: such a copy, before a loop for instance, keeps a warp from its next loads. Any price from .3 to 3 gives all kernels
+/// the same code.
+const LATE_LOAD_IN_STEP: f32 = 0.5;
 
 /// Price of an instruction more in the code, likewise: where few warps run straight through, they wait for it to be fetched.
 const FETCH: f32 = 8.0;
@@ -61,6 +72,8 @@ pub struct Costs {
     pub fetch: f32,
     /// Cycles to the result of each class of operation.
     pub latency: Vec<f32>,
+    /// A cycle that a copy waits for a load whose result nothing else in its block reads.
+    pub late_load: f32,
     /// Whether a cluster has local registers.
     pub usable: Vec<bool>,
 }
@@ -71,6 +84,7 @@ impl Costs {
         let prices = machine.register_prices();
         let of = |[read, write]: [f64; 2]| (read as f32, write as f32);
         let unit = machine.timing.get(&OpClass::Move).map_or(0.0, |t| t.energy_pj);
+        let (slot, late_load) = if machine.sm.rotate_clusters { (SLOT, CYCLE) } else { (SLOT_IN_STEP, LATE_LOAD_IN_STEP) };
         Costs {
             clusters: machine.clusters.len().min(MAX_CLUSTERS),
             main: of(prices.main),
@@ -79,12 +93,37 @@ impl Costs {
             shared_wire: prices.shared_wire as f32,
             near_shared_wire: prices.near_shared_wire.iter().map(|pj| *pj as f32).collect(),
             shared: classes_of_shared_units(machine),
-            copy: (unit + machine.energy.issue_pj / f64::from(machine.warp_size)) as f32 + SLOT,
+            copy: (unit + machine.energy.issue_pj / f64::from(machine.warp_size)) as f32 + slot,
             fetch: FETCH,
             latency: OpClass::iter().map(|c| machine.latency(c) as f32).collect(),
+            late_load,
             usable: machine.clusters.iter().map(|c| c.local_registers > 0).collect(),
         }
     }
+
+    /// Price of a copy's wait for an instruction's result right behind it, each time; `late`: nothing else in the block reads it.
+    pub fn wait(&self, inst: &Inst, late: bool) -> f32 {
+        let loads = matches!(inst.class(), OpClass::LoadGlobal | OpClass::Atomic);
+        self.latency[inst.class() as usize] * if late && loads { self.late_load } else { CYCLE }
+    }
+}
+
+/// For each instruction whether the rest of its block does not read its result.
+pub fn read_late(insts: &[Inst]) -> Vec<bool> {
+    let mut read: FxHashSet<VReg> = FxHashSet::default();
+    let mut late: Vec<bool> = insts
+        .iter()
+        .rev()
+        .map(|inst| {
+            let late = inst.dst.as_virt().is_some_and(|(r, _)| !read.remove(&r));
+            liveness::for_each_use(inst, |r, _| {
+                read.insert(r);
+            });
+            late
+        })
+        .collect();
+    late.reverse();
+    late
 }
 
 /// For each class of operation the clusters that share its unit, a bit each.
@@ -101,7 +140,7 @@ pub struct Accesses {
     pub reads: [f32; MAX_CLUSTERS],
     /// Writes likewise.
     pub writes: [f32; MAX_CLUSTERS],
-    /// Cycles that a copy right behind each write would wait for its result, times frequency.
+    /// Price of what a copy right behind each write would wait for its result, times frequency.
     pub waits: [f32; MAX_CLUSTERS],
     /// Reading instructions, counted statically.
     pub read_count: [u16; MAX_CLUSTERS],
@@ -165,7 +204,7 @@ impl Accesses {
         self.main_reads > 0.0 || (0..clusters).any(|c| self.served_elsewhere(c, owner) > 0)
     }
 
-    /// Adds or takes away a write.
+    /// Adds or takes away a write; `wait`: what a copy right behind it waits for it, as a price.
     pub fn write(&mut self, cluster: u8, weight: f32, wait: f32, sign: f32) {
         self.waits[usize::from(cluster)] += sign * wait;
         self.writes[usize::from(cluster)] += sign * weight;
@@ -206,7 +245,7 @@ impl Accesses {
                 sum += costs.shared_wire * self.by_shared_units[c];
                 if read_elsewhere {
                     // C5
-                    sum += writes * (local_read + main_write + costs.copy) + self.waits[c] * CYCLE;
+                    sum += writes * (local_read + main_write + costs.copy) + self.waits[c];
                     sum += f32::from(self.write_count[c]) * costs.fetch;
                 }
                 continue;
@@ -216,7 +255,7 @@ impl Accesses {
             if owner != usize::MAX && writes > 0.0 {
                 let back = if owner_reads { main_read + costs.local[owner].1 + costs.copy } else { 0.0 };
                 // C8 or C9, then the owner's copy.
-                sum += if owner_reads || n > 0.0 { self.waits[c] * CYCLE } else { 0.0 };
+                sum += if owner_reads || n > 0.0 { self.waits[c] } else { 0.0 };
                 let copies = u8::from(owner_reads) + u8::from(n > 0.0 && costs.usable[c]);
                 sum += f32::from(self.write_count[c]) * f32::from(copies) * costs.fetch;
                 sum += if n > 0.0 && costs.usable[c] {
@@ -319,7 +358,8 @@ pub fn accesses(function: &Function, costs: &Costs, strands: &Strands) -> Second
     for &block in &function.layout {
         let data = &function.blocks[block];
         let mut place = strands.walk(block);
-        for inst in &data.insts {
+        let late = read_late(&data.insts);
+        for (i, inst) in data.insts.iter().enumerate() {
             place.step(inst);
             let cluster = cluster_of(function, inst);
             let reader = cluster.filter(|_| !inst.strand);
@@ -335,7 +375,7 @@ pub fn accesses(function: &Function, costs: &Costs, strands: &Strands) -> Second
                         None => table[reg].read(reader, weight, 1.0),
                     }
                 } else if let Some(c) = cluster {
-                    table[reg].write(c, weight, data.frequency * costs.latency[inst.class() as usize], 1.0);
+                    table[reg].write(c, weight, data.frequency * costs.wait(inst, late[i]), 1.0);
                     table[reg].guarded |= inst.guard.is_some();
                 }
             });
