@@ -82,12 +82,11 @@ pub trait Debuggee {
 
 /// A launch to be debugged.
 pub(super) fn debuggee<'a>(run: Simulation<'a>) -> Box<dyn Debuggee + 'a> {
-    match run.machine.warp_size {
-        8 => Box::new(Execution::<8>::new(run)),
-        16 => Box::new(Execution::<16>::new(run)),
-        64 => Box::new(Execution::<64>::new(run)),
-        _ => Box::new(Execution::<32>::new(run)),
-    }
+    by_warp_size!(run.machine.warp_size, execution(run))
+}
+
+fn execution<'a, const N: usize>(run: Simulation<'a>) -> Box<dyn Debuggee + 'a> {
+    Box::new(Execution::<N>::new(run))
 }
 
 struct Execution<'a, const N: usize> {

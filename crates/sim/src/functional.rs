@@ -42,12 +42,7 @@ use heddle_threads::host_threads;
 /// # Errors
 /// The fault of the first faulting work-group (in order of their numbers among those that ran).
 pub(super) fn launch(run: Simulation) -> Result<Statistics, Box<Fault>> {
-    match run.machine.warp_size {
-        8 => of_warp_size::<8>(run),
-        16 => of_warp_size::<16>(run),
-        64 => of_warp_size::<64>(run),
-        _ => of_warp_size::<32>(run),
-    }
+    by_warp_size!(run.machine.warp_size, of_warp_size(run))
 }
 
 /// Executions and active lanes of each block.
@@ -514,12 +509,8 @@ pub(super) fn warming(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Stat
     let held = run.launch.residency(run.machine);
     let together = u64::from(held.groups.max(1)) * u64::from(run.machine.sm.count);
     let all = 0..run.launch.groups().iter().map(|g| u64::from(*g)).product();
-    let ran = hierarchy.warm(run.memory, |touched| match run.machine.warp_size {
-        8 => part::<8>(run, all.clone(), Some((together, touched))),
-        16 => part::<16>(run, all.clone(), Some((together, touched))),
-        64 => part::<64>(run, all.clone(), Some((together, touched))),
-        _ => part::<32>(run, all.clone(), Some((together, touched))),
-    })?;
+    let ran = hierarchy
+        .warm(run.memory, |touched| by_warp_size!(run.machine.warp_size, part(run, all.clone(), Some((together, touched)))))?;
     let warps = run.launch.local.iter().product::<u32>().div_ceil(run.machine.warp_size);
     let mut statistics = energy::count(run.launch.program, &ran.counts, run.machine);
     statistics.work_items = run.launch.global.iter().map(|g| u64::from(*g)).product();

@@ -71,6 +71,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[macro_use]
+mod by_warp_size;
 mod check;
 pub mod debug;
 pub mod energy;

@@ -52,12 +52,7 @@ use sm_cluster::SmCluster;
 /// # Errors
 /// The first fault in simulated time.
 pub(super) fn launch(run: Simulation, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
-    match run.machine.warp_size {
-        8 => of_warp_size::<8>(run, hierarchy),
-        16 => of_warp_size::<16>(run, hierarchy),
-        64 => of_warp_size::<64>(run, hierarchy),
-        _ => of_warp_size::<32>(run, hierarchy),
-    }
+    by_warp_size!(run.machine.warp_size, of_warp_size(run, hierarchy))
 }
 
 /// On SMs of up to 64 × W warps.
