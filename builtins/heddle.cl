@@ -328,3 +328,4 @@ SMOOTHSTEP(double2) SMOOTHSTEP(double3) SMOOTHSTEP(double4) SMOOTHSTEP(double8) 
 #include "images.cl"
 #include "subgroups.cl"
 #include "ballot.cl"
+#include "shuffle.cl"

@@ -159,6 +159,17 @@ impl Emitter {
         self.compare(Cond::Eq, Type::B32, plain(index), plain(Operand::Immediate(k as u32)))
     }
 
+    /// Whether a bit of an index is set.
+    pub fn has_bit(&mut self, index: Operand, bit: u32) -> Operand {
+        let word = self.and32(index, bit);
+        self.compare(Cond::Ne, Type::B32, plain(word), plain(Operand::Immediate(0)))
+    }
+
+    /// Whether an index is `k` or more.
+    pub fn at_least(&mut self, index: Operand, k: u32) -> Operand {
+        self.compare(Cond::Ge, Type::U32, plain(index), plain(Operand::Immediate(k)))
+    }
+
     /// A word: 1 if a word is less than another (unsigned), else 0.
     pub fn less(&mut self, a: Operand, b: Operand) -> Operand {
         match (a, b) {

@@ -23,15 +23,34 @@ pub(crate) fn extract_element(s: &mut Selector, i: Value) {
     s.values.set(i, element);
 }
 
-/// An element whose number is no constant: one after the other is compared with it.
+/// Elements from which on the bits of a number choose in fewer instructions than comparisons with each number.
+const BY_BITS: usize = 8;
+
+/// An element whose number is no constant. Few are compared with it one after the other; of many its bits choose, the lowest between
+/// neighbours first. (A number beyond the last element gives any value.)
 fn dynamic_extract(s: &mut Selector, parts: &[Operand], index: Value, leaf: Leaf) -> Operand {
     let index = s.low_word(index);
-    let mut result = parts[0];
-    for (k, part) in parts.iter().enumerate().skip(1) {
-        let hit = s.out.is_index(index, k);
-        result = s.out.choose(hit, leaf, *part, result);
+    if parts.len() < BY_BITS {
+        let mut result = parts[0];
+        for (k, part) in parts.iter().enumerate().skip(1) {
+            let hit = s.out.is_index(index, k);
+            result = s.out.choose(hit, leaf, *part, result);
+        }
+        return result;
     }
-    result
+    let mut left: Parts = parts.into();
+    let mut bit = 1;
+    while left.len() > 1 {
+        // The highest bit is set in all numbers from it on.
+        let set = if left.len() > 2 { s.out.has_bit(index, bit) } else { s.out.at_least(index, bit) };
+        let choose = |pair: &[Operand]| match pair {
+            [low, high] => s.out.choose(set, leaf, *high, *low),
+            pair => pair[0],
+        };
+        left = left.chunks(2).map(choose).collect();
+        bit *= 2;
+    }
+    left[0]
 }
 
 /// `insertelement`.
