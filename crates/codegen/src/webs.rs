@@ -37,8 +37,8 @@ const CYCLE: f32 = 0.03;
 const SLOT: f32 = 0.5;
 
 /// The same where warps do not take turns at clusters: there energy of registers is to cost no cycles. On `machines/mixed.toml`
-/// 15 and more make two of 200 small launches lose less than 1 % by local files that lose up to 2 % with the other price, and
-/// the register file takes as much energy.
+/// local files cost two of 200 small launches 1 to 2 % of their cycles with the other price, and none with 15 or more; the register
+/// file takes as much energy.
 const SLOT_IN_STEP: f32 = 15.0;
 
 /// Price of a cycle that a copy waits for a load whose result nothing else in its block reads, where warps do not take turns at
@@ -72,7 +72,7 @@ pub struct Costs {
     pub fetch: f32,
     /// Cycles to the result of each class of operation.
     pub latency: Vec<f32>,
-    /// A cycle that a copy waits for a load whose result nothing else in its block reads.
+    /// Price of a cycle that a copy waits for a load whose result nothing else in its block reads.
     pub late_load: f32,
     /// Whether a cluster has local registers.
     pub usable: Vec<bool>,
