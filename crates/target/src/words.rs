@@ -62,7 +62,7 @@ words! {
 
     /// How a line number becomes the number of a set.
     SetIndex {
-        /// Upper bits folded in, so that power-of-two pitches do not fall into one set.
+        /// The remainder by an irreducible polynomial (Rau, ISCA 1991): lines a power of two apart use all sets.
         Hashed,
         /// The lower bits (the remainder by the number of sets).
         Linear,

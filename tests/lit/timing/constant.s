@@ -2,15 +2,15 @@
 
 ; Line 0, to a row: 5 + 120 + 20 + 50 + 300 + 534 + 51 = 1080; line 0 again, 125; line 4, which takes its place, with
 ; the row open, 750; line 0, which the L1.5 has, 145; adds of 20: 11000 + 2100 + 60 + 2.
-; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --json - | FileCheck %s
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.constant.index=linear --json - | FileCheck %s
 ; CHECK: "cycles": 13162,
 
 ; Three look-ups, and the code.
-; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.l15.latency=21 --json - | FileCheck %s --check-prefix=L15
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.constant.index=linear --set memory.l15.latency=21 --json - | FileCheck %s --check-prefix=L15
 ; L15: "cycles": 13166,
 
 ; Four look-ups.
-; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.constant.latency=121 --json - | FileCheck %s --check-prefix=LATENCY
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.constant.index=linear --set memory.constant.latency=121 --json - | FileCheck %s --check-prefix=LATENCY
 ; LATENCY: "cycles": 13166,
 
 .object {"version":1,"machine":"timing-tests","clusters":3,"kernels":[],"data_relocations":[],"data_align":1}

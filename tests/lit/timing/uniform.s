@@ -1,15 +1,15 @@
 ; ldu goes through the uniform L1 (110) and the L1.5 (20), as constant.s does with the constant one.
 
 ; 11000 + 1070 + 115 + 740 + 135 + 60 + 2.
-; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --json - | FileCheck %s
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.uniform.index=linear --json - | FileCheck %s
 ; CHECK: "cycles": 13122,
 
 ; Three look-ups, and the code.
-; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.l15.latency=21 --json - | FileCheck %s --check-prefix=L15
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.uniform.index=linear --set memory.l15.latency=21 --json - | FileCheck %s --check-prefix=L15
 ; L15: "cycles": 13126,
 
 ; Four look-ups.
-; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.uniform.latency=111 --json - | FileCheck %s --check-prefix=LATENCY
+; RUN: %heddle run %s --target %S/Inputs/machine.toml --global 32 --arg a=zeros:uint32:16384 --set memory.uniform.index=linear --set memory.uniform.latency=111 --json - | FileCheck %s --check-prefix=LATENCY
 ; LATENCY: "cycles": 13126,
 
 .object {"version":1,"machine":"timing-tests","clusters":3,"kernels":[],"data_relocations":[],"data_align":1}

@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use super::deferred::{PENDING, SectorTickets, Ticket};
 use super::line::{ByteMask, LineNumber, bytes_of_sectors, copy_bytes, copy_sectors, runs, sectors_of, whole_sectors_of};
 use super::mshr::Mshrs;
+use super::polynomial::Polynomial;
 use super::replacement::EvictionOrder;
 use crate::memory::prefetch;
 use crate::snapshot::Snapshot;
@@ -109,6 +110,10 @@ pub struct Cache {
     index: SetIndex,
     /// Caches that share the lines.
     slices: u64,
+    /// So many lower bits of a line's number say little but which of these has it.
+    slice_bits: u32,
+    /// What hashes the number of a line.
+    polynomial: &'static Polynomial,
     /// Requests that wait for each line on its way beside the first, where these have a limit.
     waiting: Vec<u32>,
     merges: u32,
@@ -149,6 +154,8 @@ impl Cache {
             data: vec![0; bytes as usize],
             index: o.index,
             slices: u64::from(o.slices),
+            slice_bits: o.slices.checked_ilog2().unwrap_or(0),
+            polynomial: Polynomial::of_sets(sets),
             waiting: vec![0; if o.merges == 0 { 0 } else { lines }],
             merges: o.merges,
             mshrs: Mshrs::new(o.misses),
@@ -167,7 +174,7 @@ impl Cache {
     #[inline]
     fn set(&self, line: LineNumber) -> usize {
         let number = match self.index {
-            SetIndex::Hashed => line ^ (line >> 9) ^ (line >> 18),
+            SetIndex::Hashed => self.polynomial.hash(line >> self.slice_bits),
             // Of the lines of a slice each set gets as many.
             SetIndex::Linear => line / self.slices,
         };

@@ -37,6 +37,7 @@ pub(crate) mod line;
 pub(crate) mod lower_levels;
 mod mshr;
 pub mod policy;
+mod polynomial;
 mod replacement;
 mod sm_caches;
 mod tlb;

@@ -115,7 +115,7 @@ fn with_line_0(o: Organization, lines: impl Iterator<Item = LineNumber>) -> Vec<
 }
 
 #[test]
-fn sets_by_lower_bits_or_by_all_folded_together() {
+fn sets_by_lower_bits_or_by_all_hashed_together() {
     let linear = Organization { index: SetIndex::Linear, ..organization(1024) };
     assert_eq!(with_line_0(linear, 0..2000), [0, 512, 1024, 1536]);
     // A pitch of as many lines as there are sets: all in one set, or all in different ones.
