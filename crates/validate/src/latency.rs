@@ -1,7 +1,7 @@
 //! Latencies: chains of instructions each of which needs the result of the one before.
 
 use heddle_isa::OpClass;
-use heddle_target::{Machine, Unit};
+use heddle_target::{Machine, SetIndex, Unit};
 
 use crate::Plot;
 use crate::bench::{Bench, Measured};
@@ -303,19 +303,15 @@ fn associativity(bench: &mut Bench, path: Path, name: &str) {
     let line = bench.machine.memory.line_bytes;
     let ways = path.l1(bench.machine).ways;
     let title = |more: u32| format!("{name} L1, a list of {} lines of a set of {ways}", ways + more);
-    // Few sets, so that no line's upper bits choose another one.
-    if (ways + 1) * SETS > 256 {
-        bench.leave_out(title(0), "so many lines of one set cannot be named without knowing how sets are chosen");
-        return;
-    }
     let mut machine = bench.one_sm();
     let m = &mut machine.memory;
-    let bytes = match path {
-        Path::Data => &mut m.data.bytes,
-        Path::Uniform => &mut m.uniform.bytes,
-        Path::Constant => &mut m.constant.bytes,
+    let (bytes, index) = match path {
+        Path::Data => (&mut m.data.bytes, &mut m.data.index),
+        Path::Uniform => (&mut m.uniform.bytes, &mut m.uniform.index),
+        Path::Constant => (&mut m.constant.bytes, &mut m.constant.index),
     };
-    *bytes = ways * line * SETS;
+    // By the lower bits of its number a line is in the set of the line so many further.
+    (*bytes, *index) = (ways * line * SETS, SetIndex::Linear);
     let hit = expect::load(&machine, path, Level::L1, 0.0);
     let full = walk(bench, &machine, path, ways, SETS * line, 1);
     bench.exact(title(0), hit, full);
