@@ -16,8 +16,10 @@
 //!   through LCSSA phis, which become varying.
 //! - *Desynchronised loops*: the machine reconverges at the immediate post-dominator only. If that
 //!   lies outside a loop and two sides of the branch can both start another iteration, lanes of one
-//!   warp run different iterations one after the other, and scalar state of an iteration is not
-//!   shared: everything defined in the loop is varying.
+//!   warp run different iterations one after the other. If it lies inside and some lanes come to the
+//!   header before they come to it (`continue` beside the way to the only `break`), they run more
+//!   iterations while the others wait. Scalar state of an iteration is not shared then: everything
+//!   defined in the loop is varying.
 //! - Irreducible regions are treated as desynchronised as soon as a branch in them diverges.
 //!
 //! # Memory
@@ -60,7 +62,7 @@ use crate::builtins::{self, Builtin, Query};
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::address_space::{GENERIC, PRIVATE};
-use crate::ir::cfg::{Cfg, Index, Loop};
+use crate::ir::cfg::{Cfg, Index};
 use crate::ir::function::required_work_group_size;
 use crate::ir::metadata::Writer;
 use crate::ir::{self, BlockRef, Value};
@@ -111,6 +113,8 @@ pub struct Uniformity {
     divergent_branches: FxHashSet<Index>,
     /// Blocks that may run with idle lanes.
     partial: fixedbitset::FixedBitSet,
+    /// Loops whose lanes may be in different iterations.
+    desynchronised: fixedbitset::FixedBitSet,
 }
 
 impl Uniformity {
@@ -141,9 +145,9 @@ impl Uniformity {
         self.divergent_branches.contains(&block)
     }
 
-    /// Whether some loop is desynchronised.
-    pub fn has_desynchronised_loop(&self) -> bool {
-        self.varying.values().any(|r| matches!(r, Reason::Desynchronised(_)))
+    /// The loops that are desynchronised, as indices in [`Cfg::loops`], outer before inner.
+    pub fn desynchronised_loops(&self) -> impl Iterator<Item = usize> {
+        self.desynchronised.ones()
     }
 
     /// Whether a verdict rests on every work-group having the size of `reqd_work_group_size`; a
@@ -178,12 +182,14 @@ struct Analysis {
     required: Option<[u32; 3]>,
     /// The kernel may write global memory (through anything but provably other objects).
     writes_global: bool,
+    /// Loops that lanes leave at different times: what leaves them is marked.
+    left: fixedbitset::FixedBitSet,
 }
 
 /// Analyses a function with a body, in LCSSA form.
 pub fn analyze(function: Value, facts: Facts) -> Uniformity {
     let cfg = Cfg::new(function);
-    let n = cfg.blocks.len();
+    let (n, loops) = (cfg.blocks.len(), cfg.loops.len());
     let mut analysis = Analysis {
         result: Uniformity {
             cfg,
@@ -192,7 +198,9 @@ pub fn analyze(function: Value, facts: Facts) -> Uniformity {
             whole_groups: Default::default(),
             divergent_branches: FxHashSet::default(),
             partial: fixedbitset::FixedBitSet::with_capacity(n),
+            desynchronised: fixedbitset::FixedBitSet::with_capacity(loops),
         },
+        left: fixedbitset::FixedBitSet::with_capacity(loops),
         worklist: VecDeque::new(),
         facts,
         required: required_work_group_size(function),
@@ -365,11 +373,11 @@ impl Analysis {
         if self.result.cfg.succs[b].len() < 2 || !self.result.divergent_branches.insert(b) {
             return;
         }
-        let joins = self.joins(b);
+        let (joins, reached) = self.joins(b);
         for j in joins {
             self.mark_phis(j, Reason::Join(b), None);
         }
-        self.mark_left_loops(b);
+        self.mark_left_loops(b, &reached);
     }
 
     /// Marks the phis of a block. `left`: the loop that lanes leave here at different times.
@@ -380,7 +388,7 @@ impl Analysis {
         for phi in phis {
             // The same value on every path is no choice. (Undefined inputs may be taken as that
             // value.)
-            let mut values = phi.incoming().map(|(v, _)| v).filter(|v| *v != phi);
+            let mut values = phi.incoming().map(|(v, _)| v).filter(|v| *v != phi && !v.is_undefined());
             let first = values.next();
             let same = values.all(|v| Some(v) == first);
             // What is defined outside the loop is the same in whatever iteration a lane leaves.
@@ -398,8 +406,9 @@ impl Analysis {
         }
     }
 
-    /// Blocks where paths from different successors of `b` meet, and the partial blocks on the way.
-    fn joins(&mut self, b: Index) -> Vec<Index> {
+    /// Blocks where paths from different successors of `b` meet, and all blocks on the way, which are partial; lanes are back
+    /// together at the post-dominator, which is among the latter as well.
+    fn joins(&mut self, b: Index) -> (Vec<Index>, FxHashSet<Index>) {
         let cfg = &self.result.cfg;
         let stop = cfg.ipdom[b];
         let mut label: FxHashMap<Index, Index> = FxHashMap::default();
@@ -439,52 +448,44 @@ impl Analysis {
         }
         let mut joins: Vec<Index> = joins.into_iter().collect();
         joins.sort_unstable();
-        joins
+        (joins, label.into_keys().collect())
     }
 
     /// Marks what the divergent branch of `b` makes varying beyond its joins: values that leave
-    /// loops in different iterations (S4), and everything in loops that it desynchronises.
-    fn mark_left_loops(&mut self, b: Index) {
-        let loops: Vec<usize> = (0..self.result.cfg.loops.len())
-            .filter(|l| {
-                let l = &self.result.cfg.loops[*l];
-                l.members.contains(b) && (l.irreducible || self.result.cfg.ipdom[b].is_none_or(|p| !l.members.contains(p)))
-            })
-            .collect();
-        for id in loops {
-            let l = self.result.cfg.loops[id].clone();
-            let cfg = &self.result.cfg;
-            let exits: Vec<Index> =
-                l.members.ones().flat_map(|m| cfg.succs[m].iter().copied()).filter(|s| !l.members.contains(*s)).collect();
-            let staying = cfg.succs[b].iter().filter(|s| reaches_header(cfg, &l, **s)).count();
-            for exit in exits {
-                self.mark_phis(exit, Reason::Temporal(b), Some(id));
+    /// loops in different iterations (S4), and everything in loops that it desynchronises. `reached`: the blocks that some
+    /// lanes come to before all are back together. Each loop is marked once.
+    fn mark_left_loops(&mut self, b: Index, reached: &FxHashSet<Index>) {
+        for id in 0..self.result.cfg.loops.len() {
+            let (cfg, l) = (&self.result.cfg, &self.result.cfg.loops[id]);
+            if self.result.desynchronised.contains(id) || !l.members.contains(b) {
+                continue;
             }
-            if staying >= 2 || l.irreducible {
+            let desynchronised = match cfg.ipdom[b] {
+                _ if l.irreducible => true,
+                // Some lanes begin another iteration while others wait in the loop.
+                Some(p) if l.members.contains(p) => p != l.header && reached.contains(&l.header),
+                // Lanes of two sides do. (From every member of a loop a path leads to its header.)
+                _ => cfg.succs[b].iter().filter(|s| l.members.contains(**s)).count() >= 2,
+            };
+            let leaves = desynchronised || cfg.ipdom[b].is_none_or(|p| !l.members.contains(p));
+            if leaves && !self.left.put(id) {
+                let exits: Vec<Index> =
+                    l.members.ones().flat_map(|m| cfg.succs[m].iter().copied()).filter(|s| !l.members.contains(*s)).collect();
+                for exit in exits {
+                    self.mark_phis(exit, Reason::Temporal(b), Some(id));
+                }
+            }
+            if desynchronised {
+                self.result.desynchronised.insert(id);
+                let cfg = &self.result.cfg;
                 let members: Vec<Value> =
-                    l.members.ones().flat_map(|m| self.result.cfg.blocks[m].instructions()).filter(|i| !i.is_void()).collect();
+                    cfg.loops[id].members.ones().flat_map(|m| cfg.blocks[m].instructions()).filter(|i| !i.is_void()).collect();
                 for value in members {
                     self.mark(value, Reason::Desynchronised(b));
                 }
             }
         }
     }
-}
-
-/// Whether a path inside the loop leads from `from` to the header.
-fn reaches_header(cfg: &Cfg, l: &Loop, from: Index) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut stack = vec![from];
-    while let Some(x) = stack.pop() {
-        if !l.members.contains(x) || !seen.insert(x) {
-            continue;
-        }
-        if x == l.header {
-            return true;
-        }
-        stack.extend(&cfg.succs[x]);
-    }
-    false
 }
 
 impl fmt::Display for Verdict {

@@ -2,14 +2,14 @@
 
 use std::ffi::{CStr, CString};
 
-use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMBuilderRef, LLVMContextRef, LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::{LLVMIntPredicate, LLVMLinkage};
 use inkwell::module::Module;
 
 use super::function::attribute_kind;
-use super::value::Value;
+use super::value::{BlockRef, Value};
 
 /// The name of a value that needs none.
 pub(crate) const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
@@ -31,6 +31,88 @@ impl Builder {
         unsafe { LLVMPositionBuilderBefore(builder.0, instruction.0) };
         builder
     }
+}
+
+/// Building control flow. Values and blocks are live, of one function and of the builder's context.
+impl Builder {
+    /// Builds behind the last instruction of a block from now on.
+    pub fn at_end(&self, block: BlockRef) {
+        // SAFETY: a live block.
+        unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) };
+    }
+
+    /// Builds before an instruction from now on.
+    pub fn at(&self, instruction: Value) {
+        // SAFETY: a live instruction.
+        unsafe { LLVMPositionBuilderBefore(self.0, instruction.0) };
+    }
+
+    /// A jump.
+    pub fn jump(&self, to: BlockRef) -> Value {
+        // SAFETY: a live block.
+        Value(unsafe { LLVMBuildBr(self.0, to.0) })
+    }
+
+    /// A branch on a bit.
+    pub fn branch(&self, condition: Value, yes: BlockRef, no: BlockRef) -> Value {
+        // SAFETY: a live bit and live blocks.
+        Value(unsafe { LLVMBuildCondBr(self.0, condition.0, yes.0, no.0) })
+    }
+
+    /// One of two values by a bit.
+    pub fn select(&self, condition: Value, yes: Value, no: Value) -> Value {
+        // SAFETY: a live bit, and live values of one type.
+        Value(unsafe { LLVMBuildSelect(self.0, condition.0, yes.0, no.0, UNNAMED) })
+    }
+
+    /// Whether two integers are equal.
+    pub fn equal(&self, x: Value, y: Value) -> Value {
+        // SAFETY: live integers of one type.
+        Value(unsafe { LLVMBuildICmp(self.0, LLVMIntPredicate::LLVMIntEQ, x.0, y.0, UNNAMED) })
+    }
+
+    /// A phi at the beginning of a block.
+    pub fn phi(&self, block: BlockRef, ty: LLVMTypeRef, incoming: &[(Value, BlockRef)]) -> Value {
+        let mut values: Vec<LLVMValueRef> = incoming.iter().map(|(v, _)| v.0).collect();
+        let mut blocks: Vec<LLVMBasicBlockRef> = incoming.iter().map(|(_, b)| b.0).collect();
+        // SAFETY: a live block, and live values of the type and blocks, as many of both.
+        unsafe {
+            match LLVMGetFirstInstruction(block.0) {
+                first if first.is_null() => LLVMPositionBuilderAtEnd(self.0, block.0),
+                first => LLVMPositionBuilderBefore(self.0, first),
+            }
+            let phi = LLVMBuildPhi(self.0, ty, UNNAMED);
+            LLVMAddIncoming(phi, values.as_mut_ptr(), blocks.as_mut_ptr(), values.len() as u32);
+            Value(phi)
+        }
+    }
+}
+
+/// Removes an instruction that has another value in its place.
+pub(crate) fn replace(instruction: Value, by: Value) {
+    // SAFETY: live values of one type; nothing uses the instruction when it is erased.
+    unsafe {
+        LLVMReplaceAllUsesWith(instruction.0, by.0);
+        LLVMInstructionEraseFromParent(instruction.0);
+    }
+}
+
+/// Removes an instruction without a value.
+pub(crate) fn erase(instruction: Value) {
+    // SAFETY: a live instruction that nothing can use.
+    unsafe { LLVMInstructionEraseFromParent(instruction.0) };
+}
+
+/// A constant of an integer type of so many bits.
+pub(crate) fn constant(context: LLVMContextRef, bits: u32, value: u64) -> Value {
+    // SAFETY: a live context.
+    Value(unsafe { LLVMConstInt(LLVMIntTypeInContext(context, bits), value, 0) })
+}
+
+/// A value of a type that nobody may rely on.
+pub(crate) fn poison(ty: LLVMTypeRef) -> Value {
+    // SAFETY: a live type.
+    Value(unsafe { LLVMGetPoison(ty) })
 }
 
 impl Drop for Builder {
