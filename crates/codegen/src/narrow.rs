@@ -136,7 +136,7 @@ fn demanded_words(function: &Function) -> SecondaryMap<VReg, u8> {
     while let Some(r) = demand.work.pop() {
         let mask = demand.words[r];
         let Some(inst) = definitions.of(function, Operand::virt(r)) else { continue };
-        if let (Some(by), Some((source, word))) = (shifts_down(inst), inst.srcs[0].as_virt()) {
+        if let (Some(by), Some((source, word))) = (shifts_down(inst), inst.srcs.first().and_then(|s| s.as_virt())) {
             demand.add(source, (if by < 32 { 3 } else { 2 }) << word);
             continue;
         }
