@@ -159,7 +159,7 @@ impl Builder {
         {
             return Ok(Unit { log: found.log, ..unit });
         }
-        let (unit, files) = self.clang(source, options)?;
+        let (unit, files) = self.clang(source, options, false)?;
         self.keep(&key, || Entry::new(unit.to_bytes(), unit.log.clone()).with_files(files, source, options));
         Ok(unit)
     }
@@ -190,7 +190,7 @@ impl Builder {
         if let Some(found) = self.look_up(&key) {
             return Ok(Executable { object: found.bytes, log: found.log, cached: true });
         }
-        let (unit, files) = self.clang(source, options)?;
+        let (unit, files) = self.clang(source, options, true)?;
         let object = large_stack(|| self.lower(&[&unit], Emit::Obj)).map_err(|e| e.after(&unit.log))?;
         self.keep(&key, || Entry::new(object.clone(), unit.log.clone()).with_files(files, source, options));
         Ok(Executable { object, log: unit.log, cached: false })
@@ -225,10 +225,16 @@ impl Builder {
         self.key("binary").hash().to_string()
     }
 
-    /// Runs clang.
-    fn clang(&self, source: &Source, options: &BuildOptions) -> Result<(Unit, Vec<std::path::PathBuf>), BuildFailure> {
+    /// Runs clang. `whole`: nothing will be linked with the program.
+    fn clang(
+        &self,
+        source: &Source,
+        options: &BuildOptions,
+        whole: bool,
+    ) -> Result<(Unit, Vec<std::path::PathBuf>), BuildFailure> {
         let (frontend, checked) = (options.frontend(), self.options.checked);
-        let compiled = heddle_frontend::source::compile_source(source, frontend, checked)?;
+        let whole = FrontendOptions { whole_program: whole, ..frontend.clone() };
+        let compiled = heddle_frontend::source::compile_source(source, &whole, checked)?;
         let unit = Unit::new(source.name.into(), compiled.bitcode, frontend.opt, checked, compiled.log);
         Ok((unit, compiled.files))
     }

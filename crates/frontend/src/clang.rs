@@ -17,7 +17,7 @@ use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::{Library, Part};
 use crate::options::Stop;
-use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features};
+use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features, whole};
 
 /// The header `heddle.h`.
 static HEADER: &str = include_str!("../../../builtins/heddle.h");
@@ -61,17 +61,19 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     // What cannot be read clang will complain of.
     let text = fs::read(input).unwrap_or_default();
     let instances = if language.is_cuda_like() { language::with_instances(&name, &text, &options.kernels) } else { None };
+    let beside = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let in_two_steps = !checked && whole::in_two_steps(&text, &[], beside, language, options);
     let completed = folder.path().join("kernel");
     if let Some(text) = &instances {
         fs::write(&completed, text).map_err(io("writing a temporary file"))?;
     }
     let bitcode = with_library(part_for(&text, &[], language, options), |library, again| {
         let mut command = Command::new(clang_path());
-        compilation(&mut command, &header, library, language, options, checked);
+        compilation(&mut command, &header, library, language, options, checked || in_two_steps);
         command.args(&options.clang_args);
         if instances.is_some() {
             // Headers beside the source are not beside what is compiled.
-            command.arg("-iquote").arg(input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+            command.arg("-iquote").arg(beside);
         }
         command.arg(if instances.is_some() { &completed } else { input }).arg("-o").arg(&output);
         let diagnostics = if again { Diagnostics::Keep } else { options.diagnostics };
@@ -79,7 +81,11 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
         execute(&mut command, &options, name.clone(), &output)?;
         fs::read(&output).map_err(io("reading clang's output"))
     })?;
-    if language.is_cuda_like() { finish_device_code(&bitcode, &name, options, checked) } else { Ok(bitcode) }
+    match language.is_cuda_like() {
+        true => finish_device_code(&bitcode, &name, options, checked),
+        false if in_two_steps => whole::optimise(&bitcode, &name, options),
+        false => Ok(bitcode),
+    }
 }
 
 /// What follows on clang for CUDA and HIP: kernels like those of OpenCL C, and the passes that clang has not run.
@@ -127,14 +133,14 @@ pub(crate) fn with_library(
 }
 
 /// Tells clang how to compile to bitcode; `header`: the folder with `heddle.h`. The user's arguments are
-/// not among what it adds: they come behind.
+/// not among what it adds: they come behind. `unoptimised`: clang runs no pass.
 pub(crate) fn compilation(
     command: &mut Command,
     header: &Path,
     library: Option<&Library>,
     language: Language,
     options: &FrontendOptions,
-    checked: bool,
+    unoptimised: bool,
 ) {
     add_language_arguments(command, header, language, options);
     command.args(["-emit-llvm", "-c"]);
@@ -152,7 +158,7 @@ pub(crate) fn compilation(
     }
     // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in
     // process.
-    if (checked || cuda_like) && options.opt != OptLevel::O0 {
+    if (unoptimised || cuda_like) && options.opt != OptLevel::O0 {
         command.args(["-Xclang", "-disable-llvm-passes"]);
     }
     if options.opt == OptLevel::O0 {

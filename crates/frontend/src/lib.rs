@@ -9,6 +9,7 @@
 //! - [`source`]: programs from memory.
 //! - [`spirv`]: binaries of SPIR-V, and their specialisation constants.
 //! - [`translate`]: Khronos' translator, which makes IR of them.
+//! - `whole.rs`: large programs without what no kernel calls.
 //! - `module.rs`: from sources to one module that is ready for selection.
 //!
 //! May touch: clang, LLVM. Knows nothing of MIR or the machine.
@@ -25,6 +26,7 @@ mod options;
 pub mod source;
 pub mod spirv;
 pub mod translate;
+mod whole;
 
 pub use args::{BuildInvocation, OptLevel};
 pub use clang::{clang_path, compile_to_bitcode, preprocess};

@@ -33,8 +33,9 @@ pub fn compile_to_module<'ctx>(
     facts: Facts,
 ) -> Result<Module<'ctx>, FrontendError> {
     let mut program = Program::default();
+    let each = FrontendOptions { whole_program: inputs.len() == 1, ..options.clone() };
     for (input, binary) in inputs.iter().zip(binaries(inputs, options)?) {
-        program.add(load(context, input, binary, options, checked)?, &input.display().to_string())?;
+        program.add(load(context, input, binary, &each, checked)?, &input.display().to_string())?;
     }
     let module = program.linked()?;
     if !mark(&module) {

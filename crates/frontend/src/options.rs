@@ -19,6 +19,8 @@ pub struct FrontendOptions {
     pub variables: Vec<(String, Vec<u8>)>,
     /// Values of specialisation constants of SPIR-V, by their numbers; the last one for a number counts.
     pub spec_constants: Vec<(u32, SpecValue)>,
+    /// Nothing else is linked with a source: of a large one, what no kernel calls is left out before clang optimises.
+    pub whole_program: bool,
     /// Optimisation level.
     pub opt: OptLevel,
     /// Print the clang commands on standard error.

@@ -14,7 +14,7 @@ use crate::clang::{self, clang_path};
 use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::Library;
-use crate::{FrontendError, FrontendOptions, dependencies, module};
+use crate::{FrontendError, FrontendOptions, dependencies, module, whole};
 
 /// A program in memory.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +81,10 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     let here = std::env::current_dir().ok();
     let mut log = String::new();
     let part = clang::part_for(source.text, source.headers, language, options);
+    let from = here.as_deref().unwrap_or(Path::new("."));
+    let in_two_steps = !checked && whole::in_two_steps(source.text, source.headers, from, language, options);
     let bitcode = clang::with_library(part, |library, _| {
-        let mut command = command(&layout, library, language, options, checked, here.as_deref());
+        let mut command = command(&layout, library, language, options, checked || in_two_steps, here.as_deref());
         command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
         command.arg("-o").arg(&output).arg("--").arg(&layout.name);
         let (ended, text) = clang::run(&mut command, options, true)?;
@@ -92,8 +94,11 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
         log = text;
         fs::read(&output).map_err(io("reading clang's output"))
     })?;
-    let bitcode =
-        if language.is_cuda_like() { clang::finish_device_code(&bitcode, source.name, options, checked)? } else { bitcode };
+    let bitcode = match language.is_cuda_like() {
+        true => clang::finish_device_code(&bitcode, source.name, options, checked)?,
+        false if in_two_steps => whole::optimise(&bitcode, source.name, options)?,
+        false => bitcode,
+    };
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
     let files = dependencies::parse(&rule).into_iter().filter(|f| f.is_absolute() && !f.starts_with(&root)).collect();
     Ok(Compiled { bitcode, log, files })
@@ -105,7 +110,7 @@ fn command(
     library: Option<&Library>,
     language: Language,
     options: &FrontendOptions,
-    checked: bool,
+    unoptimised: bool,
     here: Option<&Path>,
 ) -> Command {
     let mut command = Command::new(clang_path());
@@ -113,7 +118,7 @@ fn command(
     NOT_FOR_CLANG.iter().for_each(|name| _ = command.env_remove(name));
     // Headers of the program come first, those beside the calling process last.
     command.args(["--no-default-config", "-I."]);
-    clang::compilation(&mut command, &Path::new(OWN).join("include"), library, language, options, checked);
+    clang::compilation(&mut command, &Path::new(OWN).join("include"), library, language, options, unoptimised);
     command.args(["-fno-crash-diagnostics", "-fdebug-compilation-dir=."]);
     let Some(here) = here else {
         command.args(&options.clang_args);
