@@ -375,7 +375,23 @@ impl Generator {
                 let inside = Place { uniform, in_loop: !uniform, ..deeper };
                 Stmt::Blocks(vec![(format!("do … while (++{name} & {limit});"), self.body(inside))])
             }
-            64..72 => {
+            64..66 => {
+                // The only way out is in the middle, behind a `continue` that only some work-items take.
+                let name = format!("i{}", self.loops);
+                self.loops += 1;
+                let inside = Place { uniform: false, in_loop: false, ..deeper };
+                self.variables.push(Variable { name: name.clone(), ty: Ty::UINT });
+                let mut body = self.body(inside);
+                let (early, _) = self.condition(inside);
+                body.push(Stmt::Line(format!("if (({early}) && {name} < limit{name}) continue;")));
+                body.extend(self.body(inside));
+                let (late, _) = self.condition(inside);
+                body.push(Stmt::Line(format!("if ({name} >= limit{name} || ({late})) break;")));
+                self.variables.retain(|v| v.name != name);
+                let head = format!("for (uint {name} = 0, limit{name} = ({} & 7);; {name}++)", self.expr(Ty::UINT, 1));
+                Stmt::Blocks(vec![(head, body)])
+            }
+            66..72 => {
                 let name = format!("i{}", self.loops);
                 self.loops += 1;
                 let uniform = place.uniform && self.random.random_bool(0.5);
@@ -582,6 +598,7 @@ mod tests {
             "if (",
             "else",
             "for (",
+            ") continue;",
             "do … while",
             "switch (",
             "case -100:",
