@@ -83,7 +83,7 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     })?;
     match language.is_cuda_like() {
         true => finish_device_code(&bitcode, &name, options, checked),
-        false if in_two_steps => whole::optimise(&bitcode, &name, options),
+        false if in_two_steps => optimise(&whole::reachable(&bitcode, &name)?, &name, options),
         false => Ok(bitcode),
     }
 }

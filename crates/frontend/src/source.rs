@@ -96,7 +96,7 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     })?;
     let bitcode = match language.is_cuda_like() {
         true => clang::finish_device_code(&bitcode, source.name, options, checked)?,
-        false if in_two_steps => whole::optimise(&bitcode, source.name, options)?,
+        false if in_two_steps => clang::optimise(&whole::reachable(&bitcode, source.name)?, source.name, options)?,
         false => bitcode,
     };
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
@@ -357,5 +357,26 @@ mod tests {
         assert_eq!(own_name(""), "program.cl");
         assert_eq!(climb("../a/../../b"), 2);
         assert_eq!(lexically(Path::new("/r/p"), "../x/./y.h"), Path::new("/r/x/y.h"));
+    }
+
+    #[test]
+    fn what_no_kernel_calls_is_left_out() {
+        let text = "int unused(int x) { return x * 3; }\nint used(int x) { return x + 5; }\n\
+                    kernel void k(global int *a) { a[get_global_id(0)] = used(a[0]); }\n";
+        let bodies = |text: &str, whole_program: bool| {
+            let source = Source { name: "p.cl", text: text.as_bytes(), headers: &[] };
+            let options = FrontendOptions { whole_program, ..Default::default() };
+            let compiled = compile_source(&source, &options, false).unwrap();
+            let context = inkwell::context::Context::create();
+            let buffer = inkwell::memory_buffer::MemoryBuffer::create_from_memory_range_copy(&compiled.bitcode, "p.cl");
+            let module = context.create_module_from_ir(buffer).unwrap();
+            let bodies = module.get_functions().filter(|f| f.count_basic_blocks() > 0);
+            bodies.map(|f| f.get_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        let large = format!("{text}// {}\n", "-".repeat(1 << 16));
+        assert_eq!(bodies(&large, true), ["k"]);
+        // Others may call them, or there is too little to gain.
+        assert_eq!(bodies(&large, false), ["unused", "used", "k"]);
+        assert_eq!(bodies(text, true), ["unused", "used", "k"]);
     }
 }

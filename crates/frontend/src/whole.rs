@@ -14,7 +14,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Linkage;
 
 use crate::error::{llvm, pass};
-use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang};
+use crate::{FrontendError, FrontendOptions, Language, OptLevel};
 
 /// Bytes of text from which a program is large. clang optimises as much in a few starts of its own.
 const LARGE: usize = 64 << 10;
@@ -83,19 +83,19 @@ fn folders(clang_args: &[String]) -> impl Iterator<Item = &str> {
     joined.chain(apart)
 }
 
-/// The second step: removes what no kernel reaches from bitcode of which clang has run no pass, and has clang optimise it.
-/// A program without kernels stays as it is: what uses it will say so.
-pub(crate) fn optimise(bitcode: &[u8], name: &str, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+/// Between the steps: bitcode without what no kernel reaches. A program without kernels stays as it is: what uses it will say
+/// so.
+pub(crate) fn reachable(bitcode: &[u8], name: &str) -> Result<Vec<u8>, FrontendError> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, name);
     let module = context.create_module_from_ir(buffer).map_err(|e| llvm(name, &e.to_string()))?;
     if !ir::function::has_kernel(&module) {
-        return clang::optimise(bitcode, name, options);
+        return Ok(bitcode.to_vec());
     }
     let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0 && !ir::is_kernel(Value::of(*f)));
     functions.for_each(|f| f.set_linkage(Linkage::Internal));
     llvm_passes::run(&module, "globaldce").map_err(pass)?;
-    clang::optimise(module.write_bitcode_to_memory().as_slice(), name, options)
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
 #[cfg(test)]
