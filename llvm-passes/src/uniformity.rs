@@ -388,7 +388,7 @@ impl Analysis {
         for phi in phis {
             // The same value on every path is no choice. (Undefined inputs may be taken as that
             // value.)
-            let mut values = phi.incoming().map(|(v, _)| v).filter(|v| *v != phi && !v.is_undefined());
+            let mut values = phi.incoming().map(|(v, _)| v).filter(|v| *v != phi);
             let first = values.next();
             let same = values.all(|v| Some(v) == first);
             // What is defined outside the loop is the same in whatever iteration a lane leaves.

@@ -21,7 +21,7 @@ use super::edges::EdgeCode;
 use super::{CodegenError, bindings};
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use heddle_mir::cfg::Cfg;
-use heddle_mir::{Bank, Block, Form, Function, RegClass, liveness};
+use heddle_mir::{Bank, Block, Form, Function, liveness};
 
 /// A pending copy of a parallel copy.
 #[derive(Clone, Copy)]
@@ -161,14 +161,12 @@ fn copy(function: &Function, dst: VReg, src: Operand, loc: SourceLoc) -> Inst {
     inst
 }
 
-/// `tuple` becomes a copy of each word, in pairs where two words come from an aligned pair; `undef` becomes zero, if
-/// it is more than the input of phis that are copies now.
+/// `tuple` becomes a copy of each word, in pairs where two words come from an aligned pair; `undef` becomes zero.
 ///
 /// A word that is computed in the same block for the tuple alone is written there at once: the scheduler then sees that the
 /// tuple's reader is what ends its life.
 fn lower_tuples(function: &mut Function) {
-    let mentions = mentions(function);
-    let alone = |r: VReg, class: RegClass| class.bank == Bank::Vector && class.words == 1 && mentions[r] == [1, 1];
+    let alone = read_once(function);
     for block in function.layout.clone() {
         if !function.blocks[block].insts.iter().any(|i| matches!(i.op, Op::Tuple | Op::Undef)) {
             continue;
@@ -178,7 +176,6 @@ fn lower_tuples(function: &mut Function) {
         let mut defined: FxHashMap<VReg, usize> = FxHashMap::default();
         for inst in old {
             match (inst.op, inst.dst.as_virt()) {
-                (Op::Undef, Some((dst, _))) if mentions[dst][1] == 0 => {}
                 (Op::Undef, Some((dst, _))) => {
                     // Any value will do; words are written one by one because no wide move takes an immediate
                     // of 128 bits.
@@ -204,9 +201,7 @@ fn lower_tuples(function: &mut Function) {
                         i += if pair { 2 } else { 1 };
                     }
                     for (word, ty, src) in pieces {
-                        let own = src.as_virt().filter(|(r, _)| {
-                            alone(*r, function.vregs[*r]) && function.vregs[*r].bank == function.vregs[dst].bank
-                        });
+                        let own = src.as_virt().filter(|(r, _)| alone[*r] && function.vregs[*r].bank == function.vregs[dst].bank);
                         if let Some(at) = own.and_then(|(r, _)| defined.get(&r)) {
                             new[*at].dst = Operand::virt_word(dst, word);
                             continue;
@@ -228,8 +223,8 @@ fn lower_tuples(function: &mut Function) {
     }
 }
 
-/// How often each register is written, and read.
-fn mentions(function: &Function) -> SecondaryMap<VReg, [u32; 2]> {
+/// Vector registers of one word that are written once and read once, as a source.
+fn read_once(function: &Function) -> SecondaryMap<VReg, bool> {
     let mut mentions: SecondaryMap<VReg, [u32; 2]> = SecondaryMap::with_capacity(function.vregs.len());
     for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
         if let Some((r, _)) = inst.dst.as_virt() {
@@ -237,5 +232,9 @@ fn mentions(function: &Function) -> SecondaryMap<VReg, [u32; 2]> {
         }
         liveness::for_each_use(inst, |r, _| mentions[r][1] += 1);
     }
-    mentions
+    let mut result = SecondaryMap::with_capacity(function.vregs.len());
+    for (reg, class) in function.vregs.iter() {
+        result[reg] = class.bank == Bank::Vector && class.words == 1 && mentions[reg] == [1, 1];
+    }
+    result
 }

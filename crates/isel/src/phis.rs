@@ -77,17 +77,8 @@ pub(crate) fn complete_phis(s: &mut Selector) {
     }
 }
 
-/// Adds what a phi has when control comes from a block; what is needed for that is computed at the block's end. What is
-/// undefined costs nothing there.
+/// Adds what a phi has when control comes from a block; what is needed for that is computed at the block's end.
 fn add_input(s: &mut Selector, pending: &PendingPhi, value: Value, from: Block) {
-    if value.is_undefined() && !pending.offsets {
-        for position in &pending.positions {
-            let class = s.out.class_of(s.out.f.blocks[pending.block].insts[*position].dst);
-            let op = class.map_or(Operand::Immediate(0), |class| undefined(s, class));
-            push_input(s, pending.block, *position, op, from);
-        }
-        return;
-    }
     let tail = s.out.open_tail(from);
     let divergent = tail.iter().any(|i| i.op == Op::BraDivergent);
     let parts = if pending.offsets {
@@ -103,24 +94,12 @@ fn add_input(s: &mut Selector, pending: &PendingPhi, value: Value, from: Block) 
     }
     s.out.f.blocks[from].insts.extend(tail);
     for (op, position) in inputs.into_iter().zip(&pending.positions) {
-        push_input(s, pending.block, *position, op, from);
+        let phi = &mut s.out.f.blocks[pending.block].insts[*position];
+        phi.srcs.push(op);
+        if let Targets::Blocks(b) = &mut phi.targets {
+            b.push(from);
+        }
     }
-}
-
-fn push_input(s: &mut Selector, block: Block, position: usize, op: Operand, from: Block) {
-    let phi = &mut s.out.f.blocks[block].insts[position];
-    phi.srcs.push(op);
-    if let Targets::Blocks(b) = &mut phi.targets {
-        b.push(from);
-    }
-}
-
-/// A register of which nobody relies on what it holds.
-pub(crate) fn undefined(s: &mut Selector, class: RegClass) -> Operand {
-    let reg = s.out.register(class);
-    let entry = s.out.f.layout[0];
-    s.out.f.blocks[entry].insts.insert(0, Inst::new(Op::Undef, class.copy_type(), reg, []));
-    reg
 }
 
 /// An input in the register file of its phi, where a plain copy would not do.

@@ -4,15 +4,15 @@
 //! map has what is known of them: the low word of a 64-bit integer that exists apart from the pair, and how
 //! the upper bits of a narrow integer are.
 
-use heddle_isa::{Op, Operand, Type};
+use heddle_isa::{Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::{Bank, RegClass};
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
-use crate::{Selector, constants, phis, pointers};
+use crate::{Selector, constants, pointers};
 
 /// How the upper bits of a register that holds a narrow integer are known to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,8 +119,14 @@ impl Selector<'_> {
 
 /// Values in unreachable blocks, or after an error.
 fn undefined_parts(s: &mut Selector, v: Value) -> Parts {
-    let classes: SmallVec<[RegClass; 4]> = s.cx.leaves(v).iter().map(|leaf| s.cx.class(v, *leaf)).collect();
-    classes.into_iter().map(|class| phis::undefined(s, class)).collect()
+    let undefined = |leaf: &Leaf| {
+        let class = s.cx.class(v, *leaf);
+        let reg = s.out.register(class);
+        let entry = s.out.f.layout[0];
+        s.out.f.blocks[entry].insts.insert(0, Inst::new(Op::Undef, class.copy_type(), reg, []));
+        reg
+    };
+    s.cx.leaves(v).iter().map(undefined).collect()
 }
 
 /// A by-value argument's leaves: constants of the bank.
