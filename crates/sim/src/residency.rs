@@ -87,8 +87,8 @@ fn groups_in_l1(working_sets: &[WorkingSet], machine: &Machine, local: [u32; 3],
 /// `machines/mixed.toml` than with two, and found as much.
 const FEWEST: u32 = 2;
 
-/// The part of an L1 that working sets may fill: the rest is for everything else, and because rows that are a power of
-/// two apart meet in few sets. By measurement on products of matrices with 256 columns.
+/// The part of an L1 that working sets may fill: the rest is for everything else. By measurement on products of matrices with
+/// 256 columns.
 const ROOM: (u64, u64) = (1, 2);
 
 /// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM,
