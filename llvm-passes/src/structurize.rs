@@ -14,8 +14,8 @@
 //!
 //! Irreducible regions are left to LLVM: `fix-irreducible` gives them one entry, and `structurizecfg`
 //! rebuilds all branches of the function, so that lanes in different states of the region pass through
-//! several of its blocks in an iteration. It needs a time that is quadratic in the branches: two minutes
-//! for one of the kernels that this was written for.
+//! several of its blocks in an iteration. It needs a time that is quadratic in the branches, which is
+//! minutes for functions of tens of thousands of blocks.
 //!
 //! # Limits
 //! Switches become branches in the whole module if one kernel needs it.
@@ -32,7 +32,7 @@ use crate::ir::cfg::Cfg;
 use crate::ir::{self, BlockRef, Value, function, llvm_passes};
 use crate::uniformity::{self, Uniformity};
 
-/// Loops of loops that are synchronised one after the other: what desynchronises an outer loop hides what does so with inner ones.
+/// How often loops are looked for: where one has been synchronised, another may be found that was not seen before.
 const MOST_ROUNDS: usize = 8;
 
 /// Structurizes a module in LCSSA form if one of its loops is desynchronised; it is in LCSSA form

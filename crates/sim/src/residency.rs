@@ -88,7 +88,7 @@ fn groups_in_l1(working_sets: &[WorkingSet], machine: &Machine, local: [u32; 3],
 const FEWEST: u32 = 2;
 
 /// The part of an L1 that working sets may fill: the rest is for everything else. By measurement on products of matrices with
-/// 256 columns.
+/// 256 columns, before sets were chosen by a polynomial.
 const ROOM: (u64, u64) = (1, 2);
 
 /// Work-groups that an SM comes to hold at most in a launch of `total`, and why no more: what limits the SM,
