@@ -251,6 +251,47 @@ bb0: frequency 1
     }
 }
 
+/// Half of a warp's lanes write a scalar register that all of them read then. The interpreter and timing mode see it; compiled
+/// code does not look.
+#[test]
+fn a_scalar_register_of_other_lanes_is_a_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"kernel @k stage allocated local 0 private 0 fixed 4 demand 0 {
+  arg global "a" "int*" offset 8 size 8 align 8
+bb0: frequency 1
+  mov.b32 s0, VALUE
+  shl.b32 m0, gid.x, 2
+  cmp.lt.s32 p0, lid.x, 16
+  @p0 brad bb2, bb2
+  bra bb1
+bb1: frequency 1
+  mov.b32 s0, 2
+  bra bb2
+bb2: frequency 1
+  mov.b32 m1, s0
+  c1 st.global.b32 [c[0x8] + u32 m0], m1
+  exit
+}
+"#;
+    let case = r#"{"source":"k.mir","buffers":{"a":{"zeros":[64],"dtype":"int32"}},
+        "launches":[{"kernel":"k","global":[64],"local":[32],"args":[{"buffer":"a"}]}]}"#;
+    let path = folder.path().join("case.json");
+    std::fs::write(&path, case).unwrap();
+    // The value that the other lanes write is there already: it is that of all.
+    for (value, right) in [("1", false), ("2", true)] {
+        std::fs::write(folder.path().join("k.mir"), text.replace("VALUE", value)).unwrap();
+        for how in [&["--mode", "functional", "--jit", "never"][..], &["--mode", "timing"]] {
+            heddle().arg("run").args(how).arg(&path).assert().success();
+            let checked = heddle().args(["run", "--check=marks"]).args(how).arg(&path).assert();
+            if right {
+                checked.success();
+            } else {
+                checked.code(1).stderr(contains("read of scalar register s0").and(contains("local (0, 0, 0)")));
+            }
+        }
+    }
+}
+
 /// A kernel over hand-made allocated code with four fixed registers and four shared names, of which a warp
 /// needs two at once; work-groups of two warps.
 const SHARED: &str = r#"kernel @k stage allocated local 256 private 0 fixed 4 demand 0 {

@@ -42,14 +42,16 @@ const MOST_ROUNDS: usize = 8;
 /// LLVM's message.
 pub fn structurize(module: &Module, facts: Facts) -> Result<(), PassError> {
     for round in 0..MOST_ROUNDS {
-        if needy(module, facts).is_empty() {
+        let mut found = needy(module, facts);
+        if found.is_empty() {
             return Ok(());
         }
         if round == 0 {
             llvm_passes::run(module, "function(lower-switch)")?;
+            found = needy(module, facts);
         }
         let mut changed = false;
-        for uniformity in needy(module, facts) {
+        for uniformity in found {
             for id in uniformity.desynchronised_loops() {
                 changed |= synchronise(module, uniformity.cfg(), id);
             }

@@ -137,6 +137,11 @@ pub enum FaultKind {
         /// Its number.
         register: u32,
     },
+    /// A read of a scalar register by a lane for which its value was not written (S8): a defect of the compiler.
+    ForeignScalar {
+        /// Its number.
+        register: u32,
+    },
     /// A bad access to an image.
     Image {
         /// What is wrong.
@@ -168,6 +173,7 @@ impl FaultKind {
             FaultKind::UnmappedRegister { .. } => "unmapped-register",
             FaultKind::RegisterLeak { .. } => "register-leak",
             FaultKind::LostRegister { .. } => "lost-register",
+            FaultKind::ForeignScalar { .. } => "foreign-scalar",
             FaultKind::Image { .. } => "image",
             FaultKind::Trap => "trap",
             FaultKind::Deadlock(_) => "deadlock",
@@ -298,6 +304,11 @@ impl fmt::Display for FaultKind {
                 f,
                 "read of local register l{register} of cluster {cluster}, which the warp loses where it may leave the active \
                  set: nothing has been written to it in this strand; this is a defect of the compiler (C14)"
+            )?,
+            FaultKind::ForeignScalar { register } => write!(
+                f,
+                "read of scalar register s{register}, which was written last for other lanes of the warp while this one was not \
+                 active; this is a defect of the compiler (S8)"
             )?,
             FaultKind::Image { message } => write!(f, "{message}")?,
             FaultKind::Interrupted => write!(f, "interrupted; memory holds what the launch had written")?,

@@ -21,7 +21,6 @@ use standstill::Standstill;
 use worker::{Aside, Worker};
 
 use super::check::Checker;
-use super::exec::strands;
 use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
 use super::fault::{Fault, FaultKind};
 use super::features::ClassShares;
@@ -163,6 +162,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 quiet_descriptors: &[],
                 undefined: Default::default(),
                 lost: None,
+                scalar_lanes: None,
                 fault: None,
                 hierarchy: None,
                 late: None,
@@ -203,6 +203,9 @@ impl<'a, const N: usize> Warp<'a, N> {
         self.lanes.undefined.clear();
         if let Some(lost) = &mut self.lanes.lost {
             lost.clear();
+        }
+        if let Some(scalars) = &mut self.lanes.scalar_lanes {
+            scalars.clear();
         }
         let ids = local_ids::<N>(place.size, first, items);
         let groups = launch.groups();
@@ -685,7 +688,7 @@ impl<'a, const N: usize> Interpreter<'a, N> {
     /// Runs instructions of a block but the one that ends it.
     #[inline(always)]
     fn run_body(&self, warp: &mut Warp<N>, block: &BasicBlock, body: &[Decoded<N>]) {
-        if warp.lanes.checker.is_none() && warp.lanes.lost.is_none() {
+        if warp.lanes.checker.is_none() && !warp.lanes.is_observed() {
             for d in body {
                 (d.run)(&mut warp.lanes, d);
             }
@@ -695,9 +698,8 @@ impl<'a, const N: usize> Interpreter<'a, N> {
             if !warp.lanes.undefined.is_empty() {
                 undefined::observe(&mut warp.lanes, d, &self.program.insts[d.index as usize]);
             }
-            if warp.lanes.lost.is_some() {
-                let index = d.index as usize;
-                strands::observe(&mut warp.lanes, d, &self.program.insts[index], &self.program.operands[index]);
+            if warp.lanes.is_observed() {
+                warp.lanes.observe(d, self.program);
             }
             (d.run)(&mut warp.lanes, d);
         }
@@ -705,7 +707,7 @@ impl<'a, const N: usize> Interpreter<'a, N> {
             undefined::observe_end(&mut warp.lanes, block.end, block.first + block.body);
         }
         if block.end != End::Fall {
-            strands::observe_end(&mut warp.lanes, &self.program.insts[(block.first + block.body) as usize]);
+            warp.lanes.observe_end(block.end, block.first + block.body, self.program);
         }
     }
 }

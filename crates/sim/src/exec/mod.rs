@@ -10,6 +10,7 @@ mod alu;
 pub mod banks;
 mod cached;
 mod copy;
+pub mod scalar_lanes;
 pub mod strands;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ pub mod watch;
 
 use super::fault::FaultKind;
 use super::memory::DeviceMemory;
-use super::program::Program;
+use super::program::{End, Program};
 use crate::Descriptor;
 use crate::check::Checker;
 use crate::hierarchy::cluster_caches::ClusterCaches;
@@ -122,6 +123,8 @@ pub struct Lanes<'a, const N: usize> {
     pub watch: Option<Box<watch::Log>>,
     /// Local registers that were lost (checking mode, C14).
     pub lost: Option<Box<strands::Lost>>,
+    /// For which lanes scalar registers hold their values (checking mode, S8).
+    pub scalar_lanes: Option<Box<scalar_lanes::ScalarLanes>>,
     /// The memory hierarchy, in timing mode; without it accesses go straight to memory.
     pub hierarchy: Option<&'a std::cell::RefCell<ClusterCaches>>,
     /// The last load has not been given its bytes: what to do with them.
@@ -225,6 +228,27 @@ impl<const N: usize> Lanes<'_, N> {
         let mask = self.active(d);
         let p = &mut self.predicates[usize::from(d.dst & 15)];
         *p = *p & !mask | value & mask;
+    }
+
+    /// Whether instructions are looked at before they act, other than for undefined values.
+    #[inline(always)]
+    pub fn is_observed(&self) -> bool {
+        self.lost.is_some() || self.scalar_lanes.is_some()
+    }
+
+    /// Looks at an instruction that is about to act.
+    #[cold]
+    pub fn observe(&mut self, d: &Decoded<N>, program: &Program) {
+        let (inst, rows) = (&program.insts[d.index as usize], &program.operands[d.index as usize]);
+        strands::observe(self, d, inst, rows);
+        scalar_lanes::observe(self, d, inst, rows);
+    }
+
+    /// Looks at the instruction that ends a block, of which `index` is the number.
+    #[cold]
+    pub fn observe_end(&mut self, end: End, index: u32, program: &Program) {
+        strands::observe_end(self, &program.insts[index as usize]);
+        scalar_lanes::observe_end(self, end, index);
     }
 
     /// Records the first fault.

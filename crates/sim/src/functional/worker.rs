@@ -14,6 +14,7 @@ use std::time::Instant;
 use super::resident::{Resident, Turn};
 use super::{BlockCounts, Budget, GroupPlace, Warp, WorkGroups, local_memory};
 use crate::check::Checker;
+use crate::exec::scalar_lanes::ScalarLanes;
 use crate::exec::strands::Lost;
 use crate::fault::{Deadlock, Fault, WaitingWarp};
 use crate::features::{ClassShares, GroupFeatures, weight};
@@ -110,6 +111,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let new_warp = |_| {
             let mut warp = Warp::new(launch, memory, options);
             warp.lanes.lost = Lost::new(&self.run);
+            warp.lanes.scalar_lanes = ScalarLanes::new(&self.run);
             warp.lanes.sums = sums.pointers();
             warp.turns = self.turns.clone().map(|plan| Box::new(Turns::new(plan)));
             if checker.is_some() {

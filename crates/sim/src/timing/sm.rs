@@ -34,6 +34,7 @@ mod warp_states;
 
 use super::super::Simulation;
 use super::super::exec::Decoded;
+use super::super::exec::scalar_lanes::ScalarLanes;
 use super::super::exec::strands::Lost;
 use super::super::fault::Fault;
 use super::super::functional::{BlockCounts, GroupPlace, Warp};
@@ -350,6 +351,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         warp.lanes.hierarchy = Some(self.caches);
         warp.lanes.sm = self.number;
         warp.lanes.lost = Lost::new(&c.run);
+        warp.lanes.scalar_lanes = ScalarLanes::new(&c.run);
         warp.turns = c.turns.clone().map(|plan| Box::new(Turns::new(plan)));
         // Private memory is the hierarchy's.
         warp.lanes.private = Vec::new();

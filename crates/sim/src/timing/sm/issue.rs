@@ -1,6 +1,6 @@
 //! The issue of an instruction: it acts, takes its unit, and its results get their cycle.
 
-use super::super::super::exec::{AccessRecord, strands};
+use super::super::super::exec::AccessRecord;
 use super::super::super::fault::{Fault, FaultKind};
 use super::super::super::program::End;
 use super::super::super::trace::Issued;
@@ -187,9 +187,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 (caches.deferred.now, caches.wait) = ((now, self.number as u32), operands.delay);
             }
             let d = &c.code[index];
-            if warp.lanes.lost.is_some() {
-                let program = c.run.launch.program;
-                strands::observe(&mut warp.lanes, d, &program.insts[index], &program.operands[index]);
+            if warp.lanes.is_observed() {
+                warp.lanes.observe(d, c.run.launch.program);
             }
             (d.run)(&mut warp.lanes, d);
         }
@@ -250,8 +249,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let (slot, warp) = self.warps.get_mut(issue.slot);
         let blocks = &mut self.counters.blocks;
         let end = c.run.launch.program.blocks[warp.control.pc as usize].end;
-        if warp.lanes.lost.is_some() {
-            strands::observe_end(&mut warp.lanes, &c.run.launch.program.insts[issue.index]);
+        if warp.lanes.is_observed() {
+            warp.lanes.observe_end(end, issue.index as u32, c.run.launch.program);
         }
         let goes_on = warp.end_block(end, issue.index as u32, &mut blocks.splits);
         if goes_on || warp.waiting {
