@@ -184,7 +184,15 @@ struct Analysis {
     writes_global: bool,
     /// Loops that lanes leave at different times: what leaves them is marked.
     left: fixedbitset::FixedBitSet,
+    /// By block, which way lanes of the branch under consideration have come there: large functions have many branches whose
+    /// lanes pass through most of their blocks, so this is no map. [`NOT_REACHED`] between branches.
+    label: Vec<Index>,
+    /// The blocks with a label.
+    reached: Vec<Index>,
 }
+
+/// No lane of a branch comes there before all are back together.
+const NOT_REACHED: Index = Index::MAX;
 
 /// Analyses a function with a body, in LCSSA form.
 pub fn analyze(function: Value, facts: Facts) -> Uniformity {
@@ -201,6 +209,8 @@ pub fn analyze(function: Value, facts: Facts) -> Uniformity {
             desynchronised: fixedbitset::FixedBitSet::with_capacity(loops),
         },
         left: fixedbitset::FixedBitSet::with_capacity(loops),
+        label: vec![NOT_REACHED; n],
+        reached: Vec::new(),
         worklist: VecDeque::new(),
         facts,
         required: required_work_group_size(function),
@@ -373,11 +383,13 @@ impl Analysis {
         if self.result.cfg.succs[b].len() < 2 || !self.result.divergent_branches.insert(b) {
             return;
         }
-        let (joins, reached) = self.joins(b);
-        for j in joins {
+        for j in self.joins(b) {
             self.mark_phis(j, Reason::Join(b), None);
         }
-        self.mark_left_loops(b, &reached);
+        self.mark_left_loops(b);
+        for x in self.reached.drain(..) {
+            self.label[x] = NOT_REACHED;
+        }
     }
 
     /// Marks the phis of a block. `left`: the loop that lanes leave here at different times.
@@ -406,16 +418,16 @@ impl Analysis {
         }
     }
 
-    /// Blocks where paths from different successors of `b` meet, and all blocks on the way, which are partial; lanes are back
-    /// together at the post-dominator, which is among the latter as well.
-    fn joins(&mut self, b: Index) -> (Vec<Index>, FxHashSet<Index>) {
-        let cfg = &self.result.cfg;
+    /// Blocks where paths from different successors of `b` meet. All blocks on the way get a label, and are partial; lanes are
+    /// back together at the post-dominator, which is among those with a label as well.
+    fn joins(&mut self, b: Index) -> Vec<Index> {
+        let Analysis { result: Uniformity { cfg, partial, .. }, label, reached, .. } = self;
         let stop = cfg.ipdom[b];
-        let mut label: FxHashMap<Index, Index> = FxHashMap::default();
-        let mut joins = FxHashSet::default();
+        let mut joins: Vec<Index> = Vec::new();
         let mut queue: VecDeque<Index> = VecDeque::new();
         for &s in &cfg.succs[b] {
-            label.insert(s, s);
+            label[s] = s;
+            reached.push(s);
             queue.push_back(s);
         }
         while let Some(x) = queue.pop_front() {
@@ -424,37 +436,35 @@ impl Analysis {
             if Some(x) == stop || x == b {
                 continue;
             }
-            let l = label[&x];
+            let l = label[x];
             for &s in &cfg.succs[x] {
-                match label.get(&s).copied() {
-                    None => {
-                        label.insert(s, l);
+                match label[s] {
+                    NOT_REACHED => {
+                        label[s] = l;
+                        reached.push(s);
                         queue.push_back(s);
                     }
-                    Some(old) if old == l || old == s && joins.contains(&s) => {}
-                    Some(_) => {
-                        joins.insert(s);
-                        if label.insert(s, s) != Some(s) {
+                    old if old == l => {}
+                    // The label of a join, or of a successor of the branch, is its own.
+                    old => {
+                        joins.push(s);
+                        if old != s {
+                            label[s] = s;
                             queue.push_back(s);
                         }
                     }
                 }
             }
         }
-        for x in label.keys() {
-            if Some(*x) != stop {
-                self.result.partial.insert(*x);
-            }
-        }
-        let mut joins: Vec<Index> = joins.into_iter().collect();
+        partial.extend(reached.iter().copied().filter(|x| Some(*x) != stop));
         joins.sort_unstable();
-        (joins, label.into_keys().collect())
+        joins.dedup();
+        joins
     }
 
     /// Marks what the divergent branch of `b` makes varying beyond its joins: values that leave
-    /// loops in different iterations (S4), and everything in loops that it desynchronises. `reached`: the blocks that some
-    /// lanes come to before all are back together. Each loop is marked once.
-    fn mark_left_loops(&mut self, b: Index, reached: &FxHashSet<Index>) {
+    /// loops in different iterations (S4), and everything in loops that it desynchronises. Each loop is marked once.
+    fn mark_left_loops(&mut self, b: Index) {
         for id in 0..self.result.cfg.loops.len() {
             let (cfg, l) = (&self.result.cfg, &self.result.cfg.loops[id]);
             if self.result.desynchronised.contains(id) || !l.members.contains(b) {
@@ -463,7 +473,7 @@ impl Analysis {
             let desynchronised = match cfg.ipdom[b] {
                 _ if l.irreducible => true,
                 // Some lanes begin another iteration while others wait in the loop.
-                Some(p) if l.members.contains(p) => p != l.header && reached.contains(&l.header),
+                Some(p) if l.members.contains(p) => p != l.header && self.label[l.header] != NOT_REACHED,
                 // Lanes of two sides do. (From every member of a loop a path leads to its header.)
                 _ => cfg.succs[b].iter().filter(|s| l.members.contains(**s)).count() >= 2,
             };
