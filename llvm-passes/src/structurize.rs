@@ -41,14 +41,16 @@ const MOST_ROUNDS: usize = 8;
 /// # Errors
 /// LLVM's message.
 pub fn structurize(module: &Module, facts: Facts) -> Result<(), PassError> {
-    for round in 0..MOST_ROUNDS {
-        let mut found = needy(module, facts);
+    if needy(module, facts).is_empty() {
+        return Ok(());
+    }
+    // A switch may desynchronise a loop where the branches that do the same do not: those have no way for a default that is
+    // never taken.
+    llvm_passes::run(module, "function(lower-switch,lcssa)")?;
+    for _ in 0..MOST_ROUNDS {
+        let found = needy(module, facts);
         if found.is_empty() {
             return Ok(());
-        }
-        if round == 0 {
-            llvm_passes::run(module, "function(lower-switch)")?;
-            found = needy(module, facts);
         }
         let mut changed = false;
         for uniformity in found {
