@@ -12,7 +12,6 @@ use super::{Decoded, Lanes, Row};
 use crate::Simulation;
 use crate::fault::FaultKind;
 use crate::program::End;
-use crate::turns;
 
 /// The lanes of a warp's scalar registers.
 #[derive(Clone, Debug)]
@@ -44,12 +43,12 @@ impl Word {
 }
 
 impl ScalarLanes {
-    /// For a launch in which they are watched. Where lanes take turns, each path has scalar registers of its own, and
-    /// nothing is watched.
-    pub fn new(run: &Simulation) -> Option<Box<ScalarLanes>> {
+    /// For a launch in which they are watched. Where lanes take turns ([`crate::turns`]), each path has scalar registers of its
+    /// own, and nothing is watched.
+    pub fn new(run: &Simulation, turns: bool) -> Option<Box<ScalarLanes>> {
         let program = run.launch.program;
         let count = program.header.scalar_registers as usize;
-        let watched = run.options.check_marks && count > 0 && turns::Plan::new(run).is_none();
+        let watched = run.options.check_marks && count > 0 && !turns;
         watched.then(|| Box::new(ScalarLanes { first: program.rows.scalar, words: vec![Word::OF_ALL; count] }))
     }
 

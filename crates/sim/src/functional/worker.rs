@@ -111,7 +111,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         let new_warp = |_| {
             let mut warp = Warp::new(launch, memory, options);
             warp.lanes.lost = Lost::new(&self.run);
-            warp.lanes.scalar_lanes = ScalarLanes::new(&self.run);
+            warp.lanes.scalar_lanes = ScalarLanes::new(&self.run, self.turns.is_some());
             warp.lanes.sums = sums.pointers();
             warp.turns = self.turns.clone().map(|plan| Box::new(Turns::new(plan)));
             if checker.is_some() {

@@ -351,7 +351,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         warp.lanes.hierarchy = Some(self.caches);
         warp.lanes.sm = self.number;
         warp.lanes.lost = Lost::new(&c.run);
-        warp.lanes.scalar_lanes = ScalarLanes::new(&c.run);
+        warp.lanes.scalar_lanes = ScalarLanes::new(&c.run, c.turns.is_some());
         warp.turns = c.turns.clone().map(|plan| Box::new(Turns::new(plan)));
         // Private memory is the hierarchy's.
         warp.lanes.private = Vec::new();
