@@ -135,37 +135,79 @@ impl Cfg {
 
     /// Immediate post-dominators; `None` where only the end of the program, or nothing, post-dominates. No
     /// way to a `trap` counts: who gets there does not go on, and the others must meet all the same (a
-    /// `switch` whose default is unreachable, before a barrier).
+    /// `switch` whose default is unreachable, before a barrier). Nor does one into a loop that never ends,
+    /// for those outside it; within, lanes meet as if the loop ended behind its last block.
     pub fn post_dominators(&self) -> SecondaryMap<Block, Option<Block>> {
+        let mut alive = FixedBitSet::with_capacity(self.len);
+        self.rpo.iter().filter(|b| !self.traps.contains(b.index())).for_each(|b| alive.insert(b.index()));
+        let exits = alive.ones().filter(|b| self.edges[Block::new(*b)].succs.is_empty()).collect();
+        let mut idom = self.post_dominators_within(&alive, &exits);
+        let mut endless = alive;
+        (0..self.len).filter(|b| idom[*b].is_some()).for_each(|b| endless.remove(b));
+        if !endless.is_clear() {
+            let ends = self.ends_of_loops(&endless);
+            let within = self.post_dominators_within(&endless, &ends);
+            endless.ones().for_each(|b| idom[b] = within[b]);
+        }
+        self.to_map(&idom)
+    }
+
+    /// Immediate post-dominators of the blocks of `alive` from which one of `exits` can be reached, as if the others did
+    /// not exist.
+    fn post_dominators_within(&self, alive: &FixedBitSet, exits: &FixedBitSet) -> Vec<Option<usize>> {
         let exit = self.len;
-        let exits: SmallVec<[usize; 4]> = self
-            .rpo
-            .iter()
-            .map(|b| b.index())
-            .filter(|b| self.edges[Block::new(*b)].succs.is_empty() && !self.traps.contains(*b))
-            .collect();
-        let mut reachable = FixedBitSet::with_capacity(self.len);
-        self.rpo.iter().for_each(|b| reachable.insert(b.index()));
         let mut order = post_order(self.len + 1, Some(exit), |b| {
             if b == exit {
-                exits.clone()
+                exits.ones().collect()
             } else {
-                self.edges[Block::new(b)].preds.iter().map(|p| p.index()).filter(|p| reachable.contains(*p)).collect()
+                self.edges[Block::new(b)].preds.iter().map(|p| p.index()).filter(|p| alive.contains(*p)).collect()
             }
         });
         order.reverse();
-        let idom = solve(self.len + 1, &order, |b| {
+        solve(self.len + 1, &order, |b| {
             if b == exit {
                 return SmallVec::new();
             }
-            let succs = &self.edges[Block::new(b)].succs;
-            if succs.is_empty() && !self.traps.contains(b) {
-                smallvec::smallvec![exit]
-            } else {
-                succs.iter().map(|s| s.index()).collect()
+            let ends = exits.contains(b).then_some(exit);
+            self.edges[Block::new(b)].succs.iter().map(|s| s.index()).chain(ends).collect()
+        })
+    }
+
+    /// For each innermost set of blocks of `endless` that nothing leaves, the last of them in reverse post-order: where a
+    /// loop with one latch goes back.
+    fn ends_of_loops(&self, endless: &FixedBitSet) -> FixedBitSet {
+        let mut ends = FixedBitSet::with_capacity(self.len);
+        let mut covered = FixedBitSet::with_capacity(self.len);
+        for start in endless.ones() {
+            if covered.contains(start) {
+                continue;
             }
-        });
-        self.to_map(&idom)
+            let mut at = start;
+            let (ahead, behind) = loop {
+                let ahead = self.reach(at, endless, |e| &e.succs);
+                let behind = self.reach(at, endless, |e| &e.preds);
+                // What cannot come back is nearer to an end.
+                match ahead.difference(&behind).next() {
+                    Some(next) => at = next,
+                    None => break (ahead, behind),
+                }
+            };
+            ends.extend(self.rpo.iter().rev().map(|b| b.index()).find(|b| ahead.contains(*b)));
+            covered.union_with(&behind);
+        }
+        ends
+    }
+
+    /// Blocks of `alive` that `next` leads to from `from`, itself among them.
+    fn reach<'a>(&'a self, from: usize, alive: &FixedBitSet, next: impl Fn(&'a Edges) -> &'a [Block]) -> FixedBitSet {
+        let mut seen = FixedBitSet::with_capacity(self.len);
+        let mut stack = vec![from];
+        while let Some(b) = stack.pop() {
+            if alive.contains(b) && !seen.put(b) {
+                stack.extend(next(&self.edges[Block::new(b)]).iter().map(|b| b.index()));
+            }
+        }
+        seen
     }
 
     fn to_map(&self, idom: &[Option<usize>]) -> SecondaryMap<Block, Option<Block>> {
