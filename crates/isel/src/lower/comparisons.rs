@@ -4,10 +4,12 @@ use crate::leaf::{Leaf, Parts};
 use crate::lower::floats;
 use crate::lower::floats::plain;
 use crate::values::Extension;
-use crate::{Selector, pointers};
+use crate::{Selector, constants, pointers};
 use heddle_isa::{Cond, Op, Operand, Type};
+use heddle_llvm_passes::builtins::{self, Builtin};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::{Bank, RegClass};
+use inkwell::llvm_sys::LLVMOpcode;
 
 /// `icmp`.
 pub(crate) fn icmp(s: &mut Selector, i: Value) {
@@ -29,6 +31,11 @@ pub(crate) fn icmp(s: &mut Selector, i: Value) {
     let leaves = s.cx.leaves(va);
     let single = leaves.len() == 1;
     let (pa, pb) = (s.parts(va), s.parts(vb));
+    if let (true, Some(a), Some(b)) = (single, zero_extended(s, va), zero_extended(s, vb)) {
+        let ty = if order { Type::U32 } else { Type::B32 };
+        let result = s.out.compare(cond, ty, plain(a), plain(b));
+        return s.values.set1(i, result);
+    }
     let mut parts = Parts::new();
     for (k, leaf) in leaves.iter().enumerate() {
         let (mut a, mut b) = (pa[k], pb[k]);
@@ -62,6 +69,23 @@ pub(crate) fn icmp(s: &mut Selector, i: Value) {
         parts.push(s.out.compare(cond, ty, plain(a), plain(b)));
     }
     s.values.set(i, parts);
+}
+
+/// The low word of an integer of two words of which the high one is 0.
+fn zero_extended(s: &mut Selector, v: Value) -> Option<Operand> {
+    if v.integer_bits() != 64 {
+        return None;
+    }
+    if let Some(c) = constants::sign_extended(v) {
+        return u32::try_from(c).ok().map(Operand::Immediate);
+    }
+    let extended = v.is_instruction()
+        && match v.opcode() {
+            LLVMOpcode::LLVMZExt => true,
+            LLVMOpcode::LLVMCall => matches!(builtins::of_call(v), Some(Builtin::Query(_))),
+            _ => false,
+        };
+    if extended { s.values.low.get(&v).copied() } else { None }
 }
 
 /// Comparison of bits, by logic: `a < b` unsigned is `!a & b`; signed orders are reversed (true is -1).

@@ -79,6 +79,9 @@ fn word_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
             if let Some(mad) = multiply_add(s, i) {
                 return mad;
             }
+            if let Some(sum) = uniform_terms_first(s, i) {
+                return sum;
+            }
             (Op::Add, Type::B32, a, b)
         }
         LLVMSub => (Op::Sub, Type::B32, a, b),
@@ -117,13 +120,48 @@ fn multiply_add(s: &mut Selector, add: Value) -> Option<Operand> {
     }
     for (m, c) in [(0, 1), (1, 0)] {
         let (product, other) = (add.operand(m), add.operand(c));
-        let fits = product.is_instruction()
-            && product.opcode() == LLVMMul
-            && product.users().nth(1).is_none()
-            && product.parent() == add.parent();
-        if fits {
+        if is_part(add, product, LLVMMul) {
             let (x, y, z) = (s.operand(product.operand(0)), s.operand(product.operand(1)), s.operand(other));
             return Some(s.out.emit_joint(Op::Mad, Type::B32, 1, &[x, y, z]));
+        }
+    }
+    None
+}
+
+/// Whether an operand is an operation in the same block that has no other user.
+fn is_part(user: Value, operand: Value, op: LLVMOpcode) -> bool {
+    operand.is_instruction()
+        && operand.opcode() == op
+        && operand.users().nth(1).is_none()
+        && operand.parent() == user.parent()
+}
+
+/// `(x + c) + u` as `x + (c + u)` where `c` and `u` are uniform and `x` is not: one sum for all lanes in place of one
+/// in each.
+fn uniform_terms_first(s: &mut Selector, add: Value) -> Option<Operand> {
+    if s.cx.leaves(add).len() != 1 {
+        return None;
+    }
+    for (inner, outer) in [(0, 1), (1, 0)] {
+        let inner = add.operand(inner);
+        if !is_part(add, inner, LLVMAdd) {
+            continue;
+        }
+        let u = s.operand(add.operand(outer));
+        for (x, c) in [(0, 1), (1, 0)] {
+            let x = inner.operand(x);
+            let (term, c) = (s.operand(x), s.operand(inner.operand(c)));
+            let constant = matches!((c, u), (Operand::Immediate(_), Operand::Immediate(_)));
+            let scalar = s.out.joint_bank(&[c, u]) == Bank::Scalar && s.out.joint_bank(&[term]) != Bank::Scalar;
+            if constant || !scalar {
+                continue;
+            }
+            let uniform = s.out.emit_joint(Op::Add, Type::B32, 1, &[c, u]);
+            if is_part(inner, x, LLVMMul) {
+                let (a, b) = (s.operand(x.operand(0)), s.operand(x.operand(1)));
+                return Some(s.out.emit_joint(Op::Mad, Type::B32, 1, &[a, b, uniform]));
+            }
+            return Some(s.out.emit_joint(Op::Add, Type::B32, 1, &[term, uniform]));
         }
     }
     None
