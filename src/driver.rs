@@ -142,7 +142,12 @@ fn not_for(input: &Path, kind: &str, frontend: &FrontendOptions) -> Result<(), C
 
 /// What passes are told of a machine.
 pub fn facts(machine: &Machine) -> Facts {
-    Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components, rows_fill_warps: false }
+    Facts {
+        warp_size: machine.warp_size,
+        surface_components: machine.memory.surface_components,
+        rows_fill_warps: false,
+        max_work_group_size: machine.sm.max_work_group_size,
+    }
 }
 
 /// Warps of each scheduler that hide the latency of hits in an L1. With one, rows of 512 bytes a lane took 1.3 to 1.5 times as long as

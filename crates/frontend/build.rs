@@ -2,7 +2,7 @@
 //!
 //! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without
 //! `get_global_id` and `get_global_size`, so that the passes still see those calls (DESIGN §3), and without
-//! `mad_sat` and `mul_hi` of `long`, which are wrong there, and `shuffle`, which is slow there; functions that ours are made of get another name.
+//! `mad_sat` and `mul_hi` of `long`, which are wrong there, and `shuffle`, `mul24` and `mad24`, which are slow there; functions that ours are made of get another name.
 //! It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily). But clang looks at each function's declaration, and there are 13,000, which takes longer than the
 //! rest of a small kernel's compilation. So there is a second library without the families that have most of
@@ -100,7 +100,7 @@ fn take_libclc(library: &Path, extract: &Path, opt: &Path, folder: &Path, out: &
     command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej", "--func=_Z7mad_satlll"]);
     command.args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z7mad_satDv{n}_lS_S_")));
     command.arg("--func=_Z6mul_hill").args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z6mul_hiDv{n}_lS_")));
-    command.args(["--rfunc=^_Z7shuffle", "--rfunc=^_Z8shuffle2"]);
+    command.args(["--rfunc=^_Z7shuffle", "--rfunc=^_Z8shuffle2", "--rfunc=^_Z5m(ul|ad)24"]);
     run(command.arg(library).arg("-o").arg(&trimmed), "trim libclc's library");
     let map = folder.join("renamed.map");
     let lines = RENAMED.map(|(symbol, name)| format!("function: {{ source: {symbol}, target: libclc_{name} }}\n"));

@@ -34,6 +34,7 @@ pub mod cache_hints;
 pub mod cuda_kernels;
 pub mod dynamic_local;
 pub mod global_id;
+pub mod id_ranges;
 pub mod lower_generic;
 pub mod lower_printf;
 pub mod polynomial;

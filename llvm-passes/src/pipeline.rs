@@ -15,7 +15,7 @@ use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
-    cache_hints, cuda_kernels, dynamic_local, global_id, lower_generic, lower_printf, prepare, relative_id, surfaces, uniformity,
+    cache_hints, cuda_kernels, dynamic_local, global_id, id_ranges, lower_generic, lower_printf, prepare, relative_id, surfaces, uniformity,
 };
 
 /// What a pass leaves of a module.
@@ -89,6 +89,14 @@ pub const PASSES: &[Pass] = &[
     ),
     pass("generic", Transform(|m, _| lower_generic::lower(m)), "resolve generic pointers, at run time where it must be"),
     pass("printf", Transform(|m, _| lower_printf::lower(m)), "turn calls of printf into writes of messages into a buffer"),
+    pass(
+        "id-ranges",
+        Transform(|m, f| {
+            id_ranges::attach(m, f);
+            Ok(())
+        }),
+        "attach the ranges of ids and sizes that LLVM simplifies by",
+    ),
     pass("relative-id", Transform(|m, _| relative_id::rewrite(m)), "turn group id times size plus local id into one query (G8)"),
     pass(
         "heddle-prepare",
@@ -273,7 +281,7 @@ fn split(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const FACTS: Facts = Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false };
+    const FACTS: Facts = Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false, max_work_group_size: 1024 };
 
     fn found(element: &str) -> Option<(&'static str, u32, u32)> {
         find(element, FACTS).unwrap().map(|(p, f)| (p.name, f.warp_size, f.surface_components))

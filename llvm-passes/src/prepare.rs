@@ -5,7 +5,7 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything and clean up, make local memory whose size the launch says an argument
+//! Inline everything, say what ids may be ([`crate::id_ranges`]) and clean up, make local memory whose size the launch says an argument
 //! ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]) and `printf`
 //! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), put
 //! loops into simplified and LCSSA form, and structurize what would be desynchronised
@@ -19,7 +19,7 @@ use inkwell::module::Module;
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{function, is_kernel, llvm_passes};
-use crate::{dynamic_local, lower_generic, lower_printf, relative_id, structurize};
+use crate::{dynamic_local, id_ranges, lower_generic, lower_printf, relative_id, structurize};
 
 /// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
 /// simplified first.
@@ -28,9 +28,15 @@ use crate::{dynamic_local, lower_generic, lower_printf, relative_id, structurize
 /// LLVM's message, and what the lowerings report.
 pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), PassError> {
     let has_calls = function::bodies(module).into_iter().any(|f| !is_kernel(f) || function::is_called(f));
-    let mut pipeline = Vec::new();
     if has_calls {
-        pipeline.push("always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)");
+        llvm_passes::run(module, "always-inline,globaldce")?;
+    }
+    let has_ids = !unoptimised && id_ranges::attach(module, facts);
+    let mut pipeline = Vec::new();
+    match (has_calls, has_ids) {
+        (true, _) => pipeline.push("function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)"),
+        (false, true) => pipeline.push("function(sccp,instcombine<no-verify-fixpoint>)"),
+        (false, false) => {}
     }
     if unoptimised {
         pipeline.push("function(sroa,early-cse,simplifycfg)");

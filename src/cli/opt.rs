@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use heddle_llvm_passes::Facts;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
@@ -43,8 +42,7 @@ impl Opt {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = super::load_machine(&self.machine)?;
-        let facts =
-            Facts { warp_size: machine.warp_size, surface_components: machine.memory.surface_components, rows_fill_warps: false };
+        let facts = heddle::driver::facts(&machine);
         let bytes = super::read_input(&self.input, "LLVM IR")?;
         let context = Context::create();
         let name = self.input.display().to_string();

@@ -40,12 +40,13 @@ define spir_kernel void @spaces(ptr addrspace(1) %p, ptr addrspace(3) %l) {
 ; PRINTED-NEXT: %p: load ca, same address in all lanes, read-only
 ; PRINTED-NEXT: unknown: store wb, the pointer's surface is not known
 ; PRINTED-NEXT: %p: load ca, same address in all lanes, but the kernel may write it
-define spir_kernel void @loaded(ptr addrspace(1) %p) {
+define spir_kernel void @loaded(ptr addrspace(1) %p, ptr addrspace(3) %l) {
   %i = call i64 @_Z13get_global_idj(i32 0)
   %q = load ptr addrspace(1), ptr addrspace(1) %p
   %at = getelementptr i32, ptr addrspace(1) %q, i64 %i
   store i32 1, ptr addrspace(1) %at
   %again = load i32, ptr addrspace(1) %p
+  store i32 %again, ptr addrspace(3) %l
   ret void
 }
 
@@ -64,7 +65,7 @@ define spir_kernel void @fenced(ptr addrspace(1) %p) {
 ; A counter that advances by what the loop computes is no constant step.
 ; PRINTED-LABEL: cache hints of doubling:
 ; PRINTED-NEXT: %p: load ca, address is not affine
-define spir_kernel void @doubling(ptr addrspace(1) %p, i32 %n) {
+define spir_kernel void @doubling(ptr addrspace(1) %p, ptr addrspace(3) %l, i32 %n) {
 entry:
   %i = call i64 @_Z13get_global_idj(i32 0)
   %low = trunc i64 %i to i32
@@ -74,6 +75,7 @@ loop:
   %sum = add i32 %k, %low
   %at = getelementptr i32, ptr addrspace(1) %p, i32 %sum
   %a = load i32, ptr addrspace(1) %at
+  store i32 %a, ptr addrspace(3) %l
   %next = add i32 %k, %k
   %more = icmp ult i32 %next, %n
   br i1 %more, label %loop, label %exit

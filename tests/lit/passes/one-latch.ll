@@ -9,7 +9,7 @@ declare i64 @_Z12get_local_idj(i32)
 ; CHECK: loop:
 ; CHECK-NEXT: [[X:%.*]] = phi i32 [ %t, %entry ], [ [[NEXT:%.*]], %loop.latch ]
 ; CHECK-NEXT: [[I:%.*]] = phi i32 [ 0, %entry ], [ %i1, %loop.latch ]
-; CHECK: br i1 %c, label %odd, label %even
+; CHECK: br i1 {{.*}}, label %even, label %odd
 ; CHECK: odd:
 ; CHECK: br label %[[LATCH:.*]]
 ; CHECK: even:

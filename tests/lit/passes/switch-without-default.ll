@@ -41,6 +41,7 @@ latch:
   %more = icmp ugt i32 %y, 1
   br i1 %more, label %loop, label %end
 end:
-  store i32 %y, ptr addrspace(1) %p
+  %sum = add i32 %y, %i1
+  store i32 %sum, ptr addrspace(1) %p
   ret void
 }

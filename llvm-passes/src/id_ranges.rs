@@ -1,0 +1,115 @@
+//! Ranges of ids and sizes (`range` metadata on work-item queries).
+//!
+//! # Problem
+//! LLVM knows nothing of what `get_local_id` may answer. It extends signs that are never set, shifts
+//! a 24-bit number up and down again, divides as for negative numbers, and cannot join the bits of
+//! two ids.
+//!
+//! # Algorithm
+//! Each query gets the range of its answers: from the machine (no work-group has more work-items
+//! than it allows, no warp more lanes than it has), from the kernel (`reqd_work_group_size`), and
+//! from selection, which reads all of them from special registers of 32 bits. LLVM's `instcombine`
+//! does the rest. AMDGPU and NVPTX do the same for their ids.
+//!
+//! # Why it is right
+//! Launches beyond a range are refused: work-groups too large for the machine, of another size than
+//! required, or global sizes of 2³² and more.
+//!
+//! May touch: the metadata `range` of calls. Reads LLVM IR in which the queries are in kernels.
+
+use std::ops::Range;
+
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+
+use crate::builtins::{self, Builtin, Query};
+use crate::facts::Facts;
+use crate::ir::function::{self, required_work_group_size};
+use crate::ir::metadata::Writer;
+use crate::ir::{self, Value};
+
+/// Attaches ranges in all functions of a module; whether there was a query to attach one to.
+pub fn attach(module: &Module, facts: Facts) -> bool {
+    let mut any = false;
+    for function in function::bodies(module) {
+        let required = required_work_group_size(function);
+        let writer = Writer::of_function(function);
+        for call in ir::blocks(function).into_iter().flat_map(|b| b.instructions()) {
+            let Some(Builtin::Query(query)) = query_of(call) else { continue };
+            let dimension = call.operand(0).as_constant_int().filter(|_| query.has_dimension());
+            if let Some(range) = range(query, dimension, required, facts, call.integer_bits()) {
+                writer.attach(call, "range", writer.range(call.ty(), range));
+                any = true;
+            }
+        }
+    }
+    any
+}
+
+fn query_of(call: Value) -> Option<Builtin> {
+    (call.opcode() == LLVMOpcode::LLVMCall).then(|| builtins::of_call(call))?
+}
+
+/// Answers of a query, in `bits` bits; `dimension`: where it is a constant. `None`: any number.
+fn range(query: Query, dimension: Option<u64>, required: Option<[u32; 3]>, facts: Facts, bits: u32) -> Option<Range<u64>> {
+    if dimension.is_some_and(|d| d > 2) {
+        return Some(u64::from(query.out_of_range())..u64::from(query.out_of_range()) + 1);
+    }
+    let words = 1 << 32;
+    let most = u64::from(facts.max_work_group_size);
+    let warp = u64::from(facts.warp_size);
+    // Of one dimension, if it is known which; dimensions that a launch leaves out have size 1.
+    let size = |all: [u32; 3]| dimension.map(|d| u64::from(all[d as usize]));
+    let exact = required.and_then(size);
+    let items = required.map_or(most, |all| all.iter().map(|n| u64::from(*n)).product());
+    let range = match query {
+        Query::LocalId => 0..exact.unwrap_or(most),
+        Query::LocalSize | Query::EnqueuedLocalSize => exact.unwrap_or(1)..exact.unwrap_or(most) + 1,
+        Query::LocalLinearId => 0..items,
+        Query::WorkDim => 1..4,
+        Query::LaneId => 0..warp,
+        Query::WarpId => 0..items.div_ceil(warp),
+        Query::NumWarps => 1..items.div_ceil(warp) + 1,
+        Query::WarpSize => warp..warp + 1,
+        Query::NumGroups => 1..words,
+        Query::GlobalId | Query::GroupId | Query::GlobalSize | Query::GlobalOffset | Query::GlobalLinearId | Query::RelativeId => {
+            0..words
+        }
+    };
+    // A range of all numbers is none; an empty one comes from a kernel that cannot be launched.
+    let fits = range.start < range.end && (bits == 64 || (bits == 32 && range.end < words));
+    fits.then_some(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACTS: Facts = Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false, max_work_group_size: 1000 };
+
+    #[test]
+    fn ranges_follow_from_the_machine_and_the_kernel() {
+        let required = Some([48, 2, 1]);
+        assert_eq!(range(Query::LocalId, Some(0), None, FACTS, 64), Some(0..1000));
+        assert_eq!(range(Query::LocalId, Some(1), required, FACTS, 64), Some(0..2));
+        assert_eq!(range(Query::LocalId, None, required, FACTS, 64), Some(0..1000));
+        assert_eq!(range(Query::LocalId, Some(3), required, FACTS, 64), Some(0..1));
+        assert_eq!(range(Query::LocalSize, Some(0), required, FACTS, 64), Some(48..49));
+        assert_eq!(range(Query::LocalSize, None, None, FACTS, 64), Some(1..1001));
+        assert_eq!(range(Query::LocalLinearId, None, required, FACTS, 64), Some(0..96));
+        assert_eq!(range(Query::WarpId, None, required, FACTS, 32), Some(0..3));
+        assert_eq!(range(Query::NumWarps, None, None, FACTS, 32), Some(1..33));
+    }
+
+    #[test]
+    fn ids_have_32_bits() {
+        assert_eq!(range(Query::GlobalId, Some(0), None, FACTS, 64), Some(0..1 << 32));
+        assert_eq!(range(Query::GlobalId, Some(0), None, FACTS, 32), None);
+        assert_eq!(range(Query::GlobalSize, Some(4), None, FACTS, 64), Some(1..2));
+    }
+
+    #[test]
+    fn a_kernel_that_cannot_be_launched_has_no_ranges() {
+        assert_eq!(range(Query::LocalId, Some(0), Some([0, 1, 1]), FACTS, 64), None);
+    }
+}
