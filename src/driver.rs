@@ -9,7 +9,7 @@ use inkwell::context::Context;
 use heddle_codegen::{CodegenError, CodegenOptions, CodegenStats};
 use heddle_frontend::args::parse_clang_style;
 use heddle_frontend::{FrontendError, FrontendOptions};
-use heddle_isel::{Diagnostic, IssueRates, SelectOptions};
+use heddle_isel::{Diagnostic, DivisionCosts, IssueRates, SelectOptions};
 use heddle_mir::{Module, parse, print};
 use heddle_object::write::{self, WriteError};
 use heddle_object::{Image, asm};
@@ -250,6 +250,7 @@ impl<'a> Work<'a> {
             surfaces: options.select.surfaces.min(self.machine.memory.surfaces),
             lines_a_warp: lines_a_warp(self.machine),
             issue_rates: Some(IssueRates::of(self.machine)),
+            division: DivisionCosts::of(self.machine),
             redzones: options.checked,
             ..options.select.clone()
         };

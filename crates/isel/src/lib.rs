@@ -55,6 +55,7 @@ use heddle_mir::{Function, Module};
 use heddle_object::printf::PrintfFormat;
 
 pub use diagnostics::{Diagnostic, Remark};
+pub use lower::division::DivisionCosts;
 pub use options::{CacheHints, SelectOptions};
 pub use scalar_slots::IssueRates;
 

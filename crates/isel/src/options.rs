@@ -1,5 +1,6 @@
 //! Options of selection.
 
+use crate::lower::division::DivisionCosts;
 use crate::scalar_slots::IssueRates;
 
 /// Options of selection.
@@ -14,6 +15,8 @@ pub struct SelectOptions {
     /// What the machine issues in a cycle. If the scalar unit cannot keep up with a loop's uniform values, they are computed in
     /// lanes.
     pub issue_rates: Option<IssueRates>,
+    /// What divisions by constants cost.
+    pub division: DivisionCosts,
     /// Let the address-generation unit make addresses of global ids (G5, G6).
     pub global_id: bool,
     /// Surface descriptors of the machine, at most 256.
@@ -47,6 +50,7 @@ impl Default for SelectOptions {
             scalarize: true,
             versions: true,
             issue_rates: None,
+            division: DivisionCosts::default(),
             global_id: true,
             surfaces: 256,
             lines_a_warp: u32::MAX,

@@ -6,6 +6,7 @@
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
+use crate::lower::division;
 use crate::values::Extension;
 use crate::{Selector, constants};
 use heddle_isa::{Op, Operand, Type};
@@ -99,6 +100,12 @@ fn word_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
         LLVMSDiv => (Op::Div, Type::S32, ext(s, va, a, true), ext(s, vb, b, true)),
         _ => (Op::Rem, Type::S32, ext(s, va, a, true), ext(s, vb, b, true)),
     };
+    let by_constant = match (op, b) {
+        (Op::Div | Op::Rem, Operand::Immediate(d)) => {
+            division::by_constant(&mut s.out, s.cx.options.division, (op, ty), if ty == Type::U32 { bits } else { 32 }, a, d)
+        }
+        _ => None,
+    };
     if scalar_value && bits < 32 {
         match i.opcode() {
             LLVMLShr | LLVMUDiv | LLVMURem => {
@@ -110,7 +117,7 @@ fn word_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
             _ => {}
         }
     }
-    s.out.emit_joint(op, ty, 1, &[a, b])
+    by_constant.unwrap_or_else(|| s.out.emit_joint(op, ty, 1, &[a, b]))
 }
 
 /// `add(mul(a, b), c)` as one instruction where the product has no other use.
