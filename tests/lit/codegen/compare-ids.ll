@@ -40,3 +40,22 @@ then:
 end:
   ret void
 }
+
+; Logic keeps high words 0.
+; CHECK: .kernel {"name":"logic"
+; CHECK: or.b32 [[OR:l[0-9]+]], gid.{{[xy]}}, gid.{{[xy]}}
+; CHECK-NEXT: cmp.lt.u32 {{p[0-9]}}, [[OR]], 2
+define spir_kernel void @logic(ptr addrspace(1) %p, i64 %n) {
+entry:
+  %x = call i64 @_Z13get_global_idj(i32 0)
+  %y = call i64 @_Z13get_global_idj(i32 1)
+  %or = or i64 %x, %y
+  %inside = icmp ult i64 %or, 2
+  br i1 %inside, label %then, label %end
+then:
+  %at = getelementptr i32, ptr addrspace(1) %p, i64 %x
+  store i32 1, ptr addrspace(1) %at
+  br label %end
+end:
+  ret void
+}

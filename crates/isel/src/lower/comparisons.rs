@@ -79,13 +79,24 @@ fn zero_extended(s: &mut Selector, v: Value) -> Option<Operand> {
     if let Some(c) = constants::sign_extended(v) {
         return u32::try_from(c).ok().map(Operand::Immediate);
     }
-    let extended = v.is_instruction()
+    if is_zero_extended(v, 4) { s.values.low.get(&v).copied() } else { None }
+}
+
+/// Whether the high word of an instruction's result is 0; `depth`: operations to look through.
+fn is_zero_extended(v: Value, depth: u32) -> bool {
+    use LLVMOpcode::*;
+    let operand = |k: u32| match constants::sign_extended(v.operand(k)) {
+        Some(c) => u32::try_from(c).is_ok(),
+        None => depth > 0 && is_zero_extended(v.operand(k), depth - 1),
+    };
+    v.is_instruction()
         && match v.opcode() {
-            LLVMOpcode::LLVMZExt => true,
-            LLVMOpcode::LLVMCall => matches!(builtins::of_call(v), Some(Builtin::Query(_))),
+            LLVMZExt => true,
+            LLVMCall => matches!(builtins::of_call(v), Some(Builtin::Query(_))),
+            LLVMOr | LLVMXor => operand(0) && operand(1),
+            LLVMAnd => operand(0) || operand(1),
             _ => false,
-        };
-    if extended { s.values.low.get(&v).copied() } else { None }
+        }
 }
 
 /// Comparison of bits, by logic: `a < b` unsigned is `!a & b`; signed orders are reversed (true is -1).

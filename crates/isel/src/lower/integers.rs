@@ -239,6 +239,33 @@ fn widening_multiply(s: &mut Selector, i: Value) -> Option<Operand> {
     None
 }
 
+/// The high word of an integer of 64 bits of which the low one is 0, made of low words; `depth`: operations to look
+/// through.
+fn word_above_zeros(s: &mut Selector, v: Value, depth: u32) -> Option<Operand> {
+    if let Some(c) = constants::sign_extended(v) {
+        return (c as u32 == 0).then_some(Operand::Immediate((c >> 32) as u32));
+    }
+    if depth == 0 || !v.is_instruction() || v.integer_bits() != 64 {
+        return None;
+    }
+    let (a, b) = (v.operand(0), v.operand(1));
+    let op = match v.opcode() {
+        LLVMShl => {
+            let by @ 32..64 = constants::sign_extended(b)? else { return None };
+            let (low, amount) = (s.low_word(a), Operand::Immediate(by as u32 - 32));
+            return Some(if by == 32 { low } else { s.out.emit_joint(Op::Shl, Type::B32, 1, &[low, amount]) });
+        }
+        LLVMAdd => Op::Add,
+        LLVMSub => Op::Sub,
+        LLVMAnd => Op::And,
+        LLVMOr => Op::Or,
+        LLVMXor => Op::Xor,
+        _ => return None,
+    };
+    let (x, y) = (word_above_zeros(s, a, depth - 1)?, word_above_zeros(s, b, depth - 1)?);
+    Some(s.out.emit_joint(op, Type::B32, 1, &[x, y]))
+}
+
 /// The low 32 bits of 64-bit arithmetic from the low words of its operands, for addresses. Unused copies are
 /// removed later.
 fn low_version(s: &mut Selector, i: Value) {
@@ -252,12 +279,14 @@ fn low_version(s: &mut Selector, i: Value) {
         LLVMOr => Op::Or,
         LLVMXor => Op::Xor,
         LLVMShl if constants::sign_extended(b).is_some_and(|s| (0..32).contains(&s)) => Op::Shl,
-        // The pair clang uses to sign-extend: ashr(shl(x, 32), 32) has the low word of x.
-        LLVMAShr | LLVMLShr if constants::sign_extended(b) == Some(32) => {
-            if a.is_instruction() && a.opcode() == LLVMShl && constants::sign_extended(a.operand(1)) == Some(32) {
-                let low = s.low_word(a.operand(0));
-                s.values.low.insert(i, low);
-            }
+        // What is shifted out at the bottom is 0: the way LLVM extends signs, ashr(shl(x, 32), 32), and indexes with what it
+        // has extended, ashr(shl(x, 32) + (c << 32), 30).
+        LLVMAShr | LLVMLShr => {
+            let Some(by @ 1..=32) = constants::sign_extended(b) else { return };
+            let Some(high) = word_above_zeros(s, a, 4) else { return };
+            let amount = Operand::Immediate(32 - by as u32);
+            let low = if by == 32 { high } else { s.out.emit_joint(Op::Shl, Type::B32, 1, &[high, amount]) };
+            s.values.low.insert(i, low);
             return;
         }
         _ => return,
