@@ -5,7 +5,7 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything, say what ids may be ([`crate::id_ranges`]) and clean up, make local memory whose size the launch says an argument
+//! Inline everything, say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says an argument
 //! ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]) and `printf`
 //! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), put
 //! loops into simplified and LCSSA form, and structurize what would be desynchronised
@@ -14,11 +14,12 @@
 //! # Limits
 //! Recursion stays; selection refuses it.
 
+use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 
 use crate::error::PassError;
 use crate::facts::Facts;
-use crate::ir::{function, is_kernel, llvm_passes};
+use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 use crate::{dynamic_local, id_ranges, lower_generic, lower_printf, relative_id, structurize};
 
 /// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
@@ -32,17 +33,8 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
         llvm_passes::run(module, "always-inline,globaldce")?;
     }
     let has_ids = !unoptimised && id_ranges::attach(module, facts);
-    let mut pipeline = Vec::new();
-    match (has_calls, has_ids) {
-        (true, _) => pipeline.push("function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)"),
-        (false, true) => pipeline.push("function(sccp,instcombine<no-verify-fixpoint>)"),
-        (false, false) => {}
-    }
-    if unoptimised {
-        pipeline.push("function(sroa,early-cse,simplifycfg)");
-    }
-    if !pipeline.is_empty() {
-        llvm_passes::run(module, &pipeline.join(","))?;
+    if let Some(passes) = simplifying(has_calls, has_ids, !unoptimised && has_vector_arithmetic(module), unoptimised) {
+        llvm_passes::run(module, &format!("function({passes})"))?;
     }
     dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
@@ -50,4 +42,47 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     relative_id::rewrite(module)?;
     llvm_passes::run(module, "function(loop-simplify,lcssa)")?;
     structurize::structurize(module, facts)
+}
+
+/// LLVM's passes over what is new to them: inlined calls, ranges of ids, and elements of vectors. The vectors that programs
+/// compute with end here: lanes have no vector operations, and what one element does not need is not computed for it, nor
+/// in every iteration because another one changes.
+fn simplifying(calls: bool, ids: bool, vectors: bool, unoptimised: bool) -> Option<String> {
+    const COMBINE: &str = "instcombine<no-verify-fixpoint>";
+    let mut passes = Vec::new();
+    if calls {
+        passes.extend(["sroa", "early-cse"]);
+    }
+    if ids && !calls {
+        passes.push("sccp");
+    }
+    if vectors {
+        passes.extend(["scalarizer", "early-cse"]);
+    }
+    if calls || ids || vectors {
+        passes.push(COMBINE);
+    }
+    if vectors {
+        passes.push("loop-mssa(licm)");
+    }
+    if calls {
+        passes.push("simplifycfg");
+    }
+    if unoptimised {
+        passes.extend(["sroa", "early-cse", "simplifycfg"]);
+    }
+    (!passes.is_empty()).then(|| passes.join(","))
+}
+
+/// Whether functions compute with vectors, rather than loading, storing, making and taking them apart; and choose no element
+/// by a number that they compute, for which selection has a better way than LLVM's comparisons one after the other.
+fn has_vector_arithmetic(module: &Module) -> bool {
+    let all = || function::bodies(module).into_iter().flat_map(ir::blocks).flat_map(|b| b.instructions());
+    let number = |i: Value| match i.opcode() {
+        LLVMExtractElement => Some(i.operand(1)),
+        LLVMInsertElement => Some(i.operand(2)),
+        _ => None,
+    };
+    let moves = |i: Value| matches!(i.opcode(), LLVMLoad | LLVMInsertElement | LLVMExtractElement | LLVMShuffleVector);
+    all().any(|i| i.is_vector() && !moves(i)) && all().filter_map(number).all(|n| n.as_constant_int().is_some())
 }
