@@ -199,7 +199,7 @@ impl SimulationArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, strum::Display)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Check {
-    /// Wrong u bits (S8).
+    /// Wrong u bits, and scalar registers that hold what other lanes computed (S8).
     Marks,
     /// Reads of unmapped shared registers, and leaks (REN-9; timing mode).
     Renames,

@@ -38,7 +38,7 @@ pub fn attach(module: &Module, facts: Facts) -> bool {
             let Some(Builtin::Query(query)) = query_of(call) else { continue };
             let dimension = call.operand(0).as_constant_int().filter(|_| query.has_dimension());
             if let Some(range) = range(query, dimension, required, facts, call.integer_bits()) {
-                writer.attach(call, "range", writer.range(call.ty(), range));
+                writer.attach(call, "range", writer.range(call, range));
                 any = true;
             }
         }
@@ -72,9 +72,12 @@ fn range(query: Query, dimension: Option<u64>, required: Option<[u32; 3]>, facts
         Query::NumWarps => 1..items.div_ceil(warp) + 1,
         Query::WarpSize => warp..warp + 1,
         Query::NumGroups => 1..words,
-        Query::GlobalId | Query::GroupId | Query::GlobalSize | Query::GlobalOffset | Query::GlobalLinearId | Query::RelativeId => {
-            0..words
-        }
+        Query::GlobalId
+        | Query::GroupId
+        | Query::GlobalSize
+        | Query::GlobalOffset
+        | Query::GlobalLinearId
+        | Query::RelativeId => 0..words,
     };
     // A range of all numbers is none; an empty one comes from a kernel that cannot be launched.
     let fits = range.start < range.end && (bits == 64 || (bits == 32 && range.end < words));

@@ -15,7 +15,8 @@ use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
-    cache_hints, cuda_kernels, dynamic_local, global_id, id_ranges, lower_generic, lower_printf, prepare, relative_id, surfaces, uniformity,
+    cache_hints, cuda_kernels, dynamic_local, global_id, id_ranges, lower_generic, lower_printf, prepare, relative_id, surfaces,
+    uniformity,
 };
 
 /// What a pass leaves of a module.

@@ -116,7 +116,7 @@ pub enum Check {
     Uninitialised,
     /// Barriers that not all work-items of a work-group reach (functional mode).
     Barriers,
-    /// Wrong u bits (S8).
+    /// Wrong u bits, and scalar registers that hold what other lanes computed (S8).
     Marks,
     /// Reads of unmapped shared registers, and leaks of them (REN-9; timing mode).
     Renames,

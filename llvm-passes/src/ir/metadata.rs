@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use inkwell::module::Module;
 
 use super::value::{Value, copied};
@@ -124,10 +124,11 @@ impl Writer {
         self.node(vec![unsafe { LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(self.0), value.into(), 0)) }])
     }
 
-    /// A node of the ends of a range of integers of a type.
-    pub fn range(&self, ty: LLVMTypeRef, range: std::ops::Range<u64>) -> Node {
-        // SAFETY: constants of an integer type of a live context.
-        self.node([range.start, range.end].map(|n| unsafe { LLVMValueAsMetadata(LLVMConstInt(ty, n, 0)) }).to_vec())
+    /// A node of the ends of a range, in integers of a value's type.
+    pub fn range(&self, of: Value, range: std::ops::Range<u64>) -> Node {
+        // SAFETY: constants of a live value's type, which is one of integers.
+        let end = |n: u64| unsafe { LLVMValueAsMetadata(LLVMConstInt(of.ty(), n, 0)) };
+        self.node(vec![end(range.start), end(range.end)])
     }
 
     /// A node of nodes.

@@ -137,10 +137,7 @@ fn multiply_add(s: &mut Selector, add: Value) -> Option<Operand> {
 
 /// Whether an operand is an operation in the same block that has no other user.
 fn is_part(user: Value, operand: Value, op: LLVMOpcode) -> bool {
-    operand.is_instruction()
-        && operand.opcode() == op
-        && operand.users().nth(1).is_none()
-        && operand.parent() == user.parent()
+    operand.is_instruction() && operand.opcode() == op && operand.users().nth(1).is_none() && operand.parent() == user.parent()
 }
 
 /// `(x + c) + u` as `x + (c + u)` where `c` and `u` are uniform and `x` is not: one sum for all lanes in place of one
