@@ -189,7 +189,7 @@ pub fn help() -> String {
         }
         text.push('\n');
     }
-    let _ = write!(text, "Parameters: {PARAMETERS}");
+    let _ = write!(text, "Parameters:\n  {PARAMETERS}");
     text
 }
 
