@@ -16,8 +16,7 @@ pub struct Facts {
 
 /// Parameters of a pass, in angle brackets after its name and separated by `;`, as LLVM's passes
 /// have them.
-pub const PARAMETERS: &str =
-    "warp-size=8|16|32|64, surface-components=1|2|3|4, rows-fill-warps=0|1, max-work-group-size=N";
+pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4, rows-fill-warps=0|1, max-work-group-size=N";
 
 impl Facts {
     /// The facts with what a parameter says, such as `warp-size=64`; `None` if there is no such

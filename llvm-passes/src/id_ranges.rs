@@ -32,12 +32,12 @@ use crate::ir::{self, Value};
 pub fn attach(module: &Module, facts: Facts) -> bool {
     let mut any = false;
     for function in function::bodies(module) {
-        let required = required_work_group_size(function);
+        let sizes = Sizes { required: required_work_group_size(function), whole: function::uniform_work_groups(function) };
         let writer = Writer::of_function(function);
         for call in ir::blocks(function).into_iter().flat_map(|b| b.instructions()) {
             let Some(Builtin::Query(query)) = query_of(call) else { continue };
             let dimension = call.operand(0).as_constant_int().filter(|_| query.has_dimension());
-            if let Some(range) = range(query, dimension, required, facts, call.integer_bits()) {
+            if let Some(range) = range(query, dimension, sizes, facts, call.integer_bits()) {
                 writer.attach(call, "range", writer.range(call, range));
                 any = true;
             }
@@ -46,12 +46,21 @@ pub fn attach(module: &Module, facts: Facts) -> bool {
     any
 }
 
+/// What a kernel says of its work-groups.
+#[derive(Clone, Copy, Default)]
+struct Sizes {
+    /// `reqd_work_group_size`.
+    required: Option<[u32; 3]>,
+    /// None is smaller than the others.
+    whole: bool,
+}
+
 fn query_of(call: Value) -> Option<Builtin> {
     (call.opcode() == LLVMOpcode::LLVMCall).then(|| builtins::of_call(call))?
 }
 
 /// Answers of a query, in `bits` bits; `dimension`: where it is a constant. `None`: any number.
-fn range(query: Query, dimension: Option<u64>, required: Option<[u32; 3]>, facts: Facts, bits: u32) -> Option<Range<u64>> {
+fn range(query: Query, dimension: Option<u64>, sizes: Sizes, facts: Facts, bits: u32) -> Option<Range<u64>> {
     if dimension.is_some_and(|d| d > 2) {
         return Some(u64::from(query.out_of_range())..u64::from(query.out_of_range()) + 1);
     }
@@ -60,10 +69,12 @@ fn range(query: Query, dimension: Option<u64>, required: Option<[u32; 3]>, facts
     let warp = u64::from(facts.warp_size);
     // Of one dimension, if it is known which; dimensions that a launch leaves out have size 1.
     let size = |all: [u32; 3]| dimension.map(|d| u64::from(all[d as usize]));
-    let exact = required.and_then(size);
-    let items = required.map_or(most, |all| all.iter().map(|n| u64::from(*n)).product());
+    let exact = sizes.required.and_then(size);
+    let items = sizes.required.map_or(most, |all| all.iter().map(|n| u64::from(*n)).product());
     let range = match query {
         Query::LocalId => 0..exact.unwrap_or(most),
+        // The last work-group of a dimension may be smaller than required.
+        Query::LocalSize if !sizes.whole => 1..exact.unwrap_or(most) + 1,
         Query::LocalSize | Query::EnqueuedLocalSize => exact.unwrap_or(1)..exact.unwrap_or(most) + 1,
         Query::LocalLinearId => 0..items,
         Query::WorkDim => 1..4,
@@ -90,29 +101,40 @@ mod tests {
 
     const FACTS: Facts = Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false, max_work_group_size: 1000 };
 
+    const ANY: Sizes = Sizes { required: None, whole: false };
+
     #[test]
     fn ranges_follow_from_the_machine_and_the_kernel() {
-        let required = Some([48, 2, 1]);
-        assert_eq!(range(Query::LocalId, Some(0), None, FACTS, 64), Some(0..1000));
+        let required = Sizes { required: Some([48, 2, 1]), whole: false };
+        assert_eq!(range(Query::LocalId, Some(0), ANY, FACTS, 64), Some(0..1000));
         assert_eq!(range(Query::LocalId, Some(1), required, FACTS, 64), Some(0..2));
         assert_eq!(range(Query::LocalId, None, required, FACTS, 64), Some(0..1000));
         assert_eq!(range(Query::LocalId, Some(3), required, FACTS, 64), Some(0..1));
-        assert_eq!(range(Query::LocalSize, Some(0), required, FACTS, 64), Some(48..49));
-        assert_eq!(range(Query::LocalSize, None, None, FACTS, 64), Some(1..1001));
+        assert_eq!(range(Query::LocalSize, None, ANY, FACTS, 64), Some(1..1001));
         assert_eq!(range(Query::LocalLinearId, None, required, FACTS, 64), Some(0..96));
         assert_eq!(range(Query::WarpId, None, required, FACTS, 32), Some(0..3));
-        assert_eq!(range(Query::NumWarps, None, None, FACTS, 32), Some(1..33));
+        assert_eq!(range(Query::NumWarps, None, ANY, FACTS, 32), Some(1..33));
+    }
+
+    #[test]
+    fn the_last_work_group_may_be_smaller_than_required() {
+        let required = Sizes { required: Some([48, 2, 1]), whole: false };
+        let whole = Sizes { whole: true, ..required };
+        assert_eq!(range(Query::LocalSize, Some(0), required, FACTS, 64), Some(1..49));
+        assert_eq!(range(Query::LocalSize, Some(0), whole, FACTS, 64), Some(48..49));
+        assert_eq!(range(Query::EnqueuedLocalSize, Some(0), required, FACTS, 64), Some(48..49));
     }
 
     #[test]
     fn ids_have_32_bits() {
-        assert_eq!(range(Query::GlobalId, Some(0), None, FACTS, 64), Some(0..1 << 32));
-        assert_eq!(range(Query::GlobalId, Some(0), None, FACTS, 32), None);
-        assert_eq!(range(Query::GlobalSize, Some(4), None, FACTS, 64), Some(1..2));
+        assert_eq!(range(Query::GlobalId, Some(0), ANY, FACTS, 64), Some(0..1 << 32));
+        assert_eq!(range(Query::GlobalId, Some(0), ANY, FACTS, 32), None);
+        assert_eq!(range(Query::GlobalSize, Some(4), ANY, FACTS, 64), Some(1..2));
     }
 
     #[test]
     fn a_kernel_that_cannot_be_launched_has_no_ranges() {
-        assert_eq!(range(Query::LocalId, Some(0), Some([0, 1, 1]), FACTS, 64), None);
+        let none = Sizes { required: Some([0, 1, 1]), whole: false };
+        assert_eq!(range(Query::LocalId, Some(0), none, FACTS, 64), None);
     }
 }
