@@ -30,6 +30,7 @@ mod context;
 mod control;
 mod data;
 mod diagnostics;
+mod division;
 mod emit;
 mod leaf;
 mod lower;
@@ -55,7 +56,7 @@ use heddle_mir::{Function, Module};
 use heddle_object::printf::PrintfFormat;
 
 pub use diagnostics::{Diagnostic, Remark};
-pub use lower::division::DivisionCosts;
+pub use division::DivisionCosts;
 pub use options::{CacheHints, SelectOptions};
 pub use scalar_slots::IssueRates;
 

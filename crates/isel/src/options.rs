@@ -1,6 +1,6 @@
 //! Options of selection.
 
-use crate::lower::division::DivisionCosts;
+use crate::division::DivisionCosts;
 use crate::scalar_slots::IssueRates;
 
 /// Options of selection.

@@ -6,9 +6,8 @@
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
-use crate::lower::division;
 use crate::values::Extension;
-use crate::{Selector, constants};
+use crate::{Selector, constants, division};
 use heddle_isa::{Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::{Bank, RegClass};

@@ -11,7 +11,6 @@ pub(crate) mod calls;
 pub(crate) mod casts;
 pub(crate) mod comparisons;
 pub(crate) mod copies;
-pub(crate) mod division;
 pub(crate) mod float_intrinsics;
 pub(crate) mod floats;
 pub(crate) mod images;

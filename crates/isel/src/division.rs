@@ -159,7 +159,7 @@ fn shifted(out: &mut impl Arithmetic, ty: Type, x: Operand, by: u32) -> Operand 
 
 /// The quotient, or the remainder, of a dividend of `bits` bits, extended to a word, and a constant, without a division.
 /// `None` where that takes as long, and where the divisor is 0.
-pub(super) fn by_constant(
+pub(crate) fn by_constant(
     out: &mut Emitter,
     costs: DivisionCosts,
     (op, ty): (Op, Type),
