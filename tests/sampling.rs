@@ -259,7 +259,7 @@ fn a_sample_of_work_groups_unlike_the_others_counts_no_more_than_there_is() {
     std::fs::write(&source, text).unwrap();
     let source = source.to_str().unwrap();
     let two_sms = ["--set", "sm.count=2"];
-    let launch = ["run", source, "--global", "8388608", "--local", "64", "--arg", "a=zeros:int32:4", "--sample"];
+    let launch = ["run", source, "--global", "16777216", "--local", "64", "--arg", "a=zeros:int32:4", "--sample"];
     let sampled = json(&[&launch[..], &two_sms].concat());
     assert!(sampled["total"]["timing"].get("sampling").is_some());
     let forms = &sampled["total"]["timing"]["forms"];
