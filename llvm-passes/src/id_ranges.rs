@@ -8,12 +8,13 @@
 //! # Algorithm
 //! Each query gets the range of its answers: from the machine (no work-group has more work-items
 //! than it allows, no warp more lanes than it has), from the kernel (`reqd_work_group_size`), and
-//! from selection, which reads all of them from special registers of 32 bits. LLVM's `instcombine`
-//! does the rest. AMDGPU and NVPTX do the same for their ids.
+//! from selection, which reads all of them from special registers of 32 bits. LLVM's `sccp` and
+//! `instcombine`, which [`crate::prepare`] runs next, do the rest. AMDGPU does the same for its ids.
 //!
 //! # Why it is right
 //! Launches beyond a range are refused: work-groups too large for the machine, of another size than
-//! required, or global sizes of 2³² and more.
+//! required, or global sizes of 2³² and more. The last work-group of a dimension may be smaller than
+//! required, unless the kernel is launched with whole ones only.
 //!
 //! May touch: the metadata `range` of calls. Reads LLVM IR in which the queries are in kernels.
 
@@ -73,7 +74,6 @@ fn range(query: Query, dimension: Option<u64>, sizes: Sizes, facts: Facts, bits:
     let items = sizes.required.map_or(most, |all| all.iter().map(|n| u64::from(*n)).product());
     let range = match query {
         Query::LocalId => 0..exact.unwrap_or(most),
-        // The last work-group of a dimension may be smaller than required.
         Query::LocalSize if !sizes.whole => 1..exact.unwrap_or(most) + 1,
         Query::LocalSize | Query::EnqueuedLocalSize => exact.unwrap_or(1)..exact.unwrap_or(most) + 1,
         Query::LocalLinearId => 0..items,
