@@ -22,6 +22,15 @@ pub(crate) struct Emitter {
     pub scalarize: bool,
     pub pool: ConstantPool,
     pub files: SourceFiles,
+    /// What one-word results of logic and of shifts to the right were computed from, as it was asked for.
+    bitwise: FxHashMap<Operand, Bitwise>,
+}
+
+/// How a word was computed, bit by bit.
+#[derive(Clone, Copy)]
+pub(crate) struct Bitwise {
+    pub op: Op,
+    pub sources: [Operand; 2],
 }
 
 /// The numbers of source files in the function's list.
@@ -75,7 +84,13 @@ impl Emitter {
             scalarize,
             pool: ConstantPool::default(),
             files: SourceFiles::default(),
+            bitwise: FxHashMap::default(),
         }
+    }
+
+    /// How a word was computed, if it is the result of logic or of a logical shift to the right.
+    pub fn bitwise(&self, word: Operand) -> Option<Bitwise> {
+        self.bitwise.get(&word).copied()
     }
 
     /// A new register.
@@ -175,7 +190,12 @@ impl Emitter {
     /// Emits an operation into a new register of a class.
     pub fn emit(&mut self, op: Op, ty: Type, class: RegClass, srcs: impl IntoIterator<Item = Operand>) -> Operand {
         let dst = self.register(class);
-        self.push(Inst::new(op, ty, dst, srcs));
+        let inst = Inst::new(op, ty, dst, srcs);
+        let logic = matches!(op, Op::And | Op::AndNot | Op::Or | Op::Xor) && ty == Type::B32;
+        if (logic || op == Op::Shr && ty == Type::U32) && inst.srcs.len() == 2 {
+            self.bitwise.insert(dst, Bitwise { op, sources: [inst.srcs[0], inst.srcs[1]] });
+        }
+        self.push(inst);
         dst
     }
 

@@ -19,6 +19,7 @@ pub(crate) mod integers;
 pub(crate) mod intrinsics;
 pub(crate) mod leafwise;
 pub(crate) mod memory;
+pub(crate) mod packing;
 pub(crate) mod pieces;
 pub(crate) mod queries;
 pub(crate) mod vectors;

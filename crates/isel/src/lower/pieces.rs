@@ -6,6 +6,7 @@
 
 use crate::emit::Emitter;
 use crate::leaf::Leaf;
+use crate::lower::packing::{self, Element};
 use heddle_isa::{Op, Operand, Type};
 use heddle_mir::{Bank, RegClass};
 
@@ -178,8 +179,18 @@ pub(crate) fn units(out: &mut Emitter, leaves: &[Leaf], parts: &[Operand]) -> Ve
 
 /// The `bytes` bytes at `at` of a value given as units, in the low bits of a word.
 pub(crate) fn gather_word(out: &mut Emitter, units: &[Unit], at: u32, bytes: u32) -> Operand {
+    let mine = || units.iter().filter(|u| u.offset + u.bytes > at && u.offset < at + bytes);
+    let narrow: Vec<Element> = mine().filter(|u| u.bytes < 4).map(|u| Element { op: u.op, bits: 8 * u.bytes }).collect();
+    if bytes == 4 && narrow.iter().map(|e| e.bits).sum::<u32>() == 32 {
+        if let Some(word) = packing::whole_word(out, &narrow) {
+            return word;
+        }
+        if packing::moved(out, &narrow) > 1 {
+            return packing::pack(out, &narrow);
+        }
+    }
     let mut value: Option<Operand> = None;
-    for unit in units.iter().filter(|u| u.offset + u.bytes > at && u.offset < at + bytes) {
+    for unit in mine() {
         let mut part = unit.op;
         if unit.offset < at {
             part = out.emit_joint(Op::Shr, Type::U32, 1, &[part, Operand::Immediate((at - unit.offset) * 8)]);

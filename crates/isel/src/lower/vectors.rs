@@ -1,9 +1,10 @@
 //! Elements of vectors and aggregates: nothing moves, the operands of the leaves are arranged anew.
 
-use heddle_isa::Operand;
+use heddle_isa::{Op, Operand};
 use heddle_llvm_passes::ir::{Type, Value};
 
 use crate::leaf::{self, Leaf, Parts};
+use crate::lower::packing::{self, Element};
 use crate::{Selector, constants};
 
 /// `extractelement`.
@@ -11,6 +12,12 @@ pub(crate) fn extract_element(s: &mut Selector, i: Value) {
     let parts = s.parts(i.operand(0));
     let index = i.operand(1);
     let leaves = s.cx.leaves(i);
+    if constants::sign_extended(index).is_none() {
+        if let Some(packed) = dynamic_extract_packed(s, i) {
+            s.values.set1(i, packed);
+            return;
+        }
+    }
     let mut element = Parts::new();
     // Of an element of several leaves, the leaves one after the other.
     for (at, leaf) in leaves.iter().enumerate() {
@@ -38,8 +45,33 @@ fn dynamic_extract(s: &mut Selector, parts: &[Operand], index: Value, leaf: Leaf
         }
         return result;
     }
-    let mut left: Parts = parts.into();
-    let mut bit = 1;
+    choose_by_bits(s, parts.into(), index, leaf, 1)
+}
+
+/// An element of 8 or 16 bits whose number is no constant, of a vector whose words are there: the word is chosen by bits of the number,
+/// the element is shifted out of it.
+fn dynamic_extract_packed(s: &mut Selector, i: Value) -> Option<Operand> {
+    let [leaf] = s.cx.leaves(i)[..] else { return None };
+    let vector = s.parts(i.operand(0));
+    if !matches!(leaf.bits, 8 | 16) || vector.len() as u32 * leaf.bits % 32 != 0 {
+        return None;
+    }
+    let per_word = 32 / leaf.bits;
+    let mut words = Parts::new();
+    for elements in vector.chunks(per_word as usize) {
+        let elements: Vec<Element> = elements.iter().map(|op| Element { op: *op, bits: leaf.bits }).collect();
+        words.push(packing::whole_word(&mut s.out, &elements)?);
+    }
+    let index = s.low_word(i.operand(1));
+    let word = choose_by_bits(s, words, index, Leaf::WORD, per_word);
+    let by = s.out.emit_joint(Op::Shl, heddle_isa::Type::B32, 1, &[index, Operand::Immediate(leaf.bits.trailing_zeros())]);
+    // Shifts take the amount modulo 32, which is the place within the word.
+    Some(s.out.emit_joint(Op::Shr, heddle_isa::Type::U32, 1, &[word, by]))
+}
+
+/// One of several operands by bits of its number, the lowest of which is the value `bit`, between neighbours first. (A number
+/// beyond the last gives any value.)
+fn choose_by_bits(s: &mut Selector, mut left: Parts, index: Operand, leaf: Leaf, mut bit: u32) -> Operand {
     while left.len() > 1 {
         // The highest bit is set in all numbers from it on.
         let set = if left.len() > 2 { s.out.has_bit(index, bit) } else { s.out.at_least(index, bit) };
