@@ -46,8 +46,8 @@ const PART: i32 = 4;
 
 /// By so many words what is live of registers of lanes may grow for them. Launches of few warps gain most: of 202 small ones 2.1 % of
 /// the cycles (geometric mean), 1.0 % of the energy of registers is the price; with 6 words 2.6 % and 1.7 %, without limits 4.3 % and
-/// 3.8 %. Of 42 large ones it is .1 % and 1.0 %. On `machines/mixed.toml`, where 48 warps hide more, small ones gain as much, large
-/// ones lose .4 %.
+/// 3.8 %. Of 42 large ones it is .1 % and 1.0 %. On `machines/mixed.toml`, where 48 warps hide more, small ones gain about as
+/// much, large ones lose .3 to .4 % (measured with 6 words, and with 4 but no limit for scalar registers).
 const ROOM: i32 = 4;
 
 /// Waits of so many cycles and longer ones are alike, as long as they are no long latencies.

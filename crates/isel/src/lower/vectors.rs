@@ -1,4 +1,5 @@
-//! Elements of vectors and aggregates: nothing moves, the operands of the leaves are arranged anew.
+//! Elements of vectors and aggregates: nothing moves, the operands of the leaves are arranged anew. Only where an element's number
+//! is no constant it is chosen, among the elements or the words that they are packed in.
 
 use heddle_isa::{Op, Operand};
 use heddle_llvm_passes::ir::{Type, Value};
