@@ -79,7 +79,7 @@ pub struct Compilation {
     pub output: Vec<u8>,
     /// Code generation's statistics.
     pub stats: CodegenStats,
-    /// What happened to accesses and why.
+    /// What happened to accesses and why, if selection was asked to say it.
     pub remarks: Vec<heddle_isel::Remark>,
     /// Time of each stage.
     pub times: Vec<(&'static str, Duration)>,

@@ -104,6 +104,7 @@ impl Build {
             let emit = emit.get_name();
             return Err(Failure::input(format!("--stop-after {stage} writes machine IR; leave out --emit {emit}")));
         }
+        options.select.remarks = self.remarks.is_some();
         options.codegen.dump.clone_from(&self.dump.dump);
         options.codegen.stop_after = self.stop_after;
         options.codegen.start_before = self.start_before;

@@ -177,7 +177,9 @@ impl<'a> Selector<'a> {
         select::all_blocks(&mut self);
         phis::complete_phis(&mut self);
         storage::check_memory(&mut self);
-        remarks.extend(surface::remarks(&self));
+        if self.cx.options.remarks {
+            remarks.extend(surface::remarks(&self));
+        }
         if !self.report.errors.is_empty() {
             return Err(self.report.errors);
         }

@@ -28,6 +28,8 @@ pub struct SelectOptions {
     pub cache_hints: CacheHints,
     /// Prefetch far streams in loops.
     pub prefetch: bool,
+    /// Say what happened to accesses. LLVM goes through a whole function for the text of one value.
+    pub remarks: bool,
     /// Leave bytes between variables in work-group and private memory that nothing may access (checking mode).
     pub redzones: bool,
 }
@@ -56,6 +58,7 @@ impl Default for SelectOptions {
             lines_a_warp: u32::MAX,
             cache_hints: CacheHints::Analysis,
             prefetch: false,
+            remarks: false,
             redzones: false,
         }
     }
