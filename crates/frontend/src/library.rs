@@ -1,11 +1,12 @@
 //! The built-in library as files that clang can link: libclc's functions and ours, prepared by `build.rs`
 //! and embedded here; and which of them a program can need.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::FrontendError;
 use crate::error::io;
@@ -52,9 +53,9 @@ impl Part {
 
     /// The smallest part that has a function of this name, if any has.
     fn with(name: &str) -> Part {
-        static PARTS: OnceLock<HashMap<&str, Part>> = OnceLock::new();
+        static PARTS: OnceLock<FxHashMap<&str, Part>> = OnceLock::new();
         let parts = PARTS.get_or_init(|| {
-            let mut parts: HashMap<&str, Part> = BUILTIN_NAMES.lines().map(|n| (n, Part::Whole)).collect();
+            let mut parts: FxHashMap<&str, Part> = BUILTIN_NAMES.lines().map(|n| (n, Part::Whole)).collect();
             parts.extend(CORE_NAMES.lines().map(|n| (n, Part::Core)));
             parts
         });
