@@ -16,6 +16,7 @@ use heddle_mir::{Bank, Function};
 const MAX_ROUNDS: usize = 100;
 
 /// What allocation keeps about a function from one file to the next.
+#[derive(Clone)]
 pub struct Session {
     /// The function before allocation, if the checker will run.
     pub before: Option<Box<Function>>,

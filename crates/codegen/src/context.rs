@@ -39,10 +39,20 @@ impl<'a> Context<'a> {
         Context { machine, options, stats, frozen: None, session: None }
     }
 
+    /// For a copy of a function whose allocation has begun.
+    pub fn with_session(function: &Function, machine: &'a Machine, options: &'a CodegenOptions, session: Session) -> Self {
+        Context { session: Some(session), ..Context::new(function, machine, options) }
+    }
+
     /// For a stage of allocation. The first to ask starts the session: the function as it is then is the one that the checker compares with.
     pub fn allocation(&mut self, function: &Function) -> Allocation<'_> {
         let session = self.session.get_or_insert_with(|| Session::new(function, self.options.verify));
         Allocation { machine: self.machine, options: self.options, stats: &mut self.stats, session }
+    }
+
+    /// The session of allocation, for copies of the function.
+    pub fn into_session(self, function: &Function) -> Session {
+        self.session.unwrap_or_else(|| Session::new(function, self.options.verify))
     }
 
     /// The session of allocation, once it has begun.

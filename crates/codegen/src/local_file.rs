@@ -52,8 +52,9 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
                 to_physical(i, |r| (local[r] == Some(c as u8)).then(|| colors[r]), Space::Local);
             });
         }
-        session.forget_view();
+        // Where the registers of other clusters are live has not changed.
     }
+    session.forget_view();
     Ok(())
 }
 

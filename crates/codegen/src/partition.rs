@@ -85,13 +85,24 @@ type Hoisted = FxHashMap<Block, Vec<(VReg, u8)>>;
 
 /// Partitions the vector registers of a function whose instructions have their clusters.
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
-    let Allocation { machine, options, session, .. } = context.allocation(function);
-    let ownership = options.ownership;
+    join_webs(function, context.allocation(function).session);
+    distribute(function, context);
+    Ok(())
+}
+
+/// Makes each web a register of its own, whatever clusters its accesses are in.
+pub(super) fn join_webs(function: &mut Function, session: &mut Session) {
     coalesce(function, session);
     // One register may have several live ranges, with different owners (C3).
     let view = session.take_view(function);
     ranges::split_webs(function, &view, Bank::Vector);
     session.forget_view();
+}
+
+/// Gives each web its owner, and inserts the copies.
+pub(super) fn distribute(function: &mut Function, context: &mut Context) {
+    let Allocation { machine, options, session, .. } = context.allocation(function);
+    let ownership = options.ownership;
     let marked = function.layout.iter().any(|b| function.blocks[*b].insts.iter().any(|i| i.strand));
     let strands = if marked { Strands::new(function, session.view(function)) } else { Strands::one() };
     let costs = Costs::new(machine);
@@ -124,7 +135,6 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
         let main = session.main_of.get(original).copied().flatten();
         session.main_of[new] = main;
     }
-    Ok(())
 }
 
 /// Makes one register of what copies connect, and drops those copies.

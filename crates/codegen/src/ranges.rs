@@ -20,6 +20,7 @@ use heddle_mir::liveness::{self, Liveness, bits};
 use heddle_mir::{Bank, Block, Function};
 
 /// Control flow and liveness of a function at one moment.
+#[derive(Clone)]
 pub struct LiveView {
     /// The graph.
     pub cfg: Cfg,

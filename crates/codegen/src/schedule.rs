@@ -35,7 +35,7 @@ use smallvec::SmallVec;
 use super::CodegenError;
 use super::context::Context;
 use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, SurfacePlace, VReg};
-use heddle_mir::{Bank, Function, liveness};
+use heddle_mir::{Bank, Block, Function, liveness};
 use heddle_target::Machine;
 
 /// Latencies from here on are worth registers; shorter ones other warps hide, if there are enough of them.
@@ -61,32 +61,45 @@ const PIECE: usize = 1024;
 
 /// Schedules every block.
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
-    let machine = context.machine;
+    for (block, order) in orders(function, context.machine) {
+        let insts = &mut function.blocks[block].insts;
+        *insts = in_order(std::mem::take(insts), &order);
+    }
+    Ok(())
+}
+
+/// For each block the indices of its instructions in their new order. They do not depend on clusters.
+pub(super) fn orders(function: &Function, machine: &Machine) -> Vec<(Block, Vec<u32>)> {
     let view = super::ranges::LiveView::new(function);
     let full = machine.sm.main_registers / (machine.sm.max_warps * machine.warp_size).max(1);
     let limit = full.max(24) as i32;
-    for position in 0..function.layout.len() {
-        let block = function.layout[position];
+    let of = |block: Block| {
         let live_out: Vec<(VReg, u8)> = view.live_out(block).collect();
-        let mut insts = std::mem::take(&mut function.blocks[block].insts);
+        let insts = &function.blocks[block].insts;
         let end = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
-        let tail = insts.split_off(end);
-        let mut scheduled = Vec::with_capacity(insts.len() + tail.len());
-        while !insts.is_empty() {
-            let rest = insts.split_off(insts.len().min(PIECE));
-            let piece = std::mem::replace(&mut insts, rest);
+        let mut scheduled = Vec::with_capacity(insts.len());
+        while scheduled.len() < end {
+            let from = scheduled.len();
+            let to = end.min(from + PIECE);
             // Within a large block what later pieces read counts as live.
             let mut live: FxHashMap<VReg, u8> = live_out.iter().copied().collect();
-            for inst in insts.iter().chain(&tail) {
+            for inst in &insts[to..] {
                 liveness::for_each_use(inst, |r, m| *live.entry(r).or_default() |= m);
             }
-            let live = Live::new(function, &piece, &live);
-            schedule(machine, piece, live, limit, &mut scheduled);
+            let piece = &insts[from..to];
+            let order = schedule(machine, piece, Live::new(function, piece, &live), limit);
+            scheduled.extend(order.into_iter().map(|i| from as u32 + i));
         }
-        scheduled.extend(tail);
-        function.blocks[block].insts = scheduled;
-    }
-    Ok(())
+        scheduled.extend(end as u32..insts.len() as u32);
+        (block, scheduled)
+    };
+    function.layout.iter().copied().map(of).collect()
+}
+
+/// Instructions in a new order.
+pub(super) fn in_order(insts: Vec<Inst>, order: &[u32]) -> Vec<Inst> {
+    let mut slots: Vec<Option<Inst>> = insts.into_iter().map(Some).collect();
+    order.iter().filter_map(|i| slots[*i as usize].take()).collect()
 }
 
 /// An instruction in the dependence graph.
@@ -186,14 +199,14 @@ impl<'a> Live<'a> {
     }
 }
 
-/// Appends the instructions of a piece in their new order.
-fn schedule(machine: &Machine, insts: Vec<Inst>, mut live: Live, limit: i32, out: &mut Vec<Inst>) {
+/// The new order of the instructions of a piece.
+fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32) -> Vec<u32> {
     let n = insts.len();
     if n < 3 {
-        return out.extend(insts);
+        return (0..n as u32).collect();
     }
     let mut nodes: Vec<Node> = (0..n).map(|_| Node::default()).collect();
-    dependences(live.function, machine, &insts, &mut nodes);
+    dependences(live.function, machine, insts, &mut nodes);
     for i in (0..n).rev() {
         let height = nodes[i].successors.iter().map(|(s, _)| nodes[*s as usize].height).max().unwrap_or(0);
         let own = latency(machine, &insts[i]);
@@ -233,8 +246,7 @@ fn schedule(machine: &Machine, insts: Vec<Inst>, mut live: Live, limit: i32, out
             }
         }
     }
-    let mut slots: Vec<Option<Inst>> = insts.into_iter().map(Some).collect();
-    out.extend(order.into_iter().filter_map(|i| slots[i as usize].take()));
+    order
 }
 
 /// The dependence graph of a piece of a block: each instruction's users with the cycles that they wait.

@@ -158,6 +158,17 @@ pub struct Accesses {
     pub guarded: bool,
 }
 
+/// What the accesses of a cluster cost that does not own the web.
+#[derive(Clone, Copy, Default)]
+struct Elsewhere {
+    /// There are any.
+    touches: bool,
+    /// Its reads.
+    reads: f32,
+    /// Its reads and its writes, if these go to the main file.
+    price: f32,
+}
+
 /// Where a web lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
@@ -218,53 +229,41 @@ impl Accesses {
         self.read_elsewhere(owner, clusters) || (0..clusters).any(|c| c != owner && self.write_count[c] > 0)
     }
 
-    /// Cost of the web in a home, with the code of C5 to C9.
-    pub fn cost(&self, home: Home, costs: &Costs) -> f32 {
+    /// Cost of the web if a cluster owns it, with the code of C5 to C9; or some number that is `most` or more, if it is.
+    /// `elsewhere`: what the accesses of each cluster cost if it does not own the web, nor writes it for an owner.
+    fn owned(&self, owner: usize, elsewhere: &[Elsewhere; MAX_CLUSTERS], costs: &Costs, most: f32) -> f32 {
         let (main_read, main_write) = costs.main;
         let mut sum = main_read * self.main_reads;
-        let owner = match home {
-            Home::Owner(o) => usize::from(o),
-            _ => usize::MAX,
-        };
-        let leaves = owner == usize::MAX || self.leaves(owner, costs.clusters);
-        let owner_reads = owner != usize::MAX && self.near_count(owner) > 0;
-        let read_elsewhere = leaves && self.read_elsewhere(owner, costs.clusters);
-        for c in 0..costs.clusters {
+        let owner_reads = self.near_count(owner) > 0;
+        for (c, other) in elsewhere.iter().enumerate().take(costs.clusters).filter(|(_, other)| other.touches) {
             let (reads, writes) = (self.reads[c], self.writes[c]);
-            if reads == 0.0 && writes == 0.0 {
-                continue;
-            }
             let (local_read, local_write) = costs.local[c];
-            if home == Home::Main {
-                sum += main_read * reads + main_write * writes;
-                continue;
-            }
             if c == owner {
                 let far = self.far_reads[c];
                 sum += local_read * (reads - far) + local_write * writes + self.main_reads_cost(c, far, self.far_count[c], costs);
                 sum += costs.shared_wire * self.by_shared_units[c];
-                if read_elsewhere {
+                if self.read_elsewhere(owner, costs.clusters) {
                     // C5
                     sum += writes * (local_read + main_write + costs.copy) + self.waits[c];
                     sum += f32::from(self.write_count[c]) * costs.fetch;
                 }
-                continue;
-            }
-            let n = f32::from(self.read_count[c]);
-            let read_cost = self.main_reads_cost(c, reads, self.read_count[c], costs);
-            if owner != usize::MAX && writes > 0.0 {
+            } else if writes <= 0.0 {
+                sum += other.price;
+            } else {
+                let n = f32::from(self.read_count[c]);
                 let back = if owner_reads { main_read + costs.local[owner].1 + costs.copy } else { 0.0 };
                 // C8 or C9, then the owner's copy.
                 sum += if owner_reads || n > 0.0 { self.waits[c] } else { 0.0 };
                 let copies = u8::from(owner_reads) + u8::from(n > 0.0 && costs.usable[c]);
                 sum += f32::from(self.write_count[c]) * f32::from(copies) * costs.fetch;
                 sum += if n > 0.0 && costs.usable[c] {
-                    writes * (local_write + local_read + main_write + costs.copy + back) + (local_read * reads).min(read_cost)
+                    writes * (local_write + local_read + main_write + costs.copy + back) + (local_read * reads).min(other.reads)
                 } else {
-                    writes * (main_write + back) + read_cost
+                    writes * (main_write + back) + other.reads
                 };
-            } else {
-                sum += main_write * writes + read_cost;
+            }
+            if sum >= most {
+                break;
             }
         }
         sum
@@ -284,15 +283,31 @@ impl Accesses {
 
     /// The home of least cost: on ties the main file, then the lowest cluster.
     pub fn best(&self, costs: &Costs) -> (Home, f32) {
-        let mut best = (Home::Main, self.cost(Home::Main, costs));
+        let (main_read, main_write) = costs.main;
+        let mut elsewhere = [Elsewhere::default(); MAX_CLUSTERS];
+        let (mut main, mut shared) = (main_read * self.main_reads, main_read * self.main_reads);
+        for (c, other) in elsewhere.iter_mut().enumerate().take(costs.clusters) {
+            let (reads, writes) = (self.reads[c], self.writes[c]);
+            if reads == 0.0 && writes == 0.0 {
+                continue;
+            }
+            let served = self.main_reads_cost(c, reads, self.read_count[c], costs);
+            *other = Elsewhere { touches: true, reads: served, price: main_write * writes + served };
+            main += main_read * reads + main_write * writes;
+            shared += other.price;
+        }
+        let mut best = (Home::Main, main);
         if self.guarded {
             return best;
         }
+        if shared < best.1 - 1e-4 {
+            best = (Home::Shared, shared);
+        }
         let owners = (0..costs.clusters).filter(|c| costs.usable[*c] && self.read_count[*c] + self.write_count[*c] > 0);
-        for home in [Home::Shared].into_iter().chain(owners.map(|c| Home::Owner(c as u8))) {
-            let cost = self.cost(home, costs);
+        for owner in owners {
+            let cost = self.owned(owner, &elsewhere, costs, best.1);
             if cost < best.1 - 1e-4 {
-                best = (home, cost);
+                best = (Home::Owner(owner as u8), cost);
             }
         }
         best

@@ -459,6 +459,7 @@ impl Op {
     }
 
     /// The unit class of the operation at a type, with the memory space of its modifiers where it is a memory operation.
+    #[inline]
     pub fn class(self, ty: Type, space: Option<MemorySpace>) -> OpClass {
         self.info().unit.class(ty, space)
     }
@@ -466,11 +467,13 @@ impl Op {
 
 impl Inst {
     /// The instruction's row.
+    #[inline]
     pub fn info(&self) -> &'static OpInfo {
         self.op.info()
     }
 
     /// The instruction's unit class.
+    #[inline]
     pub fn class(&self) -> OpClass {
         self.op.class(self.ty, self.mods.space)
     }
@@ -491,6 +494,7 @@ impl Inst {
     }
 
     /// Words of a role's operand in this instruction: 1, 2 or 4; 0 for predicates.
+    #[inline]
     pub fn role_words(&self, role: Role) -> u8 {
         match role {
             Role::Value | Role::Data => self.ty.words(),
@@ -516,11 +520,13 @@ impl Inst {
     }
 
     /// Words of the destination: 1, 2 or 4; 0 for a predicate or no destination.
+    #[inline]
     pub fn dst_words(&self) -> u8 {
         self.info().dst.map_or(0, |r| self.role_words(r))
     }
 
     /// Role of source `i`; pseudo operations have `Value` (`phi`) or `Word` (`tuple`) sources.
+    #[inline]
     pub fn src_role(&self, i: usize) -> Role {
         match self.op {
             Op::Phi => Role::Value,
@@ -530,6 +536,7 @@ impl Inst {
     }
 
     /// Words of source `i`: 1, 2 or 4; 0 for a predicate.
+    #[inline]
     pub fn src_words(&self, i: usize) -> u8 {
         self.role_words(self.src_role(i))
     }

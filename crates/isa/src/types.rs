@@ -49,6 +49,7 @@ pub enum Type {
 
 impl Type {
     /// 32-bit registers a value of this type occupies; 0 for predicates and untyped operations.
+    #[inline]
     pub const fn words(self) -> u8 {
         match self {
             Type::Pred | Type::None => 0,

@@ -19,6 +19,7 @@ use super::{Bank, Block, Function, RegClass};
 use heddle_isa::{Inst, Op, Reg, VReg};
 
 /// Live sets at block boundaries, by words of registers.
+#[derive(Clone)]
 pub struct Liveness {
     /// Register and word by dense number.
     units: Vec<(VReg, u8)>,

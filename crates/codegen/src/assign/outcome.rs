@@ -24,13 +24,14 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Candidates;
+use super::{Candidates, Clusters};
+use crate::allocate::Session;
 use crate::context::Context;
 use crate::spill::{INSERTED, Origins};
 use crate::webs::{self, Costs, MAX_CLUSTERS};
 use crate::{CodegenError, CodegenOptions, local_file, partition, schedule, strands};
 use heddle_isa::{Inst, Op, OpClass, Operand, PhysReg, Reg, Space};
-use heddle_mir::{Bank, Function};
+use heddle_mir::{Bank, Block, Function};
 use heddle_target::Machine;
 
 /// Price of a cycle of a warp alone, in picojoules of a lane.
@@ -52,37 +53,76 @@ const WARPS: u32 = 16;
 /// Where warps are in step, as many show what others do not: the mean is taken.
 const MORE_WARPS: u32 = 24;
 
-/// The cost of a function whose instructions are in clusters, in picojoules of a lane.
-pub(super) fn cost(function: &Function, machine: &Machine, options: &CodegenOptions) -> Result<f32, CodegenError> {
-    let options = CodegenOptions { verify: false, dump: Vec::new(), ..options.clone() };
-    let mut copy = function.clone();
-    let mut context = Context::new(&copy, machine, &options);
-    if !options.no_schedule {
-        schedule::run(&mut copy, &mut context)?;
+/// Finds what assignments of one function come to. What does not depend on the clusters is done once.
+pub(super) struct Outcomes<'a> {
+    machine: &'a Machine,
+    options: CodegenOptions,
+    prices: Costs,
+    candidates: Candidates,
+    /// The function scheduled, with what copies connect as one register.
+    scheduled: Function,
+    session: Session,
+    /// For each block of the layout, which instruction of the function each of the scheduled one was.
+    order: Vec<Vec<u32>>,
+}
+
+impl<'a> Outcomes<'a> {
+    /// # Errors
+    /// Those of the stages before the local files.
+    pub(super) fn new(function: &Function, machine: &'a Machine, options: &CodegenOptions) -> Result<Self, CodegenError> {
+        let options = CodegenOptions { verify: false, dump: Vec::new(), ..options.clone() };
+        let mut scheduled = function.clone();
+        let mut context = Context::new(&scheduled, machine, &options);
+        let mut order: Vec<Vec<u32>> = Vec::new();
+        let of = |block: &Block| (*block, (0..function.blocks[*block].insts.len() as u32).collect());
+        let orders = match options.no_schedule {
+            true => function.layout.iter().map(of).collect(),
+            false => schedule::orders(function, machine),
+        };
+        for (block, indices) in orders {
+            let insts = &mut scheduled.blocks[block].insts;
+            *insts = schedule::in_order(std::mem::take(insts), &indices);
+            order.push(indices);
+        }
+        strands::run(&mut scheduled, &mut context)?;
+        partition::join_webs(&mut scheduled, context.allocation(function).session);
+        let session = context.into_session(&scheduled);
+        let (prices, candidates) = (Costs::new(machine), Candidates::new(machine));
+        Ok(Outcomes { machine, options, prices, candidates, scheduled, session, order })
     }
-    strands::run(&mut copy, &mut context)?;
-    partition::run(&mut copy, &mut context)?;
-    local_file::run(&mut copy, &mut context)?;
-    let (prices, candidates) = (Costs::new(machine), Candidates::new(machine));
-    let mut sum = 0.0;
-    let schedulers = machine.sm.schedulers.max(1);
-    let (price, numbers) = match machine.sm.rotate_clusters {
-        true => (SHARED_CYCLE, &[WARPS][..]),
-        false => (SHARED_CYCLE_IN_STEP, &[WARPS, MORE_WARPS][..]),
-    };
-    let shared_cycle = price / schedulers as f32;
-    let most = (machine.sm.max_warps / schedulers).max(1);
-    for &block in &copy.layout {
-        let data = &copy.blocks[block];
-        let energy: f32 = data.insts.iter().map(|i| energy(&copy, machine, &prices, i)).sum();
-        let code = Code::new(&copy, machine, &candidates, &data.insts);
-        let alone = code.cycles(1) as f32;
-        let share = |warps: u32| code.cycles(warps as usize) as f32 / warps as f32;
-        let shared = numbers.iter().map(|n| share((*n).min(most))).sum::<f32>() / numbers.len() as f32;
-        sum += data.frequency * (energy + CYCLE * alone + shared_cycle * shared);
+
+    /// The cost of an assignment, in picojoules of a lane.
+    pub(super) fn cost(&self, clusters: &Clusters) -> Result<f32, CodegenError> {
+        let machine = self.machine;
+        let mut copy = self.scheduled.clone();
+        for ((block, order), clusters) in self.scheduled.layout.iter().zip(&self.order).zip(clusters) {
+            let origins = &self.session.origins[*block];
+            let insts = copy.blocks[*block].insts.iter_mut().zip(origins);
+            insts.for_each(|(inst, origin)| inst.cluster = clusters[order[*origin as usize] as usize]);
+        }
+        let mut context = Context::with_session(&copy, machine, &self.options, self.session.clone());
+        partition::distribute(&mut copy, &mut context);
+        local_file::run(&mut copy, &mut context)?;
+        let mut sum = 0.0;
+        let schedulers = machine.sm.schedulers.max(1);
+        let (price, numbers) = match machine.sm.rotate_clusters {
+            true => (SHARED_CYCLE, &[WARPS][..]),
+            false => (SHARED_CYCLE_IN_STEP, &[WARPS, MORE_WARPS][..]),
+        };
+        let shared_cycle = price / schedulers as f32;
+        let most = (machine.sm.max_warps / schedulers).max(1);
+        for &block in &copy.layout {
+            let data = &copy.blocks[block];
+            let energy: f32 = data.insts.iter().map(|i| energy(&copy, machine, &self.prices, i)).sum();
+            let code = Code::new(&copy, machine, &self.candidates, &data.insts);
+            let alone = code.cycles(1) as f32;
+            let share = |warps: u32| code.cycles(warps as usize) as f32 / warps as f32;
+            let shared = numbers.iter().map(|n| share((*n).min(most))).sum::<f32>() / numbers.len() as f32;
+            sum += data.frequency * (energy + CYCLE * alone + shared_cycle * shared);
+        }
+        let origins = &context.allocation(&copy).session.origins;
+        Ok(sum + inserted_copies(&copy, origins, &self.prices))
     }
-    let origins = context.allocation(&copy).session.origins.clone();
-    Ok(sum + inserted_copies(&copy, &origins, &prices))
 }
 
 /// Issue and fetch of the copies that partitioning inserted.
@@ -146,13 +186,17 @@ struct Step {
 }
 
 /// A warp on its way through the code.
+#[derive(Clone)]
 struct Warp {
+    /// Where it began.
+    first: usize,
     /// Instructions that have issued.
     issued: usize,
-    /// Cycle from which the next one may issue.
-    next: u32,
-    /// When registers hold their last result.
-    ready: Vec<u32>,
+    /// The place of the next one, and its cluster.
+    place: usize,
+    cluster: Option<usize>,
+    /// Cycle from which that one may issue, as far as the warp itself is concerned.
+    from: u32,
 }
 
 /// A cluster that instructions issue to.
@@ -162,8 +206,8 @@ struct Issuing {
     free: u32,
     /// When its collectors are free.
     collectors: SmallVec<[u32; 4]>,
-    /// The cycle behind the last issue.
-    next: u32,
+    /// The cycle from which an instruction may issue to it.
+    accepts_from: u32,
 }
 
 impl<'a> Code<'a> {
@@ -179,31 +223,32 @@ impl<'a> Code<'a> {
     /// where they do not take turns at clusters.
     fn cycles(&self, warps: usize) -> u32 {
         let n = self.steps.len();
-        let idle =
-            Issuing { collectors: SmallVec::from_elem(0, self.machine.main_file.collectors as usize), ..Default::default() };
-        let mut clusters = vec![idle; self.machine.clusters.len()];
-        let mut state: Vec<Warp> = (0..warps).map(|_| Warp { issued: 0, next: 0, ready: vec![0; self.registers] }).collect();
+        let collectors = SmallVec::from_elem(0, self.machine.main_file.collectors as usize);
+        let mut clusters = vec![Issuing { collectors, ..Default::default() }; self.machine.clusters.len()];
         // Warps that do not take turns at clusters are in each other's way most where they are in step.
         let apart = if self.machine.sm.rotate_clusters { n } else { 0 };
+        let begin = |w: usize| Warp { first: w * apart / warps, issued: 0, place: 0, cluster: None, from: 0 };
+        let mut state: Vec<Warp> = (0..warps).map(begin).collect();
+        // When registers hold their last result, of one warp after the other.
+        let mut ready = vec![0; warps * self.registers];
+        if n > 0 {
+            (0..warps).for_each(|w| self.arrive(&mut state[w], w, 0, &[]));
+        }
         let (mut cycle, mut end) = (0, 0);
         loop {
             let mut soonest = u32::MAX;
             for (w, warp) in state.iter_mut().enumerate().filter(|(_, warp)| warp.issued < n) {
-                let step = &self.steps[(warp.issued + w * apart / warps) % n];
-                let cluster = step.cluster.map(|c| {
-                    let alike = &self.alike[c];
-                    alike[(alike.iter().position(|a| *a == c).unwrap_or(0) + w) % alike.len()]
-                });
-                let from = warp.next.max(step.sources.iter().map(|r| warp.ready[*r as usize]).max().unwrap_or(0));
-                let from = from.max(cluster.map_or(0, |c| clusters[c].accepts_from()));
+                let from = warp.from.max(warp.cluster.map_or(0, |c| clusters[c].accepts_from));
                 if from > cycle {
                     soonest = soonest.min(from);
                     continue;
                 }
-                let start = cluster.map_or(cycle, |c| clusters[c].take(step, cycle));
-                step.results.iter().for_each(|r| warp.ready[*r as usize] = start + step.latency);
+                let step = &self.steps[warp.place];
+                let start = warp.cluster.map_or(cycle, |c| clusters[c].take(step, cycle));
+                let ready = &mut ready[w * self.registers..][..self.registers];
+                step.results.iter().for_each(|r| ready[*r as usize] = start + step.latency);
                 warp.issued += 1;
-                warp.next = cycle + 1;
+                self.arrive(warp, w, cycle + 1, ready);
                 end = cycle + 1;
                 soonest = soonest.min(cycle + 1);
             }
@@ -212,6 +257,18 @@ impl<'a> Code<'a> {
             }
             cycle = soonest;
         }
+    }
+
+    /// A warp comes to its next instruction in some cycle.
+    fn arrive(&self, warp: &mut Warp, number: usize, cycle: u32, ready: &[u32]) {
+        warp.place = (warp.issued + warp.first) % self.steps.len();
+        let step = &self.steps[warp.place];
+        warp.cluster = step.cluster.map(|c| {
+            let alike = &self.alike[c];
+            alike[(alike.iter().position(|a| *a == c).unwrap_or(0) + number) % alike.len()]
+        });
+        let operands = step.sources.iter().map(|r| ready.get(*r as usize).copied().unwrap_or(0)).max();
+        warp.from = cycle.max(operands.unwrap_or(0));
     }
 }
 
@@ -256,11 +313,6 @@ impl Step {
 }
 
 impl Issuing {
-    /// The cycle from which an instruction may issue to it.
-    fn accepts_from(&self) -> u32 {
-        self.next.max(self.collectors.iter().copied().min().unwrap_or(self.free))
-    }
-
     /// Takes an instruction; the cycle in which its unit does.
     fn take(&mut self, step: &Step, now: u32) -> u32 {
         let unit = if step.interval == 0 { 0 } else { self.free };
@@ -271,7 +323,7 @@ impl Issuing {
         if step.interval > 0 {
             self.free = start + step.interval;
         }
-        self.next = now + 1;
+        self.accepts_from = (now + 1).max(self.collectors.iter().copied().min().unwrap_or(self.free));
         start
     }
 }

@@ -1,0 +1,400 @@
+//! The greedy assignment of clusters and the moves after it, for some weights; [`super`] says how it works.
+//!
+//! What instructions access, where they may go and how far apart they are is the same for all weights, and for each of
+//! the passes over the code: it is found once ([`Prepared`]).
+//!
+//! May touch: nothing; what comes out are numbers of clusters.
+
+use cranelift_entity::SecondaryMap;
+use smallvec::SmallVec;
+
+use super::{Candidate, Candidates, Clusters, Weights, is_scalar, path};
+use crate::ranges::LiveView;
+use crate::webs::{self, Accesses, Costs, MAX_CLUSTERS};
+use heddle_isa::{Inst, Op, OpClass, VReg};
+use heddle_mir::{Block, Function};
+use heddle_target::Machine;
+
+/// Instructions before one that may still keep its cluster busy: divisions take no longer.
+const LONGEST_WORK: usize = 16;
+
+/// Passes of single moves after the greedy assignment, with their factors on the price of balance.
+const HEAT: [f32; 5] = [4.0, 2.0, 1.0, 1.0, 1.0];
+
+/// Warps that an SM is expected to have, which decides how much work a cluster does unnoticed while warps
+/// wait for memory.
+const EXPECTED_WARPS: f32 = 8.0;
+
+/// Price of an instruction for a unit that clusters share, in a cluster that collects operands for the average of them, in
+/// picojoules of a lane: each cluster has operand collectors of its own, in which such instructions wait for the unit. Any price
+/// from a third of this one to six times as much gives the same cycles within 0.1 % (`cargo xtask bench regfile`).
+const COLLECT: f32 = 0.1;
+
+/// Instructions before and behind one that warps in step with it are taken to be at.
+const NEARBY: usize = 8;
+
+/// Price of a cycle of work on a cluster that has the average load nearby, likewise. On `machines/mixed.toml` a third of it leaves
+/// large launches a fifth slower, three times as much saves no cycles and a thirtieth less energy.
+const NEARBY_BALANCE: f32 = 3.0;
+
+/// What instructions take of a cluster, weighted with the frequencies of their blocks.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    /// Cycles of its own units.
+    work: f32,
+    /// Instructions for units that it shares with others, for which it collects operands.
+    collected: f32,
+}
+
+impl Load {
+    /// Of one instruction: none if the scalar unit runs it.
+    fn of(inst: &Inst, candidate: &Candidate, cluster: u8, frequency: f32) -> Self {
+        if inst.uniform {
+            return Load::default();
+        }
+        if candidate.shared >> cluster & 1 == 1 {
+            return Load { work: 0.0, collected: frequency };
+        }
+        Load { work: frequency * candidate.work(cluster) as f32, collected: 0.0 }
+    }
+
+    fn add(&mut self, other: Load, sign: f32) {
+        self.work += sign * other.work;
+        self.collected += sign * other.collected;
+    }
+}
+
+/// A web, by the order in which the code mentions them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Web(u32);
+
+/// An access of an instruction.
+struct Mention {
+    web: Web,
+    /// Words, weighted with the frequency.
+    weight: f32,
+    /// For a write the price of waiting for its result.
+    wait: Option<f32>,
+}
+
+/// An instruction as far as its cluster is concerned.
+struct Placement<'a> {
+    /// Clusters that it may go to, and those of its class; `None` for scalar and control instructions.
+    choices: Option<(SmallVec<[u8; MAX_CLUSTERS]>, &'a Candidate)>,
+    /// What of a cluster it keeps busy; `None` if it is in no cluster or the scalar unit runs it.
+    occupies: Option<&'a Candidate>,
+    /// The scalar unit runs it for all lanes.
+    marked: bool,
+    /// What it takes of each cluster.
+    taken: [Load; MAX_CLUSTERS],
+    mentions: SmallVec<[Mention; 4]>,
+    /// The webs of the mentions, each once.
+    webs: SmallVec<[Web; 4]>,
+    /// Distance to the nearest instruction before it whose result it reads, or beyond [`LONGEST_WORK`].
+    operand: usize,
+    /// Distance to the first instruction behind it that reads its result, likewise.
+    reader: usize,
+}
+
+/// A block of the layout.
+struct Blocks<'a> {
+    frequency: f32,
+    /// Cycles that a warp alone takes for it.
+    path: f32,
+    insts: Vec<Placement<'a>>,
+}
+
+/// What assignments with any weights begin from.
+pub(super) struct Prepared<'a> {
+    costs: Costs,
+    blocks: Vec<Blocks<'a>>,
+    /// The blocks in order of frequency.
+    order: Vec<usize>,
+    /// The clusters that instructions have before.
+    clusters: Clusters,
+    /// Reads by the scalar unit.
+    table: Vec<Accesses>,
+    /// All there is to take of clusters.
+    total: Load,
+    /// Time of one warp alone.
+    path: f32,
+    /// Clusters of the machine.
+    count: usize,
+    /// Every warp asks the cluster that is written in the instruction, whichever took turns before.
+    in_step: bool,
+}
+
+/// Finds what is the same for all assignments.
+struct Finder<'a, 'b> {
+    function: &'b Function,
+    candidates: &'a Candidates,
+    costs: &'b Costs,
+    /// Clusters of the machine.
+    clusters: usize,
+    /// The register that stands for each web.
+    representative: SecondaryMap<VReg, Option<VReg>>,
+    number: SecondaryMap<VReg, Option<Web>>,
+    webs: u32,
+}
+
+impl<'a> Finder<'a, '_> {
+    fn web(&mut self, reg: VReg) -> Web {
+        let reg = self.representative[reg].unwrap_or(reg);
+        *self.number[reg].get_or_insert_with(|| {
+            self.webs += 1;
+            Web(self.webs - 1)
+        })
+    }
+
+    /// An instruction of a block; `late`: the rest of its block does not read its result.
+    fn placement(&mut self, block: Block, i: usize, late: bool) -> Placement<'a> {
+        let (function, candidates) = (self.function, self.candidates);
+        let data = &function.blocks[block];
+        let (insts, frequency) = (&data.insts, data.frequency);
+        let inst = &insts[i];
+        let class = inst.class();
+        let candidate = &candidates.0[class as usize];
+        let scalar = is_scalar(function, inst.dst);
+        // The scalar unit delivers u-marked results to any cluster's registers; copies need only register ports.
+        let choices = match scalar || class == OpClass::Control {
+            true => None,
+            false if inst.uniform || class == OpClass::Move => Some(((0..self.clusters as u8).collect(), candidate)),
+            false => Some((candidate.clusters.clone(), candidate)),
+        };
+        let mut mentions: SmallVec<[Mention; 4]> = SmallVec::new();
+        let wait = frequency * self.costs.wait(inst, late);
+        webs::for_each_vector(function, inst, |reg, words, write| {
+            mentions.push(Mention { web: self.web(reg), weight: frequency * f32::from(words), wait: write.then_some(wait) });
+        });
+        // A copy within a web is none.
+        if let (Op::Mov, [a, b]) = (inst.op, &mentions[..])
+            && a.web == b.web
+        {
+            mentions.clear();
+        }
+        let mut webs: SmallVec<[Web; 4]> = SmallVec::new();
+        for m in &mentions {
+            if !webs.contains(&m.web) {
+                webs.push(m.web);
+            }
+        }
+        let reads = |reader: &Inst, writer: &Inst| {
+            let written = writer.dst.as_virt().map(|(r, _)| r);
+            written.is_some() && reader.srcs.iter().any(|s| s.as_virt().map(|(r, _)| r) == written)
+        };
+        let before = (1..=LONGEST_WORK.min(i)).find(|d| reads(inst, &insts[i - d]));
+        let behind = (1..insts.len() - i).take(candidate.interval as usize).find(|d| reads(&insts[i + d], inst));
+        Placement {
+            choices,
+            occupies: (!inst.uniform && !scalar).then_some(candidate),
+            marked: inst.uniform,
+            taken: std::array::from_fn(|c| Load::of(inst, candidate, c as u8, frequency)),
+            mentions,
+            webs,
+            operand: before.unwrap_or(LONGEST_WORK + 1),
+            reader: behind.unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl<'a> Prepared<'a> {
+    pub(super) fn new(function: &Function, machine: &Machine, candidates: &'a Candidates) -> Self {
+        let costs = Costs::new(machine);
+        let (representative, number) = (webs::representatives(function, &LiveView::new(function)), SecondaryMap::new());
+        let clusters = machine.clusters.len();
+        let mut finder = Finder { function, candidates, costs: &costs, clusters, representative, number, webs: 0 };
+        let block = |b: &Block| {
+            let data = &function.blocks[*b];
+            let late = webs::read_late(&data.insts);
+            let insts = (0..data.insts.len()).map(|i| finder.placement(*b, i, late[i])).collect();
+            Blocks { frequency: data.frequency, path: path(machine, &data.insts), insts }
+        };
+        let blocks: Vec<Blocks> = function.layout.iter().map(block).collect();
+        let table = vec![Accesses::default(); finder.webs as usize];
+        let mut order: Vec<usize> = (0..blocks.len()).collect();
+        order.sort_by(|a, b| blocks[*b].frequency.total_cmp(&blocks[*a].frequency));
+        let clusters = function.layout.iter().map(|b| function.blocks[*b].insts.iter().map(|i| i.cluster).collect()).collect();
+        let (count, in_step) = (machine.clusters.len(), !machine.sm.rotate_clusters);
+        let total = Load::default();
+        let mut prepared = Prepared { costs, blocks, order, clusters, table, total, path: 0.0, count, in_step };
+        prepared.count_once();
+        prepared
+    }
+
+    /// Sums what does not depend on the assignment.
+    fn count_once(&mut self) {
+        for &b in &self.order {
+            let block = &self.blocks[b];
+            self.path += block.frequency * block.path / EXPECTED_WARPS;
+            for inst in &block.insts {
+                match &inst.choices {
+                    Some((choices, _)) => {
+                        if let Some(first) = choices.first() {
+                            self.total.add(inst.taken[usize::from(*first)], 1.0);
+                        }
+                    }
+                    // The scalar unit's reads of lane registers.
+                    None => {
+                        let reads = inst.mentions.iter().filter(|m| m.wait.is_none());
+                        reads.for_each(|m| self.table[m.web.0 as usize].read(None, m.weight, 1.0));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Assigns clusters with some weights.
+    pub(super) fn assign(&self, weights: Weights) -> Clusters {
+        // Work that a cluster can take without holding up a warp: the time of one warp alone, shared by the warps expected on an SM.
+        let idle = if weights.uses_idle_time { self.path } else { 0.0 };
+        let (table, load, clusters) = (self.table.clone(), vec![Load::default(); self.count], self.clusters.clone());
+        let mut greedy = Greedy { prepared: self, clusters, table, load, idle, temperature: HEAT[0], weights };
+        greedy.run();
+        greedy.clusters
+    }
+}
+
+/// State of an assignment.
+struct Greedy<'a> {
+    prepared: &'a Prepared<'a>,
+    clusters: Clusters,
+    /// Accesses of the instructions placed so far.
+    table: Vec<Accesses>,
+    /// What is taken of each cluster.
+    load: Vec<Load>,
+    /// Work of a cluster that holds up nobody.
+    idle: f32,
+    /// Factor on the price of balance, which falls from pass to pass: chains of instructions first spread, then join.
+    temperature: f32,
+    /// What energy is weighed against.
+    weights: Weights,
+}
+
+impl Greedy<'_> {
+    fn run(&mut self) {
+        let blocks = &self.prepared.blocks;
+        for &b in &self.prepared.order {
+            for i in (0..blocks[b].insts.len()).rev() {
+                self.place(b, i, None);
+            }
+        }
+        for heat in HEAT {
+            self.temperature = heat;
+            let mut moved = false;
+            for (b, block) in blocks.iter().enumerate() {
+                for i in 0..block.insts.len() {
+                    let now = self.clusters[b][i];
+                    moved |= self.place(b, i, Some(now));
+                }
+            }
+            if !moved && heat == 1.0 {
+                break;
+            }
+        }
+    }
+
+    fn account(&mut self, mentions: &[Mention], cluster: u8, sign: f32) {
+        for m in mentions {
+            let accesses = &mut self.table[m.web.0 as usize];
+            match m.wait {
+                Some(wait) => accesses.write(cluster, m.weight, wait, sign),
+                None => accesses.read(Some(cluster), m.weight, sign),
+            }
+        }
+    }
+
+    /// What it costs to take more of a cluster, from what is taken of it beside the average.
+    fn crowding(&self, cluster: u8, taken: Load) -> f32 {
+        let load = self.load[usize::from(cluster)];
+        let clusters = self.load.len() as f32;
+        let total = self.prepared.total;
+        let price = |taken: f32, load: f32, mean: f32| taken * (load / mean.max(1e-6)).powi(2);
+        let work = price(taken.work, load.work, (total.work / clusters).max(self.idle));
+        let collected = price(taken.collected, load.collected, total.collected / clusters);
+        self.temperature * (self.weights.balance * work + COLLECT * collected)
+    }
+
+    /// Cycles that an instruction keeps a cluster busy: none if it is in no cluster or in another one.
+    fn busy(&self, block: usize, i: usize, cluster: u8) -> u32 {
+        match self.prepared.blocks[block].insts[i].occupies {
+            Some(candidate) if self.clusters[block][i] == cluster => candidate.work(cluster),
+            _ => 0,
+        }
+    }
+
+    /// What it costs that instructions nearby use the cluster, too; `placed`: those before it are in clusters already.
+    fn crowding_nearby(&self, block: usize, i: usize, cluster: u8, work: u32, placed: bool) -> f32 {
+        let count = self.prepared.blocks[block].insts.len();
+        let from = if placed { i.saturating_sub(NEARBY) } else { i + 1 };
+        let others = || (from..(i + NEARBY + 1).min(count)).filter(|j| *j != i);
+        let mut load = [0u32; MAX_CLUSTERS];
+        for other in others() {
+            let c = self.clusters[block][other];
+            load[usize::from(c)] += self.busy(block, other, c);
+        }
+        let mean = load.iter().sum::<u32>() as f32 / self.load.len() as f32;
+        let idle = others().count() as f32 / EXPECTED_WARPS;
+        self.temperature * NEARBY_BALANCE * work as f32 * (load[usize::from(cluster)] as f32 / mean.max(idle).max(1e-6)).powi(2)
+    }
+
+    /// Cycles for which an instruction finds its cluster busy with one before, or keeps it from one behind, in the same warp.
+    /// Where one reads the other's result it waits for that longer.
+    fn waits(&self, block: usize, i: usize, cluster: u8, work: u32, placed: bool) -> usize {
+        let insts = &self.prepared.blocks[block].insts;
+        let mut cycles = 0;
+        let longest = if placed { LONGEST_WORK.min(i).min(insts[i].operand - 1) } else { 0 };
+        for distance in 1..=longest {
+            let busy = self.busy(block, i - distance, cluster) as usize;
+            if busy > distance {
+                cycles = busy - distance;
+                break;
+            }
+        }
+        for distance in 1..(work as usize).min(insts[i].reader).min(insts.len() - i) {
+            if self.busy(block, i + distance, cluster) > 0 {
+                cycles += work as usize - distance;
+                break;
+            }
+        }
+        cycles
+    }
+
+    /// Places an instruction where it costs least; `from` is where it is. Says whether it moved.
+    fn place(&mut self, block: usize, i: usize, from: Option<u8>) -> bool {
+        let prepared = self.prepared;
+        let Blocks { frequency, insts, .. } = &prepared.blocks[block];
+        let inst = &insts[i];
+        let Some((choices, candidate)) = &inst.choices else { return false };
+        if let Some(now) = from {
+            self.account(&inst.mentions, now, -1.0);
+            self.load[usize::from(now)].add(inst.taken[usize::from(now)], -1.0);
+        }
+        let mut best = (f32::INFINITY, from.unwrap_or(0));
+        if choices.len() == 1 {
+            best = (0.0, choices[0]);
+        } else {
+            for &c in choices {
+                self.account(&inst.mentions, c, 1.0);
+                let mut cost = self.crowding(c, inst.taken[usize::from(c)]);
+                if !inst.marked {
+                    let work = candidate.work(c);
+                    cost += frequency * self.weights.busy * self.waits(block, i, c, work, from.is_some()) as f32;
+                    if prepared.in_step {
+                        cost += frequency * self.crowding_nearby(block, i, c, work, from.is_some());
+                    }
+                }
+                cost = inst.webs.iter().fold(cost, |cost, w| cost + self.table[w.0 as usize].best(&prepared.costs).1);
+                self.account(&inst.mentions, c, -1.0);
+                // Staying is worth a little, so that ties do not swing.
+                let stay = if from == Some(c) { 1e-3 * frequency } else { 0.0 };
+                if cost - stay < best.0 - 1e-4 {
+                    best = (cost - stay, c);
+                }
+            }
+        }
+        self.account(&inst.mentions, best.1, 1.0);
+        self.load[usize::from(best.1)].add(inst.taken[usize::from(best.1)], 1.0);
+        self.clusters[block][i] = best.1;
+        from.is_some_and(|f| f != best.1)
+    }
+}
