@@ -52,8 +52,8 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
                 to_physical(i, |r| (local[r] == Some(c as u8)).then(|| colors[r]), Space::Local);
             });
         }
-        // Where the registers of other clusters are live has not changed.
     }
+    // Only now: colouring one cluster's registers does not change where those of the others are live.
     session.forget_view();
     Ok(())
 }

@@ -87,17 +87,19 @@ struct Placement<'a> {
     marked: bool,
     /// What it takes of each cluster.
     taken: [Load; MAX_CLUSTERS],
+    /// Its accesses to registers of lanes.
     mentions: SmallVec<[Mention; 4]>,
     /// The webs of the mentions, each once.
     webs: SmallVec<[Web; 4]>,
     /// Distance to the nearest instruction before it whose result it reads, or beyond [`LONGEST_WORK`].
     operand: usize,
-    /// Distance to the first instruction behind it that reads its result, likewise.
+    /// Distance to the first instruction behind it that reads its result while it keeps its unit busy; the largest number if
+    /// there is none.
     reader: usize,
 }
 
-/// A block of the layout.
-struct Blocks<'a> {
+/// A block of the layout, as far as clusters are concerned.
+struct BlockPlacements<'a> {
     frequency: f32,
     /// Cycles that a warp alone takes for it.
     path: f32,
@@ -107,7 +109,7 @@ struct Blocks<'a> {
 /// What assignments with any weights begin from.
 pub(super) struct Prepared<'a> {
     costs: Costs,
-    blocks: Vec<Blocks<'a>>,
+    blocks: Vec<BlockPlacements<'a>>,
     /// The blocks in order of frequency.
     order: Vec<usize>,
     /// The clusters that instructions have before.
@@ -116,7 +118,7 @@ pub(super) struct Prepared<'a> {
     table: Vec<Accesses>,
     /// All there is to take of clusters.
     total: Load,
-    /// Time of one warp alone.
+    /// Cycles of one warp alone, shared by the warps expected on an SM.
     path: f32,
     /// Clusters of the machine.
     count: usize,
@@ -198,6 +200,7 @@ impl<'a> Finder<'a, '_> {
 }
 
 impl<'a> Prepared<'a> {
+    /// For a function each of whose live ranges has a register of its own.
     pub(super) fn new(function: &Function, machine: &Machine, candidates: &'a Candidates) -> Self {
         let costs = Costs::new(machine);
         let (representative, number) = (webs::representatives(function, &LiveView::new(function)), SecondaryMap::new());
@@ -207,9 +210,9 @@ impl<'a> Prepared<'a> {
             let data = &function.blocks[*b];
             let late = webs::read_late(&data.insts);
             let insts = (0..data.insts.len()).map(|i| finder.placement(*b, i, late[i])).collect();
-            Blocks { frequency: data.frequency, path: path(machine, &data.insts), insts }
+            BlockPlacements { frequency: data.frequency, path: path(machine, &data.insts), insts }
         };
-        let blocks: Vec<Blocks> = function.layout.iter().map(block).collect();
+        let blocks: Vec<BlockPlacements> = function.layout.iter().map(block).collect();
         let table = vec![Accesses::default(); finder.webs as usize];
         let mut order: Vec<usize> = (0..blocks.len()).collect();
         order.sort_by(|a, b| blocks[*b].frequency.total_cmp(&blocks[*a].frequency));
@@ -362,7 +365,7 @@ impl Greedy<'_> {
     /// Places an instruction where it costs least; `from` is where it is. Says whether it moved.
     fn place(&mut self, block: usize, i: usize, from: Option<u8>) -> bool {
         let prepared = self.prepared;
-        let Blocks { frequency, insts, .. } = &prepared.blocks[block];
+        let BlockPlacements { frequency, insts, .. } = &prepared.blocks[block];
         let inst = &insts[i];
         let Some((choices, candidate)) = &inst.choices else { return false };
         if let Some(now) = from {
