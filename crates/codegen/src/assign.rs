@@ -123,7 +123,7 @@ fn try_weights(function: &mut Function, context: &Context, candidates: &Candidat
     let machine = context.machine;
     let instructions: usize = function.layout.iter().map(|b| function.blocks[*b].insts.len()).sum();
     let tried = if instructions > MOST_TRIED { 1 } else { WEIGHTS.len() };
-    let prepared = Prepared::new(function, machine, candidates);
+    let prepared = Prepared::new(function, context, candidates);
     let little = instructions < LITTLE;
     let mut assigned: Vec<Clusters> = map(little, WEIGHTS[..tried].iter().collect(), |w| prepared.assign(*w));
     if !machine.sm.rotate_clusters && instructions <= MOST_TRIED {
@@ -135,7 +135,7 @@ fn try_weights(function: &mut Function, context: &Context, candidates: &Candidat
     assigned.retain(|clusters| known.insert(clusters.clone()));
     let mut costs = vec![0.0];
     if assigned.len() > 1 {
-        let outcomes = Outcomes::new(function, machine, context.options)?;
+        let outcomes = Outcomes::new(function, context)?;
         let found = map(little, assigned.iter().collect(), |clusters| outcomes.cost(clusters));
         costs = found.into_iter().collect::<Result<_, _>>()?;
     }

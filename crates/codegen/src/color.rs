@@ -220,6 +220,9 @@ pub fn coalesced(graph: &Graph) -> Vec<u32> {
 /// What each node shares its place with once the ends of copies have been merged as far as they can be, whatever that does to
 /// colourability: the first node of its bundle, and the bundle's words.
 pub fn bundles(graph: &Graph) -> Vec<(u32, u8)> {
+    if graph.affinities.is_empty() {
+        return graph.nodes.iter().zip(0..).map(|(node, number)| (number, node.words)).collect();
+    }
     let mut colorer = Colorer::new(graph, &FileSpec::new(0));
     colorer.coalesce();
     let of = |b: u32| &colorer.bundles[b as usize];

@@ -1,7 +1,10 @@
 //! What the stages of code generation share while they work on one function.
 
+use std::sync::{Arc, OnceLock};
+
 use super::allocate::Session;
 use super::bindings::Frozen;
+use super::webs::Costs;
 use super::{CodegenOptions, FunctionStats};
 use heddle_mir::Function;
 use heddle_target::Machine;
@@ -17,6 +20,7 @@ pub struct Context<'a> {
     /// What variables of the source are bound to, from the end of SSA form to the end of allocation.
     pub frozen: Option<Box<Frozen>>,
     session: Option<Session>,
+    costs: OnceLock<Arc<Costs>>,
 }
 
 /// What the stages of register allocation know: the [`Context`] with the session that they share.
@@ -36,12 +40,23 @@ impl<'a> Context<'a> {
     pub fn new(function: &Function, machine: &'a Machine, options: &'a CodegenOptions) -> Self {
         let (kernel, rows_fill_warps) = (function.name.clone(), function.rows_fill_warps);
         let stats = FunctionStats { kernel, rows_fill_warps, ..Default::default() };
-        Context { machine, options, stats, frozen: None, session: None }
+        Context { machine, options, stats, frozen: None, session: None, costs: OnceLock::new() }
     }
 
-    /// For a copy of a function whose allocation has begun.
-    pub fn with_session(function: &Function, machine: &'a Machine, options: &'a CodegenOptions, session: Session) -> Self {
-        Context { session: Some(session), ..Context::new(function, machine, options) }
+    /// For a copy of a function whose allocation has begun; `costs` are those of [`Context::costs`].
+    pub fn with_session(
+        function: &Function,
+        machine: &'a Machine,
+        options: &'a CodegenOptions,
+        session: Session,
+        costs: Arc<Costs>,
+    ) -> Self {
+        Context { session: Some(session), costs: OnceLock::from(costs), ..Context::new(function, machine, options) }
+    }
+
+    /// What accesses to the machine's registers cost, which takes a while to find.
+    pub fn costs(&self) -> Arc<Costs> {
+        self.costs.get_or_init(|| Arc::new(Costs::new(self.machine))).clone()
     }
 
     /// For a stage of allocation. The first to ask starts the session: the function as it is then is the one that the checker compares with.

@@ -28,32 +28,36 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     if function.local.values().all(Option::is_none) {
         return Ok(());
     }
+    let costs = context.costs();
     let Allocation { machine, options, stats, session } = context.allocation(function);
-    let costs = Costs::new(machine);
+    let mut gains = Gains::new(function, &costs, session);
     if options.ownership == Ownership::Energy {
-        let gains = gains(function, &costs, session);
-        let worthless: Vec<VReg> = function.vregs.keys().filter(|r| function.local[*r].is_some() && gains[*r] <= 0.0).collect();
-        give_up(function, &worthless, session);
+        let worthless: Vec<VReg> =
+            function.vregs.keys().filter(|r| function.local[*r].is_some() && gains.local[*r] <= 0.0).collect();
+        if give_up(function, &worthless, session) {
+            gains = Gains::new(function, &costs, session);
+        }
     }
+    let mut all = Colors::with_capacity(function.vregs.len());
     for (c, cluster) in machine.clusters.iter().enumerate() {
-        let mine: SecondaryMap<VReg, Option<u8>> = function.local.clone();
-        let is_mine = |r: VReg| mine[r] == Some(c as u8);
-        if !function.vregs.keys().any(is_mine) {
+        let mine: Vec<VReg> = function.vregs.keys().filter(|r| function.local[*r] == Some(c as u8)).collect();
+        if mine.is_empty() {
             continue;
         }
-        let colors = color_banks(function, &costs, session, c, cluster);
+        let colors = color_banks(function, &costs, session, c, cluster, &gains);
+        mine.iter().for_each(|r| all[*r] = colors[*r]);
         // A register that is never live has no node; it goes the same way.
-        let lost: Vec<VReg> = function.vregs.keys().filter(|r| is_mine(*r) && colors[*r].is_none()).collect();
+        let lost: Vec<VReg> = mine.into_iter().filter(|r| colors[*r].is_none()).collect();
         stats.local_overflow += lost.len();
-        give_up(function, &lost, session);
-        let Function { blocks, layout, local, .. } = function;
-        for block in layout.iter() {
-            blocks[*block].insts.iter_mut().for_each(|i| {
-                to_physical(i, |r| (local[r] == Some(c as u8)).then(|| colors[r]), Space::Local);
-            });
+        if give_up(function, &lost, session) {
+            gains = Gains::new(function, &costs, session);
         }
     }
     // Only now: colouring one cluster's registers does not change where those of the others are live.
+    let Function { blocks, layout, local, .. } = function;
+    for block in layout.iter() {
+        blocks[*block].insts.iter_mut().for_each(|i| to_physical(i, |r| local[r].map(|_| all[r]), Space::Local));
+    }
     session.forget_view();
     Ok(())
 }
@@ -63,23 +67,28 @@ type Colors = SecondaryMap<VReg, Option<u16>>;
 
 /// Colours the registers of a cluster: first the near bank, by what the accesses of each save against the far bank for each
 /// point of its length; then what is left in the far bank, by what it saves against the main file.
-fn color_banks(function: &Function, costs: &Costs, session: &mut Session, number: usize, cluster: &Cluster) -> Colors {
+fn color_banks(
+    function: &Function,
+    costs: &Costs,
+    session: &mut Session,
+    number: usize,
+    cluster: &Cluster,
+    gains: &Gains,
+) -> Colors {
     let mut colors = Colors::with_capacity(function.vregs.len());
     let (near, far) = cluster.banks();
     if near > 0 {
         let bank = FileSpec { reserved: (0..far).collect(), ..FileSpec::new(cluster.local_registers) };
-        let gains = near_gains(function, costs, number);
-        let mut graph = graph_of(function, session, number, &colors, &gains);
+        let mut graph = graph_of(function, session, number, &colors, &gains.near);
         let broken = BrokenCopies::new(&graph, costs, number);
-        let left_out = broken.keep_with_wide(&mut graph, &gains, near);
+        let left_out = broken.keep_with_wide(&mut graph, &gains.near, near);
         color_in(&graph, &bank, &mut colors);
         left_out.into_iter().for_each(|r| colors[r] = None);
-        broken.keep_together(&graph, &gains, &mut colors);
+        broken.keep_together(&graph, &gains.near, &mut colors);
     }
-    let gains = gains(function, costs, session);
-    let graph = graph_of(function, session, number, &colors, &gains);
+    let graph = graph_of(function, session, number, &colors, &gains.local);
     color_in(&graph, &FileSpec::new(far), &mut colors);
-    BrokenCopies::new(&graph, costs, number).give_up_scattered(&graph, &gains, &mut colors);
+    BrokenCopies::new(&graph, costs, number).give_up_scattered(&graph, &gains.local, &mut colors);
     colors
 }
 
@@ -205,66 +214,69 @@ impl BrokenCopies {
     }
 }
 
-/// Energy that each register of a cluster saves in the near bank, against the far one.
-fn near_gains(function: &Function, costs: &Costs, cluster: usize) -> SecondaryMap<VReg, f32> {
-    let mut gains: SecondaryMap<VReg, f32> = SecondaryMap::with_capacity(function.vregs.len());
-    gains.resize(function.vregs.len());
-    let (far, near) = (costs.local[cluster], costs.near[cluster]);
-    for &block in &function.layout {
-        let data = &function.blocks[block];
-        for inst in &data.insts {
-            let shares = costs.shared[inst.class() as usize] >> cluster & 1 == 1;
-            let wire = if shares { costs.shared_wire - costs.near_shared_wire[cluster] } else { 0.0 };
-            webs::for_each_vector(function, inst, |reg, words, write| {
-                if function.local[reg] == Some(cluster as u8) {
-                    let saved = wire + if write { far.1 - near.1 } else { far.0 - near.0 };
-                    gains[reg] += data.frequency * f32::from(words) * saved;
-                }
-            });
-        }
-    }
-    gains
+/// Energy that each local register saves.
+struct Gains {
+    /// Against the main file: cheaper accesses, less the copies that go away with it.
+    local: SecondaryMap<VReg, f32>,
+    /// In the near bank, against the far one.
+    near: SecondaryMap<VReg, f32>,
 }
 
-/// Energy that each local register saves against the main file: cheaper accesses, less the copies that go
-/// away with it.
-fn gains(function: &Function, costs: &Costs, session: &Session) -> SecondaryMap<VReg, f32> {
-    let mut gains: SecondaryMap<VReg, f32> = SecondaryMap::with_capacity(function.vregs.len());
-    gains.resize(function.vregs.len());
-    let (main_read, main_write) = costs.main;
-    for &block in &function.layout {
-        let data = &function.blocks[block];
-        for inst in &data.insts {
-            let weight = |words: u8| data.frequency * f32::from(words);
-            let source = inst.srcs.first().and_then(|s| s.as_virt()).map(|s| s.0);
-            if let (Op::Mov, Some((to, _)), Some(from)) = (inst.op, inst.dst.as_virt(), source) {
-                let main_of = |r: VReg| session.main_of.get(r).copied().flatten();
-                let words = weight(inst.dst_words().max(1));
-                if let Some(c) = function.local[to].filter(|_| main_of(to) == Some(from)) {
-                    gains[to] -= words * (main_read + costs.local[usize::from(c)].1 + costs.copy);
-                    continue;
-                }
-                if let Some(c) = function.local[from].filter(|_| main_of(from) == Some(to)) {
-                    gains[from] -= words * (costs.local[usize::from(c)].0 + main_write + costs.copy);
-                    // Without the copy the write goes to the main register.
-                    continue;
-                }
+impl Gains {
+    fn new(function: &Function, costs: &Costs, session: &Session) -> Self {
+        let none = || {
+            let mut map = SecondaryMap::with_capacity(function.vregs.len());
+            map.resize(function.vregs.len());
+            map
+        };
+        let mut gains = Gains { local: none(), near: none() };
+        for &block in &function.layout {
+            let data = &function.blocks[block];
+            data.insts.iter().for_each(|inst| gains.add(function, costs, session, data.frequency, inst));
+        }
+        gains
+    }
+
+    /// Adds what an instruction's accesses save.
+    fn add(&mut self, function: &Function, costs: &Costs, session: &Session, frequency: f32, inst: &Inst) {
+        let shared = costs.shared[inst.class() as usize];
+        webs::for_each_vector(function, inst, |reg, words, write| {
+            if let Some(c) = function.local[reg] {
+                let (far, near) = (costs.local[usize::from(c)], costs.near[usize::from(c)]);
+                let wire = if shared >> c & 1 == 1 { costs.shared_wire - costs.near_shared_wire[usize::from(c)] } else { 0.0 };
+                let saved = wire + if write { far.1 - near.1 } else { far.0 - near.0 };
+                self.near[reg] += frequency * f32::from(words) * saved;
             }
-            webs::for_each_vector(function, inst, |reg, words, write| {
-                if let Some(c) = function.local[reg] {
-                    let (read, wrote) = costs.local[usize::from(c)];
-                    gains[reg] += weight(words) * if write { main_write - wrote } else { main_read - read };
-                }
-            });
+        });
+        let (main_read, main_write) = costs.main;
+        let weight = |words: u8| frequency * f32::from(words);
+        let source = inst.srcs.first().and_then(|s| s.as_virt()).map(|s| s.0);
+        if let (Op::Mov, Some((to, _)), Some(from)) = (inst.op, inst.dst.as_virt(), source) {
+            let main_of = |r: VReg| session.main_of.get(r).copied().flatten();
+            let words = weight(inst.dst_words().max(1));
+            if let Some(c) = function.local[to].filter(|_| main_of(to) == Some(from)) {
+                self.local[to] -= words * (main_read + costs.local[usize::from(c)].1 + costs.copy);
+                return;
+            }
+            if let Some(c) = function.local[from].filter(|_| main_of(from) == Some(to)) {
+                self.local[from] -= words * (costs.local[usize::from(c)].0 + main_write + costs.copy);
+                // Without the copy the write goes to the main register.
+                return;
+            }
         }
+        webs::for_each_vector(function, inst, |reg, words, write| {
+            if let Some(c) = function.local[reg] {
+                let (read, wrote) = costs.local[usize::from(c)];
+                self.local[reg] += weight(words) * if write { main_write - wrote } else { main_read - read };
+            }
+        });
     }
-    gains
 }
 
-/// Moves local registers to the main file.
-fn give_up(function: &mut Function, lost: &[VReg], session: &mut Session) {
+/// Moves local registers to the main file; says whether there were any.
+fn give_up(function: &mut Function, lost: &[VReg], session: &mut Session) -> bool {
     if lost.is_empty() {
-        return;
+        return false;
     }
     let mut instead: SecondaryMap<VReg, Option<VReg>> = SecondaryMap::with_capacity(function.vregs.len());
     for &reg in lost {
@@ -288,6 +300,7 @@ fn give_up(function: &mut Function, lost: &[VReg], session: &mut Session) {
     }
     drop_dead_copies(function, session);
     session.forget_view();
+    true
 }
 
 /// Removes inserted copies whose result nothing reads any more.

@@ -101,11 +101,11 @@ pub(super) fn join_webs(function: &mut Function, session: &mut Session) {
 
 /// Gives each web its owner, and inserts the copies.
 pub(super) fn distribute(function: &mut Function, context: &mut Context) {
+    let costs = context.costs();
     let Allocation { machine, options, session, .. } = context.allocation(function);
     let ownership = options.ownership;
     let marked = function.layout.iter().any(|b| function.blocks[*b].insts.iter().any(|i| i.strand));
     let strands = if marked { Strands::new(function, session.view(function)) } else { Strands::one() };
-    let costs = Costs::new(machine);
     let table = webs::accesses(function, &costs, &strands);
     let mut plans: Plans = Plans::with_capacity(function.vregs.len());
     let registers: Vec<VReg> = function.vregs.keys().filter(|r| function.vregs[*r].bank == Bank::Vector).collect();

@@ -57,13 +57,13 @@ pub struct Costs {
     /// Reading and writing a main register.
     pub main: (f32, f32),
     /// Reading and writing a local register of each cluster, in its far bank.
-    pub local: Vec<(f32, f32)>,
+    pub local: [(f32, f32); MAX_CLUSTERS],
     /// The same in its near bank.
-    pub near: Vec<(f32, f32)>,
+    pub near: [(f32, f32); MAX_CLUSTERS],
     /// What an access to a local register costs more by a unit that clusters share.
     pub shared_wire: f32,
     /// The same of the near bank of each cluster.
-    pub near_shared_wire: Vec<f32>,
+    pub near_shared_wire: [f32; MAX_CLUSTERS],
     /// For each class of operation the clusters that share its unit, a bit each.
     pub shared: Vec<u8>,
     /// A copy beyond its register accesses: issue and the unit, for a lane.
@@ -75,7 +75,7 @@ pub struct Costs {
     /// Price of a cycle that a copy waits for a load whose result nothing else in its block reads.
     pub late_load: f32,
     /// Whether a cluster has local registers.
-    pub usable: Vec<bool>,
+    pub usable: [bool; MAX_CLUSTERS],
 }
 
 impl Costs {
@@ -88,16 +88,16 @@ impl Costs {
         Costs {
             clusters: machine.clusters.len().min(MAX_CLUSTERS),
             main: of(prices.main),
-            local: prices.local.iter().map(|p| of(*p)).collect(),
-            near: prices.near.iter().map(|p| of(*p)).collect(),
+            local: by_cluster(&prices.local, |p| of(*p)),
+            near: by_cluster(&prices.near, |p| of(*p)),
             shared_wire: prices.shared_wire as f32,
-            near_shared_wire: prices.near_shared_wire.iter().map(|pj| *pj as f32).collect(),
+            near_shared_wire: by_cluster(&prices.near_shared_wire, |pj| *pj as f32),
             shared: classes_of_shared_units(machine),
             copy: (unit + machine.energy.issue_pj / f64::from(machine.warp_size)) as f32 + slot,
             fetch: FETCH,
             latency: OpClass::iter().map(|c| machine.latency(c) as f32).collect(),
             late_load,
-            usable: machine.clusters.iter().map(|c| c.local_registers > 0).collect(),
+            usable: by_cluster(&machine.clusters, |c| c.local_registers > 0),
         }
     }
 
@@ -106,6 +106,11 @@ impl Costs {
         let loads = matches!(inst.class(), OpClass::LoadGlobal | OpClass::Atomic);
         self.latency[inst.class() as usize] * if late && loads { self.late_load } else { CYCLE }
     }
+}
+
+/// What `f` makes of each cluster's item.
+fn by_cluster<I, T: Copy + Default>(items: &[I], f: impl Fn(&I) -> T) -> [T; MAX_CLUSTERS] {
+    std::array::from_fn(|c| items.get(c).map_or_else(T::default, &f))
 }
 
 /// For each instruction whether the rest of its block does not read its result.

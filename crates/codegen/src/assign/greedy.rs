@@ -5,15 +5,17 @@
 //!
 //! May touch: nothing; what comes out are numbers of clusters.
 
+use std::sync::Arc;
+
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
 use super::{Candidate, Candidates, Clusters, Weights, is_scalar, path};
+use crate::context::Context;
 use crate::ranges::LiveView;
 use crate::webs::{self, Accesses, Costs, MAX_CLUSTERS};
 use heddle_isa::{Inst, Op, OpClass, VReg};
 use heddle_mir::{Block, Function};
-use heddle_target::Machine;
 
 /// Instructions before one that may still keep its cluster busy: divisions take no longer.
 const LONGEST_WORK: usize = 16;
@@ -91,6 +93,10 @@ struct Placement<'a> {
     mentions: SmallVec<[Mention; 4]>,
     /// The webs of the mentions, each once.
     webs: SmallVec<[Web; 4]>,
+    /// Its number among all instructions.
+    number: usize,
+    /// The number of its first web among those of all instructions.
+    first_price: usize,
     /// Distance to the nearest instruction before it whose result it reads, or beyond [`LONGEST_WORK`].
     operand: usize,
     /// Distance to the first instruction behind it that reads its result while it keeps its unit busy; the largest number if
@@ -108,7 +114,7 @@ struct BlockPlacements<'a> {
 
 /// What assignments with any weights begin from.
 pub(super) struct Prepared<'a> {
-    costs: Costs,
+    costs: Arc<Costs>,
     blocks: Vec<BlockPlacements<'a>>,
     /// The blocks in order of frequency.
     order: Vec<usize>,
@@ -116,6 +122,8 @@ pub(super) struct Prepared<'a> {
     clusters: Clusters,
     /// Reads by the scalar unit.
     table: Vec<Accesses>,
+    /// Instructions, and their webs.
+    size: (usize, usize),
     /// All there is to take of clusters.
     total: Load,
     /// Cycles of one warp alone, shared by the warps expected on an SM.
@@ -137,6 +145,9 @@ struct Finder<'a, 'b> {
     representative: SecondaryMap<VReg, Option<VReg>>,
     number: SecondaryMap<VReg, Option<Web>>,
     webs: u32,
+    /// Instructions so far, and their webs.
+    instructions: usize,
+    prices: usize,
 }
 
 impl<'a> Finder<'a, '_> {
@@ -186,6 +197,9 @@ impl<'a> Finder<'a, '_> {
         };
         let before = (1..=LONGEST_WORK.min(i)).find(|d| reads(inst, &insts[i - d]));
         let behind = (1..insts.len() - i).take(candidate.interval as usize).find(|d| reads(&insts[i + d], inst));
+        let (number, first_price) = (self.instructions, self.prices);
+        self.instructions += 1;
+        self.prices += webs.len();
         Placement {
             choices,
             occupies: (!inst.uniform && !scalar).then_some(candidate),
@@ -193,6 +207,8 @@ impl<'a> Finder<'a, '_> {
             taken: std::array::from_fn(|c| Load::of(inst, candidate, c as u8, frequency)),
             mentions,
             webs,
+            number,
+            first_price,
             operand: before.unwrap_or(LONGEST_WORK + 1),
             reader: behind.unwrap_or(usize::MAX),
         }
@@ -201,11 +217,12 @@ impl<'a> Finder<'a, '_> {
 
 impl<'a> Prepared<'a> {
     /// For a function each of whose live ranges has a register of its own.
-    pub(super) fn new(function: &Function, machine: &Machine, candidates: &'a Candidates) -> Self {
-        let costs = Costs::new(machine);
+    pub(super) fn new(function: &Function, context: &Context, candidates: &'a Candidates) -> Self {
+        let (machine, costs) = (context.machine, context.costs());
         let (representative, number) = (webs::representatives(function, &LiveView::new(function)), SecondaryMap::new());
         let clusters = machine.clusters.len();
-        let mut finder = Finder { function, candidates, costs: &costs, clusters, representative, number, webs: 0 };
+        let mut finder =
+            Finder { function, candidates, costs: &costs, clusters, representative, number, webs: 0, instructions: 0, prices: 0 };
         let block = |b: &Block| {
             let data = &function.blocks[*b];
             let late = webs::read_late(&data.insts);
@@ -213,13 +230,13 @@ impl<'a> Prepared<'a> {
             BlockPlacements { frequency: data.frequency, path: path(machine, &data.insts), insts }
         };
         let blocks: Vec<BlockPlacements> = function.layout.iter().map(block).collect();
-        let table = vec![Accesses::default(); finder.webs as usize];
+        let (table, size) = (vec![Accesses::default(); finder.webs as usize], (finder.instructions, finder.prices));
         let mut order: Vec<usize> = (0..blocks.len()).collect();
         order.sort_by(|a, b| blocks[*b].frequency.total_cmp(&blocks[*a].frequency));
         let clusters = function.layout.iter().map(|b| function.blocks[*b].insts.iter().map(|i| i.cluster).collect()).collect();
         let (count, in_step) = (machine.clusters.len(), !machine.sm.rotate_clusters);
         let total = Load::default();
-        let mut prepared = Prepared { costs, blocks, order, clusters, table, total, path: 0.0, count, in_step };
+        let mut prepared = Prepared { costs, blocks, order, clusters, table, size, total, path: 0.0, count, in_step };
         prepared.count_once();
         prepared
     }
@@ -251,9 +268,43 @@ impl<'a> Prepared<'a> {
         // Work that a cluster can take without holding up a warp: the time of one warp alone, shared by the warps expected on an SM.
         let idle = if weights.uses_idle_time { self.path } else { 0.0 };
         let (table, load, clusters) = (self.table.clone(), vec![Load::default(); self.count], self.clusters.clone());
-        let mut greedy = Greedy { prepared: self, clusters, table, load, idle, temperature: HEAT[0], weights };
+        let known = Known::new(self.size, table.len());
+        let mut greedy = Greedy { prepared: self, clusters, table, load, known, idle, temperature: HEAT[0], weights };
         greedy.run();
         greedy.clusters
+    }
+}
+
+/// What the webs of instructions cost with the instruction in each cluster: most instructions stay where they are, and nothing
+/// has changed for them from one pass to the next.
+struct Known {
+    /// How often an instruction that mentions a web has been placed in another cluster.
+    changes: Vec<u32>,
+    /// For each instruction the sum of its webs' changes when the prices were found.
+    found_at: Vec<u64>,
+    /// For each web of each instruction its price by the instruction's cluster.
+    prices: Vec<[f32; MAX_CLUSTERS]>,
+}
+
+impl Known {
+    /// For so many instructions and webs of instructions (`size`), and so many webs. Nothing is known.
+    fn new(size: (usize, usize), webs: usize) -> Self {
+        Known { changes: vec![0; webs], found_at: vec![u64::MAX; size.0], prices: vec![[0.0; MAX_CLUSTERS]; size.1] }
+    }
+
+    /// The prices of an instruction's webs, and whether they hold.
+    fn of(&mut self, inst: &Placement) -> (&mut [[f32; MAX_CLUSTERS]], bool) {
+        let now = inst.webs.iter().map(|w| u64::from(self.changes[w.0 as usize])).sum();
+        let holds = std::mem::replace(&mut self.found_at[inst.number], now) == now;
+        (&mut self.prices[inst.first_price..][..inst.webs.len()], holds)
+    }
+
+    /// An instruction has another cluster: the others' prices do not hold any more; its own do, they are without it.
+    fn moved(&mut self, inst: &Placement) {
+        inst.webs.iter().for_each(|w| self.changes[w.0 as usize] += 1);
+        if self.found_at[inst.number] != u64::MAX {
+            self.found_at[inst.number] += inst.webs.len() as u64;
+        }
     }
 }
 
@@ -265,6 +316,8 @@ struct Greedy<'a> {
     table: Vec<Accesses>,
     /// What is taken of each cluster.
     load: Vec<Load>,
+    /// Prices that may still hold.
+    known: Known,
     /// Work of a cluster that holds up nobody.
     idle: f32,
     /// Factor on the price of balance, which falls from pass to pass: chains of instructions first spread, then join.
@@ -292,16 +345,6 @@ impl Greedy<'_> {
             }
             if !moved && heat == 1.0 {
                 break;
-            }
-        }
-    }
-
-    fn account(&mut self, mentions: &[Mention], cluster: u8, sign: f32) {
-        for m in mentions {
-            let accesses = &mut self.table[m.web.0 as usize];
-            match m.wait {
-                Some(wait) => accesses.write(cluster, m.weight, wait, sign),
-                None => accesses.read(Some(cluster), m.weight, sign),
             }
         }
     }
@@ -362,6 +405,28 @@ impl Greedy<'_> {
         cycles
     }
 
+    /// Finds what an instruction's webs cost with it in each of the clusters that it may go to; `from` is where it is.
+    fn find_prices(&mut self, inst: &Placement, choices: &[u8], from: Option<u8>) {
+        let (prices, holds) = self.known.of(inst);
+        if holds {
+            return;
+        }
+        let table = &mut self.table;
+        if let Some(now) = from {
+            account(table, &inst.mentions, now, -1.0);
+        }
+        for &c in choices {
+            account(table, &inst.mentions, c, 1.0);
+            for (price, web) in prices.iter_mut().zip(&inst.webs) {
+                price[usize::from(c)] = table[web.0 as usize].best(&self.prepared.costs).1;
+            }
+            account(table, &inst.mentions, c, -1.0);
+        }
+        if let Some(now) = from {
+            account(table, &inst.mentions, now, 1.0);
+        }
+    }
+
     /// Places an instruction where it costs least; `from` is where it is. Says whether it moved.
     fn place(&mut self, block: usize, i: usize, from: Option<u8>) -> bool {
         let prepared = self.prepared;
@@ -369,15 +434,14 @@ impl Greedy<'_> {
         let inst = &insts[i];
         let Some((choices, candidate)) = &inst.choices else { return false };
         if let Some(now) = from {
-            self.account(&inst.mentions, now, -1.0);
             self.load[usize::from(now)].add(inst.taken[usize::from(now)], -1.0);
         }
         let mut best = (f32::INFINITY, from.unwrap_or(0));
         if choices.len() == 1 {
             best = (0.0, choices[0]);
         } else {
+            self.find_prices(inst, choices, from);
             for &c in choices {
-                self.account(&inst.mentions, c, 1.0);
                 let mut cost = self.crowding(c, inst.taken[usize::from(c)]);
                 if !inst.marked {
                     let work = candidate.work(c);
@@ -386,8 +450,9 @@ impl Greedy<'_> {
                         cost += frequency * self.crowding_nearby(block, i, c, work, from.is_some());
                     }
                 }
-                cost = inst.webs.iter().fold(cost, |cost, w| cost + self.table[w.0 as usize].best(&prepared.costs).1);
-                self.account(&inst.mentions, c, -1.0);
+                cost = self.known.prices[inst.first_price..][..inst.webs.len()]
+                    .iter()
+                    .fold(cost, |cost, p| cost + p[usize::from(c)]);
                 // Staying is worth a little, so that ties do not swing.
                 let stay = if from == Some(c) { 1e-3 * frequency } else { 0.0 };
                 if cost - stay < best.0 - 1e-4 {
@@ -395,9 +460,27 @@ impl Greedy<'_> {
                 }
             }
         }
-        self.account(&inst.mentions, best.1, 1.0);
         self.load[usize::from(best.1)].add(inst.taken[usize::from(best.1)], 1.0);
         self.clusters[block][i] = best.1;
-        from.is_some_and(|f| f != best.1)
+        if from == Some(best.1) {
+            return false;
+        }
+        if let Some(now) = from {
+            account(&mut self.table, &inst.mentions, now, -1.0);
+        }
+        account(&mut self.table, &inst.mentions, best.1, 1.0);
+        self.known.moved(inst);
+        from.is_some()
+    }
+}
+
+/// Adds an instruction's accesses in a cluster to those of its webs, or with a negative `sign` takes them away.
+fn account(table: &mut [Accesses], mentions: &[Mention], cluster: u8, sign: f32) {
+    for m in mentions {
+        let accesses = &mut table[m.web.0 as usize];
+        match m.wait {
+            Some(wait) => accesses.write(cluster, m.weight, wait, sign),
+            None => accesses.read(Some(cluster), m.weight, sign),
+        }
     }
 }

@@ -21,6 +21,8 @@
 //!
 //! May touch: copies of the function only.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -57,7 +59,7 @@ const MORE_WARPS: u32 = 24;
 pub(super) struct Outcomes<'a> {
     machine: &'a Machine,
     options: CodegenOptions,
-    prices: Costs,
+    prices: Arc<Costs>,
     candidates: Candidates,
     /// The function scheduled, with what copies connect as one register.
     scheduled: Function,
@@ -69,8 +71,9 @@ pub(super) struct Outcomes<'a> {
 impl<'a> Outcomes<'a> {
     /// # Errors
     /// Those of the stages before the local files.
-    pub(super) fn new(function: &Function, machine: &'a Machine, options: &CodegenOptions) -> Result<Self, CodegenError> {
-        let options = CodegenOptions { verify: false, dump: Vec::new(), ..options.clone() };
+    pub(super) fn new(function: &Function, original: &Context<'a>) -> Result<Self, CodegenError> {
+        let machine = original.machine;
+        let options = CodegenOptions { verify: false, dump: Vec::new(), ..original.options.clone() };
         let mut scheduled = function.clone();
         let mut context = Context::new(&scheduled, machine, &options);
         let mut order: Vec<Vec<u32>> = Vec::new();
@@ -87,7 +90,7 @@ impl<'a> Outcomes<'a> {
         strands::run(&mut scheduled, &mut context)?;
         partition::join_webs(&mut scheduled, context.allocation(function).session);
         let session = context.into_session(&scheduled);
-        let (prices, candidates) = (Costs::new(machine), Candidates::new(machine));
+        let (prices, candidates) = (original.costs(), Candidates::new(machine));
         Ok(Outcomes { machine, options, prices, candidates, scheduled, session, order })
     }
 
@@ -100,7 +103,7 @@ impl<'a> Outcomes<'a> {
             let insts = copy.blocks[*block].insts.iter_mut().zip(origins);
             insts.for_each(|(inst, origin)| inst.cluster = clusters[order[*origin as usize] as usize]);
         }
-        let mut context = Context::with_session(&copy, machine, &self.options, self.session.clone());
+        let mut context = Context::with_session(&copy, machine, &self.options, self.session.clone(), self.prices.clone());
         partition::distribute(&mut copy, &mut context);
         local_file::run(&mut copy, &mut context)?;
         let mut sum = 0.0;
