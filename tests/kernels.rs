@@ -19,6 +19,7 @@ use heddle::runtime::run::{Mode, Simulator, run_case};
 use heddle::sim::Jit;
 use heddle::sim::Options;
 use heddle::target::{Machine, Unit};
+use inkwell::context::Context;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// What the front end makes of a case's source for a machine, as a file: made once for all tests of the kernel.
@@ -114,10 +115,15 @@ fn run_checked(
     }
 }
 
-/// A kernel on machines of other shapes: clusters, local registers and main registers. The same bytes on all (C1, C2). The front end runs once.
+/// A kernel on machines of other shapes: clusters, local registers and main registers. The same bytes on all (C1, C2). The front end runs
+/// once: what it makes is the same for all of them.
 fn shapes(path: &Path) -> Result<(), Failed> {
     let case = Case::read(path)?;
-    let source = ir(path, &Machine::default_machine(), OptLevel::default())?;
+    let machine = Machine::default_machine();
+    let source = ir(path, &machine, OptLevel::default())?;
+    let context = Context::create();
+    let module =
+        heddle::frontend::compile_to_module(&context, &[source], &FrontendOptions::default(), false, driver::facts(&machine))?;
     for clusters in [1, 2, 4, 8] {
         for local in [0, 2, 4, 8, 16] {
             let mut machine = Machine::default_machine();
@@ -138,9 +144,8 @@ fn shapes(path: &Path) -> Result<(), Failed> {
                 let mut options = CompileOptions::default();
                 options.codegen.verify = true;
                 options.codegen.max_main_registers = Some(registers);
-                let object = driver::compile(std::slice::from_ref(&source), Emit::Obj, &options, &machine)
-                    .map_err(|e| format!("{shape}: {e}"))?
-                    .output;
+                let object =
+                    driver::compile_module(&module, Emit::Obj, &options, &machine).map_err(|e| format!("{shape}: {e}"))?.output;
                 let image = read::parse(&object)?;
                 let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
                 let simulator = Simulator { machine: &machine, mode: Mode::Functional, options: &options };

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rayon::prelude::*;
+
 /// Function and value name.
 type Name = (String, String);
 
@@ -120,54 +122,72 @@ fn explained(line: &str, required: bool) -> Option<&'static str> {
     None
 }
 
+/// How often which verdict was given.
+#[derive(Default)]
+struct Verdicts {
+    compared: usize,
+    /// Varying here and for LLVM.
+    both: usize,
+    /// Varying here and uniform for LLVM.
+    stricter: usize,
+    /// A line for each value that varies for LLVM alone.
+    precise: Vec<String>,
+}
+
+/// Compares the verdicts on a test kernel; nothing if its source is not OpenCL C.
+fn compare(folder: &Path) -> Verdicts {
+    let mut verdicts = Verdicts::default();
+    let source = folder.join("kernel.cl");
+    if !source.is_file() {
+        return verdicts;
+    }
+    let case: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(folder.join("case.json")).unwrap()).unwrap();
+    let options: Vec<String> =
+        case["options"].as_array().into_iter().flatten().filter_map(|o| o.as_str().map(String::from)).collect();
+    let (ir, _) = output(heddle().args(["build", "--emit=ir", "-o", "-", "-I"]).arg(folder).args(options).arg(&source), "");
+    let (ir, _) = output(heddle().args(["opt", "--passes=function(instnamer)", "-"]), &ir);
+    let (ours, divergent) = (ours(&ir), llvm(&ir));
+    assert!(!ours.is_empty(), "no verdicts for {}", source.display());
+    let required = ir.contains("reqd_work_group_size");
+    let lines: BTreeMap<&str, &str> = ir.lines().filter_map(|l| l.trim().strip_prefix('%')?.split_once(" = ")).collect();
+    for ((function, name), verdict) in &ours {
+        verdicts.compared += 1;
+        let key = (function.clone(), name.clone());
+        let varies = verdict.starts_with("varying");
+        match (varies, divergent.contains(&key)) {
+            (true, false) => verdicts.stricter += 1,
+            (false, true) => {
+                let text = lines.get(name.as_str()).copied().unwrap_or_default();
+                // Either a source that Heddle knows better, or computed from such values only.
+                let from_precise = text.split('%').skip(1).any(|o| {
+                    let operand: String = o.chars().take_while(|c| c.is_alphanumeric() || "._-".contains(*c)).collect();
+                    let k = (function.clone(), operand);
+                    divergent.contains(&k) && ours.get(&k).is_some_and(|v| !v.starts_with("varying"))
+                });
+                let why = explained(text, required).or(from_precise.then_some("computed from such a value"));
+                let why = why.unwrap_or_else(|| {
+                    panic!("{}: %{name} in {function} is {verdict} here and divergent for LLVM: {text}", source.display())
+                });
+                verdicts.precise.push(format!("{}: %{name}: {why}", source.display()));
+            }
+            (true, true) => verdicts.both += 1,
+            (false, false) => {}
+        }
+    }
+    verdicts
+}
+
 #[test]
 fn verdicts_agree_with_llvm() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-kernels");
-    let (mut compared, mut both, mut stricter, mut precise) = (0, 0, 0, Vec::new());
-    for entry in std::fs::read_dir(root).unwrap() {
-        let folder = entry.unwrap().path();
-        let source = folder.join("kernel.cl");
-        if !source.is_file() {
-            continue;
-        }
-        let case: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(folder.join("case.json")).unwrap()).unwrap();
-        let options: Vec<String> =
-            case["options"].as_array().into_iter().flatten().filter_map(|o| o.as_str().map(String::from)).collect();
-        let (ir, _) = output(heddle().args(["build", "--emit=ir", "-o", "-", "-I"]).arg(&folder).args(options).arg(&source), "");
-        let (ir, _) = output(heddle().args(["opt", "--passes=function(instnamer)", "-"]), &ir);
-        let (ours, divergent) = (ours(&ir), llvm(&ir));
-        assert!(!ours.is_empty(), "no verdicts for {}", source.display());
-        let required = ir.contains("reqd_work_group_size");
-        let lines: BTreeMap<&str, &str> = ir.lines().filter_map(|l| l.trim().strip_prefix('%')?.split_once(" = ")).collect();
-        for ((function, name), verdict) in &ours {
-            compared += 1;
-            let key = (function.clone(), name.clone());
-            let varies = verdict.starts_with("varying");
-            match (varies, divergent.contains(&key)) {
-                (true, false) => stricter += 1,
-                (false, true) => {
-                    let text = lines.get(name.as_str()).copied().unwrap_or_default();
-                    // Either a source that Heddle knows better, or computed from such values only.
-                    let from_precise = text.split('%').skip(1).any(|o| {
-                        let operand: String = o.chars().take_while(|c| c.is_alphanumeric() || "._-".contains(*c)).collect();
-                        let k = (function.clone(), operand);
-                        divergent.contains(&k) && ours.get(&k).is_some_and(|v| !v.starts_with("varying"))
-                    });
-                    let why = explained(text, required).or(from_precise.then_some("computed from such a value"));
-                    let why = why.unwrap_or_else(|| {
-                        panic!("{}: %{name} in {function} is {verdict} here and divergent for LLVM: {text}", source.display())
-                    });
-                    precise.push(format!("{}: %{name}: {why}", source.display()));
-                }
-                (true, true) => both += 1,
-                (false, false) => {}
-            }
-        }
-    }
-    precise.iter().for_each(|p| println!("more precise: {p}"));
+    let folders: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let all: Vec<Verdicts> = folders.par_iter().map(|f| compare(f)).collect();
+    let sum = |count: fn(&Verdicts) -> usize| -> usize { all.iter().map(count).sum() };
+    let (compared, both, stricter) = (sum(|v| v.compared), sum(|v| v.both), sum(|v| v.stricter));
+    all.iter().flat_map(|v| &v.precise).for_each(|p| println!("more precise: {p}"));
     println!(
         "{compared} values compared, {both} varying for both, {stricter} varying here and uniform for LLVM, {} the other way round",
-        precise.len()
+        sum(|v| v.precise.len())
     );
     assert!(compared > 1000 && both > 500, "only {compared} values compared, {both} varying for both");
 }

@@ -84,7 +84,6 @@ fn run() -> Result<bool> {
         }
         Task::Test => {
             setup::run()?;
-            setup::for_tests();
             tests::run()
         }
         Task::Lint => {

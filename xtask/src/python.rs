@@ -54,7 +54,8 @@ pub fn set_up(install: impl Fn(&str) -> Result<()>) -> Result<()> {
         make()?;
     }
     let mut pip = Command::new(folder().join("bin/python"));
-    check(pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES))?;
+    // What is imported is compiled then; that is a small part.
+    check(pip.args(["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]).args(PACKAGES))?;
     std::fs::write(folder().join("packages"), PACKAGES.join("\n"))?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::bench;
 use crate::cargo_run::CargoRun;
 use crate::python;
+use crate::setup;
 use crate::shell::{build_all, cargo, check, python as python_with, root};
 
 /// Formatting and clippy.
@@ -22,7 +23,11 @@ pub fn lint() -> Result<()> {
 
 /// Everything. False if a test failed.
 pub fn run() -> Result<bool> {
-    lint()?;
+    // Packages come over the network while clippy looks at the code.
+    std::thread::scope(|scope| {
+        scope.spawn(setup::for_tests);
+        lint()
+    })?;
     let (binary, plugin) = build_all()?;
     let mut totals = Totals::default();
     totals.cargo()?;
