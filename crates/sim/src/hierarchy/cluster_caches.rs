@@ -113,13 +113,30 @@ impl Miss {
     }
 }
 
+/// A line on its way for which so many wait that a load has to come later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FullLine {
+    /// The line.
+    line: LineNumber,
+    /// Requests of the load that may want it.
+    requests: u64,
+}
+
+impl FullLine {
+    /// Whether a load still finds too many waiting at a cycle where one did when it was probed.
+    #[inline]
+    pub fn still_is(self, l1: &Cache, now: u64) -> bool {
+        l1.is_full(self.line, self.requests, now)
+    }
+}
+
 /// What loads would do that are not performed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Probe {
     /// One needs a miss register.
     pub miss: Option<Miss>,
     /// Enough wait for a line that one of them needs.
-    pub full: bool,
+    pub full: Option<FullLine>,
 }
 
 /// The caches of an SM cluster.
@@ -327,7 +344,8 @@ impl ClusterCaches {
                     _ => transactions.iter().find(|t| !held(t)).map(|t| Miss::Sectors(t.line, t.sectors)),
                 });
                 if cache.limits_merges() {
-                    probe.full |= transactions.iter().any(|t| cache.is_full(t.line, parts, access.now));
+                    let lines = || transactions.iter().map(|t| FullLine { line: t.line, requests: parts });
+                    probe.full = probe.full.or_else(|| lines().find(|full| full.still_is(cache, access.now)));
                 }
                 self.coalescer.recycle(transactions);
                 cost.pending = true;

@@ -32,7 +32,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let slot = &mut self.warps.slots[s];
         let Some(st) = c.statics.insts.get(slot.pc as usize) else { return };
         (slot.begin, slot.code_ready, slot.released) = (now, now, 0);
-        slot.miss = None;
+        (slot.miss, slot.full) = (None, None);
         let rank = slot.rank;
         if st.line != slot.fetched {
             self.fetch(c, s, st, now);

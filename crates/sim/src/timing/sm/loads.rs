@@ -152,7 +152,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     #[inline]
     pub(super) fn waits_for_register(&mut self, c: &LaunchContext<'a, N>, rank: usize) -> Option<Wait<W>> {
         let s = self.warps.slot_of(rank);
-        let Slot { pc, miss, .. } = self.warps.slots[s];
+        let Slot { pc, miss, full, .. } = self.warps.slots[s];
         let index = pc as usize;
         if c.statics.insts[index].way != Way::Load {
             return None;
@@ -177,10 +177,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 let until = l1.mshrs.free_from(now, no_answer_before).max(now + 1);
                 return Some(self.wait_until(c, l1, (path, rank), until));
             }
+            // The same for what found too many waiting for a line.
+            if limits && full.is_some_and(|full| full.still_is(l1, now)) {
+                return Some(Wait { until: now + 1, others: WarpSet::EMPTY });
+            }
             (free, limits, changes)
         };
         let probe = self.probe(c, s);
-        self.warps.slots[s].miss = probe.miss;
+        let slot = &mut self.warps.slots[s];
+        (slot.miss, slot.full) = (probe.miss, probe.full);
         if !free && probe.miss.is_some() {
             let caches = &mut *caches.borrow_mut();
             let no_answer_before = caches.no_answer_before;
@@ -189,7 +194,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             let until = l1.mshrs.free_from(now, no_answer_before).max(now + 1);
             return Some(self.wait_until(c, l1, (path, rank), until));
         }
-        (limits && probe.full).then_some(Wait { until: now + 1, others: WarpSet::EMPTY })
+        (limits && probe.full.is_some()).then_some(Wait { until: now + 1, others: WarpSet::EMPTY })
     }
 
     /// A warp's load waits for a register of an L1, none of which is free before a cycle. If something has changed since others

@@ -1,7 +1,7 @@
 //! Where a resident warp stands.
 
 use super::super::super::features::GroupFeatures;
-use super::super::super::hierarchy::cluster_caches::Miss;
+use super::super::super::hierarchy::cluster_caches::{FullLine, Miss};
 use super::super::super::rename::Table;
 
 /// No line of code.
@@ -42,6 +42,8 @@ pub(super) struct Slot {
     pub loads: u32,
     /// Why the next instruction, a load, needed a miss register when none was free.
     pub miss: Option<Miss>,
+    /// For which line enough waited when the next instruction, a load, needed it.
+    pub full: Option<FullLine>,
     /// How many warps had the slot before.
     pub generation: u32,
     /// At a barrier.
@@ -76,6 +78,7 @@ impl Default for Slot {
             group: 0,
             rank: 0,
             miss: None,
+            full: None,
             begin: 0,
             code_ready: 0,
             next: 0,
