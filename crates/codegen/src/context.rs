@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::allocate::Session;
 use super::bindings::Frozen;
-use super::webs::Costs;
+use super::costs::Costs;
 use super::{CodegenOptions, FunctionStats};
 use heddle_mir::Function;
 use heddle_target::Machine;

@@ -13,6 +13,7 @@ pub mod cleanup;
 mod coalesce;
 pub mod color;
 pub mod context;
+pub mod costs;
 pub mod dump;
 pub mod edges;
 pub mod emit;

@@ -38,9 +38,10 @@ use rustc_hash::FxHashMap;
 
 use super::allocate::Session;
 use super::context::{Allocation, Context};
+use super::costs::{Costs, MAX_CLUSTERS};
 use super::spill::{self, INSERTED};
 use super::strands::{Strand, Strands, Walk};
-use super::webs::{self, Accesses, Costs, Home};
+use super::webs::{self, Accesses, Home};
 use super::{CodegenError, ranges};
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
 use heddle_mir::cfg::Dominators;
@@ -64,11 +65,11 @@ struct Plan {
     /// The main register, if the range leaves its owner.
     main: Option<VReg>,
     /// VRnew of each cluster that has one (C7, C8).
-    copies: [Option<VReg>; webs::MAX_CLUSTERS],
+    copies: [Option<VReg>; MAX_CLUSTERS],
     /// Clusters that write into their VRnew (C8).
     writes_copy: u8,
     /// Words each cluster reads.
-    read_words: [u8; webs::MAX_CLUSTERS],
+    read_words: [u8; MAX_CLUSTERS],
     /// The owner reads the range.
     owner_reads: bool,
     /// Some cluster other than the owner, or the scalar unit, reads it.
@@ -164,9 +165,9 @@ fn plan(function: &mut Function, reg: VReg, home: Home, a: &Accesses, costs: &Co
     let mut plan = Plan {
         home,
         main: None,
-        copies: [None; webs::MAX_CLUSTERS],
+        copies: [None; MAX_CLUSTERS],
         writes_copy: 0,
-        read_words: [0; webs::MAX_CLUSTERS],
+        read_words: [0; MAX_CLUSTERS],
         owner_reads: owner != usize::MAX && a.near_count(owner) > 0,
         read_elsewhere: a.read_elsewhere(owner, costs.clusters),
         placed_once: 0,

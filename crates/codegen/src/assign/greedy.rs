@@ -12,8 +12,9 @@ use smallvec::SmallVec;
 
 use super::{Candidate, Candidates, Clusters, Weights, is_scalar, path};
 use crate::context::Context;
+use crate::costs::{Costs, MAX_CLUSTERS};
 use crate::ranges::LiveView;
-use crate::webs::{self, Accesses, Costs, MAX_CLUSTERS};
+use crate::webs::{self, Accesses};
 use heddle_isa::{Inst, Op, OpClass, VReg};
 use heddle_mir::{Block, Function};
 
