@@ -1,7 +1,8 @@
 //! The greedy assignment of clusters and the moves after it, for some weights; [`super`] says how it works.
 //!
 //! What instructions access, where they may go and how far apart they are is the same for all weights, and for each of
-//! the passes over the code: it is found once ([`Prepared`]).
+//! the passes over the code: it is found once ([`Prepared`]). What webs cost with an instruction in each cluster changes only
+//! when another one that mentions them moves, and is kept from pass to pass ([`Known`]).
 //!
 //! May touch: nothing; what comes out are numbers of clusters.
 
@@ -123,7 +124,7 @@ pub(super) struct Prepared<'a> {
     clusters: Clusters,
     /// Reads by the scalar unit.
     table: Vec<Accesses>,
-    /// Instructions, and their webs.
+    /// Instructions, and their webs, each counted once for each instruction.
     size: (usize, usize),
     /// All there is to take of clusters.
     total: Load,
@@ -146,8 +147,9 @@ struct Finder<'a, 'b> {
     representative: SecondaryMap<VReg, Option<VReg>>,
     number: SecondaryMap<VReg, Option<Web>>,
     webs: u32,
-    /// Instructions so far, and their webs.
+    /// Instructions so far.
     instructions: usize,
+    /// Their webs so far, each counted once for each instruction.
     prices: usize,
 }
 
