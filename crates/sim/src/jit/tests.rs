@@ -218,6 +218,23 @@ fn a_kernel_that_is_launched_again_and_again_is_translated() {
     assert!(compiled(launch()));
 }
 
+/// What takes LLVM seconds waits until so much has been interpreted, even for a work-group that runs for long.
+#[test]
+fn a_long_kernel_is_translated_when_it_pays() {
+    let machine = heddle_target::testing::mixed::<String>(&[]);
+    let nop = Inst::new(Op::Nop, Type::None, Operand::None, []);
+    let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
+    let code = std::iter::repeat_n(nop, LONG as usize / 7 + 1).chain([exit]).collect();
+    let program = Program::load(code, &header(), Vec::new(), &machine).unwrap();
+    let options = Options::default();
+    let one = Launch::new(&program, [1; 3], [1; 3]);
+    let launch = || Tier::new(&one, &options, 1, (true, true), 1);
+    let compiled = |tier: Tier| tier.compiled::<N>(&program, Runs::Warps, true).is_some();
+    assert!(!compiled(launch()));
+    launch().executed(Runs::Warps, Duration::from_nanos(compile_time(lines(&program))));
+    assert!(compiled(launch()));
+}
+
 /// The host asks whether a launch shall end between calls: one that has run for long leaves work-groups to the next, however
 /// short those were at its beginning.
 #[test]
