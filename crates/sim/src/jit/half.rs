@@ -7,10 +7,7 @@
 //! *Emulation of FMA and correctly rounded sums*, IEEE Transactions on Computers 57(4), 2008). So
 //! `heddle_isa::semantics` does it.
 
-use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::LLVMRealPredicate::*;
-
-use super::build::{Elem, V, Val};
+use super::build::{Elem, Val};
 use super::translate::Translator;
 use heddle_isa::Op;
 
@@ -33,59 +30,26 @@ impl Translator<'_> {
         self.b.zext(half, Elem::I(32))
     }
 
-    fn abs(&self, v: V) -> V {
-        self.b.intrinsic_of("llvm.fabs", &[v])
-    }
-
-    /// A number in double precision rounded to single precision, to odd. Infinities and NaN stay.
+    /// A number in double precision with the bits of single precision, rounded to odd: what is behind them is one bit, the last
+    /// of these. What single precision cannot hold any more is no half either, and stays what it is to that.
     pub(super) fn rounded_to_odd(&self, v: Val) -> Val {
+        const BEHIND: u64 = (1 << 29) - 1;
         let b = &self.b;
-        let nearest = b.fptrunc(v, Elem::F32);
-        let back = b.fpext(nearest, Elem::F64);
-        let inexact = b.apply([back, v], |[back, v]| b.fcmp(LLVMRealONE, back, v));
-        let infinity = Val::Same(b.float(Elem::F32, f64::INFINITY));
-        let finite = b.apply([nearest, infinity], |[x, y]| b.fcmp(LLVMRealOLT, self.abs(x), y));
-        let smaller = b.apply([back, v], |[back, v]| b.fcmp(LLVMRealOLT, self.abs(back), self.abs(v)));
-        let bits = b.bitcast(nearest, Elem::I(32));
-        let odd = self.next_odd(bits, smaller, 32);
-        let odd = b.apply([inexact, finite, odd, bits], |[i, f, odd, bits]| b.select(b.and(i, f), odd, bits));
-        b.bitcast(odd, Elem::F32)
+        let behind = Val::Same(b.int(64, BEHIND));
+        let odd = b.apply([b.bitcast(v, Elem::I(64)), behind], |[bits, behind]| {
+            // The carry says whether there is anything.
+            let carry = b.add(b.and(bits, behind), behind);
+            b.and(b.or(bits, carry), b.not(behind))
+        });
+        b.fptrunc(b.bitcast(odd, Elem::F64), Elem::F32)
     }
 
-    /// The neighbour of an even number, as bits: upwards if `up`, else downwards; an odd number itself.
-    fn next_odd(&self, bits: Val, up: Val, width: u32) -> Val {
-        let b = &self.b;
-        let one = Val::Same(b.int(width, 1));
-        let step = |bits: V, up: V, one: V| b.select(up, b.add(bits, one), b.sub(bits, one));
-        let zero = Val::Same(b.int(width, 0));
-        b.apply([bits, up, one, zero], |[bits, up, one, zero]| {
-            let even = b.icmp(LLVMIntEQ, b.and(bits, one), zero);
-            b.select(even, step(bits, up, one), bits)
-        })
-    }
-
-    /// `x y + z` of halves in single precision, ready for rounding to half: the product is exact in double
-    /// precision, the sum is rounded to odd by its error (Knuth's two-sum).
+    /// `x y + z` of halves in single precision, ready for rounding to half: the product is exact in double precision. So is the
+    /// sum where it matters: more than 53 bits lie between the highest and the lowest bit only of a `z` from 2⁵ on and a product
+    /// below 2⁻²⁶, of which `z` is the nearest half, or of a product that is too large for a half.
     pub(super) fn fma_half(&self, operands: [Val; 3]) -> Val {
         let b = &self.b;
-        let [x, y, z] = operands.map(|v| b.fpext(v, Elem::F64));
-        let product = b.apply([x, y], |[x, y]| b.fmul(x, y));
-        let sum = b.apply([product, z], |[p, z]| b.fadd(p, z));
-        let error = b.apply([product, sum, z], |[p, sum, z]| {
-            let rest = b.fsub(sum, p);
-            b.fadd(b.fsub(p, b.fsub(sum, rest)), b.fsub(z, rest))
-        });
-        let zero = Val::Same(b.float(Elem::F64, 0.0));
-        let infinity = Val::Same(b.float(Elem::F64, f64::INFINITY));
-        let inexact = b.apply([error, zero], |[e, zero]| b.fcmp(LLVMRealONE, e, zero));
-        let finite = b.apply([sum, infinity], |[x, y]| b.fcmp(LLVMRealOLT, self.abs(x), y));
-        let up = b.apply([error, sum, zero], |[e, sum, zero]| {
-            let positive = |v| b.fcmp(LLVMRealOGT, v, zero);
-            b.not(b.xor(positive(e), positive(sum)))
-        });
-        let bits = b.bitcast(sum, Elem::I(64));
-        let odd = self.next_odd(bits, up, 64);
-        let odd = b.apply([inexact, finite, odd, bits], |[i, f, odd, bits]| b.select(b.and(i, f), odd, bits));
-        self.rounded_to_odd(b.bitcast(odd, Elem::F64))
+        let wide = operands.map(|v| b.fpext(v, Elem::F64));
+        self.rounded_to_odd(b.apply(wide, |[x, y, z]| b.fadd(b.fmul(x, y), z)))
     }
 }

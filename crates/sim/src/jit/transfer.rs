@@ -242,37 +242,59 @@ impl Translator<'_> {
         // A loop over a few lanes at a time, which is less to compile.
         let (offsets, results) = (self.scratch[0], self.scratch[SCRATCH - 1]);
         b.store(offset, offsets, 64);
-        b.store(b.int(64, 0), self.first_of_chunk, 8);
-        let (head, done) = (self.new_block(), self.new_block());
-        b.jump(head);
-        b.at(head);
-        let first = b.load(b.elem(Elem::I(64)), self.first_of_chunk, 8);
-        let (from, to) = (b.element(offsets, of_offset, first), b.element(results, element, first));
-        let one = |v: V, k: u32| {
-            let at = b.field(from, (k * of_offset.bytes()) as usize);
-            b.insert(v, load(b.load(b.elem(of_offset), at, of_offset.bytes())), place(k))
-        };
-        let chunk = (0..CHUNK).fold(b.any(b.vector(element, CHUNK)), one);
-        b.store(chunk, to, CHUNK * bits / 8);
-        let next = b.add(first, b.int(64, u64::from(CHUNK)));
-        b.store(next, self.first_of_chunk, 8);
-        b.branch(b.icmp(LLVMIntULT, next, b.int(64, u64::from(b.n))), head, done);
-        b.at(done);
+        self.for_each_chunk(|first| {
+            let (from, to) = (b.element(offsets, of_offset, first), b.element(results, element, first));
+            let one = |v: V, k: u32| {
+                let at = b.field(from, (k * of_offset.bytes()) as usize);
+                b.insert(v, load(b.load(b.elem(of_offset), at, of_offset.bytes())), place(k))
+            };
+            let chunk = (0..CHUNK).fold(b.any(b.vector(element, CHUNK)), one);
+            b.store(chunk, to, CHUNK * bits / 8);
+        });
         b.load(vector, results, 64)
     }
 
-    /// Elements to where the pointers of lanes lead, of all lanes or of these, in their order.
-    fn scattered_to(&self, lanes: Option<V>, v: V, p: V, bits: u32) {
+    /// Elements, of `bits` bits, to the places of all lanes or of these, in their order.
+    fn scattered_to(&self, lanes: Option<V>, v: V, e: &Elements, bits: u32) {
         let b = &self.b;
-        if self.host.scatters || lanes.is_none() {
+        if self.host.scatters || lanes.is_none() && (e.scattered || !self.large || b.n <= CHUNK) {
+            let p = self.pointers(e);
             let lanes = b.mask_to_lanes(lanes.unwrap_or_else(|| self.all()));
             let arguments = [v, p, b.int(32, u64::from(bits / 8)), lanes];
             b.intrinsic("llvm.masked.scatter", &[b.type_of(v), b.type_of(p)], &arguments);
             return;
         }
-        self.each_of(lanes, &[b.addresses_of(p), v], |_, of_lane| {
-            b.store_device(of_lane[1], b.pointer_to(of_lane[0]), bits / 8);
+        let store = |offset: V, v: V| b.store_device(v, b.offset(e.base, b.resize(offset, 64)), bits / 8);
+        if lanes.is_some() {
+            return self.each_of(lanes, &[e.offset, v], |_, of_lane| store(of_lane[0], of_lane[1]));
+        }
+        // A loop over a few lanes at a time, which is less to compile.
+        let [offsets, values, ..] = self.scratch;
+        b.store(e.offset, offsets, 64);
+        b.store(v, values, 64);
+        self.for_each_chunk(|first| {
+            let lane = |place: V, of: V, k: u32| {
+                let element = b.element_of(of);
+                let at = b.field(b.element(place, element, first), (k * element.bytes()) as usize);
+                b.load(b.elem(element), at, element.bytes())
+            };
+            (0..CHUNK).for_each(|k| store(lane(offsets, e.offset, k), lane(values, v, k)));
         });
+    }
+
+    /// A loop over a few lanes at a time; `body` is told the first of them.
+    fn for_each_chunk(&self, body: impl FnOnce(V)) {
+        let b = &self.b;
+        b.store(b.int(64, 0), self.first_of_chunk, 8);
+        let (head, done) = (self.new_block(), self.new_block());
+        b.jump(head);
+        b.at(head);
+        let first = b.load(b.elem(Elem::I(64)), self.first_of_chunk, 8);
+        body(first);
+        let next = b.add(first, b.int(64, u64::from(CHUNK)));
+        b.store(next, self.first_of_chunk, 8);
+        b.branch(b.icmp(LLVMIntULT, next, b.int(64, u64::from(b.n))), head, done);
+        b.at(done);
     }
 
     /// Each lane's value from its own place.
@@ -426,7 +448,8 @@ impl Translator<'_> {
                     let arguments = [v, p, b.int(32, u64::from(shape.align())), self.active_lanes(s)];
                     b.intrinsic("llvm.masked.store", &[b.type_of(v), b.pointer()], &arguments);
                 } else {
-                    self.scattered_to(Some(m), v, b.offset(p, b.ramp(64, shape.bytes)), shape.bits);
+                    let e = Elements { base: p, offset: b.ramp(32, shape.bytes), low: true, scattered: false };
+                    self.scattered_to(Some(m), v, &e, shape.bits);
                 }
             }
         }
@@ -435,7 +458,11 @@ impl Translator<'_> {
     /// Each lane's value to its own place, in the order of the lanes.
     fn scatter(&self, s: &Site, t: &Target, offset: V, shape: Shape, data: &[V]) {
         let b = &self.b;
-        let scatter = |v: V, p: V, bits: u32| self.scattered_to(s.active, v, p, bits);
+        let apart = self.depends_on_memory(s);
+        let scatter = |v: V, e: Elements, bits: u32| {
+            let e = Elements { scattered: e.scattered || apart, ..e };
+            self.scattered_to(s.active, v, &e, bits);
+        };
         if !t.rows {
             b.compiler_fence();
         }
@@ -444,7 +471,7 @@ impl Translator<'_> {
                 let (e, place) = self.containing(t, offset);
                 let old = Val::Lanes(self.gathered(s.active, &e, 32));
                 let new = self.word_with(old, Val::Lanes(data[0]), Val::Lanes(place), shape);
-                return scatter(b.lanes(new), self.pointers(&e), 32);
+                return scatter(b.lanes(new), e, 32);
             }
             return self.each_lane(s, &[offset, data[0]], |_, of_lane| {
                 let v = self.cut(Val::Same(of_lane[1]), shape);
@@ -453,13 +480,13 @@ impl Translator<'_> {
         }
         if shape.words == 1 || t.rows {
             for (k, v) in data.iter().enumerate() {
-                scatter(*v, self.pointers(&self.elements(t, offset, k as u64)), 32);
+                scatter(*v, self.elements(t, offset, k as u64), 32);
             }
             return;
         }
         for (k, pair) in data.chunks(2).enumerate() {
             let v = self.joined(Val::Lanes(pair[0]), Val::Lanes(pair[1]));
-            scatter(b.lanes(v), self.pointers(&self.elements(t, offset, 2 * k as u64)), 64);
+            scatter(b.lanes(v), self.elements(t, offset, 2 * k as u64), 64);
         }
     }
 }

@@ -72,6 +72,9 @@ pub struct Site<'i> {
     pub predicate_dst: bool,
 }
 
+/// Lines of LLVM IR beyond which less code is worth more than a faster store: LLVM takes half a second and more.
+const LARGE: u64 = 4_000;
+
 /// A translation under way.
 pub struct Translator<'p> {
     /// The builder.
@@ -103,6 +106,8 @@ pub struct Translator<'p> {
     checked: bool,
     /// What the host's processor can do.
     pub(super) host: Host,
+    /// There is so much code that stores are loops ([`LARGE`]).
+    pub(super) large: bool,
     /// Blocks of divergent regions.
     pub(super) divergent: Vec<bool>,
     /// Blocks where warps may reconverge.
@@ -174,6 +179,7 @@ impl<'p> Translator<'p> {
             whole: variant.whole,
             checked: variant.checked,
             host: Host::new(features),
+            large: super::lines(program) > LARGE,
             divergent,
             meeting,
             schedule: None,
