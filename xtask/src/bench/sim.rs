@@ -5,9 +5,9 @@
 //! All sides run the same source on the same sizes, and compilation counts for none: of PoCL the
 //! best of several launches is taken, of Oclgrind what a single work-item takes is subtracted, and
 //! of functional mode the best of several launches, the first of which translates the kernel to the
-//! host's instructions (`first_launch_seconds`, with the translation: nothing is kept). Oclgrind and PoCL run
-//! through `oclgrind-kernel` and pyopencl; where they are missing, their figures are left out, and
-//! the report says so.
+//! host's instructions (`first_launch_seconds`, with the translation: nothing is kept). Each is measured several times in
+//! turns with what it is compared with, and the medians are compared. Oclgrind and PoCL run through `oclgrind-kernel` and
+//! pyopencl; where they are missing, their figures are left out, and the report says so.
 //!
 //! `timing_mwips`: million warp instructions that timing mode does a second on one host thread.
 //! `timing_over_functional`: warp instructions a second of timing mode over those of functional
@@ -56,7 +56,8 @@ const FIGURES: &[(&str, &str)] = &[
 
 /// Seconds on another implementation, or what is missing for it.
 enum Peer {
-    Seconds(f64),
+    /// Of each measurement.
+    Seconds(Vec<f64>),
     Missing(String),
 }
 
@@ -74,13 +75,24 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
 fn measure(setup: &Setup, name: &str, report: &mut Report) -> Result<()> {
     let folder = root().join("benches").join(name);
     let run = |threads: &str| timing(&setup.heddle, &folder, threads);
-    let launches = launches(setup, &folder)?;
+    // Each side in turns with what it is compared with, so that a machine whose speed drifts is fair to all.
+    let mut case = Launches::new(&folder)?;
+    let mut pocl_times = Peer::Seconds(Vec::new());
+    for _ in 0..setup.times(5) {
+        case.run(&setup.heddle)?;
+        pocl_times.add(|| pocl(&folder))?;
+    }
+    let launches = case.medians();
     let mut times = Vec::new();
     let mut total = Value::Null;
+    let mut oclgrind_times = folder.join("share").exists().then(|| Peer::Seconds(Vec::new()));
     for _ in 0..setup.times(3) {
         let (seconds, json) = run("0")?;
         times.push(seconds);
         total = json;
+        if let Some(oclgrind_times) = &mut oclgrind_times {
+            oclgrind_times.add(|| oclgrind(&folder))?;
+        }
     }
     let timing = median(times);
     let mut note = |key: &str, value: f64| {
@@ -91,7 +103,6 @@ fn measure(setup: &Setup, name: &str, report: &mut Report) -> Result<()> {
     note("timing_seconds", timing);
     note("lane_instructions_per_second", launches.lane_instructions / launches.best);
     note("timing_warp_instructions_per_second", number(&total, "instructions") / timing);
-    // In turns and round by round, so that a machine whose speed drifts is fair to all.
     let (mut threads, mut processes, mut alone) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..setup.times(ROUNDS) {
         let one = run("1")?.0;
@@ -112,11 +123,11 @@ fn measure(setup: &Setup, name: &str, report: &mut Report) -> Result<()> {
     figure("bytes_per_work_item", host("bytes") / host("work_items").max(1.0));
     figure("scaling_two_cores", median(threads));
     figure("scaling_two_processes", median(processes));
-    let oclgrind = if folder.join("share").exists() { Some(oclgrind(setup, &folder)?) } else { None };
-    for (peer, key, result) in [("Oclgrind", "oclgrind", oclgrind), ("PoCL", "pocl", Some(pocl(&folder)?))] {
+    for (peer, key, result) in [("Oclgrind", "oclgrind", oclgrind_times), ("PoCL", "pocl", Some(pocl_times))] {
         let Some(result) = result else { continue };
         match result {
-            Peer::Seconds(t) => {
+            Peer::Seconds(times) => {
+                let t = median(times);
                 report.kernels.entry(name.to_string()).or_default().insert(format!("{key}_seconds"), t);
                 report.figure(format!("functional_over_{key}.{name}"), t / launches.best);
                 report.figure(format!("first_launch_over_{key}.{name}"), t / launches.first);
@@ -165,8 +176,21 @@ fn timing(heddle: &Path, folder: &Path, threads: &str) -> Result<(f64, Value)> {
     Ok((number(&json, "host_seconds.simulate"), json["total"].take()))
 }
 
-/// Functional mode.
+/// Functional mode: processes that launch the kernel several times.
 struct Launches {
+    /// The case with its launches repeated.
+    case: tempfile::NamedTempFile,
+    /// Launches of one repetition.
+    once: usize,
+    /// By process: seconds of the best repetition, and of the first.
+    best: Vec<f64>,
+    first: Vec<f64>,
+    /// Instructions times lanes of one repetition.
+    lane_instructions: f64,
+}
+
+/// What they took.
+struct LaunchTimes {
     /// Seconds of the best of several launches.
     best: f64,
     /// Seconds of the first.
@@ -175,35 +199,53 @@ struct Launches {
     lane_instructions: f64,
 }
 
-/// Launches the kernel several times in one process; medians of five processes.
-fn launches(setup: &Setup, folder: &Path) -> Result<Launches> {
-    let text = std::fs::read_to_string(folder.join("case.json"))?;
-    let mut case: Value = serde_json::from_str(&text).context("benches/*/case.json")?;
-    let once = case["launches"].as_array().context("benches/*/case.json: launches")?.clone();
-    case["launches"] = (0..LAUNCHES).flat_map(|_| once.clone()).collect();
-    let source = folder.join(case["source"].as_str().context("benches/*/case.json: source")?);
-    case["source"] = source.to_str().context("the project's path is no UTF-8")?.into();
-    let file = tempfile::Builder::new().suffix(".json").tempfile()?;
-    std::fs::write(file.path(), case.to_string())?;
-    let (mut best, mut first, mut json) = (Vec::new(), Vec::new(), Value::Null);
-    for _ in 0..setup.times(5) {
-        json = run_case(&setup.heddle, file.path(), &["--mode", "functional"])?;
+impl Launches {
+    fn new(folder: &Path) -> Result<Launches> {
+        let text = std::fs::read_to_string(folder.join("case.json"))?;
+        let mut case: Value = serde_json::from_str(&text).context("benches/*/case.json")?;
+        let once = case["launches"].as_array().context("benches/*/case.json: launches")?.clone();
+        case["launches"] = (0..LAUNCHES).flat_map(|_| once.clone()).collect();
+        let source = folder.join(case["source"].as_str().context("benches/*/case.json: source")?);
+        case["source"] = source.to_str().context("the project's path is no UTF-8")?.into();
+        let file = tempfile::Builder::new().suffix(".json").tempfile()?;
+        std::fs::write(file.path(), case.to_string())?;
+        Ok(Launches { case: file, once: once.len(), best: Vec::new(), first: Vec::new(), lane_instructions: 0.0 })
+    }
+
+    /// One process more.
+    fn run(&mut self, heddle: &Path) -> Result<()> {
+        let json = run_case(heddle, self.case.path(), &["--mode", "functional"])?;
         let seconds: Vec<f64> =
             json["host_seconds"]["launches"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
-        ensure!(seconds.len() == once.len() * LAUNCHES, "{} launches are reported", seconds.len());
-        let repetitions: Vec<f64> = seconds.chunks(once.len()).map(|r| r.iter().sum()).collect();
-        best.push(repetitions.iter().copied().fold(f64::INFINITY, f64::min));
-        first.push(repetitions[0]);
+        ensure!(seconds.len() == self.once * LAUNCHES, "{} launches are reported", seconds.len());
+        let repetitions: Vec<f64> = seconds.chunks(self.once).map(|r| r.iter().sum()).collect();
+        self.best.push(repetitions.iter().copied().fold(f64::INFINITY, f64::min));
+        self.first.push(repetitions[0]);
+        self.lane_instructions = number(&json, "total.lane_instructions") / LAUNCHES as f64;
+        Ok(())
     }
-    let lane_instructions = number(&json, "total.lane_instructions") / LAUNCHES as f64;
-    Ok(Launches { best: median(best), first: median(first), lane_instructions })
+
+    fn medians(self) -> LaunchTimes {
+        LaunchTimes { best: median(self.best), first: median(self.first), lane_instructions: self.lane_instructions }
+    }
 }
 
-/// Seconds Oclgrind takes for the kernel: `oclgrind.sim` runs one part of the range of `share`,
-/// less what a single work-item takes (`oclgrind-base.sim`: start and compilation), times `share`;
-/// the median of three.
-fn oclgrind(setup: &Setup, folder: &Path) -> Result<Peer> {
-    let Some(program) = find("oclgrind-kernel") else { return Ok(Peer::Missing("oclgrind-kernel is not installed".into())) };
+impl Peer {
+    /// Another measurement, unless there is no such peer.
+    fn add(&mut self, measure: impl FnOnce() -> Result<Result<f64, String>>) -> Result<()> {
+        let Peer::Seconds(times) = self else { return Ok(()) };
+        match measure()? {
+            Ok(seconds) => times.push(seconds),
+            Err(why) => *self = Peer::Missing(why),
+        }
+        Ok(())
+    }
+}
+
+/// Seconds Oclgrind takes for the kernel, or why there is none: `oclgrind.sim` runs one part of the range of `share`, less what
+/// a single work-item takes (`oclgrind-base.sim`: start and compilation), times `share`.
+fn oclgrind(folder: &Path) -> Result<Result<f64, String>> {
+    let Some(program) = find("oclgrind-kernel") else { return Ok(Err("oclgrind-kernel is not installed".into())) };
     let share: f64 = std::fs::read_to_string(folder.join("share"))?.trim().parse().context("benches/*/share")?;
     let time = |file: &str| -> Result<f64> {
         let start = Instant::now();
@@ -213,18 +255,14 @@ fn oclgrind(setup: &Setup, folder: &Path) -> Result<Peer> {
         ensure!(output.status.success() && errors.trim().is_empty(), "oclgrind-kernel {file}: {errors}");
         Ok(seconds)
     };
-    let mut seconds = Vec::new();
-    for _ in 0..setup.times(3) {
-        let base = time("oclgrind-base.sim")?;
-        seconds.push((time("oclgrind.sim")? - base).max(0.0) * share);
-    }
-    Ok(Peer::Seconds(median(seconds)))
+    let base = time("oclgrind-base.sim")?;
+    Ok(Ok((time("oclgrind.sim")? - base).max(0.0) * share))
 }
 
-/// Seconds PoCL takes for the kernel, without compilation (the best of several launches).
-fn pocl(folder: &Path) -> Result<Peer> {
+/// Seconds PoCL takes for the kernel, without compilation (the best of several launches), or why there is none.
+fn pocl(folder: &Path) -> Result<Result<f64, String>> {
     let Some(python): Option<PathBuf> = python(&["numpy", "pyopencl"]) else {
-        return Ok(Peer::Missing("no python3 has numpy and pyopencl".into()));
+        return Ok(Err("no python3 has numpy and pyopencl".into()));
     };
     let script = root().join("benches").join("pocl.py");
     let output = Command::new(python).arg(script).arg(folder.join("case.json")).output()?;
@@ -232,9 +270,8 @@ fn pocl(folder: &Path) -> Result<Peer> {
     let last = errors.lines().last().unwrap_or_default();
     match output.status.code() {
         Some(0) => {}
-        Some(3) => return Ok(Peer::Missing(last.into())),
+        Some(3) => return Ok(Err(last.into())),
         _ => bail!("pocl.py: {last}"),
     }
-    let seconds = String::from_utf8_lossy(&output.stdout).trim().parse().context("pocl.py printed no number")?;
-    Ok(Peer::Seconds(seconds))
+    Ok(Ok(String::from_utf8_lossy(&output.stdout).trim().parse().context("pocl.py printed no number")?))
 }
