@@ -64,8 +64,18 @@ pub(crate) struct ConstantPool {
     here: FxHashMap<(u64, u8), Operand>,
     /// Made on entry, for use in loops.
     on_entry: FxHashMap<(u64, u8), Operand>,
+    /// The bits of each that has two words.
+    wide: FxHashMap<Operand, u64>,
     /// The current block is in a loop.
     pub in_loop: bool,
+}
+
+impl ConstantPool {
+    fn note(&mut self, register: Operand, bits: u64, words: u8) {
+        if words == 2 {
+            self.wide.insert(register, bits);
+        }
+    }
 }
 
 /// Where the emitter was before it went to the entry block, and what ends that one.
@@ -138,22 +148,31 @@ impl Emitter {
         let surface = inst.mods.address == AddressMode::Surface;
         let mut immediate = ((inst.imm != 0 || surface) && inst.op != Op::BraScalar).then_some(None);
         for i in 0..inst.srcs.len() {
-            if let Operand::Immediate(v) = inst.srcs[i] {
-                let words = inst.src_words(i);
-                let fits = match immediate {
-                    None => true,
-                    Some(Some(w)) => w == v,
-                    Some(None) => false,
-                };
-                let role = inst.src_role(i);
-                let f64_value = inst.ty == Type::F64 && words == 2;
-                if fits && role != Role::ScalarCondition && !f64_value {
-                    immediate = Some(Some(v));
-                } else {
-                    inst.srcs[i] = self.materialize(immediate_bits(v, words), words.max(1));
-                }
+            let (words, role) = (inst.src_words(i), inst.src_role(i));
+            let double = inst.ty == Type::F64 && words == 2;
+            let plain = (inst.neg | inst.abs) >> i & 1 == 0;
+            let short = match inst.srcs[i] {
+                source if double && role == Role::Value && plain => self.upper_half(source),
+                Operand::Immediate(v) if !double && role != Role::ScalarCondition => Some(v),
+                _ => None,
+            };
+            let fits = |v: &u32| immediate.is_none_or(|other| other == Some(*v));
+            if let Some(v) = short.filter(fits) {
+                immediate = Some(Some(v));
+                inst.srcs[i] = Operand::Immediate(v);
+            } else if let Operand::Immediate(v) = inst.srcs[i] {
+                inst.srcs[i] = self.materialize(immediate_bits(v, words), words.max(1));
             }
         }
+    }
+
+    /// The upper half of a constant double whose lower half is zero: that can be an immediate.
+    fn upper_half(&self, source: Operand) -> Option<u32> {
+        let bits = match source {
+            Operand::Immediate(v) => immediate_bits(v, 2),
+            _ => *self.pool.wide.get(&source)?,
+        };
+        (bits as u32 == 0).then_some((bits >> 32) as u32)
     }
 
     /// A scalar register that holds a constant of 1 or 2 words: once a block, or on entry for all blocks in
@@ -166,6 +185,7 @@ impl Emitter {
             let dst = self.register(RegClass::scalar(words));
             self.insert_at_entry(constant_code(dst, bits, words));
             self.pool.on_entry.insert((bits, words), dst);
+            self.pool.note(dst, bits, words);
             return dst;
         }
         if let Some(op) = self.pool.here.get(&(bits, words)) {
@@ -176,6 +196,7 @@ impl Emitter {
         inst.loc = self.loc;
         self.f.blocks[self.current].insts.push(inst);
         self.pool.here.insert((bits, words), dst);
+        self.pool.note(dst, bits, words);
         dst
     }
 

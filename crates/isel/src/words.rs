@@ -147,7 +147,7 @@ impl Emitter {
     /// A conversion between machine types.
     pub fn convert(&mut self, op: Operand, from: Type, to: Type, rounding: Rounding) -> Operand {
         let op = match op {
-            // The machine reads a 64-bit immediate of a float as its upper half; selection never has one.
+            // This is a sign-extended word, and the machine reads a double's immediate as its upper half.
             Operand::Immediate(v) if from == Type::F64 => self.materialize(immediate_bits(v, 2), 2),
             o => o,
         };
