@@ -4,8 +4,8 @@
 //! bits, and single precision has 24, two more than twice the 11 of a half (S. A. Figueroa, *When is double
 //! rounding innocuous?*, SIGNUM Newsletter 30(3), 1995). What needs more is first rounded to odd: the lowest
 //! bit of an inexact result is 1, so that it lies on the right side of every tie (S. Boldo and G. Melquiond,
-//! *Emulation of FMA and correctly rounded sums*, IEEE Transactions on Computers 57(4), 2008). So
-//! `heddle_isa::semantics` does it.
+//! *Emulation of FMA and correctly rounded sums*, IEEE Transactions on Computers 57(4), 2008).
+//! `heddle_isa::semantics` gives the same results, by the errors of sums.
 
 use super::build::{Elem, Val};
 use super::translate::Translator;

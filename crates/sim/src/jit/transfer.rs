@@ -24,7 +24,7 @@ const MOST_FETCHED: usize = 256;
 /// Iterations are near each other if they load less than so many bytes apart. What is further away has lines in the same places of
 /// the host's caches too often.
 const NEAR: u64 = 1 << 16;
-/// Lanes that load at once where all of them would be too much code.
+/// Lanes that load or store at once where all of them would be too much code.
 const CHUNK: u32 = 8;
 
 /// What an access moves.

@@ -92,7 +92,7 @@ pub struct Translator<'p> {
     /// Variables for loops over lanes: vectors of 64 bits a lane, and the lanes that are left.
     pub(super) scratch: [V; SCRATCH],
     pub(super) lanes_left: V,
-    /// Variable: the first lane of those that are loaded at once.
+    /// Variable: the first lane of those that load or store at once.
     pub(super) first_of_chunk: V,
     /// By instruction, if it loads from device memory in a loop: variable with the address of lane 0 when it did so last.
     pub(super) last: Vec<Option<V>>,
