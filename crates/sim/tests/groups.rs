@@ -5,7 +5,7 @@ use heddle_sim::{DeviceMemory, FaultKind, Jit, Launch, Options, Program, Simulat
 use heddle_target::Machine;
 
 /// Bytes of buffer `a`.
-const BYTES: usize = 1 << 16;
+const BYTES: usize = 1 << 17;
 
 fn head(warp_size: u32) -> String {
     let kernel = concat!(
@@ -138,6 +138,25 @@ fn registers_and_predicates_live_across_barriers() {
         hash(&["gid.x", "group.y", "llid"])
     );
     assert!(compare(&body, 1_000_000).iter().all(Result::is_ok));
+}
+
+/// Registers that many barriers lie between, written under a guard, in a divergent region, and named seldom:
+/// these stay in the warps' rows.
+#[test]
+fn registers_that_live_through_many_barriers_keep_their_values() {
+    let barriers = "  bar 1\n".repeat(6);
+    let body = format!(
+        "{}  cmp.lt.u32 p0, lane, 5\n  mov.b32 s1, group.x\n  add.b32 s1, s1, 7\n  mov.b32 m4, gid.x\n  mov.b32 m5, lid.x\n  mov.b32 m6, 5\n{barriers}  \
+         @p0 mul.b32 m4, m4, 3\n  @!p0 brad L0, L0\n  add.b32 m5, m5, 11\nL0:\n{barriers}  add.b32 m6, m6, m5\n  \
+         add.b32 m6, m6, s1\n{barriers}  xor.b32 m1, m1, m6\n  add.b32 m1, m1, m4\n{STORE}  bar 1\n  exit\n",
+        hash(&["gid.y", "llid"])
+    );
+    assert!(compare(&body, 1_000_000).iter().all(Result::is_ok));
+    // In loops, where the budget may end between them.
+    let body = body.replace("  bar 1\n  bar 1\n", "  bar 1\n");
+    for limit in [40, 300] {
+        compare(&body, limit);
+    }
 }
 
 #[test]

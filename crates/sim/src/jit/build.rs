@@ -54,6 +54,8 @@ pub struct Build {
     context: LLVMContextRef,
     module: LLVMModuleRef,
     b: LLVMBuilderRef,
+    /// The alias scope of the warps' rows: no other access reads or writes them.
+    rows: LLVMMetadataRef,
     /// Lanes of a warp.
     pub n: u32,
 }
@@ -93,8 +95,23 @@ macro_rules! casts {
 impl Build {
     /// A builder for `module`, which is of `context`; that outlives the builder.
     pub fn new(context: LLVMContextRef, module: LLVMModuleRef, n: u32) -> Self {
-        // SAFETY: the caller's context outlives the builder (`Build::new`'s documentation).
-        Build { context, module, b: unsafe { LLVMCreateBuilderInContext(context) }, n }
+        // SAFETY: the caller's context outlives the builder (`Build::new`'s documentation), and the metadata are of it.
+        unsafe {
+            let name = |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+            let node = |of: &mut [LLVMMetadataRef]| LLVMMDNodeInContext2(context, of.as_mut_ptr(), of.len());
+            let domain = node(&mut [name("warp")]);
+            let rows = node(&mut [node(&mut [name("rows"), domain])]);
+            Build { context, module, b: LLVMCreateBuilderInContext(context), rows, n }
+        }
+    }
+
+    /// Says of an access that it is one of the warps' rows ("alias.scope") or none of them ("noalias").
+    fn of_rows(&self, access: V, kind: &str) {
+        // SAFETY: the access is an instruction of the builder's context, and so are the metadata.
+        unsafe {
+            let kind = LLVMGetMDKindIDInContext(self.context, kind.as_ptr().cast(), kind.len() as u32);
+            LLVMSetMetadata(access, kind, LLVMMetadataAsValue(self.context, self.rows));
+        }
     }
 
     binary! {
@@ -283,14 +300,28 @@ impl Build {
         unsafe { LLVMBuildAlloca(self.b, ty, c"".as_ptr()) }
     }
 
-    /// A plain load.
-    pub fn load(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+    /// A load, of which is not yet said of what.
+    fn load_any(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
         // SAFETY: the builder stands in a block, and `p` is a pointer value of its function.
         unsafe {
             let v = LLVMBuildLoad2(self.b, ty, p, c"".as_ptr());
             LLVMSetAlignment(v, align);
             v
         }
+    }
+
+    /// A plain load, not of a warp's row.
+    pub fn load(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        let v = self.load_any(ty, p, align);
+        self.of_rows(v, "noalias");
+        v
+    }
+
+    /// A load of a warp's row.
+    pub fn load_row(&self, ty: LLVMTypeRef, p: V, align: u32) -> V {
+        let v = self.load_any(ty, p, align);
+        self.of_rows(v, "alias.scope");
+        v
     }
 
     /// A load of what does not change while the function runs.
@@ -333,23 +364,32 @@ impl Build {
         }
     }
 
-    /// A plain store.
-    pub fn store(&self, v: V, p: V, align: u32) {
+    /// A store, of which is not yet said where to.
+    fn store_any(&self, v: V, p: V, align: u32) -> V {
         // SAFETY: the builder stands in a block, and both values are of its function, `p` a pointer.
         unsafe {
             let s = LLVMBuildStore(self.b, v, p);
             LLVMSetAlignment(s, align);
+            s
         }
+    }
+
+    /// A plain store, not to a warp's row.
+    pub fn store(&self, v: V, p: V, align: u32) {
+        self.of_rows(self.store_any(v, p, align), "noalias");
+    }
+
+    /// A store to a warp's row.
+    pub fn store_row(&self, v: V, p: V, align: u32) {
+        self.of_rows(self.store_any(v, p, align), "alias.scope");
     }
 
     /// A store to device memory.
     pub fn store_device(&self, v: V, p: V, align: u32) {
-        // SAFETY: the builder stands in a block, and both values are of its function, `p` a pointer.
-        unsafe {
-            let s = LLVMBuildStore(self.b, v, p);
-            LLVMSetAlignment(s, align);
-            LLVMSetVolatile(s, 1);
-        }
+        let s = self.store_any(v, p, align);
+        self.of_rows(s, "noalias");
+        // SAFETY: a store.
+        unsafe { LLVMSetVolatile(s, 1) };
     }
 
     /// An atomic of the host, in one order with all others; returns what was at `p`.
@@ -449,7 +489,11 @@ impl Build {
             let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
             let f = LLVMGetIntrinsicDeclaration(self.module, id, types.as_mut_ptr(), types.len());
             let ty = LLVMIntrinsicGetType(self.context, id, types.as_mut_ptr(), types.len());
-            LLVMBuildCall2(self.b, ty, f, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr())
+            let call = LLVMBuildCall2(self.b, ty, f, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr());
+            if name.starts_with("llvm.masked.") {
+                self.of_rows(call, "noalias");
+            }
+            call
         }
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Host {
     pub masks_words: bool,
     /// Vectors of bytes and half words under a mask.
     pub masks_narrow: bool,
+    /// Bits of a vector register, and how many there are.
+    pub vectors: (u32, u32),
     /// Converts half precision. (On other hosts LLVM would call functions that this process may lack.)
     pub halves: bool,
 }
@@ -23,12 +25,26 @@ impl Host {
     /// By the features of the processor, as LLVM names them.
     pub fn new(features: &str) -> Host {
         let has = |feature: &str| features.split(',').any(|f| f.strip_prefix('+') == Some(feature));
+        let vectors = match () {
+            _ if has("avx512f") => (512, 32),
+            _ if has("avx") => (256, 16),
+            _ if cfg!(target_arch = "aarch64") => (128, 32),
+            _ => (128, 16),
+        };
         Host {
+            vectors,
             scatters: has("avx512f"),
             masks_words: has("avx2"),
             masks_narrow: has("avx512bw") && has("avx512vl"),
             halves: cfg!(target_arch = "aarch64") || has("f16c"),
         }
+    }
+
+    /// Vector registers that a row of `n` lanes takes, and rows that all of them hold.
+    pub fn registers_of_row(self, n: u32) -> (f64, f64) {
+        let (bits, count) = self.vectors;
+        let of_row = f64::from((32 * n).div_ceil(bits));
+        (of_row, f64::from(count) / of_row)
     }
 
     /// Whether vectors of elements of so many bits are accessed under a mask.
@@ -46,5 +62,7 @@ mod tests {
         let host = Host::new("+avx,+avx2,-avx512f,+f16c,+avx512bw");
         assert!(host.masks_words && host.halves && !host.scatters && !host.masks_narrow);
         assert!(host.masks(32) && host.masks(64) && !host.masks(8));
+        assert_eq!(host.registers_of_row(32), (4.0, 4.0));
+        assert_eq!(Host::new("+avx,+avx512f").registers_of_row(4), (1.0, 32.0));
     }
 }

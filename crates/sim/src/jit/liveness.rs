@@ -38,6 +38,23 @@ fn writes(inst: &Inst, operands: [u16; 4]) -> impl Iterator<Item = Name> {
     names(inst.dst, operands[0], inst.dst_words())
 }
 
+fn row(name: Name) -> Option<u16> {
+    match name {
+        Name::Row(row) => Some(row),
+        Name::Predicate(_) => None,
+    }
+}
+
+/// The rows that an instruction reads, each as often as it is named.
+pub(super) fn read_rows(inst: &Inst, operands: [u16; 4]) -> impl Iterator<Item = u16> {
+    reads(inst, operands).filter_map(row)
+}
+
+/// The rows that an instruction writes.
+pub(super) fn written_rows(inst: &Inst, operands: [u16; 4]) -> impl Iterator<Item = u16> {
+    writes(inst, operands).filter_map(row)
+}
+
 /// Rows and predicates that a program names.
 pub(super) fn used(program: &Program) -> (Vec<bool>, [bool; 16]) {
     let mut used = Live::none(program);

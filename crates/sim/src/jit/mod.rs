@@ -36,6 +36,7 @@ mod atomic;
 mod build;
 mod compiler;
 mod half;
+mod homes;
 mod host;
 mod key;
 mod liveness;

@@ -30,15 +30,21 @@ pub(super) fn regions(program: &Program) -> (Vec<bool>, Vec<bool>) {
     (inside, meeting)
 }
 
-/// Blocks from which a branch back leads to them or to one before them.
-pub(super) fn loops(program: &Program) -> Vec<bool> {
-    let mut loops = vec![false; program.blocks.len()];
+/// By block: in how many loops it is. A loop is what lies between a block and the last branch back to it.
+pub(super) fn depths(program: &Program) -> Vec<u32> {
+    let mut last = vec![None; program.blocks.len()];
     for (b, block) in program.blocks.iter().enumerate() {
-        if let End::Jump(target) | End::Scalar { target, .. } | End::Divergent { target, .. } = block.end {
-            (target as usize..=b).for_each(|inside| loops[inside] = true);
+        if let End::Jump(target) | End::Scalar { target, .. } | End::Divergent { target, .. } = block.end
+            && target as usize <= b
+        {
+            last[target as usize] = Some(b);
         }
     }
-    loops
+    let mut depths = vec![0; program.blocks.len()];
+    for (head, last) in last.into_iter().enumerate() {
+        last.into_iter().for_each(|last| depths[head..=last].iter_mut().for_each(|depth| *depth += 1));
+    }
+    depths
 }
 
 /// By reconvergence point: the sides of branches that wait until the other one has come there.

@@ -42,12 +42,34 @@ pub(super) struct Schedule {
     waiting: V,
     /// Variable: one bit, all warps have come to a barrier.
     later: V,
-    /// What is live behind each barrier, by block.
-    resumed: Vec<(u32, Live)>,
+    pub live: LiveAcrossBarriers,
+}
+
+/// What warps have to keep.
+pub(super) struct LiveAcrossBarriers {
     /// What is live where each block begins.
-    pub live: Vec<Live>,
+    pub at: Vec<Live>,
+    /// What is live behind each barrier outside divergent regions, by block.
+    pub resumed: Vec<(u32, Live)>,
     /// What is live where lanes may go on that wait for others.
     pub waiting_lanes: Live,
+}
+
+impl LiveAcrossBarriers {
+    /// `divergent`: blocks of divergent regions.
+    pub fn new(program: &Program, divergent: &[bool]) -> LiveAcrossBarriers {
+        let at = live_in(program, divergent);
+        let waits = |b: &usize| program.blocks[*b].end == End::Barrier && !divergent[*b];
+        let behind = (0..program.blocks.len()).filter(waits).map(|b| b + 1);
+        let resumed = behind.filter_map(|b| Some((b as u32, at.get(b)?.clone()))).collect();
+        let mut waiting_lanes = Live::none(program);
+        for block in &program.blocks {
+            if let End::Divergent { target, reconverge, .. } = block.end {
+                [target, reconverge].into_iter().filter_map(|b| at.get(b as usize)).for_each(|l| _ = waiting_lanes.add(l));
+            }
+        }
+        LiveAcrossBarriers { at, resumed, waiting_lanes }
+    }
 }
 
 impl Translator<'_> {
@@ -56,23 +78,13 @@ impl Translator<'_> {
     }
 
     /// Ends the function's entry: to the first work-group.
-    pub(super) fn begin_schedule(&self) -> Schedule {
+    pub(super) fn begin_schedule(&self, live: LiveAcrossBarriers) -> Schedule {
         let b = &self.b;
         let program = self.program;
         let of_group = id_rows(program).iter().map(|_| b.variable(b.elem(Elem::I(32)))).collect();
         let (waiting, later) = (b.variable(b.elem(Elem::I(1))), b.variable(b.elem(Elem::I(1))));
-        let live = live_in(program, &self.divergent);
-        let waits = |b: &usize| program.blocks[*b].end == End::Barrier && !self.divergent[*b];
-        let behind = (0..program.blocks.len()).filter(waits).map(|b| b + 1);
-        let resumed = behind.filter_map(|b| Some((b as u32, live.get(b)?.clone()))).collect();
-        let mut waiting_lanes = Live::none(program);
-        for block in &program.blocks {
-            if let End::Divergent { target, reconverge, .. } = block.end {
-                [target, reconverge].into_iter().filter_map(|b| live.get(b as usize)).for_each(|l| _ = waiting_lanes.add(l));
-            }
-        }
         let [begin, next] = [(); 2].map(|()| self.new_block());
-        let schedule = Schedule { begin, next, of_group, waiting, later, resumed, live, waiting_lanes };
+        let schedule = Schedule { begin, next, of_group, waiting, later, live };
         self.begin_group(&schedule);
         schedule
     }
@@ -127,6 +139,11 @@ impl Translator<'_> {
         b.at(s.begin);
         self.load_ids(s);
         self.clear_registers(None);
+        for (row, place) in self.places.iter().enumerate() {
+            if matches!(place, Place::Row(_)) && s.live.at.first().is_some_and(|live| live.rows[row]) {
+                self.write_row(row as u16, Val::Same(b.int(32, 0)));
+            }
+        }
         let mask = b.load_invariant(b.elem(Elem::I(64)), b.field(self.slot(), offset_of!(WarpState, mask)), 8);
         b.store(if self.whole { self.all() } else { b.resize(mask, b.n) }, self.mask, 1);
         let control = self.slot_pointer(offset_of!(WarpState, control));
@@ -142,7 +159,7 @@ impl Translator<'_> {
         b.branch(b.icmp(LLVMIntNE, slot, end), more, last);
         b.at(more);
         let resume = self.new_block();
-        if s.resumed.is_empty() {
+        if s.live.resumed.is_empty() {
             b.jump(s.begin);
         } else {
             b.branch(b.load(b.elem(Elem::I(1)), s.later, 1), resume, s.begin);
@@ -156,7 +173,7 @@ impl Translator<'_> {
     /// All warps stand at a barrier or have ended.
     fn end_phase(&self, s: &Schedule, resume: Block, group: Block) {
         let b = &self.b;
-        if !s.resumed.is_empty() {
+        if !s.live.resumed.is_empty() {
             let (released, ended) = (self.new_block(), self.new_block());
             b.branch(b.load(b.elem(Elem::I(1)), s.waiting, 1), released, ended);
             b.at(released);
@@ -253,12 +270,12 @@ impl Translator<'_> {
             b.resize(b.load(b.elem(Elem::I(64)), live, 8), b.n)
         };
         b.store(mask, self.mask, 1);
-        let places: Vec<(u64, Block)> = s.resumed.iter().map(|(block, _)| (u64::from(*block), self.new_block())).collect();
+        let places: Vec<(u64, Block)> = s.live.resumed.iter().map(|(block, _)| (u64::from(*block), self.new_block())).collect();
         let nowhere = self.new_block();
         b.switch(pc, &places, nowhere);
         b.at(nowhere);
         b.unreachable();
-        for ((block, live), (_, at)) in s.resumed.iter().zip(&places) {
+        for ((block, live), (_, at)) in s.live.resumed.iter().zip(&places) {
             b.at(*at);
             self.clear_registers(Some(live));
             b.jump(self.blocks[*block as usize]);
@@ -269,10 +286,11 @@ impl Translator<'_> {
     pub(super) fn end_of_warp(&self, s: &Schedule, number: usize, end: End) {
         let b = &self.b;
         let mut pc = ENDED;
-        if let Some((block, live)) = s.resumed.iter().find(|(block, _)| end == End::Barrier && *block as usize == number + 1) {
+        if let Some((block, live)) = s.live.resumed.iter().find(|(block, _)| end == End::Barrier && *block as usize == number + 1)
+        {
             for (row, place) in self.places.iter().enumerate().filter(|(row, _)| live.rows[*row]) {
                 if let Place::Variable(variable, lanes) = *place {
-                    self.write_row(row as u16, variable, lanes);
+                    self.save(row as u16, variable, lanes);
                 }
             }
             for (i, variable) in self.predicates.iter().enumerate().filter(|(i, _)| live.predicates[*i]) {
@@ -283,7 +301,7 @@ impl Translator<'_> {
             b.store(b.int(1, 1), s.waiting, 1);
             pc = *block;
         }
-        if !s.resumed.is_empty() {
+        if !s.live.resumed.is_empty() {
             b.store(b.int(32, u64::from(pc)), b.field(self.slot(), offset_of!(WarpState, pc)), 4);
         }
         b.jump(s.next);

@@ -19,11 +19,12 @@ use super::access::Tables;
 use super::arith::Out;
 use super::atomic::SCRATCH;
 use super::build::{Block, Build, Elem, V, Val};
+use super::homes::homes_in_rows;
 use super::host::Host;
 use super::liveness::{live_at_end, used};
 use super::places::{Base, bases, is_device};
-use super::regions::{loops, regions, sides};
-use super::schedule::Schedule;
+use super::regions::{depths, regions, sides};
+use super::schedule::{LiveAcrossBarriers, Schedule};
 use super::sums::may_keep_apart;
 use super::{Frame, Helpers, Interpreted, Sizes, Status, Variant, WarpState};
 use crate::program::{End, Program};
@@ -52,6 +53,8 @@ pub(super) enum Place {
     Ids(V, bool),
     /// A variable of the function; of vectors if true.
     Variable(V, bool),
+    /// The warp's row ([`super::homes`]); of a scalar register if false.
+    Row(bool),
     /// EXEC, the low or high half.
     Exec(bool),
 }
@@ -143,7 +146,7 @@ impl<'p> Translator<'p> {
         let lanes_left = b.variable(b.elem(Elem::I(n)));
         let first_of_chunk = b.variable(b.elem(Elem::I(64)));
         let mut last = vec![None; program.insts.len()];
-        for (block, _) in program.blocks.iter().zip(loops(program)).filter(|(_, inside)| *inside) {
+        for (block, _) in program.blocks.iter().zip(depths(program)).filter(|(_, depth)| *depth > 0) {
             let insts = program.insts.iter().enumerate().skip(block.first as usize);
             for (index, inst) in insts.take(block.body as usize) {
                 if inst.info().meaning == Meaning::Memory(MemoryAction::Load) && is_device(inst) {
@@ -154,6 +157,7 @@ impl<'p> Translator<'p> {
             }
         }
         let blocks = program.blocks.iter().map(|_| b.block(function)).collect();
+        let host = Host::new(features);
         let [dispatch, leave, fault] = [(); 3].map(|()| b.block(function));
         let bases = bases(program);
         let tables = Tables::new(&b, frame, program.header.surfaces.len(), bases.len());
@@ -178,7 +182,7 @@ impl<'p> Translator<'p> {
             fault,
             whole: variant.whole,
             checked: variant.checked,
-            host: Host::new(features),
+            host,
             large: super::lines(program) > LARGE,
             divergent,
             meeting,
@@ -237,10 +241,15 @@ impl<'p> Translator<'p> {
     pub(super) fn read_row(&self, row: u16, lanes: bool) -> Val {
         let p = self.row_pointer(row);
         if lanes {
-            Val::Lanes(self.b.load(self.b.vector(Elem::I(32), self.b.n), p, 4))
+            Val::Lanes(self.b.load_row(self.b.vector(Elem::I(32), self.b.n), p, 4))
         } else {
-            Val::Same(self.b.load(self.b.elem(Elem::I(32)), p, 4))
+            Val::Same(self.b.load_row(self.b.elem(Elem::I(32)), p, 4))
         }
+    }
+
+    /// Writes a row of the warp, all lanes.
+    pub(super) fn write_row(&self, row: u16, v: Val) {
+        self.b.store_row(self.b.lanes(v), self.row_pointer(row), 4);
     }
 
     /// Decides where each row's value is, and starts a function's execution.
@@ -249,6 +258,11 @@ impl<'p> Translator<'p> {
         let rows = &self.program.rows;
         let (used, predicates) = used(self.program);
         let scalar = rows.scalar..rows.scalar + self.program.header.scalar_registers as u16;
+        let live = groups.then(|| LiveAcrossBarriers::new(self.program, &self.divergent));
+        let homes = match &live {
+            Some(live) => homes_in_rows(self.program, &live.resumed, self.host.registers_of_row(self.b.n)),
+            None => vec![false; usize::from(rows.total)],
+        };
         let variable = |lanes: bool| {
             let ty = if lanes { self.b.vector(Elem::I(32), self.b.n) } else { self.b.elem(Elem::I(32)) };
             self.b.variable(ty)
@@ -279,15 +293,15 @@ impl<'p> Translator<'p> {
                 Place::Invariant(self.read_row(row, false))
             } else {
                 let lanes = !scalar.contains(&row);
-                Place::Variable(variable(lanes), lanes)
+                if homes[usize::from(row)] { Place::Row(lanes) } else { Place::Variable(variable(lanes), lanes) }
             }
         };
         let places = (0..rows.total).map(place).collect();
         let predicate = |used: bool| used.then(|| self.b.variable(self.b.elem(Elem::I(self.b.n))));
         let predicates = predicates.into_iter().map(predicate).collect();
         (self.places, self.predicates) = (places, predicates);
-        if groups {
-            self.schedule = Some(self.begin_schedule());
+        if let Some(live) = live {
+            self.schedule = Some(self.begin_schedule(live));
             return;
         }
         for (row, place) in self.places.iter().enumerate() {
@@ -326,7 +340,7 @@ impl<'p> Translator<'p> {
         self.b.store(self.b.resize(self.field(64, offset_of!(Frame, mask)), self.b.n), self.mask, 1);
         if let Some(schedule) = &self.schedule {
             // Where lanes go on of which only the stack knows.
-            self.forget(&schedule.waiting_lanes);
+            self.forget(&schedule.live.waiting_lanes);
             self.b.store(self.b.int(32, Status::BlockStart as u64), self.status, 4);
             self.b.jump(self.leave);
         } else {
@@ -340,7 +354,7 @@ impl<'p> Translator<'p> {
         self.b.at(self.leave);
         for (row, place) in self.places.iter().enumerate() {
             if let Place::Variable(variable, lanes) = *place {
-                self.write_row(row as u16, variable, lanes);
+                self.save(row as u16, variable, lanes);
             }
         }
         for (i, p) in self.predicates.iter().enumerate() {
@@ -358,11 +372,15 @@ impl<'p> Translator<'p> {
     }
 
     /// Writes a variable to the warp's row.
-    pub(super) fn write_row(&self, row: u16, variable: V, lanes: bool) {
-        let n = self.b.n;
-        let ty = if lanes { self.b.vector(Elem::I(32), n) } else { self.b.elem(Elem::I(32)) };
-        let v = self.b.load(ty, variable, 4);
-        self.b.store(if lanes { v } else { self.b.splat(v) }, self.row_pointer(row), 4);
+    pub(super) fn save(&self, row: u16, variable: V, lanes: bool) {
+        let e = Elem::I(32);
+        self.write_row(
+            row,
+            match lanes {
+                true => Val::Lanes(self.b.load(self.b.vector(e, self.b.n), variable, 4)),
+                false => Val::Same(self.b.load(self.b.elem(e), variable, 4)),
+            },
+        );
     }
 
     pub(super) fn read_mask(&self, variable: V) -> V {
@@ -387,6 +405,7 @@ impl<'p> Translator<'p> {
             Place::Invariant(v) => v,
             Place::Variable(v, true) | Place::Ids(v, true) => Val::Lanes(self.b.load(self.b.vector(Elem::I(32), self.b.n), v, 4)),
             Place::Variable(v, false) | Place::Ids(v, false) => Val::Same(self.b.load(self.b.elem(Elem::I(32)), v, 4)),
+            Place::Row(lanes) => self.read_row(row, lanes),
             Place::Exec(high) => {
                 let mask = self.b.resize(self.mask(), 64);
                 let shifted = self.b.lshr(mask, self.b.int(64, if high { 32 } else { 0 }));
@@ -451,7 +470,16 @@ impl<'p> Translator<'p> {
     /// Writes words of the destination in the active lanes.
     pub(super) fn write(&self, s: &Site, values: &[Val]) {
         for (k, v) in values.iter().enumerate() {
-            match self.places[usize::from(s.rows[0]) + k] {
+            let row = s.rows[0] + k as u16;
+            match self.places[usize::from(row)] {
+                Place::Row(true) => {
+                    let mut new = self.b.lanes(*v);
+                    if let (Some(active), Val::Lanes(old)) = (s.active, self.read_row(row, true)) {
+                        new = self.b.select(self.b.mask_to_lanes(active), new, old);
+                    }
+                    self.write_row(row, Val::Lanes(new));
+                }
+                Place::Row(false) => self.write_row(row, Val::Same(self.b.lane(*v, self.b.int(32, 0)))),
                 Place::Variable(variable, true) => {
                     let mut new = self.b.lanes(*v);
                     if let Some(active) = s.active {
@@ -489,10 +517,10 @@ impl<'p> Translator<'p> {
     pub(super) fn interpret(&self, s: &Site) {
         let inst = s.inst;
         let sync = |row: u16| match self.places[usize::from(row)] {
-            Place::Variable(variable, lanes) | Place::Ids(variable, lanes) => self.write_row(row, variable, lanes),
+            Place::Variable(variable, lanes) | Place::Ids(variable, lanes) => self.save(row, variable, lanes),
             Place::Exec(_) => {
                 let (Val::Same(v) | Val::Lanes(v)) = self.row(row);
-                self.b.store(self.b.splat(v), self.row_pointer(row), 4);
+                self.write_row(row, Val::Same(v));
             }
             _ => {}
         };
@@ -751,9 +779,9 @@ impl<'p> Translator<'p> {
     fn stop(&self, block: usize, status: Status) {
         self.b.store(self.b.int(32, block as u64), self.b.field(self.frame, offset_of!(Frame, pc)), 4);
         if let Some(schedule) = &self.schedule {
-            let mut live = live_at_end(self.program, &schedule.live, block);
+            let mut live = live_at_end(self.program, &schedule.live.at, block);
             if self.divergent[block] {
-                live.add(&schedule.waiting_lanes);
+                live.add(&schedule.live.waiting_lanes);
             }
             self.forget(&live);
         }
