@@ -160,6 +160,26 @@ fn registers_that_live_through_many_barriers_keep_their_values() {
 }
 
 #[test]
+fn values_of_64_bits_are_those_of_their_lanes() {
+    // Each result has a part of the buffer of its own.
+    let store = |k: usize| (4..8).map(move |m| format!("  st.global.b32 [c[0x8] + u32 m0 + {}], m{m}\n", 4096 * (4 * k + m - 4)));
+    let codes = [
+        "add.b64 m[4:5], m[2:3], m[2:3]\n  mul.b64 m[6:7], m[4:5], m[2:3]\n",
+        "shl.b64 m[4:5], m[2:3], m0\n  shr.s64 m[6:7], m[4:5], m1\n",
+        "cvt.f64.s64 m[4:5], m[2:3]\n  fma.f64 m[6:7], m[4:5], m[4:5], m[4:5]\n",
+        "cvt.f64.u32 m[4:5], m1\n  cvt.f32.f64 m6, m[4:5]\n  cvt.u32.f64.rz m7, m[4:5]\n",
+        "cvt.f64.f32 m[4:5], m0\n  mov.b64 m[6:7], m[4:5]\n  cmp.olt.f64 p0, m[4:5], m[2:3]\n  @p0 mov.b64 m[6:7], m[2:3]\n",
+        "cmp.lt.s64 p0, m[2:3], 0\n  sel.b64 m[4:5], p0, m[2:3], 0\n  cvt.s64.s32 m[6:7], m1\n",
+        "mulwide.s32 m[4:5], m1, m0\n  max.s64 m[6:7], m[4:5], m[2:3]\n  cvt.f32.s64 m5, m[6:7]\n",
+    ];
+    let mut body = format!("{}  mulwide.u32 m[2:3], m1, m1\n", hash(&["gid.x", "lane"]));
+    for (k, code) in codes.iter().enumerate() {
+        body += &format!("  {code}{}", store(k).collect::<String>());
+    }
+    assert!(compare(&format!("{body}  exit\n"), 1_000_000).iter().all(Result::is_ok));
+}
+
+#[test]
 fn work_group_memory_is_empty_where_a_work_group_begins() {
     let body = format!(
         "{}  shl.b32 m2, llid, 2\n  ld.local.b32 m3, [u32 m2]\n  add.b32 m1, m1, m3\n  st.local.b32 [u32 m2], -1\n{STORE}  exit\n",

@@ -103,9 +103,15 @@ impl Translator<'_> {
     fn wide_product(&self, s: &Site) -> Out {
         let signed = is_signed(s.inst.ty);
         let (a, b) = (self.word(s, 0, 0), self.word(s, 1, 0));
-        let wide = |v| if signed { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) };
+        let extended = |v| if signed { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) };
+        let wide = |v| extended(self.in_wide_order(v));
         let v = self.b.apply([wide(a), wide(b)], |[a, b]| self.b.mul(a, b));
-        Out::Words(self.words_of_int(v, 64))
+        Out::Words(self.words_of_wide(v))
+    }
+
+    /// What an instruction computes, of 64 bits in the wide order, or of 32, as words.
+    fn words_of_result(&self, v: Val, bits: u32) -> Vec<Val> {
+        if bits == 64 { self.words_of_wide(v) } else { vec![v] }
     }
 
     /// A 64-bit or 32-bit value as words.
@@ -122,10 +128,10 @@ impl Translator<'_> {
             return vec![self.word_of_half(v)];
         }
         let bits = 32 * u32::from(ty.words());
-        self.words_of_int(self.b.bitcast(v, Elem::I(bits)), bits)
+        self.words_of_result(self.b.bitcast(v, Elem::I(bits)), bits)
     }
 
-    /// Source `i` as an integer.
+    /// Source `i` as an integer, in the order of lanes.
     pub(super) fn int(&self, s: &Site, i: usize, bits: u32) -> Val {
         let low = self.word(s, i, 0);
         if bits == 32 {
@@ -134,18 +140,24 @@ impl Translator<'_> {
         self.joined(low, self.word(s, i, 1))
     }
 
-    /// Two words as a 64-bit integer.
+    /// Source `i` as an operand: of 64 bits in the wide order.
+    fn operand(&self, s: &Site, i: usize, bits: u32) -> Val {
+        let low = self.word(s, i, 0);
+        if bits == 64 { self.wide(low, self.word(s, i, 1)) } else { low }
+    }
+
+    /// Two words as a 64-bit integer, in the order of lanes.
     pub(super) fn joined(&self, low: Val, high: Val) -> Val {
         let (low, high) = (self.b.zext(low, Elem::I(64)), self.b.zext(high, Elem::I(64)));
         self.b.apply([low, high, Val::Same(self.b.int(64, 32))], |[l, h, n]| self.b.or(l, self.b.shl(h, n)))
     }
 
-    /// Source `i` as a float, with its modifiers; a half in single precision.
+    /// Source `i` as a float, with its modifiers: a double in the wide order, a half in single precision.
     pub(super) fn real(&self, s: &Site, i: usize, ty: Type) -> Val {
         let v = if ty == Type::F16 {
             self.half_of(self.word(s, i, 0))
         } else {
-            self.b.bitcast(self.int(s, i, 32 * u32::from(ty.words())), float_elem(ty))
+            self.b.bitcast(self.operand(s, i, 32 * u32::from(ty.words())), float_elem(ty))
         };
         let v = if s.inst.abs >> i & 1 == 1 { self.b.apply([v], |[v]| self.b.intrinsic_of("llvm.fabs", &[v])) } else { v };
         if s.inst.neg >> i & 1 == 1 { self.b.apply([v], |[v]| self.b.fneg(v)) } else { v }
@@ -211,10 +223,11 @@ impl Translator<'_> {
                 (Cond::Ge, false) => LLVMIntUGE,
                 _ => LLVMIntEQ,
             };
-            self.b.apply([self.int(s, 0, bits), self.int(s, 1, bits)], |[a, b]| self.b.icmp(p, a, b))
+            self.b.apply([self.operand(s, 0, bits), self.operand(s, 1, bits)], |[a, b]| self.b.icmp(p, a, b))
         };
         match result {
             Val::Same(v) => Bits::Same(v),
+            Val::Lanes(v) if ty.words() == 2 => Bits::Lanes(self.b.lanes_to_mask(self.bits_in_lane_order(v))),
             Val::Lanes(v) => Bits::Lanes(self.b.lanes_to_mask(v)),
         }
     }
@@ -271,18 +284,18 @@ impl Translator<'_> {
         if !matches!(bits, 32 | 64) {
             return None;
         }
-        self.integer_value(s, bits).map(|v| Out::Words(self.words_of_int(v, bits)))
+        self.integer_value(s, bits).map(|v| Out::Words(self.words_of_result(v, bits)))
     }
 
     /// The operations on integers that [`Self::compute`] lists.
     fn integer_value(&self, s: &Site, bits: u32) -> Option<Val> {
         let (inst, ty) = (s.inst, s.inst.ty);
         let signed = is_signed(ty);
-        let x = |i| self.int(s, i, bits);
+        let x = |i| self.operand(s, i, bits);
         // Shift amounts are words whatever the type.
         let amount = |i: usize| {
             let v = self.b.apply([self.word(s, i, 0), Val::Same(self.b.int(32, u64::from(bits - 1)))], |[v, m]| self.b.and(v, m));
-            if bits == 64 { self.b.zext(v, Elem::I(64)) } else { v }
+            if bits == 64 { self.wide(v, Val::Same(self.b.int(32, 0))) } else { v }
         };
         let zero_is_defined = Val::Same(self.b.int(1, 0));
         let scalar_flag = |name: &str| {
@@ -399,33 +412,34 @@ impl Translator<'_> {
         match (to.is_float(), from.is_float()) {
             // Integers that do not clamp: from the source's own width, cut or extended to the target's.
             (false, false) if !mods.saturate => {
-                let v = self.narrowed(self.int(s, 0, bits(from)), from);
-                let v = if bits(to) > bits(from) {
-                    if is_signed(from) { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) }
-                } else if bits(to) < bits(from) {
-                    self.b.trunc(v, Elem::I(32))
-                } else {
-                    v
-                };
-                Some(self.words_of_int(self.narrowed(v, to), bits(to)))
+                let low = self.narrowed(self.narrowed(self.word(s, 0, 0), from), to);
+                let sign = |v| self.b.apply([v, Val::Same(self.b.int(32, 31))], |[v, n]| self.b.ashr(v, n));
+                Some(match (bits(from), bits(to)) {
+                    (64, 64) => vec![low, self.word(s, 0, 1)],
+                    (_, 64) if is_signed(from) => vec![low, sign(low)],
+                    (_, 64) => vec![low, Val::Same(self.b.int(32, 0))],
+                    _ => vec![low],
+                })
             }
             (true, false) if nearest && !mods.saturate => {
-                let v = self.narrowed(self.int(s, 0, bits(from)), from);
+                let v = self.narrowed(self.operand(s, 0, bits(from)), from);
                 if to == Type::F16 && bits(from) == 64 {
                     return None;
                 }
                 let elem = if to == Type::F16 { Elem::F64 } else { float_elem(to) };
+                let v = if bits(to) > bits(from) { self.in_wide_order(v) } else { v };
                 let v = if is_signed(from) { self.b.sitofp(v, elem) } else { self.b.uitofp(v, elem) };
                 let v = if to == Type::F16 { self.rounded_to_odd(v) } else { v };
+                let v = if bits(to) < bits(from) { self.in_lane_order(v) } else { v };
                 Some(self.words_of_float(v, to))
             }
             (true, true) if nearest && !mods.saturate => {
                 let v = self.real(s, 0, from);
                 let v = match (from, to) {
-                    (Type::F32 | Type::F16, Type::F64) => self.b.fpext(v, Elem::F64),
+                    (Type::F32 | Type::F16, Type::F64) => self.b.fpext(self.in_wide_order(v), Elem::F64),
                     (Type::F32, Type::F16) | (Type::F16, Type::F32) => v,
-                    (Type::F64, Type::F16) => self.rounded_to_odd(v),
-                    (Type::F64, Type::F32) => self.b.fptrunc(v, Elem::F32),
+                    (Type::F64, Type::F16) => self.in_lane_order(self.rounded_to_odd(v)),
+                    (Type::F64, Type::F32) => self.in_lane_order(self.b.fptrunc(v, Elem::F32)),
                     _ => return None,
                 };
                 Some(self.words_of_float(v, to))
@@ -440,7 +454,7 @@ impl Translator<'_> {
                         Val::Lanes(self.b.intrinsic(name, &[self.b.vector(Elem::I(32), self.b.n), self.b.type_of(x)], &[x]))
                     }
                 };
-                Some(vec![result])
+                Some(vec![if from == Type::F64 { self.in_lane_order(result) } else { result }])
             }
             _ => None,
         }

@@ -470,6 +470,12 @@ impl Build {
         self.offset(p, self.int(64, bytes as u64))
     }
 
+    /// The bits of a vector as one of `n` elements of another type.
+    pub fn as_vector(&self, v: V, e: Elem, n: u32) -> V {
+        // SAFETY: the builder stands in a block of the vector's function; the caller's types have as many bits.
+        unsafe { LLVMBuildBitCast(self.b, v, self.vector(e, n), c"".as_ptr()) }
+    }
+
     /// A shuffle of two vectors of any length.
     pub fn shuffle(&self, a: V, b: V, places: &[u32]) -> V {
         let mut mask: Vec<V> = places.iter().map(|p| self.int(32, u64::from(*p))).collect();

@@ -52,6 +52,7 @@ pub(crate) mod testing;
 mod tests;
 mod transfer;
 mod translate;
+mod wide;
 
 use std::any::Any;
 use std::cell::Cell;

@@ -26,6 +26,7 @@ use super::places::{Base, bases, is_device};
 use super::regions::{depths, regions, sides};
 use super::schedule::{LiveAcrossBarriers, Schedule};
 use super::sums::may_keep_apart;
+use super::wide::wide_order;
 use super::{Frame, Helpers, Interpreted, Sizes, Status, Variant, WarpState};
 use crate::program::{End, Program};
 use crate::warp::Control;
@@ -109,6 +110,8 @@ pub struct Translator<'p> {
     checked: bool,
     /// What the host's processor can do.
     pub(super) host: Host,
+    /// The lane at each place of the wide order ([`super::wide`]).
+    pub(super) wide_order: Vec<u32>,
     /// There is so much code that stores are loops ([`LARGE`]).
     pub(super) large: bool,
     /// Blocks of divergent regions.
@@ -183,6 +186,7 @@ impl<'p> Translator<'p> {
             whole: variant.whole,
             checked: variant.checked,
             host,
+            wide_order: wide_order(n, host.vectors.0),
             large: super::lines(program) > LARGE,
             divergent,
             meeting,
