@@ -28,7 +28,7 @@ pub(super) fn homes_in_rows(program: &Program, barriers: &[(u32, Live)], (parts,
     let (vectors, scalars) = (4..usize::from(rows.scalar), usize::from(rows.scalar)..usize::from(rows.constants));
     let depths = depths(program);
     let weight = |block: usize| ITERATIONS.powi(depths[block].min(DEEPEST) as i32);
-    // Of each row: what barriers cost, and the part of those that it lives through who keep it on the stack, at most.
+    // Of each row: what it costs at barriers, and how probable it is that the host keeps it on its stack, at most.
     let mut of_barriers = vec![0.0; usize::from(rows.total)];
     let mut spilled = vec![0.0_f64; usize::from(rows.total)];
     for (behind, live) in barriers {

@@ -2,7 +2,7 @@
 //!
 //! The function runs a warp from the block in its frame until the warp reaches a barrier, ends, or faults; or it
 //! runs whole work-groups ([`super::schedule`]). Registers are variables of the function that LLVM turns into SSA
-//! form; they are read from the warp's rows at the start and written back at the end. A register of the
+//! form, read from the warp's rows at the start and written back at the end, or stay there ([`super::homes`]). A register of the
 //! scalar file, a constant or an immediate is a scalar of the host, everything else a vector of N lanes.
 //!
 //! EXEC is a variable too. In blocks outside every divergent region (the blocks between a `brad` and its
