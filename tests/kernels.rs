@@ -11,9 +11,9 @@ use heddle::codegen::RegisterFile;
 use heddle::codegen::partition::Ownership;
 use heddle::codegen::release::Release;
 use heddle::driver::{self, CompileOptions, Emit};
-use heddle::frontend::{FrontendOptions, OptLevel};
+use heddle::frontend::{FrontendOptions, OptLevel, compile_to_bitcode};
 use heddle::isel::CacheHints;
-use heddle::object::read;
+use heddle::object::{Image, read};
 use heddle::runtime::case::Case;
 use heddle::runtime::run::{Mode, Simulator, run_case};
 use heddle::sim::Jit;
@@ -22,23 +22,57 @@ use heddle::target::{Machine, Unit};
 use inkwell::context::Context;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// What the front end makes of a case's source for a machine, as a file: made once for all tests of the kernel.
-fn ir(path: &Path, machine: &Machine, opt: OptLevel) -> Result<PathBuf, Failed> {
-    type Made = Arc<OnceLock<Result<PathBuf, String>>>;
-    static ALL: Mutex<BTreeMap<String, Made>> = Mutex::new(BTreeMap::new());
-    let kernel = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let name = format!("{kernel}-{}-{opt:?}.ll", machine.warp_size);
-    let made = ALL.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default().clone();
-    let make = || {
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Files that are made once, each by the first test that wants it.
+struct Files(Mutex<BTreeMap<String, Arc<Made>>>);
+
+/// A file, or why there is none.
+type Made = OnceLock<Result<PathBuf, String>>;
+
+impl Files {
+    const fn new() -> Files {
+        Files(Mutex::new(BTreeMap::new()))
+    }
+
+    /// The file of this name, with what `make` says.
+    fn get(&self, name: String, make: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<PathBuf, String> {
+        let made = self.0.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default().clone();
+        let write = || {
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+            std::fs::write(&file, make()?).map_err(|e| e.to_string())?;
+            Ok(file)
+        };
+        made.get_or_init(write).clone()
+    }
+}
+
+fn name_of(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy()
+}
+
+/// What clang makes of a case's source: the same for all machines.
+fn bitcode(path: &Path, opt: OptLevel) -> Result<PathBuf, String> {
+    static ALL: Files = Files::new();
+    ALL.get(format!("{}-{opt:?}.bc", name_of(path)), || {
         let case = Case::read(path).map_err(|e| e.to_string())?;
         let (inputs, frontend) = driver::case_frontend(&case, &[])?;
+        let [input] = &inputs[..] else { return Err(format!("{} sources", inputs.len())) };
+        compile_to_bitcode(input, &FrontendOptions { opt, whole_program: true, ..frontend }).map_err(|e| e.to_string())
+    })
+}
+
+/// What the front end makes of a case's source for a machine.
+fn ir(path: &Path, machine: &Machine, opt: OptLevel) -> Result<PathBuf, Failed> {
+    static ALL: Files = Files::new();
+    Ok(ALL.get(format!("{}-{}-{opt:?}.ll", name_of(path), machine.warp_size), || {
+        let case = Case::read(path).map_err(|e| e.to_string())?;
+        let (_, frontend) = driver::case_frontend(&case, &[])?;
         let options = CompileOptions { frontend: FrontendOptions { opt, ..frontend }, ..Default::default() };
-        let text = driver::compile(&inputs, Emit::Ir, &options, machine).map_err(|e| e.to_string())?.output;
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::write(&file, text).map_err(|e| e.to_string())?;
-        Ok(file)
-    };
-    Ok(made.get_or_init(make).clone()?)
+        Ok(driver::compile(&[bitcode(path, opt)?], Emit::Ir, &options, machine).map_err(|e| e.to_string())?.output)
+    })?)
 }
 
 /// The files below a folder, each with a number that it keeps until another one is put in its place.
@@ -56,45 +90,32 @@ fn written(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, u64>> {
     Ok(files)
 }
 
-/// Where a test starts.
-#[derive(Clone, Copy)]
-enum From {
-    /// With the front end, as users do.
-    Source,
-    /// With what the front end made for all tests of the kernel.
-    Ir,
-}
-
 fn run(path: &Path, overrides: &[String], mode: Mode, adjust: impl Fn(&mut CompileOptions)) -> Result<(), Failed> {
     let checks = Options { check_marks: true, check_renames: true, check_strands: true, ..Default::default() };
-    run_checked(path, overrides, mode, checks, From::Ir, adjust)
+    let machine = Machine::load(None, overrides)?;
+    let mut options = CompileOptions::default();
+    adjust(&mut options);
+    let image = compiled(&[ir(path, &machine, options.frontend.opt)?], options, &machine)?;
+    run_image(path, &image, &machine, overrides, mode, checks)
 }
 
-fn run_checked(
+fn compiled(source: &[PathBuf], mut options: CompileOptions, machine: &Machine) -> Result<Image, Failed> {
+    options.codegen.verify = true;
+    Ok(read::parse(&driver::compile(source, Emit::Obj, &options, machine)?.output)?)
+}
+
+/// Runs a case's kernels and compares what they leave with what it expects; `overrides` are those that `machine` was made with.
+fn run_image(
     path: &Path,
+    image: &Image,
+    machine: &Machine,
     overrides: &[String],
     mode: Mode,
     simulation: Options,
-    compile: From,
-    adjust: impl Fn(&mut CompileOptions),
 ) -> Result<(), Failed> {
-    let machine = Machine::load(None, overrides)?;
     let case = Case::read(path)?;
-    let mut options = CompileOptions::default();
-    options.codegen.verify = true;
-    adjust(&mut options);
-    let source = match compile {
-        From::Source => {
-            let (inputs, frontend) = driver::case_frontend(&case, &[])?;
-            options.frontend = FrontendOptions { opt: options.frontend.opt, ..frontend };
-            inputs
-        }
-        From::Ir => vec![ir(path, &machine, options.frontend.opt)?],
-    };
-    let object = driver::compile(&source, Emit::Obj, &options, &machine)?.output;
-    let image = read::parse(&object)?;
     let options = Options { max_instructions: 100_000_000, threads: 1, ..simulation };
-    let run = |options: &Options| run_case(&case, &image, &Simulator { machine: &machine, mode, options }, &mut ());
+    let run = |options: &Options| run_case(&case, image, &Simulator { machine, mode, options }, &mut ());
     let outcome = run(&options)?;
     let plain =
         matches!(overrides, [one] if one.starts_with("warp-size=")) || overrides.iter().any(|o| o.starts_with("sm.scheduler="));
@@ -115,8 +136,8 @@ fn run_checked(
     }
 }
 
-/// A kernel on machines of other shapes: clusters, local registers and main registers. The same bytes on all (C1, C2). The front end runs
-/// once: what it makes is the same for all of them.
+/// A kernel on machines of other shapes: clusters, local registers and main registers, each two of which meet in all their values. The same
+/// bytes on all (C1, C2). The front end runs once: what it makes is the same for all of them.
 fn shapes(path: &Path) -> Result<(), Failed> {
     let case = Case::read(path)?;
     let machine = Machine::default_machine();
@@ -124,8 +145,8 @@ fn shapes(path: &Path) -> Result<(), Failed> {
     let context = Context::create();
     let module =
         heddle::frontend::compile_to_module(&context, &[source], &FrontendOptions::default(), false, driver::facts(&machine))?;
-    for clusters in [1, 2, 4, 8] {
-        for local in [0, 2, 4, 8, 16] {
+    for (i, clusters) in [1, 2, 4, 8].into_iter().enumerate() {
+        for (k, local) in [0, 2, 4, 8, 16].into_iter().enumerate() {
             let mut machine = Machine::default_machine();
             machine.shared_units.clear();
             let mut template = machine.clusters[0].clone();
@@ -139,20 +160,19 @@ fn shapes(path: &Path) -> Result<(), Failed> {
                     c
                 })
                 .collect();
-            for registers in [16, 32, 64, 128] {
-                let shape = format!("{clusters} clusters, {local} local, {registers} main registers");
-                let mut options = CompileOptions::default();
-                options.codegen.verify = true;
-                options.codegen.max_main_registers = Some(registers);
-                let object =
-                    driver::compile_module(&module, Emit::Obj, &options, &machine).map_err(|e| format!("{shape}: {e}"))?.output;
-                let image = read::parse(&object)?;
-                let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
-                let simulator = Simulator { machine: &machine, mode: Mode::Functional, options: &options };
-                let outcome = run_case(&case, &image, &simulator, &mut ())?;
-                if let Some((buffer, message)) = outcome.mismatches.first() {
-                    return Err(format!("{shape}: buffer `{buffer}`: {message}").into());
-                }
+            let registers = [16, 32, 64, 128][(i + k) % 4];
+            let shape = format!("{clusters} clusters, {local} local, {registers} main registers");
+            let mut options = CompileOptions::default();
+            options.codegen.verify = true;
+            options.codegen.max_main_registers = Some(registers);
+            let object =
+                driver::compile_module(&module, Emit::Obj, &options, &machine).map_err(|e| format!("{shape}: {e}"))?.output;
+            let image = read::parse(&object)?;
+            let options = Options { max_instructions: 100_000_000, check_marks: true, ..Default::default() };
+            let simulator = Simulator { machine: &machine, mode: Mode::Functional, options: &options };
+            let outcome = run_case(&case, &image, &simulator, &mut ())?;
+            if let Some((buffer, message)) = outcome.mismatches.first() {
+                return Err(format!("{shape}: buffer `{buffer}`: {message}").into());
             }
         }
     }
@@ -226,12 +246,16 @@ fn main() {
         // Translated to the host's instructions from the start; then with the translations that another process would find.
         let p = path.clone();
         trials.push(Trial::test(format!("{name}/host-code"), move || {
+            // With the front end at work, as users have it.
+            let machine = Machine::default_machine();
+            let (inputs, frontend) = driver::case_frontend(&Case::read(&p)?, &[])?;
+            let image = compiled(&inputs, CompileOptions { frontend, ..Default::default() }, &machine)?;
             let folder = tempfile::tempdir()?;
             let store = Translations::new(Cache::new(folder.path(), DEFAULT_LIMIT));
             let options = Options { jit: Jit::Always, translations: Some(Arc::new(store)), ..Default::default() };
-            run_checked(&p, &[], Mode::Functional, options.clone(), From::Source, |_| {})?;
+            run_image(&p, &image, &machine, &[], Mode::Functional, options.clone())?;
             let made = written(folder.path())?;
-            run_checked(&p, &[], Mode::Functional, options, From::Source, |_| {})?;
+            run_image(&p, &image, &machine, &[], Mode::Functional, options)?;
             if written(folder.path())? != made {
                 return Err("it was translated again".into());
             }

@@ -19,6 +19,10 @@ use heddle::sim::Options;
 use heddle::target::Machine;
 use libtest_mimic::{Arguments, Failed, Trial};
 
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The report of a case in functional mode with all checks on, if there is one: the same from interpreted and from translated code.
 fn report(case: &Case) -> Result<Option<String>, Failed> {
     let machine = Machine::default_machine();

@@ -30,6 +30,10 @@ use heddle::sim::Options;
 use heddle::target::Machine;
 use rayon::prelude::*;
 
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What a form turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
