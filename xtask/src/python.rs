@@ -1,6 +1,7 @@
 //! The Python package in `cargo xtask test`: an environment of its own under `target`, the extension that the workspace's
-//! build made, and pytest, which runs a test that fails once more (pytest-rerunfailures) and says so.
+//! build made, and pytest, which runs tests side by side (pytest-xdist), and one that fails once more (pytest-rerunfailures), and says so.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::shell::{check, python, release, root};
 
 /// What the environment has: maturin builds wheels, the others are what the tests and the notebooks use.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "maturin",
     "numpy",
     "pandas",
@@ -20,6 +21,7 @@ const PACKAGES: [&str; 13] = [
     "dask",
     "pytest",
     "pytest-rerunfailures",
+    "pytest-xdist",
     "nbconvert",
     "ipykernel",
     "pyopencl",
@@ -85,9 +87,10 @@ pub fn test(interpreter: &Path, heddle: &Path) -> Result<Counts> {
     // A running interpreter may have the old one mapped.
     let _there = std::fs::remove_file(&extension);
     std::fs::copy(&built, &extension).with_context(|| format!("cannot copy {} to {EXTENSION}", built.display()))?;
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get).to_string();
     let mut command = Command::new(interpreter);
     command
-        .args(["-m", "pytest", "-rsfER", "--reruns", "1", "--tb=short", "-p", "no:cacheprovider"])
+        .args(["-m", "pytest", "--numprocesses", &workers, "-rsfER", "--reruns", "1", "--tb=short", "-p", "no:cacheprovider"])
         .current_dir(root().join("python"));
     command.env("PYTHONPATH", root().join("python")).env("HEDDLE_BIN", heddle).stderr(Stdio::inherit());
     let output = command.output().context("cannot run pytest")?;
