@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All packages but the tool of the build, in order: each depends only on those before it.
-const PACKAGES: [(&str, &str); 19] = [
+const PACKAGES: [(&str, &str); 20] = [
     ("heddle-threads", "crates/threads"),
     ("heddle-isa", "crates/isa"),
+    ("heddle-lanes", "crates/lanes"),
     ("heddle-target", "crates/target"),
     ("heddle-object", "crates/object"),
     ("heddle-mir", "crates/mir"),

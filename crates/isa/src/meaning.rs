@@ -71,16 +71,23 @@ pub enum MemoryAction {
 pub trait Value: Copy + Default + 'static {
     /// 32-bit registers.
     const WORDS: u16;
-    /// Whether sources may carry sign modifiers.
-    const FLOAT: bool = false;
+    /// The sign bit of a float, in its last register; 0 for other types, whose sources have no sign modifiers.
+    const SIGN: u32 = 0;
     /// From its registers; `high` is read by types of two words.
     fn from_words(low: u32, high: u32) -> Self;
     /// To its registers, the second 0 for types of one word.
     fn words(self) -> (u32, u32);
-    /// With the sign modifiers of a source: first the absolute value, then the negation.
+    /// The bits of the last register that the sign modifiers of a source keep, and those that they then turn over: first the absolute
+    /// value, then the negation.
     #[inline(always)]
-    fn modified(self, _neg: bool, _abs: bool) -> Self {
-        self
+    fn signs(neg: bool, abs: bool) -> (u32, u32) {
+        (if abs { !Self::SIGN } else { u32::MAX }, if neg { Self::SIGN } else { 0 })
+    }
+    /// With the sign modifiers of a source.
+    #[inline(always)]
+    fn modified(self, neg: bool, abs: bool) -> Self {
+        let ((low, high), (kept, turned)) = (self.words(), Self::signs(neg, abs));
+        if Self::WORDS == 2 { Self::from_words(low, high & kept ^ turned) } else { Self::from_words(low & kept ^ turned, 0) }
     }
 }
 
@@ -125,7 +132,7 @@ value!(i16, 1, |w| w as i16, |v| i32::from(v) as u32);
 
 impl Value for f32 {
     const WORDS: u16 = 1;
-    const FLOAT: bool = true;
+    const SIGN: u32 = 1 << 31;
     #[inline(always)]
     fn from_words(low: u32, _high: u32) -> Self {
         f32::from_bits(low)
@@ -134,16 +141,11 @@ impl Value for f32 {
     fn words(self) -> (u32, u32) {
         (self.to_bits(), 0)
     }
-    #[inline(always)]
-    fn modified(self, neg: bool, abs: bool) -> Self {
-        let x = if abs { self.abs() } else { self };
-        if neg { -x } else { x }
-    }
 }
 
 impl Value for f64 {
     const WORDS: u16 = 2;
-    const FLOAT: bool = true;
+    const SIGN: u32 = 1 << 31;
     #[inline(always)]
     fn from_words(low: u32, high: u32) -> Self {
         f64::from_bits(u64::from_words(low, high))
@@ -151,11 +153,6 @@ impl Value for f64 {
     #[inline(always)]
     fn words(self) -> (u32, u32) {
         self.to_bits().words()
-    }
-    #[inline(always)]
-    fn modified(self, neg: bool, abs: bool) -> Self {
-        let x = if abs { self.abs() } else { self };
-        if neg { -x } else { x }
     }
 }
 
@@ -178,7 +175,7 @@ impl Half {
 
 impl Value for Half {
     const WORDS: u16 = 1;
-    const FLOAT: bool = true;
+    const SIGN: u32 = 1 << 15;
     #[inline(always)]
     fn from_words(low: u32, _high: u32) -> Self {
         Half(low & 0xffff)
@@ -186,11 +183,6 @@ impl Value for Half {
     #[inline(always)]
     fn words(self) -> (u32, u32) {
         (self.0, 0)
-    }
-    #[inline(always)]
-    fn modified(self, neg: bool, abs: bool) -> Self {
-        let x = if abs { self.0 & 0x7fff } else { self.0 };
-        Half(if neg { x ^ 0x8000 } else { x })
     }
 }
 

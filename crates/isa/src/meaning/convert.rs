@@ -120,7 +120,7 @@ fn convert_from<F: Number, V: Lanewise>(inst: &Inst, v: V) -> Made<V> {
 
 fn convert<F: Number, T: Number, V: Lanewise>(inst: &Inst, v: V) -> V::Output {
     // Only between integers does it make a difference.
-    if inst.mods.saturate && !F::FLOAT && !T::FLOAT {
+    if inst.mods.saturate && F::SIGN == 0 && T::SIGN == 0 {
         v.rounded(|a: F, mode| T::of::<true>(a.exact(), mode))
     } else {
         v.rounded(|a: F, mode| T::of::<false>(a.exact(), mode))

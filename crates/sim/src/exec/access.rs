@@ -6,19 +6,23 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::alu::blend;
 use super::banks::bank_conflicts;
-use super::copy::{read, read_row, write};
+use super::copy::{blend, read, read_row, write};
 use super::{AccessRecord, Decoded, Execute, Lanes, RANGES, Row, all_lanes, atomic_of, cached, watch};
-use crate::check;
+use crate::check::{self, Kind};
 use crate::fault::FaultKind;
 use crate::hierarchy::policy::{self, L2Policy};
 use heddle_isa::meaning::updated;
 use heddle_isa::{AddressMode, AtomicOp, CachePolicy, Inst, MemorySpace, SurfacePlace, Type};
 
-const LOAD: &str = "load";
-const STORE: &str = "store";
-const ATOMIC: &str = "atomic";
+/// What an access is in messages.
+fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Load => "load",
+        Kind::Store => "store",
+        Kind::Atomic => "atomic",
+    }
+}
 
 /// Addresses of all lanes (of inactive ones anything).
 #[inline(always)]
@@ -212,14 +216,10 @@ impl<const N: usize> Target<N> {
     }
 }
 
-/// Checks an access and finds the memory. `None`: nothing to do, or a fault has been recorded.
-#[inline(always)]
-fn resolve<const MODE: u8, const N: usize>(
-    l: &mut Lanes<N>,
-    d: &Decoded<N>,
-    bytes: u32,
-    access: &'static str,
-) -> Option<Resolved<N>> {
+/// Checks an access and finds the memory. `None`: nothing to do, or a fault has been recorded. It is one function for accesses of all
+/// sizes, of which each would otherwise have its own copy.
+#[inline(never)]
+fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, bytes: u32, access: Kind) -> Option<Resolved<N>> {
     // A scalar access runs once, for lane 0's row.
     let mask = if d.scalar { 1 } else { l.active(d) };
     if mask == 0 {
@@ -285,7 +285,7 @@ fn resolve<const MODE: u8, const N: usize>(
     };
     if l.local_banks != 0 {
         let quiet = l.quiet[d.index as usize % RANGES];
-        if !(access == LOAD && low >= quiet.0 && high < quiet.1 && is_device(d.space)) {
+        if !(access == Kind::Load && low >= quiet.0 && high < quiet.1 && is_device(d.space)) {
             record(l, d, &a, mask, bytes, access);
         }
     }
@@ -294,7 +294,7 @@ fn resolve<const MODE: u8, const N: usize>(
 
 /// A fault at the first lane outside a surface.
 #[cold]
-fn beyond_surface<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+fn beyond_surface<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: Kind) {
     let Some(surface) = l.descriptors.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)) else { return };
     let (start, end) = surface.bounds;
     let outside = |x: u64| x < start || x > end || end - x < u64::from(bytes);
@@ -303,7 +303,11 @@ fn beyond_surface<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N]
         let nearest = format!("at offset {offset} of surface `{}`, which has {} bytes", surface.name, end - start);
         // Offsets wrap around at 2³² (G6); a negative one was meant to go down.
         let address = surface.start.wrapping_add(i64::from(offset) as u64);
-        l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, i as u32);
+        l.set_fault(
+            FaultKind::OutOfBounds { access: name_of(access), space: d.space.into(), address, bytes, nearest },
+            d,
+            i as u32,
+        );
     }
 }
 
@@ -315,7 +319,7 @@ fn first_outside<const N: usize>(
     mask: u64,
     bytes: u32,
     limit: u64,
-    access: &'static str,
+    access: Kind,
 ) -> Option<Resolved<N>> {
     if let Some(i) = lanes(mask).find(|i| a[*i] + u64::from(bytes) > limit) {
         let what = match d.space {
@@ -325,25 +329,33 @@ fn first_outside<const N: usize>(
         };
         let space: &'static str = d.space.into();
         let nearest = format!("{what} {limit} bytes");
-        l.set_fault(FaultKind::OutOfBounds { access, space, address: a[i], bytes, nearest }, d, i as u32);
+        l.set_fault(FaultKind::OutOfBounds { access: name_of(access), space, address: a[i], bytes, nearest }, d, i as u32);
     }
     None
 }
 
 #[cold]
-fn misaligned<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+fn misaligned<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: Kind) {
     if let Some(i) = lanes(mask).find(|i| a[*i] % u64::from(bytes) != 0) {
         let device = matches!(d.space, MemorySpace::Global | MemorySpace::Constant);
         let nearest = device.then(|| if a[i] < 4096 { "a null pointer".into() } else { l.memory.nearest(a[i]) });
-        l.set_fault(FaultKind::Misaligned { access, space: d.space.into(), address: a[i], bytes, nearest }, d, i as u32);
+        l.set_fault(
+            FaultKind::Misaligned { access: name_of(access), space: d.space.into(), address: a[i], bytes, nearest },
+            d,
+            i as u32,
+        );
     }
 }
 
 #[cold]
-fn out_of_bounds<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, address: u64, bytes: u32, access: &'static str, lane: usize) {
+fn out_of_bounds<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, address: u64, bytes: u32, access: Kind, lane: usize) {
     let address = l.memory.meant(address);
     let nearest = l.memory.nearest(address);
-    l.set_fault(FaultKind::OutOfBounds { access, space: d.space.into(), address, bytes, nearest }, d, lane as u32);
+    l.set_fault(
+        FaultKind::OutOfBounds { access: name_of(access), space: d.space.into(), address, bytes, nearest },
+        d,
+        lane as u32,
+    );
 }
 
 /// The data of a store, and memory, for the checker.
@@ -365,13 +377,13 @@ impl<const N: usize> check::Values for Data<'_, '_, N> {
 
 /// Shows an access to checking mode's observer, or notes bank conflicts for the timing model.
 #[cold]
-fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: &'static str) {
+fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: Kind) {
     if l.watch.is_some() {
         match access {
-            LOAD => watch::load(l, d, a, mask),
-            STORE => watch::store(l, d, a, mask, bytes),
+            Kind::Load => watch::load(l, d, a, mask),
+            Kind::Store => watch::store(l, d, a, mask, bytes),
             // `atomic` knows its type.
-            _ => {}
+            Kind::Atomic => {}
         }
     }
     if let Some(touches) = l.touches {
@@ -381,21 +393,16 @@ fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: 
         return;
     }
     if let Some(checker) = l.checker {
-        let kind = match access {
-            LOAD => check::Kind::Load,
-            STORE => check::Kind::Store,
-            _ => check::Kind::Atomic,
-        };
         let access = check::Access {
             index: d.index,
             space: d.space,
-            kind,
+            kind: access,
             addresses: a,
             mask: if d.scalar { l.active(d).max(1) } else { mask },
             scalar: d.scalar,
             bytes,
             volatile: matches!(d.policy, CachePolicy::Cv | CachePolicy::Wt),
-            undefined: if kind == check::Kind::Store { l.undefined.storing() } else { [0; 4] },
+            undefined: if access == Kind::Store { l.undefined.storing() } else { [0; 4] },
         };
         let verdict = checker.borrow_mut().access(&access, &Data(l, d));
         let mut checker = checker.borrow_mut();
@@ -442,7 +449,7 @@ fn is_touched<const N: usize>(l: &Lanes<N>) -> bool {
 
 /// Notes the lines of an access whose offsets [`offsets`] has found.
 #[inline(never)]
-fn touch<const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &Decoded<N>, host: *mut u8, off: &[u32; N], mask: u64, access: &str) {
+fn touch<const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &Decoded<N>, host: *mut u8, off: &[u32; N], mask: u64, access: Kind) {
     let Some(touches) = l.touches.filter(|_| is_device(d.space)) else { return };
     let address = (host as u64).wrapping_sub(l.memory.host(0) as u64);
     let kind = kind_of_touch(d, access);
@@ -451,8 +458,8 @@ fn touch<const BYTES: u32, const N: usize>(l: &Lanes<N>, d: &Decoded<N>, host: *
 }
 
 /// Whether an access writes, and whether its lines are then the first to be evicted.
-fn kind_of_touch<const N: usize>(d: &Decoded<N>, access: &str) -> (bool, bool) {
-    let written = access != LOAD;
+fn kind_of_touch<const N: usize>(d: &Decoded<N>, access: Kind) -> (bool, bool) {
+    let written = access != Kind::Load;
     let table = if written { &policy::STORES } else { &policy::LOADS };
     (written, policy::of(table, d.space, d.policy).l2_device != L2Policy::Normal)
 }
@@ -540,7 +547,7 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
     }
     let Some((base, off, mask)) = offsets::<MODE, BYTES, false, N>(l, d) else { return false };
     if l.touches.is_some() {
-        touch::<BYTES, N>(l, d, base, &off, mask, LOAD);
+        touch::<BYTES, N>(l, d, base, &off, mask, Kind::Load);
     }
     let words = BYTES as usize / 4;
     let mut values = [[0u32; N]; 4];
@@ -577,7 +584,7 @@ fn load_fast<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>,
 fn load_scalar<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) -> bool {
     let Some(address) = cached::scalar_address::<MODE, N>(l, d, BYTES) else { return false };
     if let Some(touches) = l.touches {
-        touches.borrow_mut().access(&[address], 1, BYTES, kind_of_touch(d, LOAD));
+        touches.borrow_mut().access(&[address], 1, BYTES, kind_of_touch(d, Kind::Load));
     }
     // SAFETY: it lies in an allocation.
     let v = unsafe { read::<BYTES, SIGNED>(l.memory.host(address), 4) };
@@ -597,7 +604,7 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
     } else if if d.scalar { load_scalar::<MODE, BYTES, SIGNED, N>(l, d) } else { load_fast::<MODE, BYTES, N>(l, d) } {
         return;
     }
-    let Some(r) = resolve::<MODE, N>(l, d, BYTES, LOAD) else { return };
+    let Some(r) = resolve::<MODE, N>(l, d, BYTES, Kind::Load) else { return };
     if through_caches {
         return cached::load::<BYTES, SIGNED, N>(l, d, &r.addresses, r.mask);
     }
@@ -637,7 +644,7 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
     let frequent = if BYTES == 4 { offsets::<MODE, BYTES, true, N>(l, d) } else { None };
     if let Some((base, off, mask)) = frequent {
         if l.touches.is_some() {
-            touch::<BYTES, N>(l, d, base, &off, mask, STORE);
+            touch::<BYTES, N>(l, d, base, &off, mask, Kind::Store);
         }
         // SAFETY: `offsets` checked every lane's bytes.
         unsafe {
@@ -651,7 +658,7 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
         }
         return;
     }
-    let Some(r) = resolve::<MODE, N>(l, d, BYTES, STORE) else { return };
+    let Some(r) = resolve::<MODE, N>(l, d, BYTES, Kind::Store) else { return };
     if l.hierarchy.is_some() && is_cached(d.space) {
         return cached::store::<BYTES, N>(l, d, &r.addresses, r.mask);
     }
@@ -668,10 +675,10 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
 
 /// An atomic: lane after lane, each a compare-and-swap loop on the host's memory, so that work-groups on
 /// other threads are respected.
-fn atomic<const MODE: u8, const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
-    let ty = Type::from_repr(TYPE).unwrap_or(Type::B32);
+fn atomic<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
+    let ty = d.ty;
     let bytes = ty.bytes();
-    let Some(r) = resolve::<MODE, N>(l, d, bytes, ATOMIC) else { return };
+    let Some(r) = resolve::<MODE, N>(l, d, bytes, Kind::Atomic) else { return };
     let op = atomic_of(d.mode);
     let wide = bytes == 8;
     if l.watch.is_some() {
@@ -772,15 +779,5 @@ pub(super) fn select_store<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
 pub(super) fn select_atomic<const N: usize>(inst: &Inst) -> Option<Execute<N>> {
     // Of the operation's types.
     updated(inst.mods.atomic, inst.ty, 0, 0, 0)?;
-    Some(match inst.ty {
-        Type::S32 => by_mode!(inst, atomic, Type::S32 as u8),
-        Type::U32 => by_mode!(inst, atomic, Type::U32 as u8),
-        Type::S64 => by_mode!(inst, atomic, Type::S64 as u8),
-        Type::U64 => by_mode!(inst, atomic, Type::U64 as u8),
-        Type::B32 => by_mode!(inst, atomic, Type::B32 as u8),
-        Type::B64 => by_mode!(inst, atomic, Type::B64 as u8),
-        Type::F32 => by_mode!(inst, atomic, Type::F32 as u8),
-        Type::F64 => by_mode!(inst, atomic, Type::F64 as u8),
-        _ => return None,
-    })
+    Some(by_mode!(inst, atomic,))
 }

@@ -1,7 +1,7 @@
 //! Accesses through the memory hierarchy (timing mode): registers on one side, the hierarchy on the other.
 
 use super::access::is_device;
-use super::alu::blend;
+use super::copy::blend;
 use super::texture::{TEXELS_AT_ONCE, TexelRead};
 use super::{AccessRecord, Decoded, Lanes, Late, RANGES, atomic_of};
 use crate::hierarchy::atomics::AtomicOperation;

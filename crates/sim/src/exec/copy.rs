@@ -1,9 +1,11 @@
-//! Values between memory and registers.
+//! Values between memory and registers, and from lanes to registers.
 //!
 //! Words that stand in memory as an aligned pair move at once: another host thread may access them at the same time, and sees
 //! them change together ([`crate::memory`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::all_lanes;
 
 /// Two words that follow each other in memory.
 ///
@@ -98,6 +100,22 @@ pub(super) unsafe fn read_row<const BYTES: u32, const SIGNED: bool, const N: usi
             for (values, v) in values.iter_mut().zip(v).take((BYTES as usize).div_ceil(4)) {
                 values[i] = v;
             }
+        }
+    }
+}
+
+/// Writes the lanes of a mask of a row.
+#[inline(always)]
+pub(super) fn blend<const N: usize>(row: &mut [u32; N], values: &[u32; N], mask: u64) {
+    if mask == all_lanes(N) {
+        *row = *values;
+        return;
+    }
+    // In words as wide as a lane, for which hosts have masked moves.
+    for (k, (row, values)) in row.chunks_mut(32).zip(values.chunks(32)).enumerate() {
+        let mask = (mask >> (32 * k)) as u32;
+        for (lane, (r, v)) in row.iter_mut().zip(values).enumerate() {
+            *r = if mask & 1 << lane != 0 { *v } else { *r };
         }
     }
 }

@@ -1,16 +1,16 @@
-//! What instructions do: lane loops over the rows of a warp's register file. Knows no cycles.
+//! What instructions do to a warp. Knows no cycles.
 //!
-//! What an operation computes is said once, in `heddle_isa::meaning`; here it becomes a function over all N lanes,
-//! monomorphised for the warp size so that the compiler vectorises its loops. All lanes are computed; only active lanes
-//! are written back, in one plain copy when all are active. A scalar instruction computes lane 0 and writes the result to
-//! the whole row, so vector instructions read scalar registers like any other row.
+//! What an operation computes is said once, in `heddle_isa::meaning`, of which `heddle-lanes` makes loops over the rows of a
+//! warp's register file. Accesses and operations across lanes are here, monomorphised for the warp size so that the compiler
+//! vectorises their loops. A scalar instruction computes lane 0 and writes the result to the whole row, so vector instructions read
+//! scalar registers like any other row.
 
 pub mod access;
-mod alu;
 pub mod banks;
 mod cached;
 mod copy;
 pub mod scalar_lanes;
+mod select;
 pub mod strands;
 #[cfg(test)]
 mod tests;
@@ -29,13 +29,11 @@ use crate::hierarchy::line::LaneWords;
 use crate::hierarchy::{AccessCost, Path};
 use crate::touches::Touches;
 use heddle_isa::{
-    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special,
+    AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special, Type,
 };
+use heddle_lanes::{LaneLoop, Operands};
 
-/// A register of all lanes.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub struct Row<const N: usize>(pub [u32; N]);
+pub use heddle_lanes::Row;
 
 /// The function that executes an instruction.
 pub type Execute<const N: usize> = for<'a> fn(&mut Lanes<'a, N>, &Decoded<N>);
@@ -47,6 +45,12 @@ pub struct Decoded<const N: usize> {
     pub run: Execute<N>,
     /// What the operation does; differs from `run` for u-marked instructions.
     pub inner: Execute<N>,
+    /// What an operation of single lanes does, and with which registers.
+    pub lane_loop: LaneLoop<N>,
+    /// As above.
+    pub operands: Operands,
+    /// The operation's type.
+    pub ty: Type,
     /// Words of the destination; 0 for predicates and none.
     pub dst_words: u8,
     /// Words of each source that may differ between lanes; 0 for the others.
@@ -65,9 +69,7 @@ pub struct Decoded<const N: usize> {
     pub scalar: bool,
     /// Whether there is a destination.
     pub has_dst: bool,
-    /// neg bits, abs bits << 3.
-    pub modifiers: u8,
-    /// Rounding, condition, atomic operation: what the operation needs.
+    /// The atomic operation, by number.
     pub mode: u8,
     /// Offset bytes or immediate field.
     pub imm: i32,
@@ -222,14 +224,6 @@ impl<const N: usize> Lanes<'_, N> {
         }
     }
 
-    /// Writes a predicate in the active lanes.
-    #[inline(always)]
-    fn set_predicate(&mut self, d: &Decoded<N>, value: u64) {
-        let mask = self.active(d);
-        let p = &mut self.predicates[usize::from(d.dst & 15)];
-        *p = *p & !mask | value & mask;
-    }
-
     /// Whether instructions are looked at before they act, other than for undefined values.
     #[inline(always)]
     pub fn is_observed(&self) -> bool {
@@ -285,7 +279,7 @@ pub fn path_of(inst: &heddle_isa::Inst) -> Path {
 
 /// Whether the interpreter has the instruction: its type and modifiers have a meaning.
 pub fn is_executable(inst: &heddle_isa::Inst) -> bool {
-    alu::select::<32>(inst).is_some()
+    select::select::<32>(inst).is_some()
 }
 
 /// Stands where an instruction without a meaning would.
@@ -323,12 +317,22 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 _ => inst.mods.rounding as u8,
             };
             // `Program::load` refuses what has no meaning.
-            let inner = alu::select::<N>(inst).unwrap_or(undefined_operation);
+            let (inner, lane_loop) = select::select::<N>(inst).unwrap_or((undefined_operation, LaneLoop::NONE));
             let path = path_of(inst);
             let predicate = matches!(inst.dst.as_phys(), Some(p) if p.space == Space::Predicate);
             Decoded {
                 run: if inst.uniform { uniform::marked::<N> } else { inner },
                 inner,
+                lane_loop,
+                operands: Operands {
+                    destination: rows[0],
+                    sources: [rows[1], rows[2], rows[3]],
+                    predicate_sources,
+                    scalar: inst.writes_scalar_register(),
+                    modifiers: inst.neg | inst.abs << 3,
+                    mode,
+                },
+                ty: inst.ty,
                 dst_words: if predicate || !inst.dst.is_some() { 0 } else { inst.dst_words() },
                 lane_words,
                 dst: rows[0],
@@ -338,7 +342,6 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 guard_negate,
                 scalar: inst.writes_scalar_register(),
                 has_dst: inst.dst.is_some(),
-                modifiers: inst.neg | inst.abs << 3,
                 mode,
                 imm: inst.imm,
                 space: inst.mods.space.unwrap_or(MemorySpace::Global),
