@@ -1,4 +1,4 @@
-"""Seconds that PoCL takes for the first launch of a case, the best of six: python3 pocl.py CASE.json
+"""Seconds that PoCL takes for the first launch of a case, the best of so many: python3 pocl.py CASE.json LAUNCHES
 
 Needs numpy, pyopencl and PoCL; exit code 3 says that PoCL is not there.
 """
@@ -47,7 +47,7 @@ for a in launch["args"]:
         arguments.append(types[kind](value))
 kernel = getattr(program, launch["kernel"])
 best = None
-for _ in range(6):
+for _ in range(int(sys.argv[2])):
     start = time.perf_counter()
     kernel(queue, launch["global"], launch["local"], *arguments)
     queue.finish()
