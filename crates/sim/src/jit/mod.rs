@@ -35,6 +35,7 @@ mod arith;
 mod atomic;
 mod build;
 mod compiler;
+mod flow;
 mod half;
 mod homes;
 mod host;
