@@ -44,7 +44,7 @@ pub struct Operands {
 /// What executes an instruction that computes: of the rows of a register file (the first word of the first one), predicate registers,
 /// the lanes that the instruction writes, the operands, and the lanes of a row. These are arguments of their own, which stay in
 /// the host's registers.
-pub type Execute = unsafe fn(*mut u32, &mut [u64; PREDICATES], u64, &Operands, usize);
+type Execute = unsafe fn(*mut u32, &mut [u64; PREDICATES], u64, &Operands, usize);
 
 /// The loop that executes an instruction, for warps of one size.
 #[derive(Clone, Copy, Debug)]
