@@ -7,8 +7,10 @@
 //! # Algorithm
 //! Backward over definitions, to a fixed point from what has an effect or reads whole registers: which words of
 //! each register are demanded. The low word of sums, products, left shifts by less than 32, logic, choices, copies,
-//! phis and tuples follows from the low words of their operands; that of a right shift from a funnel shift. Where the upper word is not demanded, operation
-//! and register are narrowed; a register's first word is named as the narrow register is.
+//! phis and tuples follows from the low words of their operands; that of a right shift from a funnel shift. Where
+//! the upper word is not demanded, operation and register are narrowed; a register's first word is named as the
+//! narrow register is. A right shift by 32 or more needs the upper word of its operand alone: where nothing else
+//! needs the lower one, it is made of shifts of the upper.
 //!
 //! Reference: the demanded bits of LLVM (`DemandedBits.cpp`), by words; Muchnick, "Advanced compiler design and
 //! implementation" (1997), 18.10 (dead code by demand).
@@ -16,12 +18,12 @@
 //! May touch: SSA form only; rewrites instructions in place and classes of registers.
 
 use cranelift_entity::SecondaryMap;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::context::Context;
 use super::ssa::Definitions;
 use super::{CodegenError, bindings};
-use heddle_isa::{Inst, Op, Operand, Type, VReg};
+use heddle_isa::{Inst, Op, Operand, RegClass, Type, VReg};
 use heddle_mir::{Function, liveness};
 
 /// Narrows operations.
@@ -33,25 +35,54 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
     forget_words(function, &demanded);
     for block in function.layout.clone() {
         let vregs = &mut function.vregs;
-        function.blocks[block].insts.retain_mut(|inst| {
-            let Some((dst, 0)) = inst.dst.as_virt() else { return true };
-            if vregs[dst].words != 2 || !(passes_words(inst) || follows_from_words(inst)) {
-                return true;
-            }
-            match demanded[dst] & 3 {
+        let old = std::mem::take(&mut function.blocks[block].insts);
+        let insts = &mut function.blocks[block].insts;
+        insts.reserve(old.len());
+        for mut inst in old {
+            let changes = passes_words(&inst) || follows_from_words(&inst);
+            let dst = inst.dst.as_virt().filter(|(r, word)| *word == 0 && vregs[*r].words == 2 && changes);
+            match dst.map(|(r, _)| (r, demanded[r] & 3)) {
                 // Its operands may have been narrowed as if it did not exist.
-                0 => return false,
-                1 => {
-                    narrow(inst);
-                    vregs[dst].words = 1;
+                Some((_, 0)) => continue,
+                Some((r, 1)) => {
+                    narrow(&mut inst);
+                    vregs[r].words = 1;
                 }
-                2 if inst.op == Op::Tuple => inst.srcs[0] = Operand::None,
+                Some((_, 2)) if inst.op == Op::Tuple => inst.srcs[0] = Operand::None,
+                Some((r, _)) if !reads_lower_word(&inst, &demanded) => {
+                    let word = RegClass { words: 1, ..vregs[r] };
+                    insts.extend(shift_of_upper_word(&mut inst, || Operand::virt(vregs.push(word))));
+                }
                 _ => {}
             }
-            true
-        });
+            insts.push(inst);
+        }
     }
     Ok(())
+}
+
+/// Whether the lower word of an instruction's first operand will still be there.
+fn reads_lower_word(inst: &Inst, demanded: &SecondaryMap<VReg, u8>) -> bool {
+    inst.srcs.first().and_then(|s| s.as_virt()).is_none_or(|(r, word)| demanded[r] >> word & 1 == 1)
+}
+
+/// Makes a right shift by 32 or more a tuple of what these instructions compute from the upper word: by its operand
+/// rules the 64-bit instruction would read the lower word too, of which nothing is left.
+fn shift_of_upper_word(inst: &mut Inst, mut word: impl FnMut() -> Operand) -> SmallVec<[Inst; 2]> {
+    let Some(by @ 32..) = shifts_down(inst) else { return SmallVec::new() };
+    let (_, upper) = halves(inst.srcs[0]);
+    let signed = inst.ty == Type::S64;
+    let mut shifts = SmallVec::new();
+    let mut shift = |by: u32| {
+        let ty = if signed { Type::S32 } else { Type::U32 };
+        let dst = word();
+        shifts.push(Inst { ty, dst, srcs: smallvec![upper, Operand::Immediate(by)], ..inst.clone() });
+        dst
+    };
+    let low = if by == 32 { upper } else { shift(by - 32) };
+    let high = if signed { shift(31) } else { Operand::Immediate(0) };
+    (inst.op, inst.ty, inst.srcs) = (Op::Tuple, Type::B64, smallvec![low, high]);
+    shifts
 }
 
 /// Words of variables that nothing else needs may be lost, or be computed from lost ones.
