@@ -5,11 +5,11 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything, say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says an argument
-//! ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]) and `printf`
-//! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), put
-//! loops into simplified and LCSSA form, and structurize what would be desynchronised
-//! ([`crate::structurize`]).
+//! Inline everything, say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up,
+//! make local memory whose size the launch says an argument ([`crate::dynamic_local`]), lower
+//! generic pointers ([`crate::lower_generic`]) and `printf` ([`crate::lower_printf`]), find global
+//! ids that are made by hand ([`crate::relative_id`]), infer alignments, put loops into simplified
+//! and LCSSA form, and structurize what would be desynchronised ([`crate::structurize`]).
 //!
 //! # Limits
 //! Recursion stays; selection refuses it.
@@ -40,7 +40,8 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     lower_generic::lower(module)?;
     lower_printf::lower(module)?;
     relative_id::rewrite(module)?;
-    llvm_passes::run(module, "function(loop-simplify,lcssa)")?;
+    // Accesses that LLVM has moved out of loops have an alignment of one byte, which selection would take apart.
+    llvm_passes::run(module, "function(infer-alignment,loop-simplify,lcssa)")?;
     structurize::structurize(module, facts)
 }
 
