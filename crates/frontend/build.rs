@@ -6,7 +6,8 @@
 //! It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily). But clang looks at each function's declaration, and there are 13,000, which takes longer than the
 //! rest of a small kernel's compilation. So there is a second library without the families that have most of
-//! them, and a list of the names in both: the front end takes what a program can need.
+//! them, one for each of these families, and a list of the names in each: the front end takes what a program
+//! can need.
 
 use std::env;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -58,23 +59,68 @@ fn main() {
     run(command.arg(&renamed).arg(&own).arg(root.join("builtins/scratch.ll")).arg("-o").arg(&out), "link the built-in library");
     let core = folder.join("core.bc");
     let mut command = Command::new(&extract);
-    command.arg("--delete").arg(format!("--rfunc={FAMILIES}")).arg(&out).arg("-o").arg(&core);
+    command.arg("--delete").arg(format!("--rfunc={NOT_IN_CORE}")).arg(&out).arg("-o").arg(&core);
     run(&mut command, "take the smaller library out of the built-in one");
-    for library in [&out, &core] {
+    let mut libraries = vec![out.clone(), core];
+    libraries.extend(FAMILIES.map(|(name, starts)| take_family(name, starts, &out, &opt, &folder)));
+    for library in &libraries {
         let names = names(&nm, library).join("\n");
         std::fs::write(library.with_extension("names"), names).expect("cargo's OUT_DIR can be written");
     }
+    let embedded = |(name, _): (&str, _)| {
+        let file = |extension: &str| format!("concat!(env!(\"OUT_DIR\"), \"/{name}.{extension}\")");
+        format!(
+            "Family {{ name: \"{name}\", bitcode: include_bytes!({}), names: include_str!({}) }},\n",
+            file("bc"),
+            file("names")
+        )
+    };
+    let text = format!("&[\n{}]\n", FAMILIES.map(embedded).concat());
+    std::fs::write(folder.join("families.rs"), text).expect("cargo's OUT_DIR can be written");
     let mut hasher = DefaultHasher::new();
     std::fs::read(&out).expect("just written").hash(&mut hasher);
     println!("cargo:rustc-env=HEDDLE_BUILTINS_HASH={:016x}", hasher.finish());
 }
 
 /// Functions that the smaller library lacks: many declarations each, and no other function calls them.
-const FAMILIES: &str = "convert_|atom|sub_group|work_group|[78]shuffle|async_|upsample|vload|vstore|half_|native_";
+const NOT_IN_CORE: &str = "convert_|atom|sub_group|work_group|[78]shuffle|async_|upsample|vload|vstore|half_|native_";
+
+/// The same functions, in libraries for those that are used together, by how their names start (`*`: any characters).
+const FAMILIES: [(&str, &[&str]); 17] = [
+    ("convert_char", &["convert_char"]),
+    ("convert_uchar", &["convert_uchar"]),
+    ("convert_short", &["convert_short"]),
+    ("convert_ushort", &["convert_ushort"]),
+    ("convert_int", &["convert_int"]),
+    ("convert_uint", &["convert_uint"]),
+    ("convert_long", &["convert_long"]),
+    ("convert_ulong", &["convert_ulong"]),
+    ("convert_half", &["convert_half"]),
+    ("convert_float", &["convert_float"]),
+    ("convert_double", &["convert_double"]),
+    ("atomic", &["atom"]),
+    // One family, whose functions have work-group memory in common.
+    ("group", &["sub_group", "get_*sub_group", "work_group", "async_"]),
+    ("shuffle", &["shuffle"]),
+    ("vector_memory", &["vload", "vstore"]),
+    ("approximate", &["half_", "native_"]),
+    ("upsample", &["upsample"]),
+];
+
+/// Takes a family out of the library, with a copy of what its functions call, which nothing else sees.
+fn take_family(name: &str, starts: &[&str], library: &Path, opt: &Path, folder: &Path) -> PathBuf {
+    let out = folder.join(format!("{name}.bc"));
+    // In a mangled name the length stands before the name.
+    let patterns: Vec<String> = starts.iter().flat_map(|s| [format!("_Z?{s}*"), format!("_Z??{s}*")]).collect();
+    let mut command = Command::new(opt);
+    command.arg("--passes=internalize,globaldce").arg(format!("--internalize-public-api-list={}", patterns.join(",")));
+    run(command.arg(library).arg("-o").arg(&out), "take a family of functions out of the built-in library");
+    out
+}
 
 /// Names of a library's functions in OpenCL C, sorted.
 fn names(nm: &Path, library: &Path) -> Vec<String> {
-    let output = match Command::new(nm).args(["--defined-only", "--just-symbol-name"]).arg(library).output() {
+    let output = match Command::new(nm).args(["--defined-only", "--extern-only", "--just-symbol-name"]).arg(library).output() {
         Ok(output) if output.status.success() => output,
         other => fail(&format!("could not list the built-in library: {}: {other:?}", nm.display())),
     };

@@ -67,9 +67,9 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     if let Some(text) = &instances {
         fs::write(&completed, text).map_err(io("writing a temporary file"))?;
     }
-    let bitcode = with_library(part_for(&text, &[], language, options), |library, again| {
+    let bitcode = with_library(part_for(&text, &[], language, options), |libraries, again| {
         let mut command = Command::new(clang_path());
-        compilation(&mut command, &header, library, language, options, checked || in_two_steps);
+        compilation(&mut command, &header, libraries, language, options, checked || in_two_steps);
         command.args(&options.clang_args);
         if instances.is_some() {
             // Headers beside the source are not beside what is compiled.
@@ -103,7 +103,7 @@ pub(crate) fn finish_device_code(
 pub(crate) fn part_for(text: &[u8], headers: &[(&str, &[u8])], language: Language, options: &FrontendOptions) -> Part {
     // Their functions have other names.
     if language.is_cuda_like() {
-        return Part::Whole;
+        return Part::WHOLE;
     }
     // What files have that are not here is not known.
     let included = |text: &[u8]| -> bool {
@@ -114,22 +114,22 @@ pub(crate) fn part_for(text: &[u8], headers: &[(&str, &[u8])], language: Languag
     };
     let unknown = options.clang_args.iter().any(|a| a.starts_with("-i")) || headers.iter().any(|(_, text)| included(text));
     if unknown || included(text) {
-        return Part::Whole;
+        return Part::WHOLE;
     }
     let texts = headers.iter().map(|(_, text)| *text).chain([text]);
-    texts.chain(options.clang_args.iter().map(|a| a.as_bytes())).map(Part::for_text).max().unwrap_or(Part::Whole)
+    texts.chain(options.clang_args.iter().map(|a| a.as_bytes())).map(Part::for_text).fold(Part::NOTHING, Part::and)
 }
 
 /// Compiles with a part of the library, and again with all of it if that was too little.
 pub(crate) fn with_library(
     part: Part,
-    mut compile: impl FnMut(Option<&Library>, bool) -> Result<Vec<u8>, FrontendError>,
+    mut compile: impl FnMut(&[Library], bool) -> Result<Vec<u8>, FrontendError>,
 ) -> Result<Vec<u8>, FrontendError> {
-    let bitcode = compile(Library::find(part)?.as_ref(), false)?;
+    let bitcode = compile(&Library::find(part)?, false)?;
     if part.suffices(&bitcode) {
         return Ok(bitcode);
     }
-    compile(Library::find(Part::Whole)?.as_ref(), true)
+    compile(&Library::find(Part::WHOLE)?, true)
 }
 
 /// Tells clang how to compile to bitcode; `header`: the folder with `heddle.h`. The user's arguments are
@@ -137,14 +137,14 @@ pub(crate) fn with_library(
 pub(crate) fn compilation(
     command: &mut Command,
     header: &Path,
-    library: Option<&Library>,
+    libraries: &[Library],
     language: Language,
     options: &FrontendOptions,
     unoptimised: bool,
 ) {
     add_language_arguments(command, header, language, options);
     command.args(["-emit-llvm", "-c"]);
-    if let Some(library) = library {
+    for library in libraries {
         command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
     }
     command.args(NO_VECTORS).arg("-fno-discard-value-names");
@@ -184,9 +184,16 @@ pub(crate) fn optimise(bitcode: &[u8], name: &str, options: &FrontendOptions) ->
 
 /// Links bitcode with what it calls of a part of the built-in library, and runs no pass.
 pub(crate) fn link_library(bitcode: &[u8], name: &str, part: Part, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
-    let Some(library) = Library::find(part)? else { return Ok(bitcode.to_vec()) };
-    let words = ["-Xclang", "-disable-llvm-passes", "-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(OsStr::new);
-    compile_ir(bitcode, name, options, &[&words[..], &[library.path().as_os_str()]].concat())
+    let libraries = Library::find(part)?;
+    if libraries.is_empty() {
+        return Ok(bitcode.to_vec());
+    }
+    let mut words = ["-Xclang", "-disable-llvm-passes"].map(OsStr::new).to_vec();
+    for library in &libraries {
+        words.extend(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(OsStr::new));
+        words.push(library.path().as_os_str());
+    }
+    compile_ir(bitcode, name, options, &words)
 }
 
 /// Runs clang on bitcode.

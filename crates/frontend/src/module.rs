@@ -287,7 +287,7 @@ fn complete<'ctx>(
         .map(|f| f.get_name().to_string_lossy().into_owned())
         .collect();
     let part = Part::for_symbols(declared.iter().map(String::as_str));
-    if part == Part::Nothing && !is_spir {
+    if part == Part::NOTHING && !is_spir {
         return Ok(module);
     }
     let parse = |bitcode: &[u8]| read(context, MemoryBuffer::create_from_memory_range_copy(bitcode, name), name);

@@ -83,8 +83,8 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     let part = clang::part_for(source.text, source.headers, language, options);
     let from = here.as_deref().unwrap_or(Path::new("."));
     let in_two_steps = !checked && whole::in_two_steps(source.text, source.headers, from, language, options);
-    let bitcode = clang::with_library(part, |library, _| {
-        let mut command = command(&layout, library, language, options, checked || in_two_steps, here.as_deref());
+    let bitcode = clang::with_library(part, |libraries, _| {
+        let mut command = command(&layout, libraries, language, options, checked || in_two_steps, here.as_deref());
         command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
         command.arg("-o").arg(&output).arg("--").arg(&layout.name);
         let (ended, text) = clang::run(&mut command, options, true)?;
@@ -107,7 +107,7 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
 /// clang with all it is told but its inputs and outputs; `here`: the folder of the calling process.
 fn command(
     layout: &Layout,
-    library: Option<&Library>,
+    libraries: &[Library],
     language: Language,
     options: &FrontendOptions,
     unoptimised: bool,
@@ -118,7 +118,7 @@ fn command(
     NOT_FOR_CLANG.iter().for_each(|name| _ = command.env_remove(name));
     // Headers of the program come first, those beside the calling process last.
     command.args(["--no-default-config", "-I."]);
-    clang::compilation(&mut command, &Path::new(OWN).join("include"), library, language, options, unoptimised);
+    clang::compilation(&mut command, &Path::new(OWN).join("include"), libraries, language, options, unoptimised);
     command.args(["-fno-crash-diagnostics", "-fdebug-compilation-dir=."]);
     let Some(here) = here else {
         command.args(&options.clang_args);
@@ -299,16 +299,16 @@ mod tests {
     #[test]
     fn names_that_macros_make_are_found_in_the_library() {
         let text = "#define C(a, b) a##b\nkernel void k(global int *p) { *p = C(conv, ert_int_rte)(C(sq, rt)((float)*p)); }";
-        assert_eq!(clang::part_for(text.as_bytes(), &[], Language::OpenClC, &FrontendOptions::default()), library::Part::Nothing);
+        assert_eq!(clang::part_for(text.as_bytes(), &[], Language::OpenClC, &FrontendOptions::default()), library::Part::NOTHING);
         let compiled = compile(text, &[], &["-Wall"]).unwrap();
-        assert!(library::Part::Nothing.suffices(&compiled.bitcode));
+        assert!(library::Part::NOTHING.suffices(&compiled.bitcode));
         assert_eq!(compiled.log, "");
         let part = |text: &str, headers: &[(&str, &[u8])]| {
             clang::part_for(text.as_bytes(), headers, Language::OpenClC, &FrontendOptions::default())
         };
-        assert_eq!(part(" # include <a.h>\n", &[]), library::Part::Whole);
-        assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"sqrt")]), library::Part::Core);
-        assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"#include MACRO\n")]), library::Part::Whole);
+        assert_eq!(part(" # include <a.h>\n", &[]), library::Part::WHOLE);
+        assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"sqrt")]), library::Part::CORE);
+        assert_eq!(part("#include \"a.h\"\n", &[("a.h", b"#include MACRO\n")]), library::Part::WHOLE);
     }
 
     #[test]
