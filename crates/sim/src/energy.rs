@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::functional::BlockCounts;
 use super::hierarchy::{Path, policy};
 use super::program::Program;
-use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, STATIC, Statistics};
-use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Space};
+use super::statistics::{Accesses, BlockProfile, CacheStatistics, InstructionProfile, STATIC, Statistics, Traffic};
+use heddle_isa::{AddressMode, Inst, MemorySpace, Op, OpClass, Operand, PhysReg, Reg, Space};
 use heddle_target::Machine;
 use heddle_target::registers::RegisterPrices;
 
@@ -24,6 +24,7 @@ pub(crate) fn count(program: &Program, counts: &BlockCounts, machine: &Machine) 
         files.resize(program.clusters, Default::default());
     }
     s.blocks = counts.executions.iter().zip(&counts.lanes).map(|(e, l)| BlockProfile { executions: *e, lanes: *l }).collect();
+    let mut kinds = Kinds::default();
     for (b, block) in program.blocks.iter().enumerate() {
         let (executions, lanes) = (counts.executions[b], counts.lanes[b]);
         if executions == 0 {
@@ -31,13 +32,34 @@ pub(crate) fn count(program: &Program, counts: &BlockCounts, machine: &Machine) 
         }
         let first = block.first as usize;
         for inst in &program.insts[first..first + block.len() as usize] {
-            count_instruction(inst, executions, lanes, machine, &mut s);
+            count_instruction(inst, executions, lanes, machine, &mut s, &mut kinds);
         }
     }
+    // Names once each: a launch may be of microseconds.
+    s.classes = kinds.classes.into_iter().map(|(class, executions)| (class.to_string(), executions)).collect();
+    s.memory = kinds.memory.into_iter().map(|(space, traffic)| (space.to_string(), traffic)).collect();
     s
 }
 
-fn count_instruction(inst: &Inst, executions: u64, lanes: u64, machine: &Machine, s: &mut Statistics) {
+/// What is counted by kind while a launch's blocks are gone through; there are few kinds.
+#[derive(Default)]
+struct Kinds {
+    classes: Vec<(OpClass, u64)>,
+    memory: Vec<(MemorySpace, Traffic)>,
+    /// Whether a cluster's instructions of a class run on a unit that clusters share.
+    shares: Vec<((OpClass, u8), bool)>,
+}
+
+/// The value of a key, made if there is none.
+fn entry<K: PartialEq, V>(list: &mut Vec<(K, V)>, key: K, make: impl FnOnce() -> V) -> &mut V {
+    let at = list.iter().position(|(k, _)| *k == key).unwrap_or_else(|| {
+        list.push((key, make()));
+        list.len() - 1
+    });
+    &mut list[at].1
+}
+
+fn count_instruction(inst: &Inst, executions: u64, lanes: u64, machine: &Machine, s: &mut Statistics, kinds: &mut Kinds) {
     s.instructions += executions;
     let scalar = inst.writes_scalar_register() || inst.op == Op::BraScalar;
     if scalar {
@@ -50,9 +72,12 @@ fn count_instruction(inst: &Inst, executions: u64, lanes: u64, machine: &Machine
     if inst.op == Op::Mov && vector(&inst.dst) && inst.srcs.first().is_some_and(vector) {
         s.copies += executions;
     }
-    *s.classes.entry(inst.class().to_string()).or_default() += executions;
-    let unit = machine.timing.get(&inst.class()).map(|t| t.unit);
-    let shares = unit.is_some_and(|unit| machine.shared_unit(usize::from(inst.cluster), unit).is_some());
+    let class = inst.class();
+    *entry(&mut kinds.classes, class, || 0) += executions;
+    let shares = *entry(&mut kinds.shares, (class, inst.cluster), || {
+        let unit = machine.timing.get(&class).map(|t| t.unit);
+        unit.is_some_and(|unit| machine.shared_unit(usize::from(inst.cluster), unit).is_some())
+    });
     for_each_access(inst, |reg, words, write| {
         let times = if reg.space == Space::Scalar { executions } else { lanes };
         let cluster = usize::from(inst.cluster);
@@ -76,7 +101,7 @@ fn count_instruction(inst: &Inst, executions: u64, lanes: u64, machine: &Machine
         }
     });
     if let Some(space) = inst.mods.space {
-        let t = s.memory.entry(space.to_string()).or_default();
+        let t = entry(&mut kinds.memory, space, Default::default);
         match inst.op {
             Op::Load | Op::LoadUniform => t.loads += executions,
             Op::Store => t.stores += executions,

@@ -21,7 +21,7 @@ use standstill::Standstill;
 use worker::{Aside, Worker};
 
 use super::check::Checker;
-use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, prepare, undefined};
+use super::exec::{Decoded, Lanes, RANGES, Row, all_lanes, decoded, undefined};
 use super::fault::{Fault, FaultKind};
 use super::features::ClassShares;
 use super::memory::DeviceMemory;
@@ -585,7 +585,7 @@ impl<'a, const N: usize> WorkGroups<'a, N> {
         };
         WorkGroups {
             run,
-            interpreter: Interpreter::new(launch.program, memory, prepare::<N>(launch.program)),
+            interpreter: Interpreter::new(launch.program, memory, decoded::<N>(launch.program)),
             end: groups.end,
             observes: false,
             warps: launch.local.iter().product::<u32>().div_ceil(N as u32) as usize,
@@ -614,13 +614,13 @@ struct Interpreter<'a, const N: usize> {
     program: &'a Program,
     /// What the host lends is in it.
     memory: &'a DeviceMemory,
-    code: Vec<Decoded<N>>,
+    code: Arc<Vec<Decoded<N>>>,
     /// The program reads special registers that change while a warp runs.
     refreshes: bool,
 }
 
 impl<'a, const N: usize> Interpreter<'a, N> {
-    fn new(program: &'a Program, memory: &'a DeviceMemory, code: Vec<Decoded<N>>) -> Self {
+    fn new(program: &'a Program, memory: &'a DeviceMemory, code: Arc<Vec<Decoded<N>>>) -> Self {
         let changes = |s: Special| matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow);
         let refreshes = program.rows.specials.iter().any(|(s, _)| changes(*s));
         Interpreter { program, memory, code, refreshes }
@@ -722,6 +722,6 @@ pub fn run_interpreted<const N: usize>(
     budget: &mut Budget,
 ) {
     let memory = DeviceMemory::new(0);
-    let interpreter = Interpreter { refreshes: true, ..Interpreter::new(program, &memory, code.to_vec()) };
+    let interpreter = Interpreter { refreshes: true, ..Interpreter::new(program, &memory, Arc::new(code.to_vec())) };
     interpreter.run(warp, counts, budget, 0);
 }

@@ -19,6 +19,7 @@
 //! - [`debug`]: a launch instruction by instruction.
 //! - `turns`: diverged lanes that make progress in turn.
 //! - `progress`: proofs that warps wait for others, and that a launch is in a deadlock.
+//! - `derived`: what follows from a program's code, found once for all of its launches.
 //! - `check`: data races, uninitialised reads, barriers that not all reach (functional mode).
 //! - `interrupt`: launches that the host ends before their time.
 //! - `timing`: deterministic cycles, stalls, energy; knows no arithmetic. `rename`: shared registers, counted
@@ -75,6 +76,7 @@
 mod by_warp_size;
 mod check;
 pub mod debug;
+mod derived;
 pub mod energy;
 mod exec;
 pub mod fault;

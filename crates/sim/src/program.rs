@@ -135,6 +135,8 @@ pub struct Program {
     pub code_bytes: u64,
     /// The code in the host's instructions, once it is worth it.
     pub host: super::jit::Slot,
+    /// What has been found of it.
+    pub derived: super::derived::Derived,
 }
 
 /// Rows 0 to 3 are always zero: absent operands.
@@ -203,8 +205,8 @@ impl Program {
         let clusters = machine.clusters.len();
         let (rows, operands) = number_rows(&insts, header, clusters).map_err(|m| fail(0, m))?;
         let code_bytes = header.text_offset + (insts.len() * INSTRUCTION_BYTES) as u64;
-        let (header, host) = (header.clone(), Default::default());
-        let mut program = Program { header, insts, blocks, rows, operands, files, clusters, code_bytes, host };
+        let (header, host, derived) = (header.clone(), Default::default(), Default::default());
+        let mut program = Program { header, insts, blocks, rows, operands, files, clusters, code_bytes, host, derived };
         for b in 0..program.blocks.len() {
             let end = program.blocks[b].first + program.blocks[b].body;
             if let End::Scalar { condition, .. } = &mut program.blocks[b].end {
@@ -216,13 +218,14 @@ impl Program {
 
     /// Whether work-items may learn of each other's writes other than at barriers: the code has atomics or volatile loads.
     pub fn communicates(&self) -> bool {
-        self.insts.iter().any(|i| i.op == Op::Atomic || is_volatile(i))
+        *self.derived.communicates.get_or_init(|| self.insts.iter().any(|i| i.op == Op::Atomic || is_volatile(i)))
     }
 
     /// Whether work-items may see each other's writes other than at barriers, and so wait for each other: of atomics, those
     /// count that have results.
     pub fn learns(&self) -> bool {
-        self.insts.iter().any(|i| if i.op == Op::Atomic { i.dst.is_some() } else { is_volatile(i) })
+        let learns = |i: &Inst| if i.op == Op::Atomic { i.dst.is_some() } else { is_volatile(i) };
+        *self.derived.learns.get_or_init(|| self.insts.iter().any(learns))
     }
 
     /// `file:line` of an instruction.

@@ -19,6 +19,8 @@ pub mod undefined;
 pub mod uniform;
 pub mod watch;
 
+use std::sync::Arc;
+
 use super::fault::FaultKind;
 use super::memory::DeviceMemory;
 use super::program::{End, Program};
@@ -285,6 +287,12 @@ pub fn is_executable(inst: &heddle_isa::Inst) -> bool {
 /// Stands where an instruction without a meaning would.
 fn undefined_operation<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     l.set_fault(FaultKind::Trap, d, l.mask.trailing_zeros());
+}
+
+/// A kernel's instructions for N lanes, its warp size: prepared once for all launches.
+pub fn decoded<const N: usize>(program: &Program) -> Arc<Vec<Decoded<N>>> {
+    let kept = program.derived.decoded.get_or_init(|| Arc::new(prepare::<N>(program)));
+    kept.clone().downcast().unwrap_or_else(|_| Arc::new(prepare::<N>(program)))
 }
 
 /// Prepares a kernel's instructions for N lanes.

@@ -25,7 +25,7 @@ const VERSION: u32 = 1;
 
 /// A program without what a translation does not depend on.
 pub(super) fn bare(program: &Program) -> Program {
-    let Program { header, insts, blocks, rows, operands, files: _, clusters, code_bytes: _, host: _ } = program;
+    let Program { header, insts, blocks, rows, operands, files: _, clusters, code_bytes: _, host: _, derived: _ } = program;
     let insts = insts.iter().map(|i| heddle_isa::Inst { loc: Default::default(), ..i.clone() });
     Program {
         // Where it lies, what it is called, and what launches and tools read.
@@ -48,6 +48,7 @@ pub(super) fn bare(program: &Program) -> Program {
         clusters: *clusters,
         code_bytes: 0,
         host: Default::default(),
+        derived: Default::default(),
     }
 }
 
@@ -66,7 +67,7 @@ impl Hasher for Bytes {
 
 /// The key of a translation of a program that is [`bare`].
 pub(super) fn key<const N: usize>(bare: &Program, variant: Variant, compiler: &Compiler) -> Vec<u8> {
-    let Program { header, insts, blocks, rows, operands, files: _, clusters, code_bytes: _, host: _ } = bare;
+    let Program { header, insts, blocks, rows, operands, files: _, clusters, code_bytes: _, host: _, derived: _ } = bare;
     let Variant { whole, checked, groups } = variant;
     let Sizes { row, decoded } = Sizes::new::<N>();
     let mut key = Bytes(Vec::with_capacity(4096 + 128 * insts.len()));

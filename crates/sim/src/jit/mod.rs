@@ -390,6 +390,10 @@ const LONG: u64 = 22_000;
 /// Lines of LLVM IR of a program, about: an access has several forms, other instructions are short. Those of
 /// divergent regions count twice, since LLVM keeps what masked lanes had.
 fn lines(program: &Program) -> u64 {
+    *program.derived.lines.get_or_init(|| count_lines(program))
+}
+
+fn count_lines(program: &Program) -> u64 {
     let (divergent, _) = regions(program);
     let apart = sums::may_keep_apart(program);
     let of_block = |(block, divergent): (&BasicBlock, &bool)| {

@@ -117,6 +117,10 @@ impl Operation {
 /// Whether all accesses of a program to device memory begin at known places, and none tells a work-item what others have done before
 /// the launch has ended; so that counters may be kept apart.
 pub(super) fn may_keep_apart(program: &Program) -> bool {
+    *program.derived.keeps_apart.get_or_init(|| all_at_known_places(program))
+}
+
+fn all_at_known_places(program: &Program) -> bool {
     let mut any = false;
     let all = program.insts.iter().enumerate().all(|(i, inst)| match inst.info().meaning {
         Meaning::Memory(_) if inst.is_memory() && !is_device(inst) => true,
