@@ -78,7 +78,7 @@ fn main() {
     let text = format!("&[\n{}]\n", FAMILIES.map(embedded).concat());
     std::fs::write(folder.join("families.rs"), text).expect("cargo's OUT_DIR can be written");
     let mut hasher = DefaultHasher::new();
-    std::fs::read(&out).expect("just written").hash(&mut hasher);
+    libraries.iter().for_each(|l| std::fs::read(l).expect("just written").hash(&mut hasher));
     println!("cargo:rustc-env=HEDDLE_BUILTINS_HASH={:016x}", hasher.finish());
 }
 
