@@ -130,7 +130,7 @@ pub(crate) enum Library {
 
 impl Library {
     /// Finds a part of the library in the user's cache, or writes it there, where it appears whole or not at
-    /// all. None for [`Part::NOTHING`].
+    /// all. There are none for [`Part::NOTHING`].
     pub fn find(part: Part) -> Result<Vec<Library>, FrontendError> {
         part.libraries().into_iter().map(|(name, bitcode)| Library::find_one(name, bitcode)).collect()
     }

@@ -387,12 +387,13 @@ const LONGEST: u64 = 120_000;
 /// Lines of LLVM IR beyond which compiling always has to pay: it takes seconds.
 const LONG: u64 = 22_000;
 
-/// Lines of LLVM IR of a program, about: an access has several forms, other instructions are short. Those of
-/// divergent regions count twice, since LLVM keeps what masked lanes had.
+/// Lines of LLVM IR of a program, about.
 fn lines(program: &Program) -> u64 {
     *program.derived.lines.get_or_init(|| count_lines(program))
 }
 
+/// The same, counted: an access has several forms, other instructions are short. Those of divergent regions count twice,
+/// since LLVM keeps what masked lanes had.
 fn count_lines(program: &Program) -> u64 {
     let (divergent, _) = regions(program);
     let apart = sums::may_keep_apart(program);

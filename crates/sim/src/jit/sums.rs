@@ -120,6 +120,7 @@ pub(super) fn may_keep_apart(program: &Program) -> bool {
     *program.derived.keeps_apart.get_or_init(|| all_at_known_places(program))
 }
 
+/// The same, found by going through the code.
 fn all_at_known_places(program: &Program) -> bool {
     let mut any = false;
     let all = program.insts.iter().enumerate().all(|(i, inst)| match inst.info().meaning {
