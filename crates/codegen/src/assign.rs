@@ -13,8 +13,8 @@
 //! idea without its look-ahead).
 //!
 //! The greedy assignment does not know how many ranges fit into a local file, nor how warps get into each other's way. So it is
-//! made with several weights of balance and waiting against energy, and what each comes to is found with a copy of the
-//! function ([`outcome`]); the cheapest is kept. Where clusters do not take turns, the assignment that is made without local
+//! made with several weights of balance and waiting against energy, and what the most promising come to is found with a copy
+//! of the function ([`outcome`]); the cheapest is kept. Where clusters do not take turns, the assignment that is made without local
 //! files is always compared with the others, which have to be better for certain.
 //!
 //! # Without
@@ -33,7 +33,7 @@ use smallvec::SmallVec;
 use strum::IntoEnumIterator;
 
 use super::context::Context;
-use super::ranges::{self, LiveView};
+use super::ranges;
 use super::spill::{INSERTED, Origins};
 use super::{CodegenError, RegisterFile};
 use heddle_isa::{Inst, OpClass, Operand, PhysReg, Reg, Space, VReg};
@@ -106,8 +106,7 @@ fn is_scalar(function: &heddle_mir::Function, dst: Operand) -> bool {
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
     let machine = context.machine;
     // Live ranges, not registers, are what clusters share or do not (C3).
-    let view = LiveView::new(function);
-    ranges::split_webs(function, &view, Bank::Vector);
+    ranges::split_webs(function, Bank::Vector);
     let candidates = Candidates::new(machine);
     if context.options.regfile == RegisterFile::Multilevel && machine.clusters.iter().any(|c| c.local_registers > 0) {
         try_weights(function, context, &candidates)?;
@@ -119,7 +118,7 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
 }
 
 /// Assigns clusters with each of the weights and keeps the assignment that costs least in the end.
-fn try_weights(function: &mut Function, context: &Context, candidates: &Candidates) -> Result<(), CodegenError> {
+fn try_weights(function: &mut Function, context: &mut Context, candidates: &Candidates) -> Result<(), CodegenError> {
     let machine = context.machine;
     let instructions: usize = function.layout.iter().map(|b| function.blocks[*b].insts.len()).sum();
     let tried = if instructions > MOST_TRIED { 1 } else { WEIGHTS.len() };
@@ -136,14 +135,37 @@ fn try_weights(function: &mut Function, context: &Context, candidates: &Candidat
     let mut costs = vec![0.0];
     if assigned.len() > 1 {
         let outcomes = Outcomes::new(function, context)?;
+        if assigned.len() > PROMISING {
+            let estimate = |clusters| prepared.energy(clusters) + outcomes.estimated_cycles(clusters);
+            let estimates = map(little, assigned.iter().collect(), estimate);
+            keep_promising(&mut assigned, &estimates);
+        }
         let found = map(little, assigned.iter().collect(), |clusters| outcomes.cost(clusters));
         costs = found.into_iter().collect::<Result<_, _>>()?;
+        context.orders = Some(outcomes.into_order());
     }
     // The first ones are favoured: what differs by less is not known that well.
     let better = |best: usize, i: usize| if costs[i] < costs[best] * (1.0 - SURE) { i } else { best };
     let best = (1..assigned.len()).fold(0, better);
     set_clusters(function, &assigned[best]);
     Ok(())
+}
+
+/// Keeps the assignments of least estimate, in their order, and the first, which is favoured. Of those that are estimated to come to
+/// the same, as they do if clusters have only changed their names, the first is enough.
+fn keep_promising(assigned: &mut Vec<Clusters>, estimates: &[f32]) {
+    let mut order: Vec<usize> = (0..assigned.len()).collect();
+    order.sort_by(|a, b| estimates[*a].total_cmp(&estimates[*b]));
+    order.dedup_by(|other, first| {
+        let same = estimates[*other] <= estimates[*first] * (1.0 + ROUNDING);
+        *first = if same { (*first).min(*other) } else { *first };
+        same
+    });
+    let least = order.first().map_or(0.0, |first| estimates[*first]);
+    let near = |i: &usize| estimates[*i] <= least * (1.0 + PROMISING_MARGIN);
+    let kept: FxHashSet<usize> = order.into_iter().filter(near).take(PROMISING).chain([0]).collect();
+    let mut number = 0..;
+    assigned.retain(|_| number.next().is_some_and(|i| kept.contains(&i)));
 }
 
 /// What `f` makes of each item, side by side unless there is little to do: threads that are new have to get memory of their own.
@@ -227,6 +249,15 @@ const MOST_TRIED: usize = 4096;
 /// The assignments of functions with fewer instructions are tried one after the other. From 100 to 600 it makes no difference on
 /// two cores.
 const LITTLE: usize = 200;
+
+/// Of so many assignments, those of least estimate, and of the first it is found what they come to.
+const PROMISING: usize = 3;
+
+/// Sums that differ by this part differ by the order in which they were made.
+const ROUNDING: f32 = 1e-5;
+
+/// If they are estimated to cost no more than the least by this part.
+const PROMISING_MARGIN: f32 = 0.02;
 
 /// By how much of the cost another assignment has to be better than the first.
 const SURE: f32 = 0.002;

@@ -19,6 +19,8 @@ pub struct Context<'a> {
     pub stats: FunctionStats,
     /// What variables of the source are bound to, from the end of SSA form to the end of allocation.
     pub frozen: Option<Box<Frozen>>,
+    /// The order of instructions in each block of the layout, if cluster assignment has found it for the scheduler.
+    pub orders: Option<Vec<Vec<u32>>>,
     session: Option<Session>,
     costs: OnceLock<Arc<Costs>>,
 }
@@ -40,7 +42,7 @@ impl<'a> Context<'a> {
     pub fn new(function: &Function, machine: &'a Machine, options: &'a CodegenOptions) -> Self {
         let (kernel, rows_fill_warps) = (function.name.clone(), function.rows_fill_warps);
         let stats = FunctionStats { kernel, rows_fill_warps, ..Default::default() };
-        Context { machine, options, stats, frozen: None, session: None, costs: OnceLock::new() }
+        Context { machine, options, stats, frozen: None, orders: None, session: None, costs: OnceLock::new() }
     }
 
     /// For a copy of a function whose allocation has begun; `costs` are those of [`Context::costs`].

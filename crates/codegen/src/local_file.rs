@@ -17,6 +17,7 @@ use super::color::{self, Affinity, FileSpec, Graph};
 use super::context::{Allocation, Context};
 use super::costs::Costs;
 use super::partition::Ownership;
+use super::ranges::LiveView;
 use super::spill::{self, INSERTED};
 use super::webs;
 use super::{CodegenError, ranges};
@@ -40,18 +41,20 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
         }
     }
     let mut all = Colors::with_capacity(function.vregs.len());
+    let mut graph = graph_of(function);
     for (c, cluster) in machine.clusters.iter().enumerate() {
         let mine: Vec<VReg> = function.vregs.keys().filter(|r| function.local[*r] == Some(c as u8)).collect();
         if mine.is_empty() {
             continue;
         }
-        let colors = color_banks(function, &costs, session, c, cluster, &gains);
+        let colors = color_banks(function, &graph, &costs, c, cluster, &gains);
         mine.iter().for_each(|r| all[*r] = colors[*r]);
         // A register that is never live has no node; it goes the same way.
         let lost: Vec<VReg> = mine.into_iter().filter(|r| colors[*r].is_none()).collect();
         stats.local_overflow += lost.len();
         if give_up(function, &lost, session) {
             gains = Gains::new(function, &costs, session);
+            graph = graph_of(function);
         }
     }
     // Only now: colouring one cluster's registers does not change where those of the others are live.
@@ -68,41 +71,33 @@ type Colors = SecondaryMap<VReg, Option<u16>>;
 
 /// Colours the registers of a cluster: first the near bank, by what the accesses of each save against the far bank for each
 /// point of its length; then what is left in the far bank, by what it saves against the main file.
-fn color_banks(
-    function: &Function,
-    costs: &Costs,
-    session: &mut Session,
-    number: usize,
-    cluster: &Cluster,
-    gains: &Gains,
-) -> Colors {
+fn color_banks(function: &Function, all: &Graph, costs: &Costs, number: usize, cluster: &Cluster, gains: &Gains) -> Colors {
     let mut colors = Colors::with_capacity(function.vregs.len());
     let (near, far) = cluster.banks();
     if near > 0 {
         let bank = FileSpec { reserved: (0..far).collect(), ..FileSpec::new(cluster.local_registers) };
-        let mut graph = graph_of(function, session, number, &colors, &gains.near);
+        let mut graph = uncolored(function, all, number, &colors, &gains.near);
         let broken = BrokenCopies::new(&graph, costs, number);
         let left_out = broken.keep_with_wide(&mut graph, &gains.near, near);
         color_in(&graph, &bank, &mut colors);
         left_out.into_iter().for_each(|r| colors[r] = None);
         broken.keep_together(&graph, &gains.near, &mut colors);
     }
-    let graph = graph_of(function, session, number, &colors, &gains.local);
+    let graph = uncolored(function, all, number, &colors, &gains.local);
     color_in(&graph, &FileSpec::new(far), &mut colors);
     BrokenCopies::new(&graph, costs, number).give_up_scattered(&graph, &gains.local, &mut colors);
     colors
 }
 
-/// Interference of a cluster's registers that have no colour yet, each with what it gains for each point of its length.
-fn graph_of(
-    function: &Function,
-    session: &mut Session,
-    cluster: usize,
-    colors: &Colors,
-    gains: &SecondaryMap<VReg, f32>,
-) -> Graph {
-    let mine = |r: VReg| function.local[r] == Some(cluster as u8) && colors[r].is_none();
-    let mut graph = ranges::interference_where(function, session.view(function), mine, |_| false);
+/// Interference of the local registers of all clusters.
+fn graph_of(function: &Function) -> Graph {
+    let mine = |r: VReg| function.local[r].is_some();
+    ranges::interference_where(function, &LiveView::of(function, mine), mine, |_| false)
+}
+
+/// Of that the part of a cluster's registers that have no colour yet, each with what it gains for each point of its length.
+fn uncolored(function: &Function, all: &Graph, cluster: usize, colors: &Colors, gains: &SecondaryMap<VReg, f32>) -> Graph {
+    let mut graph = all.part(|r| function.local[r] == Some(cluster as u8) && colors[r].is_none());
     for node in &mut graph.nodes {
         let points = |(a, b): &(u32, u32)| graph.segments[*a as usize..*b as usize].iter().map(|s| s.end - s.start).sum::<u32>();
         let length: u32 = node.live.iter().map(points).sum();

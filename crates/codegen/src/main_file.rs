@@ -97,8 +97,7 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     if needed > registers && !renamed {
         let view = session.take_view(function);
         main_spill::run(function, &view, &pressure, registers, &mut session.origins, stats);
-        let view = session.take_view(function);
-        ranges::split_webs(function, &view, Bank::Vector);
+        ranges::split_webs(function, Bank::Vector);
         spill::drop_unused_moves(function, &mut session.origins);
     }
     renamed = renamed || (needed > registers && lifetimes::run(function, session, machine, options, registers, registers));

@@ -44,7 +44,7 @@ use super::strands::{Strand, Strands, Walk};
 use super::webs::{self, Accesses, Home};
 use super::{CodegenError, ranges};
 use heddle_isa::{Inst, Op, Operand, SourceLoc, Type, VReg};
-use heddle_mir::cfg::Dominators;
+use heddle_mir::cfg::{Cfg, Dominators};
 use heddle_mir::{Bank, Block, Function, RegClass, liveness};
 use heddle_target::Machine;
 
@@ -95,9 +95,7 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
 pub(super) fn join_webs(function: &mut Function, session: &mut Session) {
     coalesce(function, session);
     // One register may have several live ranges, with different owners (C3).
-    let view = session.take_view(function);
-    ranges::split_webs(function, &view, Bank::Vector);
-    session.forget_view();
+    ranges::split_webs(function, Bank::Vector);
 }
 
 /// Gives each web its owner, and inserts the copies.
@@ -121,16 +119,15 @@ pub(super) fn distribute(function: &mut Function, context: &mut Context) {
     }
     read_words(function, &mut plans);
     let placing = Placing { costs: &costs, ownership, strands: &strands };
-    let hoisted = place_copies(function, &mut plans, &placing, session);
+    let hoisted = place_copies(function, &mut plans, &placing);
     rewrite(function, &plans, &hoisted, &placing, session);
     if ownership == Ownership::Energy {
         sink(function, machine, session);
     }
     session.forget_view();
     // Copies of different stretches are ranges of their own.
-    let view = session.take_view(function);
     let locals = function.local.clone();
-    let split = ranges::split_webs_where(function, &view, |r| locals[r].is_some());
+    let split = ranges::split_webs_where(function, |r| locals[r].is_some());
     for (new, original) in split {
         function.local[new] = function.local[original];
         let main = session.main_of.get(original).copied().flatten();
@@ -140,7 +137,7 @@ pub(super) fn distribute(function: &mut Function, context: &mut Context) {
 
 /// Makes one register of what copies connect, and drops those copies.
 fn coalesce(function: &mut Function, session: &mut Session) {
-    let web = webs::representatives(function, session.view(function));
+    let web = webs::representatives(function);
     for position in 0..function.layout.len() {
         let block = function.layout[position];
         let insts = &mut function.blocks[block].insts;
@@ -290,14 +287,14 @@ impl Plan {
 }
 
 /// Finds the copies of C7 that are made once for reads in several blocks or in loops (C11).
-fn place_copies(function: &Function, plans: &mut Plans, placing: &Placing, session: &mut Session) -> Hoisted {
+fn place_copies(function: &Function, plans: &mut Plans, placing: &Placing) -> Hoisted {
     let Placing { costs, ownership, strands } = *placing;
     let mut hoisted = Hoisted::default();
     let ordered = defined_once(function, plans, costs, strands);
     if ordered.is_empty() {
         return hoisted;
     }
-    let dominators = session.view(function).cfg.dominators();
+    let dominators = Cfg::new(function).dominators();
     for (reg, s) in ordered {
         let Some(definition) = s.definition else { continue };
         for c in 0..costs.clusters as u8 {

@@ -36,8 +36,13 @@ type Reached = SecondaryMap<Block, (u8, u8)>;
 impl LiveView {
     /// Analyses a function.
     pub fn new(function: &Function) -> Self {
+        LiveView::of(function, |_| true)
+    }
+
+    /// Analyses the registers of a function for which `wanted` holds.
+    pub fn of(function: &Function, wanted: impl Fn(VReg) -> bool) -> Self {
         let cfg = Cfg::new(function);
-        let live = Liveness::new(function, &cfg);
+        let live = Liveness::of(function, &cfg, wanted);
         let mut view = LiveView { cfg, live, reached: FxHashMap::default() };
         view.find_undefined(function);
         view
@@ -391,14 +396,14 @@ pub fn for_each_operand_mut(inst: &mut Inst, mut f: impl FnMut(&mut VReg, bool))
 
 /// Gives each web of the registers of a bank that have several definitions a register of its own. Returns how
 /// many registers it added.
-pub fn split_webs(function: &mut Function, view: &LiveView, bank: Bank) -> usize {
+pub fn split_webs(function: &mut Function, bank: Bank) -> usize {
     let wanted: Vec<bool> = function.vregs.values().map(|class| class.bank == bank).collect();
-    split_webs_where(function, view, |reg| wanted[reg.index()]).len()
+    split_webs_where(function, |reg| wanted[reg.index()]).len()
 }
 
 /// The same for the registers for which `mine` holds. Returns the new registers, each with the one it was
 /// split from.
-pub fn split_webs_where(function: &mut Function, view: &LiveView, mine: impl Fn(VReg) -> bool) -> Vec<(VReg, VReg)> {
+pub fn split_webs_where(function: &mut Function, mine: impl Fn(VReg) -> bool) -> Vec<(VReg, VReg)> {
     let n = function.vregs.len();
     let mut definitions: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(n);
     definitions.resize(n);
@@ -407,8 +412,16 @@ pub fn split_webs_where(function: &mut Function, view: &LiveView, mine: impl Fn(
     }
     let mut several: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(n);
     several.resize(n);
-    function.vregs.keys().for_each(|reg| several[reg] = definitions[reg] > 1 && mine(reg));
-    let mut finder = WebFinder::new(view, several);
+    let mut any = false;
+    for reg in function.vregs.keys().filter(|reg| definitions[*reg] > 1 && mine(*reg)) {
+        several[reg] = true;
+        any = true;
+    }
+    if !any {
+        return Vec::new();
+    }
+    let view = LiveView::of(function, |reg| several[reg]);
+    let mut finder = WebFinder::new(&view, several);
     for &block in &view.cfg.rpo {
         finder.block(block, &mut function.blocks[block].insts);
     }

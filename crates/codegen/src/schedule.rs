@@ -61,15 +61,16 @@ const PIECE: usize = 1024;
 
 /// Schedules every block.
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
-    for (block, order) in orders(function, context.machine) {
+    let orders = context.orders.take().unwrap_or_else(|| orders(function, context.machine));
+    for (&block, order) in function.layout.iter().zip(orders) {
         let insts = &mut function.blocks[block].insts;
         *insts = in_order(std::mem::take(insts), &order);
     }
     Ok(())
 }
 
-/// For each block the indices of its instructions in their new order. They do not depend on clusters.
-pub(super) fn orders(function: &Function, machine: &Machine) -> Vec<(Block, Vec<u32>)> {
+/// For each block of the layout the indices of its instructions in their new order. They do not depend on clusters.
+pub(super) fn orders(function: &Function, machine: &Machine) -> Vec<Vec<u32>> {
     let view = super::ranges::LiveView::new(function);
     let full = machine.sm.main_registers / (machine.sm.max_warps * machine.warp_size).max(1);
     let limit = full.max(24) as i32;
@@ -91,7 +92,7 @@ pub(super) fn orders(function: &Function, machine: &Machine) -> Vec<(Block, Vec<
             scheduled.extend(order.into_iter().map(|i| from as u32 + i));
         }
         scheduled.extend(end as u32..insts.len() as u32);
-        (block, scheduled)
+        scheduled
     };
     function.layout.iter().copied().map(of).collect()
 }

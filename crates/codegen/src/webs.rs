@@ -68,8 +68,7 @@ pub struct Accesses {
 /// What the accesses of a cluster cost that does not own the web.
 #[derive(Clone, Copy, Default)]
 struct Elsewhere {
-    /// There are any.
-    touches: bool,
+    cluster: usize,
     /// Its reads.
     reads: f32,
     /// Its reads and its writes, if these go to the main file.
@@ -138,11 +137,12 @@ impl Accesses {
 
     /// Cost of the web if a cluster owns it, with the code of C5 to C9; or some number that is `most` or more, if it is.
     /// `elsewhere`: what the accesses of each cluster cost if it does not own the web, nor writes it for an owner.
-    fn owned(&self, owner: usize, elsewhere: &[Elsewhere; MAX_CLUSTERS], costs: &Costs, most: f32) -> f32 {
+    fn owned(&self, owner: usize, elsewhere: &[Elsewhere], costs: &Costs, most: f32) -> f32 {
         let (main_read, main_write) = costs.main;
         let mut sum = main_read * self.main_reads;
         let owner_reads = self.near_count(owner) > 0;
-        for (c, other) in elsewhere.iter().enumerate().take(costs.clusters).filter(|(_, other)| other.touches) {
+        for other in elsewhere {
+            let c = other.cluster;
             let (reads, writes) = (self.reads[c], self.writes[c]);
             let (local_read, local_write) = costs.local[c];
             if c == owner {
@@ -191,18 +191,22 @@ impl Accesses {
     /// The home of least cost: on ties the main file, then the lowest cluster.
     pub fn best(&self, costs: &Costs) -> (Home, f32) {
         let (main_read, main_write) = costs.main;
-        let mut elsewhere = [Elsewhere::default(); MAX_CLUSTERS];
+        // Of the clusters that touch the web.
+        let (mut elsewhere, mut touching) = ([Elsewhere::default(); MAX_CLUSTERS], 0);
         let (mut main, mut shared) = (main_read * self.main_reads, main_read * self.main_reads);
-        for (c, other) in elsewhere.iter_mut().enumerate().take(costs.clusters) {
+        for c in 0..costs.clusters {
             let (reads, writes) = (self.reads[c], self.writes[c]);
             if reads == 0.0 && writes == 0.0 {
                 continue;
             }
             let served = self.main_reads_cost(c, reads, self.read_count[c], costs);
-            *other = Elsewhere { touches: true, reads: served, price: main_write * writes + served };
+            let price = main_write * writes + served;
+            elsewhere[touching] = Elsewhere { cluster: c, reads: served, price };
+            touching += 1;
             main += main_read * reads + main_write * writes;
-            shared += other.price;
+            shared += price;
         }
+        let elsewhere = &elsewhere[..touching];
         let mut best = (Home::Main, main);
         if self.guarded {
             return best;
@@ -212,7 +216,7 @@ impl Accesses {
         }
         let owners = (0..costs.clusters).filter(|c| costs.usable[*c] && self.read_count[*c] + self.write_count[*c] > 0);
         for owner in owners {
-            let cost = self.owned(owner, &elsewhere, costs, best.1);
+            let cost = self.owned(owner, elsewhere, costs, best.1);
             if cost < best.1 - 1e-4 {
                 best = (Home::Owner(owner as u8), cost);
             }
@@ -244,8 +248,9 @@ impl Accesses {
 
 /// For each vector register the one that stands for it: copies between registers that never hold different
 /// values at a time are no accesses, and what they connect is one web (phis and their inputs).
-pub fn representatives(function: &Function, view: &LiveView) -> SecondaryMap<VReg, Option<VReg>> {
-    let graph = ranges::interference(function, view, Bank::Vector, |_| false);
+pub fn representatives(function: &Function) -> SecondaryMap<VReg, Option<VReg>> {
+    let view = LiveView::of(function, |r| function.vregs[r].bank == Bank::Vector);
+    let graph = ranges::interference(function, &view, Bank::Vector, |_| false);
     let mut result = SecondaryMap::with_capacity(function.vregs.len());
     for (node, first) in graph.nodes.iter().zip(color::coalesced(&graph)) {
         result[node.reg] = Some(graph.nodes[first as usize].reg);

@@ -9,7 +9,7 @@
 //! extra liveness is propagated like any other, to a fixed point.
 //!
 //! Registers that never live across a block boundary are not tracked densely; functions of 10,000 blocks stay
-//! cheap.
+//! cheap. Who needs some registers only, as the allocators of the files do, asks for those ([`Liveness::of`]).
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use fixedbitset::FixedBitSet;
@@ -70,6 +70,12 @@ pub fn kill_mask(inst: &Inst) -> u8 {
 impl Liveness {
     /// Computes liveness of all virtual registers of a function.
     pub fn new(function: &Function, cfg: &Cfg) -> Self {
+        Liveness::of(function, cfg, |_| true)
+    }
+
+    /// Computes liveness of the registers for which `wanted` holds. Of the others nothing is known: they seem to be
+    /// live nowhere.
+    pub fn of(function: &Function, cfg: &Cfg, wanted: impl Fn(VReg) -> bool) -> Self {
         let n = cfg.len;
         let mut number: SecondaryMap<VReg, u32> = SecondaryMap::with_default(LOCAL);
         number.resize(function.vregs.len());
@@ -87,15 +93,19 @@ impl Liveness {
             let here = position as u32;
             for inst in &function.blocks[block].insts {
                 if inst.op == Op::Phi {
-                    inst.srcs.iter().filter_map(|s| s.as_virt()).for_each(|(r, _)| enter(r, &mut number));
+                    let sources = inst.srcs.iter().filter_map(|s| s.as_virt()).filter(|(r, _)| wanted(*r));
+                    sources.for_each(|(r, _)| enter(r, &mut number));
                 }
                 for_each_use(inst, |r, mask| {
+                    if !wanted(r) {
+                        return;
+                    }
                     let (at, defined) = defined_in[r];
                     if at != here || mask & !defined != 0 {
                         enter(r, &mut number);
                     }
                 });
-                if let Some((d, _)) = def(inst) {
+                if let Some((d, _)) = def(inst).filter(|(d, _)| wanted(*d)) {
                     let mask = kill_mask(inst);
                     if defined_in[d].0 != here {
                         defined_in[d] = (here, 0);
@@ -105,6 +115,10 @@ impl Liveness {
             }
         }
         let width = units.len();
+        if width == 0 {
+            let nowhere = vec![FixedBitSet::new(); n];
+            return Liveness { units, live_in: nowhere.clone(), live_out: nowhere };
+        }
         let mut uses = vec![FixedBitSet::with_capacity(width); n];
         let mut kill = vec![FixedBitSet::with_capacity(width); n];
         let mut out_extra = vec![FixedBitSet::with_capacity(width); n];
@@ -113,7 +127,7 @@ impl Liveness {
             for inst in &function.blocks[block].insts {
                 if inst.op == Op::Phi {
                     for (s, p) in inst.srcs.iter().zip(inst.blocks()) {
-                        if let Some((r, word)) = s.as_virt() {
+                        if let Some((r, word)) = s.as_virt().filter(|(r, _)| wanted(*r)) {
                             for w in bits(word_mask(word, inst.ty.words())) {
                                 out_extra[p.index()].insert(number[r] as usize + w);
                             }

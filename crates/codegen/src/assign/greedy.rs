@@ -14,7 +14,6 @@ use smallvec::SmallVec;
 use super::{Candidate, Candidates, Clusters, Weights, is_scalar, path};
 use crate::context::Context;
 use crate::costs::{Costs, MAX_CLUSTERS};
-use crate::ranges::LiveView;
 use crate::webs::{self, Accesses};
 use heddle_isa::{Inst, Op, OpClass, VReg};
 use heddle_mir::{Block, Function};
@@ -134,6 +133,8 @@ pub(super) struct Prepared<'a> {
     count: usize,
     /// Every warp asks the cluster that is written in the instruction, whichever took turns before.
     in_step: bool,
+    /// Instructions before one for which it may have to wait.
+    longest_wait: usize,
 }
 
 /// Finds what is the same for all assignments.
@@ -222,7 +223,7 @@ impl<'a> Prepared<'a> {
     /// For a function each of whose live ranges has a register of its own.
     pub(super) fn new(function: &Function, context: &Context, candidates: &'a Candidates) -> Self {
         let (machine, costs) = (context.machine, context.costs());
-        let (representative, number) = (webs::representatives(function, &LiveView::new(function)), SecondaryMap::new());
+        let (representative, number) = (webs::representatives(function), SecondaryMap::new());
         let clusters = machine.clusters.len();
         let mut finder =
             Finder { function, candidates, costs: &costs, clusters, representative, number, webs: 0, instructions: 0, prices: 0 };
@@ -239,7 +240,10 @@ impl<'a> Prepared<'a> {
         let clusters = function.layout.iter().map(|b| function.blocks[*b].insts.iter().map(|i| i.cluster).collect()).collect();
         let (count, in_step) = (machine.clusters.len(), !machine.sm.rotate_clusters);
         let total = Load::default();
-        let mut prepared = Prepared { costs, blocks, order, clusters, table, size, total, path: 0.0, count, in_step };
+        let busy = blocks.iter().flat_map(|b| &b.insts).filter_map(|i| i.occupies);
+        let longest_wait = busy.map(|c| LONGEST_WORK.min((c.interval as usize).saturating_sub(1))).max().unwrap_or(0);
+        let mut prepared =
+            Prepared { costs, blocks, order, clusters, table, size, total, path: 0.0, count, in_step, longest_wait };
         prepared.count_once();
         prepared
     }
@@ -272,9 +276,23 @@ impl<'a> Prepared<'a> {
         let idle = if weights.uses_idle_time { self.path } else { 0.0 };
         let (table, load, clusters) = (self.table.clone(), vec![Load::default(); self.count], self.clusters.clone());
         let known = Known::new(self.size, table.len());
-        let mut greedy = Greedy { prepared: self, clusters, table, load, known, idle, temperature: HEAT[0], weights };
+        let mean = |total: f32| total / self.count as f32;
+        let mean = Load { work: mean(self.total.work).max(idle).max(1e-6), collected: mean(self.total.collected).max(1e-6) };
+        let mut greedy = Greedy { prepared: self, clusters, table, load, known, mean, temperature: HEAT[0], weights };
         greedy.run();
         greedy.clusters
+    }
+}
+
+impl Prepared<'_> {
+    /// What the registers of an assignment cost if each local file has room for all that is to be in it, in picojoules of a lane.
+    pub(super) fn energy(&self, clusters: &Clusters) -> f32 {
+        let mut table = self.table.clone();
+        for (block, clusters) in self.blocks.iter().zip(clusters) {
+            let placed = block.insts.iter().zip(clusters).filter(|(inst, _)| inst.choices.is_some());
+            placed.for_each(|(inst, cluster)| account(&mut table, &inst.mentions, *cluster, 1.0));
+        }
+        table.iter().map(|web| web.best(&self.costs).1).sum()
     }
 }
 
@@ -321,8 +339,8 @@ struct Greedy<'a> {
     load: Vec<Load>,
     /// Prices that may still hold.
     known: Known,
-    /// Work of a cluster that holds up nobody.
-    idle: f32,
+    /// What is taken of a cluster on average, or holds up nobody.
+    mean: Load,
     /// Factor on the price of balance, which falls from pass to pass: chains of instructions first spread, then join.
     temperature: f32,
     /// What energy is weighed against.
@@ -355,11 +373,9 @@ impl Greedy<'_> {
     /// What it costs to take more of a cluster, from what is taken of it beside the average.
     fn crowding(&self, cluster: u8, taken: Load) -> f32 {
         let load = self.load[usize::from(cluster)];
-        let clusters = self.load.len() as f32;
-        let total = self.prepared.total;
-        let price = |taken: f32, load: f32, mean: f32| taken * (load / mean.max(1e-6)).powi(2);
-        let work = price(taken.work, load.work, (total.work / clusters).max(self.idle));
-        let collected = price(taken.collected, load.collected, total.collected / clusters);
+        let price = |taken: f32, load: f32, mean: f32| if taken == 0.0 { 0.0 } else { taken * (load / mean).powi(2) };
+        let work = price(taken.work, load.work, self.mean.work);
+        let collected = price(taken.collected, load.collected, self.mean.collected);
         self.temperature * (self.weights.balance * work + COLLECT * collected)
     }
 
@@ -391,7 +407,7 @@ impl Greedy<'_> {
     fn waits(&self, block: usize, i: usize, cluster: u8, work: u32, placed: bool) -> usize {
         let insts = &self.prepared.blocks[block].insts;
         let mut cycles = 0;
-        let longest = if placed { LONGEST_WORK.min(i).min(insts[i].operand - 1) } else { 0 };
+        let longest = if placed { self.prepared.longest_wait.min(i).min(insts[i].operand - 1) } else { 0 };
         for distance in 1..=longest {
             let busy = self.busy(block, i - distance, cluster) as usize;
             if busy > distance {
