@@ -10,7 +10,7 @@ use heddle_codegen::{RegisterFile, Rename};
 use heddle_frontend::FrontendOptions;
 use heddle_isel::CacheHints;
 use heddle_runtime::run::Mode;
-use heddle_sim::Options;
+use heddle_sim::{Options, Tolerance};
 use heddle_target::{Machine, TargetError};
 
 use crate::driver::CompileOptions;
@@ -162,6 +162,12 @@ pub struct SimulationArgs {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "4", require_equals = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..))]
     pub alike: Option<u32>,
+    /// What launches go on behind, although it is undefined, comma-separated (also --tolerate alone: all): accesses
+    /// outside of buffers, barriers that a part of a warp comes to. Devices may let it pass, so that a program's author
+    /// never knew. Each such place is named at the end.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1)]
+    #[arg(default_missing_value = "all", require_equals = true)]
+    pub tolerate: Vec<Tolerate>,
     /// Launches that run functionally between timed ones keep L2 warm: the next timed one finds the lines that
     /// they touched. They run on one host thread.
     #[arg(long)]
@@ -190,8 +196,27 @@ impl SimulationArgs {
             printf_room: self.printf_buffer,
             sample: self.sample,
             warm: self.warm || self.alike.is_some(),
+            tolerate: Tolerate::set(&self.tolerate),
             ..Options::default()
         }
+    }
+}
+
+/// What `--tolerate` lets pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Tolerate {
+    /// Accesses outside of their buffer or memory: loads and atomics give zeros, stores and atomics change nothing.
+    OutOfBounds,
+    /// Barriers that only some of a warp's work-items come to: the warp counts as arrived, and the others go on.
+    DivergentBarriers,
+    /// All of these.
+    All,
+}
+
+impl Tolerate {
+    fn set(tolerated: &[Tolerate]) -> Tolerance {
+        let on = |what: Tolerate| tolerated.iter().any(|t| *t == what || *t == Tolerate::All);
+        Tolerance { out_of_bounds: on(Tolerate::OutOfBounds), divergent_barriers: on(Tolerate::DivergentBarriers) }
     }
 }
 

@@ -463,6 +463,7 @@ fn run(body: &str, system: bool, groups: u32, options: &Options) -> (Vec<u32>, V
         redzones: Vec::new(),
         descriptors: Vec::new(),
         images: Default::default(),
+        tolerated: Default::default(),
     };
     let mut hierarchy = Hierarchy::new(&machine);
     let options = Options { max_instructions: 1_000_000, ..options.clone() };

@@ -137,6 +137,7 @@ fn damaged_objects_are_refused_or_harmless() {
                 redzones: Vec::new(),
                 descriptors: Vec::new(),
                 images: Default::default(),
+                tolerated: Default::default(),
             };
             let options = Options { max_instructions: 10_000, threads: 1, ..Default::default() };
             let _ = sim::Simulation::new(&launch, &memory, &machine, &options).functional();

@@ -300,6 +300,9 @@ impl Run {
     /// A fault ends the run: the JSON says so, and the message names what there is not, for want of results.
     fn faulted(&self, fault: &Fault, machine: &Machine, printed: &[u8]) -> Failure {
         let mut message = fault.to_string();
+        if let Some(hint) = heddle_report::fault_hint(fault).filter(|_| self.check.is_empty()) {
+            message += &format!("\n  {hint}");
+        }
         if let Some(path) = &self.json {
             let json = heddle_report::fault_json(fault, machine, self.mode(), printed);
             if let Err(e) = super::write_output(Some(path), json.as_bytes()) {

@@ -299,6 +299,10 @@ impl Session {
     pub fn end_launch(&self, plan: &LaunchPlan, result: &LaunchResult) {
         if let Err(fault) = result.outcome {
             heddle_report::say!("heddle: {fault}");
+            let hint = heddle_report::fault_hint(fault).filter(|_| self.options.check.is_empty());
+            if let Some(hint) = hint.filter(|_| lock(&self.state).is_without_faults()) {
+                heddle_report::say!("  {hint}");
+            }
         }
         let page = match (plan.page, result.outcome) {
             (true, Ok(statistics)) => self.write_page(plan, result, statistics),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::outputs;
 use heddle_report::grouped;
 use heddle_sim::statistics::Sampling;
+use heddle_sim::tolerance::Tolerated;
 
 /// Kernels, and files, that a summary lists.
 const SHOWN: usize = 12;
@@ -38,6 +39,8 @@ pub struct KernelResults {
     pub sampling: Option<Sampling>,
     /// Host time, in seconds.
     pub host_seconds: f64,
+    /// What is undefined and was let pass, by instruction.
+    pub tolerated: Vec<Tolerated>,
 }
 
 /// What a process did.
@@ -103,6 +106,7 @@ impl Results {
                     mine.energy_pj += k.energy_pj;
                     mine.dram_bytes += k.dram_bytes;
                     mine.host_seconds += k.host_seconds;
+                    Tolerated::merge(&mut mine.tolerated, &k.tolerated);
                     if let Some(sampling) = &k.sampling {
                         mine.sampling.get_or_insert_default().add(sampling);
                     }
@@ -160,6 +164,13 @@ impl Results {
         self.table(&mut out, &kernels, if timed > 0 { Some(cycles) } else { None }, instructions);
         if self.faults > 0 {
             let _ = writeln!(out, "heddle: {} ended by a fault", counted(self.faults, "launch", "launches"));
+        }
+        let tolerated = || self.kernels.iter().flat_map(|k| heddle_report::tolerated_notes(&k.name, &k.tolerated));
+        tolerated().take(SHOWN).for_each(|note| {
+            let _ = writeln!(out, "heddle: {note}");
+        });
+        if let Some(more) = tolerated().count().checked_sub(SHOWN).filter(|n| *n > 0) {
+            let _ = writeln!(out, "heddle: … and {more} more places");
         }
         if self.recorded > 0 {
             let _ = writeln!(out, "heddle: {} recorded", counted(self.recorded, "launch", "launches"));

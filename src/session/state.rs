@@ -16,6 +16,7 @@ use heddle_runtime::alike::AlikeLaunches;
 use heddle_runtime::picks::Selection;
 use heddle_runtime::run::Mode;
 use heddle_sim::Statistics;
+use heddle_sim::tolerance::Tolerated;
 use heddle_target::Machine;
 
 /// Launches of which entries are kept, at most.
@@ -40,6 +41,8 @@ struct Kernel {
     pages: usize,
     warned: bool,
     row: KernelRow,
+    /// What its launches did that was let pass.
+    tolerated: Vec<Tolerated>,
     work_groups: u64,
     /// All that was counted, if statistics are to be written.
     statistics: Option<Box<Statistics>>,
@@ -222,6 +225,11 @@ impl State {
         }
     }
 
+    /// Whether no launch has ended with a fault.
+    pub fn is_without_faults(&self) -> bool {
+        self.fault_count == 0
+    }
+
     /// Launches that have ended.
     pub fn launches(&self) -> u64 {
         self.ended
@@ -257,6 +265,7 @@ impl State {
             row.work_items += s.work_items;
             row.instructions += s.instructions;
             kernel.work_groups += s.work_groups;
+            Tolerated::merge(&mut kernel.tolerated, &s.tolerated);
             if known.is_some() {
                 row.cycles += s.cycles().unwrap_or(0);
                 row.energy_pj += s.energy_pj.values().sum::<f64>();
@@ -495,6 +504,7 @@ impl State {
             dram_bytes: k.row.dram_bytes,
             sampling: k.row.sampling,
             host_seconds: k.row.host_seconds,
+            tolerated: k.tolerated.clone(),
         };
         Results {
             process,

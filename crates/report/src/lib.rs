@@ -36,7 +36,8 @@ use heddle_object::Image;
 use heddle_runtime::printf::Printed;
 use heddle_runtime::run::{CaseLaunch, Mode, Outcome};
 use heddle_sim::statistics::{Accesses, Forms, HierarchyStatistics, PoolStatistics, STATIC, Sampling, Stalls, TimingStatistics};
-use heddle_sim::{Fault, Program, Statistics};
+use heddle_sim::tolerance::Tolerated;
+use heddle_sim::{Fault, FaultKind, Program, Statistics};
 use heddle_target::Machine;
 
 /// Host time of a run.
@@ -159,6 +160,25 @@ pub fn sampling_note(s: &Sampling, cycles: u64) -> String {
     )
 }
 
+/// The option that lets a fault pass, in a sentence.
+pub fn fault_hint(fault: &Fault) -> Option<String> {
+    let what = match fault.kind {
+        FaultKind::OutOfBounds { .. } => "out-of-bounds",
+        FaultKind::DivergentBarrier { .. } => "divergent-barriers",
+        _ => return None,
+    };
+    Some(format!("a device may let this pass; --tolerate={what} goes on behind it, and names each such place"))
+}
+
+/// What to say of each instruction of a kernel that did what is undefined and was let pass.
+pub fn tolerated_notes<'a>(kernel: &'a str, tolerated: &'a [Tolerated]) -> impl Iterator<Item = String> + 'a {
+    tolerated.iter().map(move |t| {
+        let place = t.source.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
+        let plural = if t.times == 1 { "" } else { "s" };
+        format!("tolerated, by {} work-item{plural} of kernel `{kernel}`: {place}{}", grouped(t.times), t.message)
+    })
+}
+
 /// What to say of a run that was interrupted: which launch, and how far it was.
 pub fn partial_note(outcome: &Outcome) -> Option<String> {
     let (how_far, kernel) = (outcome.total.interrupted?, &outcome.launches.last()?.kernel);
@@ -216,6 +236,9 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
             grouped(s.work_groups),
             grouped(s.instructions)
         );
+    }
+    for note in outcome.launches.iter().flat_map(|l| tolerated_notes(&l.kernel, &l.statistics.tolerated)) {
+        let _ = writeln!(out, "  {note}");
     }
     counts(&mut out, s, machine);
     if let Some(t) = &s.timing {

@@ -174,6 +174,8 @@ impl<'a, const N: usize> Warp<'a, N> {
                 local_banks: 0,
                 access: None,
                 check_marks: options.check_marks,
+                tolerance: options.tolerate,
+                tolerated: &launch.tolerated,
                 clock: 0,
             },
             control: Control::new(0),
@@ -341,8 +343,11 @@ impl<'a, const N: usize> Warp<'a, N> {
                 if self.control.mask != self.control.live {
                     let (arrived, live) = (self.control.mask.count_ones(), self.control.live.count_ones());
                     let kind = FaultKind::DivergentBarrier { arrived, live };
-                    self.lanes.fault.get_or_insert((kind, index, self.control.mask.trailing_zeros()));
-                    return false;
+                    if !self.lanes.tolerance.divergent_barriers {
+                        self.lanes.fault.get_or_insert((kind, index, self.control.mask.trailing_zeros()));
+                        return false;
+                    }
+                    self.lanes.tolerated.note(index, arrived, arrived.into(), || kind);
                 }
                 self.control.jump(block + 1);
                 self.waiting = true;

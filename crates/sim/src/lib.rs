@@ -25,6 +25,7 @@
 //! - `timing`: deterministic cycles, stalls, energy; knows no arithmetic. `rename`: shared registers, counted
 //!   and checked.
 //! - [`hierarchy`]: caches with data, policies, DRAM (timing mode).
+//! - [`tolerance`]: what programs do wrong that a launch lets pass.
 //! - [`residency`]: how many work-groups an SM holds.
 //! - [`snapshot`]: what stays from launch to launch, as bytes.
 //! - [`image`]: texel formats, addressing and filtering.
@@ -99,6 +100,7 @@ pub mod snapshot;
 mod static_power;
 pub mod statistics;
 mod timing;
+pub mod tolerance;
 mod touches;
 pub mod trace;
 pub mod translations;
@@ -121,6 +123,7 @@ pub use interrupt::Interrupt;
 pub use memory::DeviceMemory;
 pub use program::Program;
 pub use statistics::{Interruption, Statistics};
+pub use tolerance::Tolerance;
 pub use translations::TranslationStore;
 
 /// A kernel launch.
@@ -146,6 +149,8 @@ pub struct Launch<'a> {
     pub descriptors: Vec<Descriptor>,
     /// Image arguments by number: device address and shape.
     pub images: std::collections::BTreeMap<u32, (u64, image::Image)>,
+    /// What it did that was let pass.
+    pub tolerated: tolerance::Log,
 }
 
 /// A launch with all that it runs on and how: what either mode is given.
@@ -174,7 +179,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// The fault of the first faulting work-group (in order of their numbers among those that ran).
     pub fn functional(self) -> Result<Statistics, Box<Fault>> {
-        interrupt::partial(self, functional::launch)
+        self.noted(interrupt::partial(self, functional::launch))
     }
 
     /// The launch as a debugger wants it: it executes when it is told to.
@@ -188,7 +193,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// The fault of the first faulting work-group.
     pub fn warming(self, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
-        interrupt::partial(self, |simulation| functional::warming(simulation, hierarchy))
+        self.noted(interrupt::partial(self, |simulation| functional::warming(simulation, hierarchy)))
     }
 
     /// Runs the launch with cycles and energy. The hierarchy keeps what L2 holds from launch to launch.
@@ -196,7 +201,12 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// The first fault in simulated time.
     pub fn timing(self, hierarchy: &mut Hierarchy) -> Result<Statistics, Box<Fault>> {
-        interrupt::partial(self, |simulation| timing::launch(simulation, hierarchy))
+        self.noted(interrupt::partial(self, |simulation| timing::launch(simulation, hierarchy)))
+    }
+
+    /// Statistics with what was let pass.
+    fn noted(&self, outcome: Result<Statistics, Box<Fault>>) -> Result<Statistics, Box<Fault>> {
+        outcome.map(|statistics| Statistics { tolerated: self.launch.tolerated.tolerated(self.launch.program), ..statistics })
     }
 }
 
@@ -235,6 +245,7 @@ impl<'a> Launch<'a> {
             redzones: header.redzones.clone(),
             descriptors: Vec::new(),
             images: Default::default(),
+            tolerated: Default::default(),
         }
     }
 
@@ -392,6 +403,8 @@ pub struct Options {
     /// A barrier that not all work-items of a work-group reach is a fault, also where the others have ended
     /// or stand at another one. Functional mode only.
     pub check_barriers: bool,
+    /// What is undefined and no fault. In checking mode ([`Options::check_barriers`] and the like) what is checked is one.
+    pub tolerate: Tolerance,
     /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the
     /// same operands, runs on the scalar unit. 0: off. `None`: as the machine description says. Timing mode
     /// only; results do not depend on it.
@@ -439,6 +452,7 @@ impl Default for Options {
             check_races: false,
             check_uninitialised: false,
             check_barriers: false,
+            tolerate: Tolerance::default(),
             scalar_threshold: None,
             printf_room: heddle_object::metadata::PRINTF_ROOM,
             host_writes: Vec::new(),

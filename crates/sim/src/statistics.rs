@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::tolerance::Tolerated;
 use super::trace::Recording;
 
 /// Accesses to a register space, in 32-bit accesses of one lane (scalar: of one register; predicate: of one lane's bit).
@@ -631,6 +632,9 @@ pub struct Statistics {
     /// whole launch, instructions those of the blocks that warps had entered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
+    /// What is undefined and was let pass ([`super::Options::tolerate`]), by instruction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tolerated: Vec<Tolerated>,
     /// Each block of the kernel; not added up over different kernels, and not part of the JSON report.
     #[serde(skip)]
     pub blocks: Vec<BlockProfile>,
@@ -664,6 +668,7 @@ impl Statistics {
         // A program's launches end with the one that is interrupted.
         self.interrupted = self.interrupted.or(other.interrupted);
         self.turns += other.turns;
+        Tolerated::merge(&mut self.tolerated, &other.tolerated);
         for (class, n) in &other.classes {
             *self.classes.entry(class.clone()).or_default() += n;
         }

@@ -363,7 +363,8 @@ impl Issue<'_> {
             }
             cycle = next;
             ones(std::mem::take(&mut self.soon)).for_each(|w| self.wait(w));
-            while let Some((_, w)) = self.later.pop_front_if(|(from, _)| *from <= cycle) {
+            while let Some((_, w)) = self.later.front().copied().filter(|(from, _)| *from <= cycle) {
+                self.later.pop_front();
                 self.wait(usize::from(w));
             }
         }

@@ -388,6 +388,7 @@ impl DeviceState {
             redzones: header.redzones.iter().copied().chain(redzones).collect(),
             descriptors: Vec::new(),
             images,
+            tolerated: Default::default(),
         };
         if options.check_races {
             check_races(&launch)?;

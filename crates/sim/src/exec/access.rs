@@ -221,7 +221,7 @@ impl<const N: usize> Target<N> {
 #[inline(never)]
 fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, bytes: u32, access: Kind) -> Option<Resolved<N>> {
     // A scalar access runs once, for lane 0's row.
-    let mask = if d.scalar { 1 } else { l.active(d) };
+    let mut mask = if d.scalar { 1 } else { l.active(d) };
     if mask == 0 {
         return None;
     }
@@ -235,8 +235,7 @@ fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, byt
         let number = usize::from(SurfacePlace::from_immediate(d.imm).surface);
         let (start, end) = l.descriptors.get(number).map_or((0, 0), |s| s.bounds);
         if low < start || high > end || end - high < size {
-            beyond_surface(l, d, &a, mask, bytes, access);
-            return None;
+            mask = inside(l, d, &a, mask, bytes, access, Limit::Surface)?;
         }
     }
     let (base, word_stride) = match d.space {
@@ -246,18 +245,14 @@ fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, byt
                 // Not all in the allocation hit last: each lane on its own.
                 let memory = l.memory;
                 for i in lanes(mask) {
-                    match memory.find(a[i], size) {
-                        Some(found) => {
-                            let range = (found.address, found.end());
-                            l.ranges[d.index as usize % RANGES] = range;
-                            if l.checker.is_some_and(|c| c.borrow().quiet(found)) {
-                                l.quiet[d.index as usize % RANGES] = range;
-                            }
-                        }
-                        None => {
-                            out_of_bounds(l, d, a[i], bytes, access, i);
-                            return None;
-                        }
+                    let Some(found) = memory.find(a[i], size) else {
+                        mask = inside(l, d, &a, mask, bytes, access, Limit::Allocations)?;
+                        break;
+                    };
+                    let range = (found.address, found.end());
+                    l.ranges[d.index as usize % RANGES] = range;
+                    if l.checker.is_some_and(|c| c.borrow().quiet(found)) {
+                        l.quiet[d.index as usize % RANGES] = range;
                     }
                 }
             }
@@ -265,20 +260,20 @@ fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, byt
         }
         MemorySpace::Local => {
             if high + size > u64::from(l.local_bytes) {
-                return first_outside(l, d, &a, mask, bytes, u64::from(l.local_bytes), access);
+                mask = inside(l, d, &a, mask, bytes, access, Limit::Bytes(l.local_bytes.into()))?;
             }
             (l.local, 4)
         }
         MemorySpace::Private => {
             if high + size > u64::from(l.private_bytes) {
-                return first_outside(l, d, &a, mask, bytes, u64::from(l.private_bytes), access);
+                mask = inside(l, d, &a, mask, bytes, access, Limit::Bytes(l.private_bytes.into()))?;
             }
             (l.private.as_mut_ptr().cast(), size_of::<Row<N>>())
         }
         MemorySpace::Argument => {
             let limit = l.constants.len() as u64;
             if high + size > limit {
-                return first_outside(l, d, &a, mask, bytes, limit, access);
+                mask = inside(l, d, &a, mask, bytes, access, Limit::Bytes(limit))?;
             }
             (l.constants.as_ptr().cast_mut(), 4)
         }
@@ -292,46 +287,98 @@ fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, byt
     Some(Resolved { base, word_stride, addresses: a, mask })
 }
 
-/// A fault at the first lane outside a surface.
-#[cold]
-fn beyond_surface<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: Kind) {
-    let Some(surface) = l.descriptors.get(usize::from(SurfacePlace::from_immediate(d.imm).surface)) else { return };
-    let (start, end) = surface.bounds;
-    let outside = |x: u64| x < start || x > end || end - x < u64::from(bytes);
-    if let Some(i) = lanes(mask).find(|i| outside(a[*i])) {
-        let offset = a[i].wrapping_sub(surface.start) as u32 as i32;
-        let nearest = format!("at offset {offset} of surface `{}`, which has {} bytes", surface.name, end - start);
-        // Offsets wrap around at 2³² (G6); a negative one was meant to go down.
-        let address = surface.start.wrapping_add(i64::from(offset) as u64);
-        l.set_fault(
-            FaultKind::OutOfBounds { access: name_of(access), space: d.space.into(), address, bytes, nearest },
-            d,
-            i as u32,
-        );
+/// What an access has to stay inside of.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// The surface that it names.
+    Surface,
+    /// Some allocation of device memory.
+    Allocations,
+    /// So many bytes of another memory.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// Whether `bytes` bytes at an address are inside.
+    fn holds<const N: usize>(self, l: &Lanes<N>, d: &Decoded<N>, address: u64, bytes: u32) -> bool {
+        let size = u64::from(bytes);
+        match self {
+            Limit::Surface => {
+                let number = usize::from(SurfacePlace::from_immediate(d.imm).surface);
+                let (start, end) = l.descriptors.get(number).map_or((0, 0), |s| s.bounds);
+                address >= start && address <= end && end - address >= size
+            }
+            Limit::Allocations => l.memory.find(address, size).is_some(),
+            Limit::Bytes(limit) => address + size <= limit,
+        }
+    }
+
+    /// The fault of an access that is not.
+    fn fault<const N: usize>(self, l: &Lanes<N>, d: &Decoded<N>, address: u64, bytes: u32, access: Kind) -> FaultKind {
+        let (address, nearest) = match self {
+            Limit::Surface => {
+                let number = usize::from(SurfacePlace::from_immediate(d.imm).surface);
+                let known = l.descriptors.get(number).map(|s| (s.start, s.bounds, s.name.as_str()));
+                let (first, (start, end), name) = known.unwrap_or_default();
+                let offset = address.wrapping_sub(first) as u32 as i32;
+                let nearest = format!("at offset {offset} of surface `{name}`, which has {} bytes", end - start);
+                // Offsets wrap around at 2³² (G6); a negative one was meant to go down.
+                (first.wrapping_add(i64::from(offset) as u64), nearest)
+            }
+            Limit::Allocations => {
+                let address = l.memory.meant(address);
+                (address, l.memory.nearest(address))
+            }
+            Limit::Bytes(limit) => {
+                let what = match d.space {
+                    MemorySpace::Local => "the work-group's memory has",
+                    MemorySpace::Private => "the work-item's memory has",
+                    _ => "the arguments have",
+                };
+                (address, format!("{what} {limit} bytes"))
+            }
+        };
+        FaultKind::OutOfBounds { access: name_of(access), space: d.space.into(), address, bytes, nearest }
     }
 }
 
+/// The lanes of an access that stay inside. For the others there is a fault, and `None`; or, where that is let pass
+/// ([`crate::tolerance`]), they are given zeros, and it is `None` if there are no others.
 #[cold]
-fn first_outside<const N: usize>(
+#[inline(never)]
+fn inside<const N: usize>(
     l: &mut Lanes<N>,
     d: &Decoded<N>,
     a: &[u64; N],
     mask: u64,
     bytes: u32,
-    limit: u64,
     access: Kind,
-) -> Option<Resolved<N>> {
-    if let Some(i) = lanes(mask).find(|i| a[*i] + u64::from(bytes) > limit) {
-        let what = match d.space {
-            MemorySpace::Local => "the work-group's memory has",
-            MemorySpace::Private => "the work-item's memory has",
-            _ => "the arguments have",
-        };
-        let space: &'static str = d.space.into();
-        let nearest = format!("{what} {limit} bytes");
-        l.set_fault(FaultKind::OutOfBounds { access: name_of(access), space, address: a[i], bytes, nearest }, d, i as u32);
+    limit: Limit,
+) -> Option<u64> {
+    let inside = lanes(mask).filter(|i| limit.holds(l, d, a[*i], bytes)).fold(0, |inside, i| inside | 1 << i);
+    let outside = mask & !inside;
+    if outside == 0 {
+        return Some(mask);
     }
-    None
+    if !l.tolerance.out_of_bounds {
+        let first = outside.trailing_zeros();
+        let fault = limit.fault(l, d, a[first as usize], bytes, access);
+        l.set_fault(fault, d, first);
+        return None;
+    }
+    let lowest = lanes(outside).map(|i| a[i]).min().unwrap_or(0);
+    let work_items = if d.scalar { l.active(d).count_ones().max(1) } else { outside.count_ones() };
+    l.tolerated.note(d.index, work_items, lowest, || limit.fault(l, d, lowest, bytes, access));
+    if access == Kind::Load || access == Kind::Atomic && d.has_dst {
+        for k in 0..bytes.div_ceil(4) as u16 {
+            let row = l.row_mut(d.dst + k);
+            match d.scalar {
+                true => *row = [0; N],
+                false => lanes(outside).for_each(|i| row[i] = 0),
+            }
+        }
+    }
+    (inside != 0).then_some(inside)
 }
 
 #[cold]
@@ -345,17 +392,6 @@ fn misaligned<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], ma
             i as u32,
         );
     }
-}
-
-#[cold]
-fn out_of_bounds<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, address: u64, bytes: u32, access: Kind, lane: usize) {
-    let address = l.memory.meant(address);
-    let nearest = l.memory.nearest(address);
-    l.set_fault(
-        FaultKind::OutOfBounds { access: name_of(access), space: d.space.into(), address, bytes, nearest },
-        d,
-        lane as u32,
-    );
 }
 
 /// The data of a store, and memory, for the checker.

@@ -29,6 +29,7 @@ use crate::check::Checker;
 use crate::hierarchy::cluster_caches::ClusterCaches;
 use crate::hierarchy::line::LaneWords;
 use crate::hierarchy::{AccessCost, Path};
+use crate::tolerance::{self, Tolerance};
 use crate::touches::Touches;
 use heddle_isa::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Guard, MemorySpace, Op, Operand, Reg, Space, Special, Type,
@@ -178,6 +179,10 @@ pub struct Lanes<'a, const N: usize> {
     pub local_banks: u32,
     /// Compare the operands of u-marked instructions (S8).
     pub check_marks: bool,
+    /// What is let pass, and where that is noted.
+    pub tolerance: Tolerance,
+    /// Its notes.
+    pub tolerated: &'a tolerance::Log,
 }
 
 /// Remembered allocations. An instruction nearly always stays in one, neighbours in the code often use different ones.

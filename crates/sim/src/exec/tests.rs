@@ -284,6 +284,7 @@ fn launch(program: &Program) -> Launch<'_> {
         redzones: Vec::new(),
         descriptors: Vec::new(),
         images: Default::default(),
+        tolerated: Default::default(),
     }
 }
 

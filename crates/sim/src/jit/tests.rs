@@ -141,6 +141,7 @@ fn compare(seed: u64, machine: &Machine) -> usize {
         redzones: Vec::new(),
         descriptors: Vec::new(),
         images: Default::default(),
+        tolerated: Default::default(),
     };
     let options = Options::default();
     let place = crate::functional::GroupPlace { id: [0; 3], size: [64, 1, 1] };

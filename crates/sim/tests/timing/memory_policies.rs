@@ -128,6 +128,7 @@ fn execute(body: &str, work_items: u32, more: &[&str], options: &Options) -> (Ve
         redzones: Vec::new(),
         descriptors: Vec::new(),
         images: Default::default(),
+        tolerated: Default::default(),
     };
     let mut hierarchy = Hierarchy::new(&machine);
     let statistics = Simulation::new(&launch, &memory, &machine, options).timing(&mut hierarchy).unwrap();
