@@ -163,7 +163,9 @@ pub fn sampling_note(s: &Sampling, cycles: u64) -> String {
 /// The option that lets a fault pass, in a sentence.
 pub fn fault_hint(fault: &Fault) -> Option<String> {
     let what = match fault.kind {
-        FaultKind::OutOfBounds { .. } => "out-of-bounds",
+        // Nobody puts a buffer at a null pointer.
+        FaultKind::OutOfBounds { address: 4096.., .. } => "out-of-bounds",
+        FaultKind::OutOfBounds { space: "local" | "private", .. } => "out-of-bounds",
         FaultKind::DivergentBarrier { .. } => "divergent-barriers",
         _ => return None,
     };
