@@ -84,7 +84,7 @@ pub struct Run {
     /// what the mode can). races, uninitialised, barriers and all choose --mode functional, renames is for
     /// timing mode. Bounds and alignment are always checked.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1)]
-    #[arg(default_missing_value = "all", require_equals = true)]
+    #[arg(default_missing_value = "all", require_equals = true, conflicts_with = "tolerate")]
     check: Vec<Check>,
     /// Print the source with what each line cost: warp time, sectors, hits, latency (timing mode).
     #[arg(long)]

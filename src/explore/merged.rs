@@ -117,6 +117,8 @@ impl<'a> Merged<'a> {
                 grouped(n as u64)
             ),
         });
+        let passed = self.launches.iter().filter_map(|l| Some((l.launch.kernel.as_str(), l.statistics.as_ref()?)));
+        notes.extend(heddle_report::tolerated_notes(passed.map(|(kernel, s)| (kernel, s.tolerated.as_slice()))));
         let missing = self.missing();
         if !missing.is_empty() {
             notes.push(format!("MISSING: {} not timed yet: {}.", grouped(missing.len() as u64), ranges(&missing)));

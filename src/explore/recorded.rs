@@ -177,7 +177,8 @@ impl Settings {
     /// The program's own file cannot be read.
     pub fn identity(&self) -> Result<Identity, ExploreError> {
         let s = &self.simulation;
-        let simulation = format!("{} {} {:?} {:?}", s.max_instructions, s.printf_buffer, s.scalar_threshold, s.sample);
+        let SimulationArgs { max_instructions, printf_buffer, scalar_threshold, sample, tolerate, .. } = s;
+        let simulation = format!("{max_instructions} {printf_buffer} {scalar_threshold:?} {sample:?} {tolerate:?}");
         Ok(Identity {
             build: identity::build()?,
             machine: Hasher::default().part(machine_text(&self.machine)?).finish(),

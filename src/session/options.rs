@@ -287,6 +287,9 @@ impl ExecOptions {
         if !timed && self.timing.is_empty() && self.check.contains(&Check::Renames) {
             return Err("--check=renames needs --mode timing or --timing: functional mode has no shared registers".into());
         }
+        if !self.simulation.tolerate.is_empty() && self.check.iter().any(|c| !matches!(c, Check::Api | Check::Leaks)) {
+            return Err("--tolerate lets pass what --check is to find; of checks it goes with api and leaks".into());
+        }
         if !self.timing.is_empty() && self.checked_code() {
             return Err("--check=races, uninitialised and all change the code, so that cycles of --timing would mean \
                         nothing; check in one run and time in another"
@@ -368,13 +371,15 @@ mod tests {
 
     #[test]
     fn words_go_through_variables_and_come_out_the_same() {
-        let lines: [&[&str]; 8] = [
+        let lines: [&[&str]; 10] = [
             &[],
             &["--mode", "timing", "--no-scalarize", "--quiet"],
             &["--set", "warp-size=16", "--set", "sm.count=2", "--threads=3", "--jit", "never"],
             &["--timing", "a:1,3", "--timing=b*:2-", "--timing-caches", "warm"],
             &["--check"],
             &["--check=races,api", "--check=leaks", "--device-type", "cpu"],
+            &["--tolerate", "--check=api"],
+            &["--tolerate=out-of-bounds", "--tolerate=divergent-barriers"],
             &["--json", "/x/out.json", "--report", "/x/y", "--record", "/x/z", "--record-only", "k:1"],
             &["--checkpoint", "/x/c", "--at", "3,5-7", "--at", "step:2", "--restore", "/x/d"],
         ];
@@ -426,6 +431,7 @@ mod tests {
         let machine = Machine::default_machine();
         for (words, part) in [
             (&["--mode", "timing", "--timing", "a"][..], "times all"),
+            (&["--tolerate", "--check=api,races"], "--tolerate lets pass"),
             (&["--mode", "timing", "--check=races"], "needs --mode functional"),
             (&["--check=renames"], "no shared registers"),
             (&["--timing", "a", "--check"], "change the code"),

@@ -165,12 +165,9 @@ impl Results {
         if self.faults > 0 {
             let _ = writeln!(out, "heddle: {} ended by a fault", counted(self.faults, "launch", "launches"));
         }
-        let tolerated = || self.kernels.iter().flat_map(|k| heddle_report::tolerated_notes(&k.name, &k.tolerated));
-        tolerated().take(SHOWN).for_each(|note| {
+        let tolerated = self.kernels.iter().map(|k| (k.name.as_str(), k.tolerated.as_slice()));
+        for note in heddle_report::tolerated_notes(tolerated) {
             let _ = writeln!(out, "heddle: {note}");
-        });
-        if let Some(more) = tolerated().count().checked_sub(SHOWN).filter(|n| *n > 0) {
-            let _ = writeln!(out, "heddle: … and {more} more places");
         }
         if self.recorded > 0 {
             let _ = writeln!(out, "heddle: {} recorded", counted(self.recorded, "launch", "launches"));

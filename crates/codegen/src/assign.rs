@@ -231,7 +231,7 @@ struct Weights {
 
 /// The weights that are tried: without and with a price of balance, with low and high ones of a busy cluster. With all of them
 /// the cost ([`outcome`]) of the test kernels' functions is 0.01 % above that with two more, `balance: 0.0, busy: 3.0` and
-/// `balance: 1.2, busy: 2.0`, and a seventh of the time goes to each. Without any other one it is 0.02 to 0.15 % more.
+/// `balance: 1.2, busy: 2.0`, which would take two sevenths of the time. Without any one of these it is 0.02 to 0.15 % more.
 const WEIGHTS: [Weights; 5] = [
     Weights { balance: 0.3, busy: 2.0, uses_idle_time: true },
     Weights { balance: 0.0, busy: 1.0, uses_idle_time: true },
@@ -247,14 +247,14 @@ const MOST_TRIED: usize = 4096;
 /// two cores.
 const LITTLE: usize = 200;
 
-/// Of so many assignments, those of least estimate, and of the first it is found what they come to.
+/// Beside the first assignment so many are compared, those of least estimate.
 const PROMISING: usize = 3;
 
-/// Sums that differ by this part differ by the order in which they were made.
-const ROUNDING: f32 = 1e-5;
-
-/// If they are estimated to cost no more than the least by this part.
+/// An assignment that is estimated to cost more than the least by this part is not compared.
 const PROMISING_MARGIN: f32 = 0.02;
+
+/// Estimates that differ by this part differ by the order in which they were summed.
+const ROUNDING: f32 = 1e-5;
 
 /// By how much of the cost another assignment has to be better than the first.
 const SURE: f32 = 0.002;

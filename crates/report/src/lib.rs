@@ -172,13 +172,32 @@ pub fn fault_hint(fault: &Fault) -> Option<String> {
     Some(format!("a device may let this pass; --tolerate={what} goes on behind it, and names each such place"))
 }
 
-/// What to say of each instruction of a kernel that did what is undefined and was let pass.
-pub fn tolerated_notes<'a>(kernel: &'a str, tolerated: &'a [Tolerated]) -> impl Iterator<Item = String> + 'a {
-    tolerated.iter().map(move |t| {
-        let place = t.source.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
-        let plural = if t.times == 1 { "" } else { "s" };
-        format!("tolerated, by {} work-item{plural} of kernel `{kernel}`: {place}{}", grouped(t.times), t.message)
-    })
+/// Places that are named.
+const NAMED: usize = 12;
+
+/// What to say of instructions that did what is undefined and was let pass, given what launches of kernels noted: a line for each
+/// of the first places.
+pub fn tolerated_notes<'a>(launches: impl Iterator<Item = (&'a str, &'a [Tolerated])>) -> Vec<String> {
+    let mut kernels: Vec<(&str, Vec<Tolerated>)> = Vec::new();
+    for (kernel, tolerated) in launches.filter(|(_, tolerated)| !tolerated.is_empty()) {
+        match kernels.iter_mut().find(|(name, _)| *name == kernel) {
+            Some((_, all)) => Tolerated::merge(all, tolerated),
+            None => kernels.push((kernel, tolerated.to_vec())),
+        }
+    }
+    let places = kernels.iter().flat_map(|(kernel, all)| all.iter().map(move |t| (kernel, t)));
+    let mut notes: Vec<String> = places
+        .map(|(kernel, t)| {
+            let place = t.source.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
+            let times = if t.times == 1 { "once".into() } else { format!("{} times", grouped(t.times)) };
+            format!("tolerated {times} in kernel `{kernel}`: {place}{}", t.message)
+        })
+        .collect();
+    if let Some(more) = notes.len().checked_sub(NAMED).filter(|n| *n > 0) {
+        notes.truncate(NAMED);
+        notes.push(format!("tolerated at {more} more places"));
+    }
+    notes
 }
 
 /// What to say of a run that was interrupted: which launch, and how far it was.
@@ -239,7 +258,7 @@ pub fn summary(outcome: &Outcome, machine: &Machine, mode: Mode, times: &HostTim
             grouped(s.instructions)
         );
     }
-    for note in outcome.launches.iter().flat_map(|l| tolerated_notes(&l.kernel, &l.statistics.tolerated)) {
+    for note in tolerated_notes(outcome.launches.iter().map(|l| (l.kernel.as_str(), l.statistics.tolerated.as_slice()))) {
         let _ = writeln!(out, "  {note}");
     }
     counts(&mut out, s, machine);

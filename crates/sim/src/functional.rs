@@ -347,7 +347,8 @@ impl<'a, const N: usize> Warp<'a, N> {
                         self.lanes.fault.get_or_insert((kind, index, self.control.mask.trailing_zeros()));
                         return false;
                     }
-                    self.lanes.tolerated.note(index, arrived, arrived.into(), || kind);
+                    let rank = u64::from(arrived) << 32 | u64::from(live);
+                    self.lanes.tolerated.note(index, arrived, rank, || kind);
                 }
                 self.control.jump(block + 1);
                 self.waiting = true;

@@ -403,7 +403,7 @@ pub struct Options {
     /// A barrier that not all work-items of a work-group reach is a fault, also where the others have ended
     /// or stand at another one. Functional mode only.
     pub check_barriers: bool,
-    /// What is undefined and no fault. In checking mode ([`Options::check_barriers`] and the like) what is checked is one.
+    /// What is undefined and no fault. Whoever checks should let nothing pass: what is let pass is not checked.
     pub tolerate: Tolerance,
     /// Run-time scalarizer (S7): an unmarked instruction with at most this many active lanes, all with the
     /// same operands, runs on the scalar unit. 0: off. `None`: as the machine description says. Timing mode

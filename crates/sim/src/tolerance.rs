@@ -4,7 +4,8 @@
 //! buffer and LDS instructions give zeros outside of their bounds ("RDNA 2 Instruction Set Architecture", range checking), and
 //! a barrier counts warps, whichever of their lanes come to it. Programs that have only run there may rest on it unknowingly.
 //!
-//! Nothing of this is silent: what was let pass is noted for each instruction, and is in the launch's statistics.
+//! Nothing of this is silent: what was let pass is noted for each instruction, and is in the launch's statistics. A launch that
+//! a fault ends in spite of it has none; then the fault is what there is to say.
 //!
 //! [`Options::tolerate`]: super::Options::tolerate
 
@@ -18,7 +19,8 @@ use super::{FaultKind, Program};
 /// What is let pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tolerance {
-    /// Accesses outside of their memory: loads and atomics give zeros there, stores and atomics change nothing.
+    /// Accesses outside of their memory: loads and atomics give zeros there, stores and atomics change nothing. Misaligned ones
+    /// and texels outside of an image stay faults.
     pub out_of_bounds: bool,
     /// Barriers that only some of a warp's work-items come to: the warp counts as arrived.
     pub divergent_barriers: bool,
@@ -33,15 +35,19 @@ pub struct Tolerated {
     pub message: String,
     /// `file:line` of the instruction, if known.
     pub source: Option<String>,
-    /// How often, counted in work-items.
+    /// How often: of each warp's instruction so often as it has work-items that did it.
     pub times: u64,
 }
 
 impl Tolerated {
-    /// Adds what another launch of the same kernel did.
+    /// Adds what another launch of the same kernel did. The first one's messages stay.
     pub fn merge(all: &mut Vec<Tolerated>, more: &[Tolerated]) {
         for t in more {
-            match all.iter().position(|own| own.kind == t.kind && own.source == t.source && t.source.is_some()) {
+            let same = |own: &Tolerated| match (&own.source, &t.source) {
+                (None, None) => own.message == t.message,
+                (own_source, source) => own.kind == t.kind && own_source == source,
+            };
+            match all.iter().position(same) {
                 Some(own) => all[own].times += t.times,
                 None if all.len() < MOST => all.push(t.clone()),
                 None => {}
@@ -50,7 +56,7 @@ impl Tolerated {
     }
 }
 
-/// Places that are kept of all launches of a kernel; without lines of the source, each launch's are others.
+/// Places that are kept of all launches of a kernel.
 const MOST: usize = 100;
 
 /// What a launch's warps note, by instruction. Copies of a launch share it.
