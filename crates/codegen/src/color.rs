@@ -114,29 +114,6 @@ impl Graph {
         self.nodes.push(Node { reg, words: words.len() as u8, cost, live });
         self.nodes.len() - 1
     }
-
-    /// The part of the problem that is about the registers for which `wanted` holds.
-    pub fn part(&self, wanted: impl Fn(VReg) -> bool) -> Graph {
-        let mut part = Graph::default();
-        let mut number: Vec<Option<u32>> = vec![None; self.nodes.len()];
-        for (node, number) in self.nodes.iter().zip(&mut number).filter(|(node, _)| wanted(node.reg)) {
-            *number = Some(part.nodes.len() as u32);
-            let mut of = |&(from, to): &(u32, u32)| {
-                let first = part.segments.len() as u32;
-                part.segments.extend_from_slice(&self.segments[from as usize..to as usize]);
-                (first, part.segments.len() as u32)
-            };
-            let live = std::array::from_fn(|word| of(&node.live[word]));
-            part.nodes.push(Node { live, ..node.clone() });
-        }
-        let new = |node: u32| number[node as usize];
-        let copies = self.affinities.iter();
-        part.affinities = copies.filter_map(|c| Some(Affinity { a: new(c.a)?, b: new(c.b)?, ..*c })).collect();
-        let read = |(node, word): (u32, u8)| Some((new(node)?, word));
-        let pairs = self.together.iter();
-        part.together = pairs.filter_map(|t| Some(ReadTogether { a: read(t.a)?, b: read(t.b)?, ..*t })).collect();
-        part
-    }
 }
 
 /// A register file.

@@ -13,7 +13,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 
 use super::allocate::{Session, to_physical};
-use super::color::{self, Affinity, FileSpec, Graph};
+use super::color::{self, Affinity, FileSpec, Graph, Node, ReadTogether};
 use super::context::{Allocation, Context};
 use super::costs::Costs;
 use super::partition::Ownership;
@@ -97,13 +97,36 @@ fn graph_of(function: &Function) -> Graph {
 
 /// Of that the part of a cluster's registers that have no colour yet, each with what it gains for each point of its length.
 fn uncolored(function: &Function, all: &Graph, cluster: usize, colors: &Colors, gains: &SecondaryMap<VReg, f32>) -> Graph {
-    let mut graph = all.part(|r| function.local[r] == Some(cluster as u8) && colors[r].is_none());
+    let mut graph = part(all, |r| function.local[r] == Some(cluster as u8) && colors[r].is_none());
     for node in &mut graph.nodes {
         let points = |(a, b): &(u32, u32)| graph.segments[*a as usize..*b as usize].iter().map(|s| s.end - s.start).sum::<u32>();
         let length: u32 = node.live.iter().map(points).sum();
         node.cost = gains[node.reg].max(0.0) / (length as f32 + 1.0);
     }
     graph
+}
+
+/// The part of a problem that is about the registers for which `wanted` holds.
+fn part(all: &Graph, wanted: impl Fn(VReg) -> bool) -> Graph {
+    let mut part = Graph::default();
+    let mut number: Vec<Option<u32>> = vec![None; all.nodes.len()];
+    for (node, number) in all.nodes.iter().zip(&mut number).filter(|(node, _)| wanted(node.reg)) {
+        *number = Some(part.nodes.len() as u32);
+        let mut of = |&(from, to): &(u32, u32)| {
+            let first = part.segments.len() as u32;
+            part.segments.extend_from_slice(&all.segments[from as usize..to as usize]);
+            (first, part.segments.len() as u32)
+        };
+        let live = std::array::from_fn(|word| of(&node.live[word]));
+        part.nodes.push(Node { live, ..node.clone() });
+    }
+    let new = |node: u32| number[node as usize];
+    let copies = all.affinities.iter();
+    part.affinities = copies.filter_map(|c| Some(Affinity { a: new(c.a)?, b: new(c.b)?, ..*c })).collect();
+    let read = |(node, word): (u32, u8)| Some((new(node)?, word));
+    let pairs = all.together.iter();
+    part.together = pairs.filter_map(|t| Some(ReadTogether { a: read(t.a)?, b: read(t.b)?, ..*t })).collect();
+    part
 }
 
 /// Colours a graph in a bank and notes the colours. Costs are finite, so nothing can fail.

@@ -9,6 +9,7 @@ pub mod access;
 pub mod banks;
 mod cached;
 mod copy;
+mod limits;
 pub mod scalar_lanes;
 mod select;
 pub mod strands;
@@ -191,6 +192,19 @@ pub const RANGES: usize = 16;
 /// All N lanes.
 pub const fn all_lanes(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+/// Lanes of a mask.
+#[inline(always)]
+fn lanes(mut mask: u64) -> impl Iterator<Item = usize> + Clone {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
 }
 
 impl<const N: usize> Lanes<'_, N> {

@@ -19,7 +19,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::access::lanes;
+use super::lanes;
 use super::{Decoded, Lanes, all_lanes};
 use crate::fault::FaultKind;
 use crate::program::End;

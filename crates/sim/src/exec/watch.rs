@@ -6,8 +6,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::access::{lanes, private_offset};
-use super::{Decoded, Lanes, Row, atomic_of};
+use super::access::private_offset;
+use super::{Decoded, Lanes, Row, atomic_of, lanes};
 use heddle_isa::meaning::updated;
 use heddle_isa::{AtomicOp, MemorySpace, Type};
 
