@@ -125,6 +125,12 @@ fn working_set(s: &mut Selector, i: Value, caching: Caching) {
     }
 }
 
+/// Whether an address is a certain place of the constant bank, as that of a field of a structure argument: its word, with whatever
+/// else is in it, takes the place of a load.
+fn is_in_bank(address: &Address) -> bool {
+    address.space == MemorySpace::Argument && address.uniform.is_none() && address.varying.is_none()
+}
+
 /// Selects a load.
 pub(crate) fn load(s: &mut Selector, i: Value) {
     let address = surface::surface_address(s, i).unwrap_or_else(|| s.address(i.operand(0)));
@@ -140,7 +146,7 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     prefetch(s, i);
     working_set(s, i, caching);
     if let [leaf] = leaves[..] {
-        if !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16) {
+        if !is_in_bank(&address) && !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16) {
             s.values.extended.insert(i, Extension::Zero);
         }
         if let Some(space) = leaf.pointer {
@@ -160,8 +166,7 @@ pub(crate) fn load_value(
     bank: Bank,
 ) -> Parts {
     let offset = out.offset(address);
-    // A structure argument at a constant place is in the constant bank: no load at all.
-    if address.space == MemorySpace::Argument && offset.is_none() {
+    if is_in_bank(address) {
         return leaves.iter().map(|leaf| pieces::argument_leaf(out, address.immediate as u32, *leaf, bank)).collect();
     }
     let mut loaded: Vec<(Piece, Operand)> = Vec::new();
