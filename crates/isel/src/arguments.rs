@@ -1,10 +1,9 @@
 //! Kernel arguments: their kinds and places in the constant bank, and what the driver may know of them.
 
-use heddle_isa::Operand;
 use heddle_llvm_passes::ir::{Type, Value, address_space, function, metadata};
 use heddle_llvm_passes::{printf, surfaces};
 use heddle_object::metadata::{
-    ARGUMENTS_START, Access, ArgumentKind, CONSTANT_BANK_BYTES, IMAGE_WORDS, KernelArgument, PRINTF_ARGUMENT_BYTES,
+    ARGUMENTS_START, Access, ArgumentKind, IMAGE_WORDS, KernelArgument, MOST_ARGUMENT_BYTES, PRINTF_ARGUMENT_BYTES,
     TypeQualifiers,
 };
 use rustc_hash::FxHashMap;
@@ -22,7 +21,7 @@ pub(crate) struct Arguments {
     /// Structures passed by value.
     pub by_value: FxHashMap<Value, ByValue>,
     /// Byte offset of the hidden argument of `printf`, if the kernel prints.
-    printf: u32,
+    pub printf: u32,
 }
 
 /// A structure argument passed by value.
@@ -39,16 +38,6 @@ impl Arguments {
     /// Byte offset of an argument in the constant bank.
     pub fn offset(&self, argument: Value) -> u32 {
         self.offsets.get(&argument).copied().unwrap_or(0)
-    }
-
-    /// The first word of an argument.
-    pub fn word(&self, argument: Value) -> Operand {
-        Operand::Constant((self.offset(argument) / 4) as u8)
-    }
-
-    /// A word of the hidden argument of `printf`: the buffer's address, and behind it the room for messages.
-    pub fn printf_word(&self, n: u32) -> Operand {
-        Operand::Constant((self.printf / 4 + n) as u8)
     }
 }
 
@@ -96,16 +85,15 @@ pub(crate) fn declare_arguments(s: &mut Selector) {
         }
         offset += size;
     }
-    if printf::is_used_in(s.cx.kernel) {
-        offset = declare_printf(s, offset);
-    }
-    if offset > CONSTANT_BANK_BYTES {
+    if offset - ARGUMENTS_START > MOST_ARGUMENT_BYTES {
         s.report.kernel_error(format!(
-            "kernel `{}` takes {} bytes of arguments; the constant bank has {}",
+            "kernel `{}` takes {} bytes of arguments; {MOST_ARGUMENT_BYTES} are the most",
             s.out.f.name,
             offset - ARGUMENTS_START,
-            CONSTANT_BANK_BYTES - ARGUMENTS_START
         ));
+    }
+    if printf::is_used_in(s.cx.kernel) {
+        declare_printf(s, offset);
     }
 }
 
@@ -154,8 +142,8 @@ fn place(s: &mut Selector, i: usize, by_value: Option<Type>, type_name: &str) ->
     }
 }
 
-/// The hidden argument of `printf` behind the others; where it ends.
-fn declare_printf(s: &mut Selector, end: u32) -> u32 {
+/// The hidden argument of `printf` behind the others.
+fn declare_printf(s: &mut Selector, end: u32) {
     let offset = end.next_multiple_of(8);
     s.arguments.printf = offset;
     s.out.f.args.push(KernelArgument {
@@ -170,5 +158,4 @@ fn declare_printf(s: &mut Selector, end: u32) -> u32 {
         access: Access::None,
         qualifiers: TypeQualifiers::default(),
     });
-    offset + PRINTF_ARGUMENT_BYTES
 }

@@ -22,6 +22,8 @@ pub(crate) struct Emitter {
     pub scalarize: bool,
     pub pool: ConstantPool,
     pub files: SourceFiles,
+    /// Words of the constant bank that no operand can name, loaded on entry, by byte offset and number.
+    pub far_words: FxHashMap<(u32, u8), Operand>,
     /// What one-word results of logic and of shifts to the right were computed from, as it was asked for.
     bitwise: FxHashMap<Operand, Bitwise>,
 }
@@ -94,6 +96,7 @@ impl Emitter {
             scalarize,
             pool: ConstantPool::default(),
             files: SourceFiles::default(),
+            far_words: FxHashMap::default(),
             bitwise: FxHashMap::default(),
         }
     }

@@ -25,6 +25,7 @@
 mod address;
 mod arguments;
 mod bits;
+mod constant_bank;
 mod constants;
 mod context;
 mod control;

@@ -129,10 +129,24 @@ fn argument(s: &mut Selector, p: Value, space: MemorySpace) -> Address {
             None => Address::zero(MemorySpace::Argument, by_value.offset as i32),
         };
     }
-    let word = s.arguments.word(p);
+    let offset = s.arguments.offset(p);
     match space {
-        MemorySpace::Local => Address { uniform: Some(word), ..Address::zero(space, 0) },
-        _ => Address { root: Root::Base(word), ..Address::zero(space, 0) },
+        MemorySpace::Local => {
+            let pointer = s.out.bank_words_on_entry(offset, 1);
+            s.out.register_address(p.address_space(), pointer)
+        }
+        _ => pointer_in_bank(s, offset, p.address_space()),
+    }
+}
+
+/// Where a pointer to device memory leads that is in the constant bank.
+fn pointer_in_bank(s: &mut Selector, offset: u32, address_space: u32) -> Address {
+    let pointer = s.out.bank_words_on_entry(offset, 2);
+    let address = s.out.register_address(address_space, pointer);
+    // A base is what all lanes share. In a register of lanes it may be loaded, too, but is one of them.
+    match s.out.is_uniform_operand(pointer) {
+        true => Address { root: Root::Base(pointer), ..Address::zero(address.space, 0) },
+        false => address,
     }
 }
 
@@ -142,7 +156,7 @@ fn variable(s: &mut Selector, g: Value, space: MemorySpace) -> Address {
         return Address::zero(space, s.storage.local_variable(&mut s.out.f, s.cx.layout, g) as i32);
     }
     if g.name() == printf::BUFFER {
-        return Address { root: Root::Base(s.arguments.printf_word(0)), ..Address::zero(space, 0) };
+        return pointer_in_bank(s, s.arguments.printf, g.address_space());
     }
     match s.data.offset(g) {
         // Words 0 and 1 of the constant bank hold the data section's address, which is in device memory

@@ -6,9 +6,9 @@
 //! scalar unit: what is made of arguments, sizes and work-group ids once on entry if several blocks or a loop
 //! need it, the rest once a block.
 
-use crate::Selector;
 use crate::address::{Address, Root};
 use crate::emit::Emitter;
+use crate::{Selector, constant_bank};
 use heddle_isa::surface::{LaunchExpression, LaunchValue, Surface, SurfaceIds, SurfaceKind};
 use heddle_isa::{MemorySpace, Op, Operand, Special, SurfacePlace, Type};
 use heddle_llvm_passes::ir::{BlockRef, SourcePosition, Value, address_space};
@@ -124,7 +124,7 @@ fn symbol_operand(s: &Selector, symbol: Symbol) -> Option<Operand> {
         Symbol::Group(d) => of([GroupIdX, GroupIdY, GroupIdZ], d),
         Symbol::Argument(i) => {
             let param = s.cx.params[i as usize];
-            s.arguments.offsets.get(&param).map(|offset| Operand::Constant((offset / 4) as u8))
+            s.arguments.offsets.get(&param).and_then(|offset| constant_bank::named(*offset, 1))
         }
         Symbol::Id(_) | Symbol::Uniform(_) | Symbol::Iteration(_) => None,
     }
@@ -206,6 +206,10 @@ fn product(s: &mut Selector, monomial: &[Symbol]) -> Option<Operand> {
             Symbol::Uniform(v) => {
                 let word = s.low_word(v);
                 s.out.scalar_word(word)
+            }
+            Symbol::Argument(i) => {
+                let offset = s.arguments.offset(s.cx.params[i as usize]);
+                s.out.bank_words_on_entry(offset, 1)
             }
             other => symbol_operand(s, other).unwrap_or(Operand::Immediate(0)),
         };

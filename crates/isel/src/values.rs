@@ -138,7 +138,7 @@ fn argument_parts(s: &mut Selector, v: Value) -> Parts {
 /// A word (or pair) of the constant bank; parts of words are shifted down, in the entry block.
 fn argument_leaf(out: &mut Emitter, offset: u32, leaf: Leaf) -> Operand {
     let class = RegClass { bank: if out.scalarize { Bank::Scalar } else { Bank::Vector }, words: 1 };
-    let word = Operand::Constant((offset / 4) as u8);
+    let word = out.bank_words_on_entry(offset, if leaf.bytes() == 8 { 2 } else { 1 });
     let word = match offset % 4 {
         bytes if bytes != 0 && leaf.bytes() < 4 => {
             out.emit_at_entry(Op::Shr, Type::U32, class, &[word, Operand::Immediate(bytes * 8)])

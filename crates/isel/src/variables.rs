@@ -10,6 +10,7 @@ use heddle_isa::{Operand, Special};
 use heddle_llvm_passes::ir::debug::{self, Node, Record};
 use heddle_llvm_passes::ir::{BlockRef, Value, address_space};
 use heddle_mir::variables::{Bindings, Event, Key, Point};
+use heddle_object::metadata::CONSTANT_WORDS;
 use heddle_object::variables::{
     Address, Encoding, Member, Operation, Piece, Scope, Step, Type, Value as Bound, Variable, Variables,
 };
@@ -186,11 +187,12 @@ fn pieces(s: &Selector, v: Value) -> Option<Vec<Piece<Operand>>> {
         words.resize((leaf.bytes().div_ceil(4) as usize).max(words.len()), Operand::Immediate(0));
         Some(Piece { offset: leaf.offset, bytes: leaf.bytes(), skipped, words })
     };
-    if v.is_argument() {
-        if s.arguments.by_value.contains_key(&v) {
-            return None;
-        }
-        let base = *s.arguments.offsets.get(&v)?;
+    if v.is_argument() && s.arguments.by_value.contains_key(&v) {
+        return None;
+    }
+    // What lies behind the words that operands name is in registers, as other values are.
+    let named = |base: &&u32| u64::from(**base) + s.cx.layout.size(v.type_of()) <= 4 * u64::from(CONSTANT_WORDS);
+    if let Some(base) = s.arguments.offsets.get(&v).filter(named) {
         let of_bank = |leaf: &Leaf| {
             let at = base + leaf.offset;
             piece(leaf, at % 4, words_of(Operand::Constant(u8::try_from(at / 4).ok()?), leaf.words().max(1)))

@@ -1,8 +1,9 @@
 //! Kernel metadata: what the driver must know to launch a kernel. Stored as JSON in the object's `.heddle.kernels` section.
 //!
 //! # Constant bank
-//! The constant bank of a launch is at most 1024 bytes (256 words). Words 0 and 1 hold the device address of the module's data
-//! section; kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment. Pointers to global and constant
+//! The constant bank of a launch is at most [`CONSTANT_BANK_BYTES`], of which instructions name the first [`CONSTANT_WORDS`] words
+//! as operands; what is behind them is loaded (`ld.argument`). Words 0 and 1 hold the device address of the module's data section;
+//! kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment. Pointers to global and constant
 //! memory are 8-byte device addresses; `__local` pointer arguments are 4-byte addresses in work-group memory that the driver
 //! assigns (after the kernel's static local memory); by-value arguments are their bytes.
 
@@ -15,8 +16,12 @@ use heddle_isa::surface::{LaunchExpression, Surface};
 
 /// First byte of the kernel arguments in the constant bank.
 pub const ARGUMENTS_START: u32 = 8;
-/// Size of the constant bank, in bytes.
-pub const CONSTANT_BANK_BYTES: u32 = 1024;
+/// Words of the constant bank that operands name, from its first one on.
+pub const CONSTANT_WORDS: u32 = 256;
+/// Bytes of arguments that a kernel may take: as many as CUDA's did until version 12.1. OpenCL asks for 1024, and for 128 images.
+pub const MOST_ARGUMENT_BYTES: u32 = 4096;
+/// Size of the constant bank, in bytes: besides arguments, what the driver adds, and what aligns it.
+pub const CONSTANT_BANK_BYTES: u32 = MOST_ARGUMENT_BYTES + 64;
 /// Bytes of private memory that a kernel may declare a work-item.
 pub const MOST_PRIVATE_BYTES: u32 = 1 << 24;
 /// Bytes of local memory that a kernel may declare a work-group.

@@ -62,7 +62,8 @@ pub(crate) fn call(s: &mut Selector, i: Value) {
         }
         Some(Builtin::PrintfRoom) => {
             // Behind the address.
-            return s.values.set1(i, s.arguments.printf_word(2));
+            let room = s.out.bank_words_on_entry(s.arguments.printf + 8, 1);
+            return s.values.set1(i, room);
         }
         None => {}
     }

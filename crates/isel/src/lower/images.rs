@@ -65,12 +65,13 @@ pub(crate) fn image_call(s: &mut Selector, i: Value, name: &str) -> bool {
         return true;
     }
     let offset = s.out.f.args[argument].offset;
-    let word = |n: u32| Operand::Constant((offset / 4 + n) as u8);
+    let mut word = |n: u32| s.out.bank_words_on_entry(offset + 4 * n, 1);
     match function {
         Function::Word(n) => {
+            let low = word(n);
             let wide = s.leaf(i).words() == 2;
-            let value = if wide { s.out.pair(word(n), Operand::Immediate(0)) } else { word(n) };
-            s.values.low.insert(i, word(n));
+            let value = if wide { s.out.pair(low, Operand::Immediate(0)) } else { low };
+            s.values.low.insert(i, low);
             s.values.set1(i, value);
         }
         Function::Dimensions => {
@@ -110,7 +111,10 @@ fn sampler(s: &mut Selector, i: Value) -> Operand {
         return *op;
     }
     match s.cx.parameter(sampler) {
-        Some(argument) => Operand::Constant((s.out.f.args[argument].offset / 4) as u8),
+        Some(argument) => {
+            let offset = s.out.f.args[argument].offset;
+            s.out.bank_words_on_entry(offset, 1)
+        }
         None => {
             s.report.error(Some(i), "a sampler that is neither an argument of the kernel nor a constant");
             Operand::Immediate(0x10)

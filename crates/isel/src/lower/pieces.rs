@@ -86,7 +86,7 @@ fn on_boundary(leaves: &[Leaf], end: u32, own: u32, bytes: u32) -> bool {
 /// A leaf of a structure in the constant bank.
 pub(crate) fn argument_leaf(out: &mut Emitter, base: u32, leaf: Leaf, bank: Bank) -> Operand {
     let at = base + leaf.offset;
-    let word = Operand::Constant((at / 4) as u8);
+    let word = out.bank_words(at, if leaf.bytes() == 8 { 2 } else { 1 }, bank);
     if leaf.bytes() >= 4 {
         return if leaf.words() == 1 && leaf.bytes() == 8 { word } else { predicate_of(out, word, leaf, bank) };
     }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use opencl_sys::*;
 
 use heddle_frontend::features::FEATURES;
-use heddle_object::metadata::{ARGUMENTS_START, CONSTANT_BANK_BYTES, IMAGE_WORDS, PRINTF_ARGUMENT_BYTES, PRINTF_ROOM};
+use heddle_object::metadata::{IMAGE_WORDS, MOST_ARGUMENT_BYTES, PRINTF_ROOM};
 
 use super::buffer::BASE_ALIGN;
 use super::image::{MAX_LAYERS, MAX_SIDE, MAX_SIDE_3D, max_buffer_texels};
@@ -19,7 +19,7 @@ use crate::info::{Answer, Room, unknown};
 use crate::object::{self, Ref};
 
 /// Bytes of arguments that a launch takes.
-pub const PARAMETER_BYTES: u32 = CONSTANT_BANK_BYTES - ARGUMENTS_START - PRINTF_ARGUMENT_BYTES;
+pub const PARAMETER_BYTES: u32 = MOST_ARGUMENT_BYTES;
 
 /// The versions of OpenCL C that programs may be in.
 fn language_versions() -> Vec<cl_name_version> {

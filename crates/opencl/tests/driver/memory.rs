@@ -324,3 +324,57 @@ fn images_have_pitches_only_for_the_host() {
     [image, texels, copied].iter().for_each(|m| ok!(clReleaseMemObject(*m)));
     ok!(clReleaseKernel(kernel));
 }
+
+/// An image of one texel of this colour.
+fn dot(host: &Host, colour: u8) -> cl_mem {
+    let format = cl_image_format { image_channel_order: CL_R, image_channel_data_type: CL_UNSIGNED_INT8 };
+    let mut desc: cl_image_desc = unsafe { std::mem::zeroed() };
+    (desc.image_type, desc.image_width, desc.image_height) = (CL_MEM_OBJECT_IMAGE2D, 1, 1);
+    let (flags, texel) = (CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, [colour; 4]);
+    new!(clCreateImage(host.context, flags, &raw const format, &raw const desc, texel.as_ptr().cast_mut().cast()))
+}
+
+/// A limit of the device.
+fn limit<T: Default>(host: &Host, name: cl_device_info) -> T {
+    number(|size, to, got| cl!(clGetDeviceInfo(host.device, name, size, to, got)))
+}
+
+#[test]
+fn kernels_take_as_many_arguments_as_the_device_says() {
+    let host = Host::new();
+    let out = host.room(8);
+    // Beside the pointer. The specification asks for 128 images and 1024 bytes.
+    let images: u32 = limit(&host, CL_DEVICE_MAX_READ_IMAGE_ARGS);
+    assert!(images >= 128, "{images}");
+    let parameters: String = (0..images).map(|i| format!("read_only image2d_t i{i}, ")).collect();
+    let sum: String =
+        (0..images).map(|i| format!("sum += read_imageui(i{i}, (int2)(0)).x + get_image_height(i{i});\n")).collect();
+    let source = format!("kernel void f({parameters}global ulong *out) {{ ulong sum = 0; {sum} *out = sum; }}");
+    let kernel = host.kernel(&source, c"f");
+    let dots: Vec<cl_mem> = (0..images).map(|i| dot(&host, i as u8)).collect();
+    dots.iter().enumerate().for_each(|(i, image)| set(kernel, i as u32, *image));
+    set(kernel, images, out);
+    ok!(clReleaseEvent(host.launch(host.queue, kernel, 1, &[])));
+    assert_eq!(host.read::<u64>(out, 1), [(0..u64::from(images)).map(|i| i % 256 + 1).sum::<u64>()]);
+    dots.iter().for_each(|image| ok!(clReleaseMemObject(*image)));
+
+    let bytes: usize = limit(&host, CL_DEVICE_MAX_PARAMETER_SIZE);
+    assert!(bytes >= 1024, "{bytes}");
+    let numbers = (bytes / 8 - 1) as u32;
+    let parameters: String = (0..numbers).map(|i| format!("ulong n{i}, ")).collect();
+    let sum: String = (0..numbers).map(|i| format!("sum = sum * 3 + n{i};\n")).collect();
+    let source = format!("kernel void f({parameters}global ulong *out) {{ ulong sum = 0; {sum} *out = sum; }}");
+    let kernel = host.kernel(&source, c"f");
+    let value = |i: u32| u64::from(i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (0..numbers).for_each(|i| set(kernel, i, value(i)));
+    set(kernel, numbers, out);
+    ok!(clReleaseEvent(host.launch(host.queue, kernel, 1, &[])));
+    let expected = (0..numbers).fold(0u64, |sum, i| sum.wrapping_mul(3).wrapping_add(value(i)));
+    assert_eq!(host.read::<u64>(out, 1), [expected]);
+
+    // One more does not fit, and the program's log says so.
+    let program = host.source(&source.replace("global ulong *out", "ulong more, global ulong *out"));
+    assert_eq!(host.build(program, c""), CL_BUILD_PROGRAM_FAILURE);
+    let log = host.log(program);
+    assert!(log.contains(&format!("takes {} bytes of arguments; {bytes} are the most", bytes + 8)), "{log}");
+}

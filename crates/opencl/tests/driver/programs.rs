@@ -280,7 +280,7 @@ fn intermediate_language_is_specialised_and_runs() {
     let host = Host::new();
     let versions = text(|size, to, got| cl!(clGetDeviceInfo(host.device, CL_DEVICE_IL_VERSION, size, to, got)));
     let Some(il) = specialisable() else {
-        assert_eq!(versions, "");
+        assert_eq!(versions.is_empty(), heddle_frontend::translate::translator().is_none());
         return;
     };
     assert!(versions.starts_with("SPIR-V_1.0 SPIR-V_1.1"), "{versions}");
