@@ -83,19 +83,37 @@ fn on_boundary(leaves: &[Leaf], end: u32, own: u32, bytes: u32) -> bool {
     bytes < own || leaves.iter().any(|l| l.offset + l.bytes() == end)
 }
 
-/// A leaf of a structure in the constant bank.
+/// A leaf of a structure in the constant bank. In packed structures it may begin at any byte.
 pub(crate) fn argument_leaf(out: &mut Emitter, base: u32, leaf: Leaf, bank: Bank) -> Operand {
     let at = base + leaf.offset;
-    let word = out.bank_words(at, if leaf.bytes() == 8 { 2 } else { 1 }, bank);
-    if leaf.bytes() >= 4 {
-        return if leaf.words() == 1 && leaf.bytes() == 8 { word } else { predicate_of(out, word, leaf, bank) };
+    match leaf.words() {
+        2 if at % 4 == 0 => out.bank_words(at, 2, bank),
+        2 => {
+            let words = [at, at + 4].map(|at| bank_bytes(out, at, 4, bank));
+            out.tuple(&words)
+        }
+        _ => {
+            let word = bank_bytes(out, at, leaf.bytes().min(4), bank);
+            predicate_of(out, word, leaf, bank)
+        }
     }
-    let shifted = if at % 4 == 0 {
-        word
-    } else {
-        out.emit(Op::Shr, Type::U32, RegClass { bank, words: 1 }, [word, Operand::Immediate(at % 4 * 8)])
-    };
-    predicate_of(out, shifted, leaf, bank)
+}
+
+/// Up to four bytes of the constant bank in the low bits of a word, with others above them.
+fn bank_bytes(out: &mut Emitter, at: u32, bytes: u32, bank: Bank) -> Operand {
+    let word = out.bank_words(at, 1, bank);
+    let skipped = at % 4;
+    if skipped == 0 {
+        return word;
+    }
+    let one = RegClass { bank, words: 1 };
+    let low = out.emit(Op::Shr, Type::U32, one, [word, Operand::Immediate(8 * skipped)]);
+    if skipped + bytes <= 4 {
+        return low;
+    }
+    let next = out.bank_words(at + 4, 1, bank);
+    let high = out.emit(Op::Shl, Type::B32, one, [next, Operand::Immediate(32 - 8 * skipped)]);
+    out.emit(Op::Or, Type::B32, one, [low, high])
 }
 
 /// A loaded `i1` as a predicate; other leaves unchanged.
