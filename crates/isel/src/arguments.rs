@@ -124,7 +124,10 @@ fn place(s: &mut Selector, i: usize, by_value: Option<Type>, type_name: &str) ->
     }
     if by_value.is_some() || !param.is_pointer() {
         let ty = by_value.unwrap_or(param.type_of());
-        return place(s.cx.layout.size(ty) as u32, s.cx.layout.alignment(ty), ArgumentKind::Value);
+        // A structure with a packed one in it has a type that is aligned to bytes, and loads that are not.
+        let promised = if by_value.is_some() { function::parameter_alignment(s.cx.kernel, i as u32) } else { 1 };
+        let align = s.cx.layout.alignment(ty).max(promised);
+        return place(s.cx.layout.size(ty) as u32, align, ArgumentKind::Value);
     }
     match param.address_space() {
         address_space::GLOBAL => place(8, 8, ArgumentKind::Global),

@@ -148,6 +148,12 @@ pub fn by_value_type(function: Value, parameter: u32) -> Option<LLVMTypeRef> {
     parameter_attribute(function, parameter, "byval").map(|a| unsafe { LLVMGetTypeAttributeValue(a) })
 }
 
+/// The alignment that a function is promised for what a parameter points to; 1 if none is.
+pub fn parameter_alignment(function: Value, parameter: u32) -> u32 {
+    // SAFETY: `align` is an attribute with a number.
+    parameter_attribute(function, parameter, "align").map_or(1, |a| unsafe { LLVMGetEnumAttributeValue(a) } as u32)
+}
+
 /// The alignment that a call promises for a pointer that it passes; 1 if it promises none.
 pub fn argument_alignment(call: Value, argument: u32) -> u32 {
     // SAFETY: reads an attribute of a live call; its first argument has index 1.

@@ -15,3 +15,11 @@ __kernel void word(Packed p, __global uint *out) {
 __kernel void inside(Packed p, __global ushort *out) {
   out[get_global_id(0)] = p.c;
 }
+
+// A structure is aligned as C has it, although its type in LLVM, with a packed one at a byte of its own, is aligned to bytes.
+// CHECK-LABEL: .kernel {"name":"aligned"
+// CHECK-SAME: "name":"h","type_name":"Holder","kind":"value","offset":24,"size":16,"align":8
+typedef struct { uchar first; Packed p; long last; } Holder;
+__kernel void aligned(__global long *out, int n, Holder h) {
+  out[get_global_id(0)] = h.last + h.p.b + n;
+}
