@@ -47,12 +47,16 @@ pub const INPUTS: u64 = 64;
 pub const CELLS: u64 = 48;
 /// The same of 64 bits: eight for each of three operations.
 pub const WIDE_CELLS: u64 = 24;
+/// Bytes of `struct N`.
+pub const STRUCT_N: usize = 72;
+/// Bytes of `struct P`.
+pub const STRUCT_P: usize = 28;
 
 impl Program {
-    /// OpenCL C text. The kernel is `k(in, out, cells, n)`.
+    /// OpenCL C text of the kernel `k`, with arguments as [`case_json`](crate::case_json) gives them.
     pub fn text(&self) -> String {
         let mut s = self.prologue.clone();
-        s += "__kernel void k(__global const uint *in, __global uint *out, __global uint *cells, __global ulong *wide, __global short *narrow, uint n) {\n";
+        s += "__kernel void k(__global const uint *in, __global uint *out, __global uint *cells, __global ulong *wide, __global short *narrow, uint n, struct N whole, struct P tight) {\n";
         self.declarations.iter().for_each(|d| s += &format!("  {d}\n"));
         write_statements(&self.body, 1, &mut s);
         s += &self.epilogue;
@@ -82,6 +86,12 @@ impl Program {
     pub fn with_whole_groups(&self) -> Program {
         let global = self.global.iter().zip(&self.local).map(|(g, l)| g.next_multiple_of(*l)).collect();
         Program { global, ..self.clone() }
+    }
+
+    /// The bytes of the structures that it takes by value, `struct N` and `struct P`.
+    pub fn structures(&self) -> [Vec<u8>; 2] {
+        let mut random = Pcg64Mcg::seed_from_u64(!self.seed);
+        [STRUCT_N, STRUCT_P].map(|bytes| (0..bytes).map(|_| random.random()).collect())
     }
 
     /// Work-items.
@@ -144,6 +154,7 @@ const PROLOGUE: &str = "\
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 struct S { uint x; short y; ulong z; uchar w[4]; };
 struct N { char tag; struct S in[2]; short4 v; long z; };
+struct __attribute__((packed)) P { char c; uint x; short h[2]; ulong z; uchar w[3]; long last; };
 __constant uint table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 __constant long table64[4] = {-1, 0x123456789abcdef, 42, -0x7000000000000000};
 __constant char4 bytes[5] = {(char4)(1, 2, 3, 4), (char4)(-1, -2, -3, -4), (char4)(100, 0, 7, 9), (char4)(5), (char4)(-128, 127, 0, 1)};
@@ -197,6 +208,9 @@ const STRUCTS: &[&str] = &[
     "u.v = u.v.s1302;",
     "s.z += total(&u);",
     "u.z = (long)s.z; u.tag = (char)t.x;",
+    "u = whole;",
+    "s = turn(whole.in[gid & 1], tight.x); s.z += total(&whole);",
+    "{ struct P other = tight; other.h[n & 1] = (short)gid; t.x ^= other.x; t.z += (ulong)other.h[gid & 1] + other.w[2]; }",
     "{ struct N other = u; other.in[n & 1].x = gid; t = other.in[0]; }",
 ];
 

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use base64::prelude::*;
+
 use self::generate::{CELLS, INPUTS, Program, Stmt, WIDE_CELLS};
 use heddle::driver::{self, CompileOptions, Emit};
 use heddle_codegen::partition::Ownership;
@@ -131,6 +133,7 @@ type Buffers = BTreeMap<String, Vec<u8>>;
 /// The case file of a program whose source is `source`, beside it.
 pub fn case_json(program: &Program, source: &str) -> serde_json::Value {
     let random = |n: u64, seed: u64| serde_json::json!({"random": [n], "dtype": "uint32", "seed": seed, "low": 0, "high": 4_294_967_296.0});
+    let [whole, tight] = program.structures().map(|bytes| BASE64_STANDARD.encode(bytes));
     serde_json::json!({
         "source": source,
         "buffers": {
@@ -142,7 +145,7 @@ pub fn case_json(program: &Program, source: &str) -> serde_json::Value {
         },
         "launches": [{"kernel": "k", "global": program.global, "local": program.local,
             "args": [{"buffer": "in"}, {"buffer": "out"}, {"buffer": "cells"}, {"buffer": "wide"}, {"buffer": "narrow"},
-                {"u32": program.seed % 1000}]}],
+                {"u32": program.seed % 1000}, {"bytes": whole}, {"bytes": tight}]}],
     })
 }
 

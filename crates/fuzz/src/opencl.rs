@@ -25,6 +25,7 @@ use opencl3::types::{CL_BLOCKING, cl_uchar};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use crate::generate::{STRUCT_N, STRUCT_P};
 use heddle_runtime::case::{Argument, Case};
 
 /// What the child process is started with (see `heddle-fuzz`).
@@ -302,7 +303,11 @@ fn launch(context: &Context, queue: &CommandQueue, job: &Job, options: &str) -> 
                     [a, b] => execute.set_arg(&u16::from_le_bytes([a, b])),
                     [a, b, c, d] => execute.set_arg(&u32::from_le_bytes([a, b, c, d])),
                     [a, b, c, d, e, f, g, h] => execute.set_arg(&u64::from_le_bytes([a, b, c, d, e, f, g, h])),
-                    _ => return Err(format!("an argument of {} bytes", bytes.len())),
+                    _ => match (<[u8; STRUCT_N]>::try_from(&bytes[..]), <[u8; STRUCT_P]>::try_from(&bytes[..])) {
+                        (Ok(whole), _) => execute.set_arg(&whole),
+                        (_, Ok(tight)) => execute.set_arg(&tight),
+                        _ => return Err(format!("an argument of {} bytes", bytes.len())),
+                    },
                 },
             };
         }

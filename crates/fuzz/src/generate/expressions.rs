@@ -162,7 +162,23 @@ impl Generator {
             let c = constant(&mut self.random);
             return format!("({name})(({}){c}ul)", ty.scalar().name());
         }
-        match self.random.random_range(0..15) {
+        match self.random.random_range(0..16) {
+            15 => format!(
+                "({name}){}",
+                self.pick(&[
+                    "whole.tag",
+                    "whole.in[1].y",
+                    "whole.in[gid & 1].w[2]",
+                    "whole.v.s3",
+                    "tight.c",
+                    "tight.x",
+                    "tight.h[1]",
+                    "tight.h[gid & 1]",
+                    "tight.z",
+                    "tight.w[1]",
+                    "tight.last",
+                ])
+            ),
             13 => {
                 let index = self.pick(&["gid", "hand", "lid", "(uint)get_local_id(0) + (uint)get_group_id(0)"]);
                 format!("({name})in[{index} + {}]", self.random.random_range(0..50))
