@@ -235,7 +235,8 @@ impl Builder {
         let (frontend, checked) = (options.frontend(), self.options.checked);
         let whole = FrontendOptions { whole_program: whole, ..frontend.clone() };
         let compiled = heddle_frontend::source::compile_source(source, &whole, checked)?;
-        let unit = Unit::new(source.name.into(), compiled.bitcode, frontend.opt, checked, compiled.log);
+        let mut unit = Unit::new(source.name.into(), compiled.bitcode, frontend.opt, checked, compiled.log);
+        unit.header.passes_left = compiled.passes_left;
         Ok((unit, compiled.files))
     }
 
@@ -252,7 +253,27 @@ impl Builder {
         let opt = if unoptimised { OptLevel::O0 } else { OptLevel::default() };
         let frontend = FrontendOptions { opt, ..options::quiet() };
         let checked = units.iter().any(|u| u.header.checked);
-        Ok(heddle_frontend::link_to_module(context, &parts(units), &frontend, checked, driver::facts(&self.machine))?)
+        let facts = driver::facts(&self.machine);
+        if units.iter().any(|u| u.header.passes_left.is_some()) {
+            let (name, bytes) = (names(units), self.linked_bitcode(units)?);
+            let whole = [Bitcode { name: &name, bytes: &bytes }];
+            return Ok(heddle_frontend::link_to_module(context, &whole, &frontend, checked, facts)?);
+        }
+        Ok(heddle_frontend::link_to_module(context, &parts(units), &frontend, checked, facts)?)
+    }
+
+    /// Linked code before Heddle's part.
+    ///
+    /// # Errors
+    /// See [`BuildFailure`].
+    pub fn linked_bitcode(&self, units: &[&Unit]) -> Result<Vec<u8>, BuildFailure> {
+        match passes_left(units) {
+            None => Ok(heddle_frontend::link_to_bitcode(&parts(units))?),
+            Some(clang_args) => {
+                let frontend = FrontendOptions { clang_args, ..options::quiet() };
+                Ok(heddle_frontend::link_whole(&parts(units), &frontend)?)
+            }
+        }
     }
 
     fn key(&self, kind: &str) -> Key {
@@ -274,14 +295,27 @@ fn parts<'a>(units: &[&'a Unit]) -> Vec<Bitcode<'a>> {
     units.iter().map(|u| Bitcode { name: &u.header.name, bytes: &u.bitcode }).collect()
 }
 
+/// What messages call units that are linked.
+fn names(units: &[&Unit]) -> String {
+    let names: Vec<&str> = units.iter().map(|u| u.name()).collect();
+    names.join(", ")
+}
+
+/// The options of clang's passes, if these have not run on some of the units.
+fn passes_left(units: &[&Unit]) -> Option<Vec<String>> {
+    let mut left = units.iter().filter_map(|u| u.header.passes_left.as_deref()).peekable();
+    left.peek()?;
+    Some(left.flatten().cloned().collect())
+}
+
 /// Links units into a library.
 fn library(units: &[&Unit]) -> Result<Unit, BuildFailure> {
     let bitcode = heddle_frontend::link_to_bitcode(&parts(units))?;
-    let names: Vec<&str> = units.iter().map(|u| u.name()).collect();
     let opt = if units.iter().any(|u| u.header.unoptimised) { OptLevel::O0 } else { OptLevel::default() };
     let checked = units.iter().any(|u| u.header.checked);
-    let mut unit = Unit::new(names.join(", "), bitcode, opt, checked, String::new());
+    let mut unit = Unit::new(names(units), bitcode, opt, checked, String::new());
     unit.header.library = true;
+    unit.header.passes_left = passes_left(units);
     Ok(unit)
 }
 

@@ -8,7 +8,7 @@ use crate::hash::Hasher;
 /// What the bytes of a unit begin with.
 const MAGIC: &[u8] = b"heddle-unit ";
 /// Version of the format, and of what the bitcode means to the front end.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A program that is compiled, or a library that was linked: LLVM bitcode that can be linked further.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,9 @@ pub(super) struct Header {
     pub unoptimised: bool,
     /// Compiled for checking mode, before clang's passes.
     pub checked: bool,
+    /// clang's passes have not run, and want these options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes_left: Option<Vec<String>>,
     /// Of the bitcode.
     hash: String,
 }
@@ -44,7 +47,8 @@ impl Unit {
     pub(super) fn new(name: String, bitcode: Vec<u8>, opt: OptLevel, checked: bool, log: String) -> Unit {
         let hash = Hasher::default().part(&bitcode).finish().to_string();
         let unoptimised = opt == OptLevel::O0;
-        Unit { header: Header { version: VERSION, name, library: false, unoptimised, checked, hash }, bitcode, log }
+        let header = Header { version: VERSION, name, library: false, unoptimised, checked, passes_left: None, hash };
+        Unit { header, bitcode, log }
     }
 
     /// Whether it was linked with `-create-library`.
@@ -108,7 +112,7 @@ mod tests {
         assert!(Unit::from_bytes(&bytes[..bytes.len() - 1]).unwrap_err().to_string().contains("damaged"));
         assert!(Unit::from_bytes(b"\x7fELF").is_err());
         assert!(Unit::from_bytes(&bytes[..20]).is_err());
-        let newer = String::from_utf8_lossy(&bytes).replace("\"version\":1", "\"version\":2");
-        assert!(Unit::from_bytes(newer.as_bytes()).unwrap_err().to_string().contains("version 2"));
+        let newer = String::from_utf8_lossy(&bytes).replace("\"version\":2", "\"version\":3");
+        assert!(Unit::from_bytes(newer.as_bytes()).unwrap_err().to_string().contains("version 3"));
     }
 }

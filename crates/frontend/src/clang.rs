@@ -17,6 +17,7 @@ use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::{Library, Part};
 use crate::options::Stop;
+use crate::whole::Passes;
 use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features, whole};
 
 /// The header `heddle.h`.
@@ -62,7 +63,7 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     let text = fs::read(input).unwrap_or_default();
     let instances = if language.is_cuda_like() { language::with_instances(&name, &text, &options.kernels) } else { None };
     let beside = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let in_two_steps = !checked && whole::in_two_steps(&text, &[], beside, language, options);
+    let in_two_steps = !checked && Passes::of(&text, &[], beside, language, options) == Passes::OnReachable;
     let completed = folder.path().join("kernel");
     if let Some(text) = &instances {
         fs::write(&completed, text).map_err(io("writing a temporary file"))?;
@@ -212,7 +213,7 @@ fn compile_ir(bitcode: &[u8], name: &str, options: &FrontendOptions, more: &[&Os
 }
 
 /// The options for clang's passes, which are not in the module, and for their warnings.
-fn pipeline_args(clang_args: &[String]) -> Vec<&String> {
+pub(crate) fn pipeline_args(clang_args: &[String]) -> Vec<&String> {
     let mut result = Vec::new();
     let mut args = clang_args.iter();
     while let Some(a) = args.next() {

@@ -17,7 +17,7 @@ use inkwell::values::FunctionValue;
 use crate::error::{llvm, pass};
 use crate::library::Part;
 use crate::spirv::{self, Binary, SpecConstant};
-use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang, translate};
+use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang, translate, whole};
 
 /// Compiles and links inputs (`.cl`, `.clcpp`, `.cu`, `.hip`, `.spv`, `.spvasm`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one
 /// module in which everything is inlined into the kernels and loops are in LCSSA form. `checked`: see
@@ -85,6 +85,16 @@ pub fn link_to_bitcode(parts: &[Bitcode]) -> Result<Vec<u8>, FrontendError> {
     let context = Context::create();
     let module = link_parts(&context, parts)?;
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
+}
+
+/// Links compiled sources of which clang's passes have not run on some, as a whole: they run on what kernels reach.
+///
+/// # Errors
+/// Those of [`link_to_bitcode`], and what keeps clang from ending well.
+pub fn link_whole(parts: &[Bitcode], options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+    let names: Vec<&str> = parts.iter().map(|p| p.name).collect();
+    let name = names.join(", ");
+    clang::optimise(&whole::reachable(&link_to_bitcode(parts)?, &name)?, &name, options)
 }
 
 fn link_parts<'ctx>(context: &'ctx Context, parts: &[Bitcode]) -> Result<Module<'ctx>, FrontendError> {

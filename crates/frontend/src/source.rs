@@ -14,6 +14,7 @@ use crate::clang::{self, clang_path};
 use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::Library;
+use crate::whole::Passes;
 use crate::{FrontendError, FrontendOptions, dependencies, module, whole};
 
 /// A program in memory.
@@ -32,6 +33,8 @@ pub struct Source<'a> {
 pub struct Compiled {
     /// LLVM bitcode as clang leaves it.
     pub bitcode: Vec<u8>,
+    /// clang's passes have not run, and want these options: [`link_whole`](crate::link_whole) runs them.
+    pub passes_left: Option<Vec<String>>,
     /// clang's messages.
     pub log: String,
     /// The files that were read beside the program and its own headers.
@@ -82,9 +85,12 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     let mut log = String::new();
     let part = clang::part_for(source.text, source.headers, language, options);
     let from = here.as_deref().unwrap_or(Path::new("."));
-    let in_two_steps = !checked && whole::in_two_steps(source.text, source.headers, from, language, options);
+    let passes = match checked {
+        true => Passes::AtOnce,
+        false => Passes::of(source.text, source.headers, from, language, options),
+    };
     let bitcode = clang::with_library(part, |libraries, _| {
-        let mut command = command(&layout, libraries, language, options, checked || in_two_steps, here.as_deref());
+        let mut command = command(&layout, libraries, language, options, checked || passes != Passes::AtOnce, here.as_deref());
         command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
         command.arg("-o").arg(&output).arg("--").arg(&layout.name);
         let (ended, text) = clang::run(&mut command, options, true)?;
@@ -96,12 +102,15 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     })?;
     let bitcode = match language.is_cuda_like() {
         true => clang::finish_device_code(&bitcode, source.name, options, checked)?,
-        false if in_two_steps => clang::optimise(&whole::reachable(&bitcode, source.name)?, source.name, options)?,
+        false if passes == Passes::OnReachable => {
+            clang::optimise(&whole::reachable(&bitcode, source.name)?, source.name, options)?
+        }
         false => bitcode,
     };
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
     let files = dependencies::parse(&rule).into_iter().filter(|f| f.is_absolute() && !f.starts_with(&root)).collect();
-    Ok(Compiled { bitcode, log, files })
+    let words = || clang::pipeline_args(&options.clang_args).into_iter().cloned().collect();
+    Ok(Compiled { bitcode, passes_left: (passes == Passes::AtLink).then(words), log, files })
 }
 
 /// clang with all it is told but its inputs and outputs; `here`: the folder of the calling process.
@@ -363,20 +372,31 @@ mod tests {
     fn what_no_kernel_calls_is_left_out() {
         let text = "int unused(int x) { return x * 3; }\nint used(int x) { return x + 5; }\n\
                     kernel void k(global int *a) { a[get_global_id(0)] = used(a[0]); }\n";
-        let bodies = |text: &str, whole_program: bool| {
+        let compiled = |text: &str, whole_program: bool| {
             let source = Source { name: "p.cl", text: text.as_bytes(), headers: &[] };
             let options = FrontendOptions { whole_program, ..Default::default() };
-            let compiled = compile_source(&source, &options, false).unwrap();
+            compile_source(&source, &options, false).unwrap()
+        };
+        let bodies = |bitcode: &[u8]| {
             let context = inkwell::context::Context::create();
-            let buffer = inkwell::memory_buffer::MemoryBuffer::create_from_memory_range_copy(&compiled.bitcode, "p.cl");
+            let buffer = inkwell::memory_buffer::MemoryBuffer::create_from_memory_range_copy(bitcode, "p.cl");
             let module = context.create_module_from_ir(buffer).unwrap();
             let bodies = module.get_functions().filter(|f| f.count_basic_blocks() > 0);
             bodies.map(|f| f.get_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         let large = format!("{text}// {}\n", "-".repeat(1 << 16));
-        assert_eq!(bodies(&large, true), ["k"]);
+        assert_eq!(bodies(&compiled(&large, true).bitcode), ["k"]);
         // Others may call them, or there is too little to gain.
-        assert_eq!(bodies(&large, false), ["unused", "used", "k"]);
-        assert_eq!(bodies(text, true), ["unused", "used", "k"]);
+        assert_eq!(bodies(&compiled(text, true).bitcode), ["unused", "used", "k"]);
+        assert_eq!(compiled(text, false).passes_left, None);
+        let unit = compiled(&large, false);
+        assert_eq!(
+            (bodies(&unit.bitcode), unit.passes_left),
+            (vec!["unused".into(), "used".into(), "k".into()], Some(Vec::new()))
+        );
+        // Linked, nobody else calls them.
+        let other = compiled("int used(int x); kernel void l(global int *a) { a[1] = used(7); }", false);
+        let parts = [&unit.bitcode, &other.bitcode].map(|bytes| crate::Bitcode { name: "p.cl", bytes });
+        assert_eq!(bodies(&crate::link_whole(&parts, &FrontendOptions::default()).unwrap()), ["k", "l"]);
     }
 }

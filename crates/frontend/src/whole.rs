@@ -4,6 +4,7 @@
 //! define. Where nothing else will be linked, only what kernels reach is needed. A program that brings a library of its
 //! own in headers (ciphers, linear algebra) spends most of clang's time on the rest. For it clang runs twice, once without
 //! passes and once on what is left; a small program would pay for the second start more than it saves.
+//! Of a large source that will be linked, clang's passes wait for that ([`link_whole`](crate::link_whole)).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,17 +20,33 @@ use crate::{FrontendError, FrontendOptions, Language, OptLevel};
 /// Bytes of text from which a program is large: an estimate, not a measurement. A second start of clang takes 18 ms.
 const LARGE: usize = 64 << 10;
 
-/// Whether a program is compiled in two steps. `headers`: those in memory, by the names that include them; `folder`: the
-/// one of the source, in which others are looked for, and in those of `-I`.
-pub(crate) fn in_two_steps(
-    text: &[u8],
-    headers: &[(&str, &[u8])],
-    folder: &Path,
-    language: Language,
-    options: &FrontendOptions,
-) -> bool {
-    let possible = options.whole_program && options.opt != OptLevel::O0 && !language.is_cuda_like() && !language.is_spirv();
-    possible && is_large(text, headers, folder, &options.clang_args)
+/// When clang's passes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passes {
+    /// While the source is compiled.
+    AtOnce,
+    /// On what kernels reach of it.
+    OnReachable,
+    /// On what kernels reach of all that it is linked with.
+    AtLink,
+}
+
+impl Passes {
+    /// Those of a source. `headers`: those in memory, by the names that include them; `folder`: the one of the source, in
+    /// which others are looked for, and in those of `-I`.
+    pub fn of(text: &[u8], headers: &[(&str, &[u8])], folder: &Path, language: Language, options: &FrontendOptions) -> Passes {
+        let possible = match options.whole_program {
+            true => options.opt != OptLevel::O0,
+            // Who links does not know of other levels.
+            false => options.opt == OptLevel::default(),
+        };
+        let possible = possible && !language.is_cuda_like() && !language.is_spirv();
+        match possible && is_large(text, headers, folder, &options.clang_args) {
+            false => Passes::AtOnce,
+            true if options.whole_program => Passes::OnReachable,
+            true => Passes::AtLink,
+        }
+    }
 }
 
 /// Whether a text and what it includes have so many bytes that clang would be long at it. What a macro includes is taken to

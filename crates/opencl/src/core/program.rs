@@ -270,11 +270,7 @@ impl Program {
         if self.device.session.options().record.is_none() {
             return Ok(None);
         }
-        let library = LinkOptions { create_library: true };
-        match self.device.builder.link(parts, &library)? {
-            Linked::Library(unit) => Ok(Some(unit.bitcode().to_vec())),
-            Linked::Executable(_) => Ok(None),
-        }
+        self.device.builder.linked_bitcode(parts).map(Some)
     }
 
     fn begin(&self, options: &str) {
