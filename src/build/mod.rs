@@ -254,8 +254,9 @@ impl Builder {
         let frontend = FrontendOptions { opt, ..options::quiet() };
         let checked = units.iter().any(|u| u.header.checked);
         let facts = driver::facts(&self.machine);
-        if units.iter().any(|u| u.header.passes_left.is_some()) {
-            let (name, bytes) = (names(units), self.linked_bitcode(units)?);
+        // In checking mode they run behind what has to come first.
+        if !checked && passes_left(units).is_some() {
+            let (name, bytes) = (names(units), linked_bitcode(units)?);
             let whole = [Bitcode { name: &name, bytes: &bytes }];
             return Ok(heddle_frontend::link_to_module(context, &whole, &frontend, checked, facts)?);
         }
@@ -267,13 +268,7 @@ impl Builder {
     /// # Errors
     /// See [`BuildFailure`].
     pub fn linked_bitcode(&self, units: &[&Unit]) -> Result<Vec<u8>, BuildFailure> {
-        match passes_left(units) {
-            None => Ok(heddle_frontend::link_to_bitcode(&parts(units))?),
-            Some(clang_args) => {
-                let frontend = FrontendOptions { clang_args, ..options::quiet() };
-                Ok(heddle_frontend::link_whole(&parts(units), &frontend)?)
-            }
-        }
+        large_stack(|| linked_bitcode(units))
     }
 
     fn key(&self, kind: &str) -> Key {
@@ -306,6 +301,29 @@ fn passes_left(units: &[&Unit]) -> Option<Vec<String>> {
     let mut left = units.iter().filter_map(|u| u.header.passes_left.as_deref()).peekable();
     left.peek()?;
     Some(left.flatten().cloned().collect())
+}
+
+/// Links units, and runs clang's passes where they have not run: on all units, unless some are to stay as they are.
+fn linked_bitcode(units: &[&Unit]) -> Result<Vec<u8>, BuildFailure> {
+    let passes = |words: &[String]| {
+        let clang_args = words.iter().cloned().chain(["-w".into()]).collect();
+        FrontendOptions { clang_args, ..options::quiet() }
+    };
+    match passes_left(units) {
+        Some(words) if !units.iter().any(|u| u.header.unoptimised || u.header.checked) => {
+            Ok(heddle_frontend::link_whole(&parts(units), &passes(&words))?)
+        }
+        _ => {
+            let finish = |part: &Bitcode, unit: &&Unit| match &unit.header.passes_left {
+                Some(words) if !unit.header.checked => heddle_frontend::run_passes(*part, &passes(words)),
+                _ => Ok(part.bytes.to_vec()),
+            };
+            let parts = parts(units);
+            let finished = parts.iter().zip(units).map(|(part, unit)| finish(part, unit)).collect::<Result<Vec<_>, _>>()?;
+            let parts: Vec<_> = parts.iter().zip(&finished).map(|(part, bytes)| Bitcode { bytes, ..*part }).collect();
+            Ok(heddle_frontend::link_to_bitcode(&parts)?)
+        }
+    }
 }
 
 /// Links units into a library.

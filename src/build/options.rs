@@ -210,7 +210,7 @@ pub struct LinkOptions {
 
 impl LinkOptions {
     /// Reads the option string of `clLinkProgram`. Options about floating point allow a device to be less
-    /// exact; code is generated from parts that have been optimised, so they change nothing here.
+    /// exact; what they allow is said in the code of the parts already, so they change nothing here.
     ///
     /// # Errors
     /// A sentence about the first option that is unknown, or does not go with the others.

@@ -69,6 +69,34 @@ fn libraries_can_be_linked_further_and_kept_as_bytes() {
 }
 
 #[test]
+fn passes_of_large_sources_wait_for_the_link() {
+    let large = |text: &str| format!("{text}// {}\nint unused(int x) {{ return x / 7; }}\n", "-".repeat(1 << 16));
+    let with = |name: &str, text: &str, options: &str| {
+        builder().compile_source(&source(name, text), &BuildOptions::parse(options).unwrap()).unwrap()
+    };
+    let (main, twice) = (with("main.cl", &large(MAIN), "-Werror"), with("twice.cl", TWICE, ""));
+    assert!(main.header.passes_left.as_ref().is_some_and(Vec::is_empty) && twice.header.passes_left.is_none());
+    let main = Unit::from_bytes(&main.to_bytes()).unwrap();
+    assert_eq!(run(&linked(&[&main, &twice]).object, 20), 41);
+    // Nobody else will call what no kernel does; as a library it stays.
+    let functions =
+        |units: &[&Unit]| String::from_utf8_lossy(&builder().linked_bitcode(units).unwrap()).matches("unused").count();
+    assert_eq!(functions(&[&main, &twice]), 0);
+    let library = match builder().link(&[&main], &LinkOptions { create_library: true }) {
+        Ok(Linked::Library(unit)) => unit,
+        other => panic!("{other:?}"),
+    };
+    let library = Unit::from_bytes(&library.to_bytes()).unwrap();
+    assert!(library.header.passes_left.is_some());
+    assert_eq!(run(&linked(&[&library, &twice]).object, 4), 9);
+    // What is not to be optimised is not.
+    let plain = with("twice.cl", TWICE, "-cl-opt-disable");
+    assert_eq!(run(&linked(&[&main, &plain]).object, 5), 11);
+    assert!(functions(&[&main, &plain]) > 0);
+    assert!(link_log(&[&main]).contains("main.cl:2:37: error: call of `twice`"));
+}
+
+#[test]
 fn parts_that_do_not_fit_are_errors_with_a_log() {
     let main = compiled("main.cl", MAIN);
     let log = link_log(&[&main]);

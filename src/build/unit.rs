@@ -61,11 +61,6 @@ impl Unit {
         &self.header.name
     }
 
-    /// The code alone, as LLVM's tools and `heddle build` read it.
-    pub fn bitcode(&self) -> &[u8] {
-        &self.bitcode
-    }
-
     /// As bytes, without the log.
     pub fn to_bytes(&self) -> Vec<u8> {
         // A header has strings and numbers only.

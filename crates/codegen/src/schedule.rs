@@ -36,6 +36,7 @@ use super::CodegenError;
 use super::context::Context;
 use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, SurfacePlace, VReg};
 use heddle_mir::{Bank, Block, Function, liveness};
+use heddle_object::metadata::ARGUMENTS_START;
 use heddle_target::Machine;
 
 /// Latencies from here on are worth registers; shorter ones other warps hide, if there are enough of them.
@@ -122,10 +123,21 @@ struct Access {
     index: u32,
     space: MemorySpace,
     store: bool,
+    /// Through what it reaches its memory.
+    through: Option<Through>,
     /// Base and offset with the versions of their registers: equal ones are equal addresses.
     address: [(Operand, u32); 2],
     from: i64,
     bytes: i64,
+}
+
+/// What names memory of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Through {
+    /// The module's data section.
+    Data,
+    /// An argument, by its number.
+    Argument(u32),
 }
 
 /// Words of registers that are live at a place of the new order.
@@ -337,12 +349,12 @@ fn access(function: &Function, inst: &Inst, index: u32, version: &FxHashMap<VReg
     if inst.mods.address == AddressMode::Surface {
         // Some place of the argument.
         let surface = function.surfaces.get(usize::from(SurfacePlace::from_immediate(inst.imm).surface));
-        let word = surface.and_then(|s| function.args.get(s.argument as usize)).map_or(0, |a| a.offset / 4);
         return Access {
             index,
             space: inst.mods.space.unwrap_or(MemorySpace::Global),
             store: inst.info().flags.store,
-            address: [(Operand::Constant(word as u8), 0), (Operand::Immediate(index), u32::MAX)],
+            through: surface.map(|s| Through::Argument(s.argument)),
+            address: [(Operand::None, u32::MAX), (Operand::Immediate(index), u32::MAX)],
             from: 0,
             bytes: 0,
         };
@@ -355,16 +367,28 @@ fn access(function: &Function, inst: &Inst, index: u32, version: &FxHashMap<VReg
         index,
         space: inst.mods.space.unwrap_or(MemorySpace::Global),
         store: inst.info().flags.store,
+        through: through(function, part(0).0),
         address: [part(0), part(1)],
         from: i64::from(inst.imm),
         bytes: i64::from(inst.ty.bytes()),
     }
 }
 
-/// Whether a base is a `restrict` argument of the kernel.
-fn is_restrict(function: &Function, base: Operand) -> bool {
-    let Operand::Constant(word) = base else { return false };
-    function.args.iter().any(|a| a.restrict && a.offset == 4 * u32::from(word))
+/// What a base in the constant bank is.
+fn through(function: &Function, base: Operand) -> Option<Through> {
+    match base {
+        Operand::Constant(word) if 4 * u32::from(word) < ARGUMENTS_START => Some(Through::Data),
+        Operand::Constant(word) => {
+            let number = function.args.iter().position(|a| a.offset == 4 * u32::from(word))?;
+            Some(Through::Argument(number as u32))
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is a `restrict` argument of the kernel.
+fn is_restrict(function: &Function, through: Through) -> bool {
+    matches!(through, Through::Argument(number) if function.args.get(number as usize).is_some_and(|a| a.restrict))
 }
 
 fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
@@ -375,9 +399,10 @@ fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
         return false;
     }
     // What is reached through a `restrict` argument is reached through no other.
-    let (x, y) = (a.address[0].0, b.address[0].0);
-    let known = |o: Operand| matches!(o, Operand::Constant(_));
-    if x != y && known(x) && known(y) && (is_restrict(function, x) || is_restrict(function, y)) {
+    if let (Some(x), Some(y)) = (a.through, b.through)
+        && x != y
+        && (is_restrict(function, x) || is_restrict(function, y))
+    {
         return false;
     }
     if a.address == b.address {

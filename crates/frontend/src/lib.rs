@@ -33,5 +33,5 @@ pub use clang::{clang_path, compile_to_bitcode, preprocess};
 pub use error::FrontendError;
 pub use language::Language;
 pub use library::cache_folder;
-pub use module::{Bitcode, compile_to_module, link_to_bitcode, link_to_module, link_whole};
+pub use module::{Bitcode, compile_to_module, link_to_bitcode, link_to_module, link_whole, run_passes};
 pub use options::{Diagnostics, FrontendOptions, Stop};

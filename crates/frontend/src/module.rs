@@ -87,6 +87,14 @@ pub fn link_to_bitcode(parts: &[Bitcode]) -> Result<Vec<u8>, FrontendError> {
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
+/// Runs clang's passes on a compiled source by itself.
+///
+/// # Errors
+/// What keeps clang from ending well.
+pub fn run_passes(part: Bitcode, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
+    clang::optimise(part.bytes, part.name, options)
+}
+
 /// Links compiled sources of which clang's passes have not run on some, as a whole: they run on what kernels reach.
 ///
 /// # Errors

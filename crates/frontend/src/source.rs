@@ -109,7 +109,9 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     };
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
     let files = dependencies::parse(&rule).into_iter().filter(|f| f.is_absolute() && !f.starts_with(&root)).collect();
-    let words = || clang::pipeline_args(&options.clang_args).into_iter().cloned().collect();
+    // Warnings are matters of the source.
+    let of_passes = |w: &&String| !["-W", "-w", "-R"].iter().any(|start| w.starts_with(start));
+    let words = || clang::pipeline_args(&options.clang_args).into_iter().filter(of_passes).cloned().collect();
     Ok(Compiled { bitcode, passes_left: (passes == Passes::AtLink).then(words), log, files })
 }
 

@@ -85,12 +85,10 @@ pub(crate) fn declare_arguments(s: &mut Selector) {
         }
         offset += size;
     }
-    if offset - ARGUMENTS_START > MOST_ARGUMENT_BYTES {
-        s.report.kernel_error(format!(
-            "kernel `{}` takes {} bytes of arguments; {MOST_ARGUMENT_BYTES} are the most",
-            s.out.f.name,
-            offset - ARGUMENTS_START,
-        ));
+    let bytes = offset - s.out.f.args.first().map_or(offset, |a| a.offset);
+    if bytes > MOST_ARGUMENT_BYTES {
+        let name = &s.out.f.name;
+        s.report.kernel_error(format!("kernel `{name}` takes {bytes} bytes of arguments; {MOST_ARGUMENT_BYTES} are the most"));
     }
     if printf::is_used_in(s.cx.kernel) {
         declare_printf(s, offset);

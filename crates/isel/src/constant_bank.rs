@@ -14,7 +14,7 @@ pub(crate) fn named(offset: u32, words: u32) -> Option<Operand> {
 }
 
 impl Emitter {
-    /// One or two words of the constant bank from the one that has a byte on: named, or loaded here.
+    /// One or two words of the constant bank from the word that has the byte at `offset`: named, or loaded here.
     pub fn bank_words(&mut self, offset: u32, words: u8, bank: Bank) -> Operand {
         if let Some(op) = named(offset, words.into()) {
             return op;

@@ -143,7 +143,7 @@ fn argument(s: &mut Selector, p: Value, space: MemorySpace) -> Address {
 fn pointer_in_bank(s: &mut Selector, offset: u32, address_space: u32) -> Address {
     let pointer = s.out.bank_words_on_entry(offset, 2);
     let address = s.out.register_address(address_space, pointer);
-    // A base is what all lanes share. In a register of lanes it may be loaded, too, but is one of them.
+    // Without the scalar unit what is loaded is in a register of lanes, which is no base: it is an address of each lane's own.
     match s.out.is_uniform_operand(pointer) {
         true => Address { root: Root::Base(pointer), ..Address::zero(address.space, 0) },
         false => address,

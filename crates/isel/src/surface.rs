@@ -13,6 +13,7 @@ use heddle_isa::surface::{LaunchExpression, LaunchValue, Surface, SurfaceIds, Su
 use heddle_isa::{MemorySpace, Op, Operand, Special, SurfacePlace, Type};
 use heddle_llvm_passes::ir::{BlockRef, SourcePosition, Value, address_space};
 use heddle_mir::RegClass;
+use heddle_object::metadata::ArgumentKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Remark;
@@ -45,8 +46,9 @@ impl Emitter {
 /// The place of an access on its surface; `None` if it keeps its arithmetic.
 pub(crate) fn surface_address(s: &mut Selector, i: Value) -> Option<Address> {
     let Access { view, distance, uniform } = s.cx.global_ids.accesses.get(&i)?.clone();
-    // An access of up to four pieces may need three more surfaces.
-    if s.cx.is_scalar(i) || s.out.f.surfaces.len() + 4 > s.cx.most_surfaces() {
+    // An access of up to four pieces may need three more surfaces; images have one each in any case.
+    let images = s.out.f.args.iter().filter(|a| a.kind == ArgumentKind::Image).count();
+    if s.cx.is_scalar(i) || s.out.f.surfaces.len() + 4 + images > s.cx.most_surfaces() {
         return None;
     }
     let view = s.cx.global_ids.views[view].clone();
@@ -209,7 +211,8 @@ fn product(s: &mut Selector, monomial: &[Symbol]) -> Option<Operand> {
             }
             Symbol::Argument(i) => {
                 let offset = s.arguments.offset(s.cx.params[i as usize]);
-                s.out.bank_words_on_entry(offset, 1)
+                let word = s.out.bank_words_on_entry(offset, 1);
+                s.out.scalar_word(word)
             }
             other => symbol_operand(s, other).unwrap_or(Operand::Immediate(0)),
         };

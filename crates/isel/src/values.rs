@@ -12,6 +12,7 @@ use smallvec::smallvec;
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
+use crate::lower::pieces;
 use crate::{Selector, constants, pointers};
 
 /// How the upper bits of a register that holds a narrow integer are known to be.
@@ -138,6 +139,12 @@ fn argument_parts(s: &mut Selector, v: Value) -> Parts {
 /// A word (or pair) of the constant bank; parts of words are shifted down, in the entry block.
 fn argument_leaf(out: &mut Emitter, offset: u32, leaf: Leaf) -> Operand {
     let class = RegClass { bank: if out.scalarize { Bank::Scalar } else { Bank::Vector }, words: 1 };
+    if offset % 4 != 0 && offset % 4 + leaf.bytes() > 4 {
+        let elsewhere = out.enter_entry();
+        let op = pieces::argument_leaf(out, offset - leaf.offset, leaf, class.bank);
+        out.leave_entry(elsewhere);
+        return op;
+    }
     let word = out.bank_words_on_entry(offset, if leaf.bytes() == 8 { 2 } else { 1 });
     let word = match offset % 4 {
         bytes if bytes != 0 && leaf.bytes() < 4 => {

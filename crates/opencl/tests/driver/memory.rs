@@ -342,14 +342,19 @@ fn limit<T: Default>(host: &Host, name: cl_device_info) -> T {
 #[test]
 fn kernels_take_as_many_arguments_as_the_device_says() {
     let host = Host::new();
-    let out = host.room(8);
+    let out = host.room(8 * 200);
     // Beside the pointer. The specification asks for 128 images and 1024 bytes.
     let images: u32 = limit(&host, CL_DEVICE_MAX_READ_IMAGE_ARGS);
     assert!(images >= 128, "{images}");
     let parameters: String = (0..images).map(|i| format!("read_only image2d_t i{i}, ")).collect();
-    let sum: String =
-        (0..images).map(|i| format!("sum += read_imageui(i{i}, (int2)(0)).x + get_image_height(i{i});\n")).collect();
-    let source = format!("kernel void f({parameters}global ulong *out) {{ ulong sum = 0; {sum} *out = sum; }}");
+    let sum = |range: std::ops::Range<u32>| -> String {
+        range.map(|i| format!("sum += read_imageui(i{i}, (int2)(0)).x + get_image_height(i{i});\n")).collect()
+    };
+    // Each store would have a surface of its own; with images there are more than 256.
+    let stores: String = (1..120).map(|i| format!("out[get_global_id(0) * 200 + {i}] = sum;\n")).collect();
+    let (first, second) = (sum(0..images / 2), sum(images / 2..images));
+    let source =
+        format!("kernel void f({parameters}global ulong *out) {{ ulong sum = 0; {first} {stores} {second} *out = sum; }}");
     let kernel = host.kernel(&source, c"f");
     let dots: Vec<cl_mem> = (0..images).map(|i| dot(&host, i as u8)).collect();
     dots.iter().enumerate().for_each(|(i, image)| set(kernel, i as u32, *image));
@@ -371,6 +376,10 @@ fn kernels_take_as_many_arguments_as_the_device_says() {
     ok!(clReleaseEvent(host.launch(host.queue, kernel, 1, &[])));
     let expected = (0..numbers).fold(0u64, |sum, i| sum.wrapping_mul(3).wrapping_add(value(i)));
     assert_eq!(host.read::<u64>(out, 1), [expected]);
+
+    // What aligns the first one does not count.
+    let parameters: Vec<String> = (0..bytes / 16).map(|i| format!("float4 v{i}")).collect();
+    host.kernel(&format!("kernel void f({}) {{}}", parameters.join(", ")), c"f");
 
     // One more does not fit, and the program's log says so.
     let program = host.source(&source.replace("global ulong *out", "ulong more, global ulong *out"));
