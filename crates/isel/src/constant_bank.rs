@@ -1,11 +1,12 @@
 //! Words of the constant bank as operands: instructions name the first ones, the others are loaded into registers.
 
-use heddle_isa::{Inst, MemorySpace, Op, Operand};
+use heddle_isa::{Inst, MemorySpace, Op, Operand, Type};
 use heddle_mir::{Bank, RegClass};
 use heddle_object::metadata::CONSTANT_WORDS;
 
 use crate::address::Address;
 use crate::emit::Emitter;
+use crate::leaf::Leaf;
 
 /// The words of the constant bank from a byte offset on as an operand, if instructions can name them all.
 pub(crate) fn named(offset: u32, words: u32) -> Option<Operand> {
@@ -44,4 +45,46 @@ impl Emitter {
         self.far_words.insert((offset, words), op);
         op
     }
+}
+
+/// A leaf of a structure in the constant bank. In packed structures it may begin at any byte.
+pub(crate) fn argument_leaf(out: &mut Emitter, base: u32, leaf: Leaf, bank: Bank) -> Operand {
+    let at = base + leaf.offset;
+    match leaf.words() {
+        2 if at % 4 == 0 => out.bank_words(at, 2, bank),
+        2 => {
+            let words = [at, at + 4].map(|at| bank_bytes(out, at, 4, bank));
+            out.tuple(&words)
+        }
+        _ => {
+            let word = bank_bytes(out, at, leaf.bytes().min(4), bank);
+            predicate_of(out, word, leaf, bank)
+        }
+    }
+}
+
+/// Up to four bytes of the constant bank in the low bits of a word, with others above them.
+fn bank_bytes(out: &mut Emitter, at: u32, bytes: u32, bank: Bank) -> Operand {
+    let word = out.bank_words(at, 1, bank);
+    let skipped = at % 4;
+    if skipped == 0 {
+        return word;
+    }
+    let one = RegClass { bank, words: 1 };
+    let low = out.emit(Op::Shr, Type::U32, one, [word, Operand::Immediate(8 * skipped)]);
+    if skipped + bytes <= 4 {
+        return low;
+    }
+    let next = out.bank_words(at + 4, 1, bank);
+    let high = out.emit(Op::Shl, Type::B32, one, [next, Operand::Immediate(32 - 8 * skipped)]);
+    out.emit(Op::Or, Type::B32, one, [low, high])
+}
+
+/// A loaded `i1` as a predicate; other leaves unchanged.
+pub(crate) fn predicate_of(out: &mut Emitter, word: Operand, leaf: Leaf, bank: Bank) -> Operand {
+    if leaf.words() != 0 {
+        return word;
+    }
+    let bit = out.emit(Op::And, Type::B32, RegClass { bank, words: 1 }, [word, Operand::Immediate(1)]);
+    if bank == Bank::Scalar { bit } else { out.test_not_zero(bit) }
 }

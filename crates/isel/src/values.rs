@@ -12,8 +12,7 @@ use smallvec::smallvec;
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
-use crate::lower::pieces;
-use crate::{Selector, constants, pointers};
+use crate::{Selector, constant_bank, constants, pointers};
 
 /// How the upper bits of a register that holds a narrow integer are known to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,7 +140,7 @@ fn argument_leaf(out: &mut Emitter, offset: u32, leaf: Leaf) -> Operand {
     let class = RegClass { bank: if out.scalarize { Bank::Scalar } else { Bank::Vector }, words: 1 };
     if offset % 4 != 0 && offset % 4 + leaf.bytes() > 4 {
         let elsewhere = out.enter_entry();
-        let op = pieces::argument_leaf(out, offset - leaf.offset, leaf, class.bank);
+        let op = constant_bank::argument_leaf(out, offset - leaf.offset, leaf, class.bank);
         out.leave_entry(elsewhere);
         return op;
     }

@@ -9,7 +9,7 @@ use crate::leaf::{Leaf, Leaves, Parts};
 use crate::lower::pieces;
 use crate::lower::pieces::Piece;
 use crate::values::Extension;
-use crate::{CacheHints, Selector, surface};
+use crate::{CacheHints, Selector, constant_bank, surface};
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
 use heddle_llvm_passes::ir::{self, Value};
 use heddle_mir::{Bank, RegClass};
@@ -167,7 +167,7 @@ pub(crate) fn load_value(
 ) -> Parts {
     let offset = out.offset(address);
     if is_in_bank(address) {
-        return leaves.iter().map(|leaf| pieces::argument_leaf(out, address.immediate as u32, *leaf, bank)).collect();
+        return leaves.iter().map(|leaf| constant_bank::argument_leaf(out, address.immediate as u32, *leaf, bank)).collect();
     }
     let mut loaded: Vec<(Piece, Operand)> = Vec::new();
     for piece in pieces::pieces(leaves, align) {

@@ -4,6 +4,7 @@
 //! bytes. Narrow integers in a wide piece are shifted out of its words; stores put them together first.
 //! Stores never touch bytes beyond the value.
 
+use crate::constant_bank::predicate_of;
 use crate::emit::Emitter;
 use crate::leaf::Leaf;
 use crate::lower::packing::{self, Element};
@@ -81,48 +82,6 @@ pub(crate) fn pieces(leaves: &[Leaf], align: u32) -> Vec<Piece> {
 /// Whether a piece that ends at `end` splits no leaf, or is a part of its first leaf.
 fn on_boundary(leaves: &[Leaf], end: u32, own: u32, bytes: u32) -> bool {
     bytes < own || leaves.iter().any(|l| l.offset + l.bytes() == end)
-}
-
-/// A leaf of a structure in the constant bank. In packed structures it may begin at any byte.
-pub(crate) fn argument_leaf(out: &mut Emitter, base: u32, leaf: Leaf, bank: Bank) -> Operand {
-    let at = base + leaf.offset;
-    match leaf.words() {
-        2 if at % 4 == 0 => out.bank_words(at, 2, bank),
-        2 => {
-            let words = [at, at + 4].map(|at| bank_bytes(out, at, 4, bank));
-            out.tuple(&words)
-        }
-        _ => {
-            let word = bank_bytes(out, at, leaf.bytes().min(4), bank);
-            predicate_of(out, word, leaf, bank)
-        }
-    }
-}
-
-/// Up to four bytes of the constant bank in the low bits of a word, with others above them.
-fn bank_bytes(out: &mut Emitter, at: u32, bytes: u32, bank: Bank) -> Operand {
-    let word = out.bank_words(at, 1, bank);
-    let skipped = at % 4;
-    if skipped == 0 {
-        return word;
-    }
-    let one = RegClass { bank, words: 1 };
-    let low = out.emit(Op::Shr, Type::U32, one, [word, Operand::Immediate(8 * skipped)]);
-    if skipped + bytes <= 4 {
-        return low;
-    }
-    let next = out.bank_words(at + 4, 1, bank);
-    let high = out.emit(Op::Shl, Type::B32, one, [next, Operand::Immediate(32 - 8 * skipped)]);
-    out.emit(Op::Or, Type::B32, one, [low, high])
-}
-
-/// A loaded `i1` as a predicate; other leaves unchanged.
-fn predicate_of(out: &mut Emitter, word: Operand, leaf: Leaf, bank: Bank) -> Operand {
-    if leaf.words() != 0 {
-        return word;
-    }
-    let bit = out.emit(Op::And, Type::B32, RegClass { bank, words: 1 }, [word, Operand::Immediate(1)]);
-    if bank == Bank::Scalar { bit } else { out.test_not_zero(bit) }
 }
 
 /// The leaf's value out of the loaded pieces.
