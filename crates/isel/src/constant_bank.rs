@@ -8,7 +8,8 @@ use crate::address::Address;
 use crate::emit::Emitter;
 use crate::leaf::Leaf;
 
-/// The words of the constant bank from a byte offset on as an operand, if instructions can name them all.
+/// So many words of the constant bank, from the one that has the byte at `offset`, as an operand; `None` if instructions cannot name
+/// them all.
 pub(crate) fn named(offset: u32, words: u32) -> Option<Operand> {
     let first = offset / 4;
     (first + words.max(1) <= CONSTANT_WORDS).then_some(Operand::Constant(first as u8))
