@@ -28,13 +28,6 @@ impl Emitter {
         p
     }
 
-    /// The same, computed on entry of a word that is there.
-    pub fn test_not_zero_at_entry(&mut self, word: Operand) -> Operand {
-        let p = self.register(RegClass::PREDICATE);
-        self.insert_at_entry(not_zero(p, word));
-        p
-    }
-
     /// Emits a comparison: into a predicate, or 0/1 in a scalar register.
     pub fn compare(&mut self, cond: Cond, ty: Type, a: FloatSource, b: FloatSource) -> Operand {
         let class = match self.joint_bank(&[a.op, b.op]) {

@@ -64,6 +64,19 @@ pub(crate) fn argument_leaf(out: &mut Emitter, base: u32, leaf: Leaf, bank: Bank
     }
 }
 
+/// The same for all of the kernel, read on entry.
+pub(crate) fn argument_leaf_on_entry(out: &mut Emitter, base: u32, leaf: Leaf) -> Operand {
+    let at = base + leaf.offset;
+    if leaf.words() != 0 && at % 4 == 0 {
+        return out.bank_words_on_entry(at, leaf.words());
+    }
+    let bank = if out.scalarize { Bank::Scalar } else { Bank::Vector };
+    let elsewhere = out.enter_entry();
+    let op = argument_leaf(out, base, leaf, bank);
+    out.leave_entry(elsewhere);
+    op
+}
+
 /// Up to four bytes of the constant bank in the low bits of a word, with others above them.
 fn bank_bytes(out: &mut Emitter, at: u32, bytes: u32, bank: Bank) -> Operand {
     let word = out.bank_words(at, 1, bank);

@@ -252,15 +252,8 @@ impl Emitter {
         }
     }
 
-    /// Emits at the end of the straight-line code at the top of the entry block, so that it dominates
+    /// Inserts an instruction at the end of the straight-line code at the top of the entry block, so that it dominates
     /// everything.
-    pub fn emit_at_entry(&mut self, op: Op, ty: Type, class: RegClass, srcs: &[Operand]) -> Operand {
-        let dst = self.register(class);
-        self.insert_at_entry(Inst::new(op, ty, dst, srcs.iter().copied()));
-        dst
-    }
-
-    /// Inserts an instruction there.
     pub fn insert_at_entry(&mut self, inst: Inst) {
         let entry = self.f.layout[0];
         let insts = &mut self.f.blocks[entry].insts;

@@ -4,13 +4,11 @@
 //! map has what is known of them: the low word of a 64-bit integer that exists apart from the pair, and how
 //! the upper bits of a narrow integer are.
 
-use heddle_isa::{Inst, Op, Operand, Type};
+use heddle_isa::{Inst, Op, Operand};
 use heddle_llvm_passes::ir::Value;
-use heddle_mir::{Bank, RegClass};
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
-use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
 use crate::{Selector, constant_bank, constants, pointers};
 
@@ -132,28 +130,5 @@ fn undefined_parts(s: &mut Selector, v: Value) -> Parts {
 /// A by-value argument's leaves: constants of the bank.
 fn argument_parts(s: &mut Selector, v: Value) -> Parts {
     let base = s.arguments.offset(v);
-    s.cx.leaves(v).iter().map(|leaf| argument_leaf(&mut s.out, base + leaf.offset, *leaf)).collect()
-}
-
-/// A word (or pair) of the constant bank; parts of words are shifted down, in the entry block.
-fn argument_leaf(out: &mut Emitter, offset: u32, leaf: Leaf) -> Operand {
-    let class = RegClass { bank: if out.scalarize { Bank::Scalar } else { Bank::Vector }, words: 1 };
-    if offset % 4 != 0 && offset % 4 + leaf.bytes() > 4 {
-        let elsewhere = out.enter_entry();
-        let op = constant_bank::argument_leaf(out, offset - leaf.offset, leaf, class.bank);
-        out.leave_entry(elsewhere);
-        return op;
-    }
-    let word = out.bank_words_on_entry(offset, if leaf.bytes() == 8 { 2 } else { 1 });
-    let word = match offset % 4 {
-        bytes if bytes != 0 && leaf.bytes() < 4 => {
-            out.emit_at_entry(Op::Shr, Type::U32, class, &[word, Operand::Immediate(bytes * 8)])
-        }
-        _ => word,
-    };
-    if leaf.words() != 0 {
-        return word;
-    }
-    let bit = out.emit_at_entry(Op::And, Type::B32, class, &[word, Operand::Immediate(1)]);
-    if out.scalarize { bit } else { out.test_not_zero_at_entry(bit) }
+    s.cx.leaves(v).iter().map(|leaf| constant_bank::argument_leaf_on_entry(&mut s.out, base, *leaf)).collect()
 }
