@@ -126,6 +126,10 @@ SPACES(INTEGER, atomic_int, int)
 SPACES(INTEGER, atomic_uint, uint)
 SPACES(INTEGER, atomic_long, long)
 SPACES(INTEGER, atomic_ulong, ulong)
+// Of numbers as wide as a pointer (atomic_uintptr_t, which is atomic_ulong): what is added is signed, a ptrdiff_t.
+#define DISTANCES(SPACE, A, T) \
+  FORMS(atomic_fetch_add, __opencl_atomic_fetch_add, ulong, SPACE, A, T) FORMS(atomic_fetch_sub, __opencl_atomic_fetch_sub, ulong, SPACE, A, T)
+SPACES(DISTANCES, atomic_ulong, long)
 SPACES(BASIC, atomic_float, float)
 SPACES(BASIC, atomic_double, double)
 

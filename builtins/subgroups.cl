@@ -19,5 +19,9 @@ SUB_GROUPS(ushort, 0, USHRT_MAX)
   OVERLOAD T sub_group_shuffle_xor(T x, uint mask) { return from_##T(x, __heddle_lane() ^ mask); } \
   OVERLOAD T sub_group_shuffle_up(T x, uint delta) { return from_##T(x, __heddle_lane() - delta); } \
   OVERLOAD T sub_group_shuffle_down(T x, uint delta) { return from_##T(x, __heddle_lane() + delta); } \
-  OVERLOAD T sub_group_rotate(T x, int delta) { return from_##T(x, __heddle_lane() + delta); }
+  OVERLOAD T sub_group_rotate(T x, int delta) { return from_##T(x, __heddle_lane() + delta); } \
+  OVERLOAD T sub_group_clustered_rotate(T x, int delta, uint size) { \
+    uint lane = __heddle_lane(); \
+    return from_##T(x, (lane & ~(size - 1)) | (lane + delta & size - 1)); \
+  }
 LANES(char) LANES(uchar) LANES(short) LANES(ushort) LANES(int) LANES(uint) LANES(long) LANES(ulong) LANES(half) LANES(float) LANES(double)

@@ -603,6 +603,20 @@ fn together(forms: &mut Vec<Form>) {
     }
     for space in ["global", "local", "generic"] {
         let p = match space {
+            "global" => "(volatile global atomic_uintptr_t *)w",
+            "local" => "(volatile local atomic_uintptr_t *)l",
+            _ => "(volatile atomic_uintptr_t *)(volatile local atomic_uintptr_t *)l",
+        };
+        for name in ["atomic_fetch_add", "atomic_fetch_sub"] {
+            for (explicit, order) in [("", ""), ("_explicit", ", memory_order_relaxed, memory_scope_device")] {
+                let body = format!("((global ulong *)w)[64 + i] = {name}{explicit}({p}, (ptrdiff_t)-3{order});");
+                let name = format!("{name}{explicit}");
+                forms.push(plain("Atomics of OpenCL C 2.0", &name, "atomic_uintptr_t", space, body, Evidence::Values));
+            }
+        }
+    }
+    for space in ["global", "local", "generic"] {
+        let p = match space {
             "global" => "(volatile global atomic_flag *)w",
             "local" => "(volatile local atomic_flag *)l",
             _ => "(volatile atomic_flag *)(volatile local atomic_flag *)l",
@@ -642,8 +656,15 @@ fn together(forms: &mut Vec<Form>) {
         let mut calls: Vec<(String, usize, &str)> =
             WIDTHS.iter().filter(|n| **n > 1 || small).map(|n| ("broadcast".to_string(), *n, ", 3")).collect();
         calls.extend(
-            [("shuffle", ", i"), ("shuffle_xor", ", 1"), ("shuffle_up", ", 1"), ("shuffle_down", ", 1"), ("rotate", ", 1")]
-                .map(|(f, more)| (f.to_string(), 1, more)),
+            [
+                ("shuffle", ", i"),
+                ("shuffle_xor", ", 1"),
+                ("shuffle_up", ", 1"),
+                ("shuffle_down", ", 1"),
+                ("rotate", ", 1"),
+                ("clustered_rotate", ", 1, 4"),
+            ]
+            .map(|(f, more)| (f.to_string(), 1, more)),
         );
         calls.extend(WIDTHS.iter().map(|n| ("non_uniform_broadcast".to_string(), *n, ", 3")));
         calls.push(("broadcast_first".into(), 1, ""));

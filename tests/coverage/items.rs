@@ -285,6 +285,41 @@ fn flags() {
     }
 }
 
+/// What is added to an `atomic_uintptr_t` is signed.
+#[test]
+fn distances() {
+    const N: usize = 64;
+    for space in ["global", "local", "generic"] {
+        let (declaration, p) = match space {
+            "global" => ("", "(volatile global atomic_uintptr_t *)(out + 256)"),
+            "local" => ("local ulong n;", "(volatile local atomic_uintptr_t *)&n"),
+            _ => ("local ulong n;", "(volatile atomic_uintptr_t *)(volatile local atomic_uintptr_t *)&n"),
+        };
+        let steps: [(&str, i128); 4] = [
+            ("add({p}, (ptrdiff_t)-3)", -3),
+            ("sub({p}, (ptrdiff_t)-7)", 7),
+            ("add_explicit({p}, (ptrdiff_t)11, memory_order_relaxed)", 11),
+            ("sub_explicit({p}, (ptrdiff_t)-2, memory_order_relaxed, memory_scope_device)", 2),
+        ];
+        let barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
+        let mut body = format!("  {declaration}\n  if (i == 0) atomic_init({p}, 1000ul);\n  {barrier}\n");
+        for (k, (step, _)) in steps.iter().enumerate() {
+            let _ = writeln!(body, "  out[{k} * {N} + i] = atomic_fetch_{};\n  {barrier}", step.replace("{p}", p));
+        }
+        let input = data(DType::Int32, N, 5);
+        let inputs = [input.clone(), input.clone(), input];
+        let out = run(&body, &pointers("int", "int", "int", "ulong"), &inputs, (DType::UInt64, 257), N, N);
+        let mut first = 1000;
+        for (k, (step, by)) in steps.iter().enumerate() {
+            let mut seen: Vec<i128> = (0..N).map(|i| integer_at(&out, N * k + i)).collect();
+            seen.sort_by_key(|n| n * by.signum());
+            let want: Vec<i128> = (0..N as i128).map(|i| first + by * i).collect();
+            assert_eq!(seen, want, "{space}: {step}");
+            first += by * N as i128;
+        }
+    }
+}
+
 /// The extensions of sub-groups: values of other lanes, all types.
 #[test]
 fn lanes() {
@@ -293,7 +328,7 @@ fn lanes() {
     const ITEMS: usize = 2 * GROUP;
     type Source = fn(usize, usize) -> usize;
     // From which lane a work-item of a lane gets its value, in a sub-group of so many.
-    let moves: [(&str, Source); 7] = [
+    let moves: [(&str, Source); 10] = [
         ("broadcast(x, 5)", |_, _| 5),
         ("shuffle(x, (lane * 5 + 3) % get_sub_group_size())", |lane, size| (lane * 5 + 3) % size),
         ("shuffle_xor(x, 6)", |lane, _| lane ^ 6),
@@ -301,6 +336,9 @@ fn lanes() {
         ("shuffle_down(x, 2)", |lane, _| lane + 2),
         ("rotate(x, 7)", |lane, _| (lane + 7) % 32),
         ("rotate(x, -7)", |lane, _| (lane + 25) % 32),
+        ("clustered_rotate(x, 3, 4)", |lane, _| lane / 4 * 4 + (lane + 3) % 4),
+        ("clustered_rotate(x, -5, 16)", |lane, _| lane / 16 * 16 + (lane + 11) % 16),
+        ("clustered_rotate(x, 9, 1)", |lane, _| lane),
     ];
     for (name, dtype) in &TYPES {
         // Small whole numbers, whose sums every type holds.

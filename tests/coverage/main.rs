@@ -178,8 +178,8 @@ const MEANINGS: [(&str, Selects); 15] = [
     ("cl_khr_subgroup_non_uniform_arithmetic", |f| {
         f.function.contains("non_uniform_scan") || f.function.contains("non_uniform_reduce")
     }),
-    ("cl_khr_subgroup_clustered_reduce", |f| f.function.contains("clustered")),
-    ("cl_khr_subgroup_rotate", |f| f.function == "sub_group_rotate"),
+    ("cl_khr_subgroup_clustered_reduce", |f| f.function.contains("clustered_reduce")),
+    ("cl_khr_subgroup_rotate", |f| f.function.ends_with("rotate") && f.function.starts_with("sub_group")),
     ("__opencl_c_work_group_collective_functions", |f| f.ty == "int" && f.section == "Work-group functions"),
 ];
 
