@@ -411,9 +411,6 @@ fn memory(forms: &mut Vec<Form>) {
         let t = vector("float", n);
         let name = |f: &str| if n == 1 { f.to_string() } else { format!("{f}{n}") };
         for f in ["vload_half", "vloada_half"] {
-            if n == 1 && f == "vloada_half" {
-                continue;
-            }
             let body = format!("{t} v = {}(i, (global const half *)d); ((global {t} *)w)[i] = v;", name(f));
             forms.push(plain(section, f, "half", &format!("{n} global"), body, Evidence::Values));
             for (space, memory) in [("private", "half p[64]"), ("local", "local half *p = (local half *)l"), ("constant", "")] {
@@ -435,9 +432,6 @@ fn memory(forms: &mut Vec<Form>) {
             }
         }
         for f in ["vstore_half", "vstorea_half"] {
-            if n == 1 && f == "vstorea_half" {
-                continue;
-            }
             for mode in ["", "_rte", "_rtz", "_rtp", "_rtn"] {
                 for ty in ["float", "double"] {
                     let load = format!("((global const {} *)d)[i]", vector(ty, n));

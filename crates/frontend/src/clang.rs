@@ -24,7 +24,18 @@ use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLev
 static HEADER: &str = include_str!("../../../builtins/heddle.h");
 
 /// What `__OPENCL_VERSION__` says, whatever `-cl-std=` is: it is the device's version.
-const DEVICE_VERSION: u32 = 300;
+const DEVICE_VERSION: &str = "300";
+
+/// Aligned loads and stores of one half, which are plain ones. OpenCL C 1.1 has them, later ones do not and neither does clang, but
+/// programs call them, since drivers went on to know them (<https://github.com/KhronosGroup/OpenCL-Docs/issues/648>).
+const ONE_ALIGNED_HALF: &[(&str, &str)] = &[
+    ("vloada_half", "vload_half"),
+    ("vstorea_half", "vstore_half"),
+    ("vstorea_half_rte", "vstore_half_rte"),
+    ("vstorea_half_rtz", "vstore_half_rtz"),
+    ("vstorea_half_rtp", "vstore_half_rtp"),
+    ("vstorea_half_rtn", "vstore_half_rtn"),
+];
 
 /// The language version used unless `-cl-std=` says otherwise.
 const DEFAULT_STANDARD: &str = "CL3.0";
@@ -280,9 +291,10 @@ pub(crate) fn add_language_arguments(command: &mut Command, header: &Path, langu
     }
     // What the device has; what clang defines for the target it borrows goes. A user's own definition is no
     // second one.
-    let device = [("__OPENCL_VERSION__", DEVICE_VERSION), ("__IMAGE_SUPPORT__", 1)];
+    let device = [("__OPENCL_VERSION__", DEVICE_VERSION), ("__IMAGE_SUPPORT__", "1")];
     let defined = |name: &str| options.clang_args.iter().any(|a| a.trim_start_matches("-D").split('=').next() == Some(name));
-    command.args(device.iter().filter(|(name, _)| !defined(name)).map(|(name, value)| format!("-D{name}={value}")));
+    let definitions = device.iter().chain(ONE_ALIGNED_HALF).filter(|(name, _)| !defined(name));
+    command.args(definitions.map(|(name, value)| format!("-D{name}={value}")));
     command.args(["-U__NVPTX__", "-U__PTX__"]);
     command.arg("-isystem").arg(header).arg(format!("-fdebug-prefix-map={}=heddle", header.display()));
     command.arg(options.opt.flag());
