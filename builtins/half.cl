@@ -127,17 +127,20 @@ WIDTHS(RELATION_N)
 OVERLOAD half select(half x, half y, short c) { return c ? y : x; }
 OVERLOAD half select(half x, half y, ushort c) { return c ? y : x; }
 
-// Vectors of halves at addresses of one half; 3 elements and 2 are put together by element, so that no more than those are touched.
+// Vectors of halves at addresses of one half. They are accessed as halves, or as vectors of them: another type would not alias what the
+// program accesses as `half`. Of 3 elements no more than those are touched.
+#define LOOSE_HALF(N) typedef half##N loose_half##N __attribute__((aligned(2)));
+LOOSE_HALF(2) LOOSE_HALF(4) LOOSE_HALF(8) LOOSE_HALF(16)
 #define LOAD_HALF(SPACE, N) \
-  OVERLOAD ushort##N vload##N(size_t i, const SPACE ushort *p); \
-  OVERLOAD half##N vload##N(size_t i, const SPACE half *p) { return as_half##N(vload##N(i, (const SPACE ushort *)p)); }
+  OVERLOAD half##N vload##N(size_t i, const SPACE half *p) { return *(const SPACE loose_half##N *)(p + N * i); }
 #define STORE_HALF(SPACE, N) \
-  OVERLOAD void vstore##N(ushort##N v, size_t i, SPACE ushort *p); \
-  OVERLOAD void vstore##N(half##N v, size_t i, SPACE half *p) { vstore##N(as_ushort##N(v), i, (SPACE ushort *)p); }
-#define LOADS_HALF(N) LOAD_HALF(__private, N) LOAD_HALF(__local, N) LOAD_HALF(__global, N) LOAD_HALF(__constant, N)
-#define STORES_HALF(N) STORE_HALF(__private, N) STORE_HALF(__local, N) STORE_HALF(__global, N)
-WIDTHS(LOADS_HALF)
-WIDTHS(STORES_HALF)
+  OVERLOAD void vstore##N(half##N v, size_t i, SPACE half *p) { *(SPACE loose_half##N *)(p + N * i) = v; }
+#define LOADS_HALF(SPACE) LOAD_HALF(SPACE, 2) LOAD_HALF(SPACE, 4) LOAD_HALF(SPACE, 8) LOAD_HALF(SPACE, 16) \
+  OVERLOAD half3 vload3(size_t i, const SPACE half *p) { p += 3 * i; return (half3)(*(const SPACE loose_half2 *)p, p[2]); }
+#define STORES_HALF(SPACE) STORE_HALF(SPACE, 2) STORE_HALF(SPACE, 4) STORE_HALF(SPACE, 8) STORE_HALF(SPACE, 16) \
+  OVERLOAD void vstore3(half3 v, size_t i, SPACE half *p) { p += 3 * i; *(SPACE loose_half2 *)p = v.s01; p[2] = v.s2; }
+LOADS_HALF(__private) LOADS_HALF(__local) LOADS_HALF(__global) LOADS_HALF(__constant)
+STORES_HALF(__private) STORES_HALF(__local) STORES_HALF(__global)
 
 #define SHUFFLE(M, N) \
   OVERLOAD ushort##N shuffle(ushort##M, ushort##N); \

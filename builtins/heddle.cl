@@ -308,7 +308,8 @@ PREFETCHES(float)
 PREFETCHES(double)
 PREFETCHES(half)
 
-// Copies of types that libclc leaves out, as copies of the same bytes. A vector of 3 takes the room of 4, and is copied like one.
+// Copies of types that libclc leaves out, as copies of the same bytes, in vectors, which may alias everything. A vector of 3 takes the room
+// of 4, and is copied like one.
 #define COPY(H, U) \
   OVERLOAD event_t async_work_group_copy(__local U *, const __global U *, size_t, event_t); \
   OVERLOAD event_t async_work_group_copy(__global U *, const __local U *, size_t, event_t); \
@@ -326,7 +327,7 @@ PREFETCHES(half)
   OVERLOAD event_t async_work_group_strided_copy(__global H *d, const __local H *s, size_t n, size_t t, event_t e) { \
     return async_work_group_strided_copy((__global U *)d, (const __local U *)s, n, t, e); \
   }
-COPY(half, ushort) COPY(half2, ushort2) COPY(half3, ushort4) COPY(half4, ushort4) COPY(half8, ushort8) COPY(half16, ushort16)
+COPY(half, char2) COPY(half2, ushort2) COPY(half3, ushort4) COPY(half4, ushort4) COPY(half8, ushort8) COPY(half16, ushort16)
 COPY(char3, char4) COPY(uchar3, uchar4) COPY(short3, short4) COPY(ushort3, ushort4) COPY(int3, int4) COPY(uint3, uint4)
 COPY(long3, long4) COPY(ulong3, ulong4) COPY(float3, float4) COPY(double3, double4)
 
