@@ -62,6 +62,12 @@ pub fn import<'c>(context: &'c Context, module: Module<'c>, uniform: bool) -> Re
     let name = module.get_name().to_string_lossy().into_owned();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), &name);
     let module = context.create_module_from_ir(buffer).map_err(|e| PassError::Llvm(e.to_string()))?;
+    // SPIR-V says it with the storage class, which translators of it do not repeat.
+    for variable in module.get_globals() {
+        if Value::of(variable).address_space() == address_space::CONSTANT && variable.get_initializer().is_some() {
+            variable.set_constant(true);
+        }
+    }
     for function in module.get_functions().map(Value::of) {
         mark(function, uniform);
         agree(function);

@@ -1,5 +1,6 @@
 ; IR of SPIR is brought to the target: address spaces, conversions between what has become one, names and calling
-; conventions of functions; and what may not be inlined is inlined.
+; conventions of functions; and what may not be inlined is inlined. What is in constant memory is constant, which SPIR-V
+; says with the storage class only.
 ;
 ; RUN: %heddle build -O0 --emit ir %s -o - | FileCheck %s
 ; RUN: %heddle run %s --kernel k --global 64 --local 32 --arg a=zeros:int32:64 -q
@@ -9,7 +10,7 @@ target triple = "spir64-unknown-unknown"
 
 ; CHECK: target triple = "nvptx64-unknown-unknown"
 ; CHECK: @table = {{.*}}addrspace(4) constant [2 x i32]
-@table = addrspace(2) constant [2 x i32] [i32 3, i32 5], align 4
+@table = addrspace(2) global [2 x i32] [i32 3, i32 5], align 4
 @"text of addrspace(2)" = addrspace(2) constant [16 x i8] c"addrspace(2) st\00"
 @tile = internal addrspace(3) global [32 x i32] undef, align 4
 
