@@ -22,6 +22,7 @@ pub mod features;
 mod language;
 mod library;
 mod module;
+mod older_spirv;
 mod options;
 pub mod source;
 pub mod spirv;

@@ -14,7 +14,7 @@ use half::f16;
 use spirv::{AddressingModel, Capability, Decoration, ExecutionModel, MAGIC_NUMBER, Op};
 
 /// Words of the header.
-const HEADER: usize = 5;
+pub(crate) const HEADER: usize = 5;
 
 /// What the device does not have, and how it is called.
 const LACKING: [(Capability, &str); 8] = [
@@ -126,14 +126,14 @@ pub struct Binary {
 
 /// An instruction: its operation, its operands, and the word at which it begins.
 #[derive(Clone, Copy)]
-struct Instruction<'a> {
-    op: u32,
-    operands: &'a [u32],
+pub(crate) struct Instruction<'a> {
+    pub op: u32,
+    pub operands: &'a [u32],
     at: usize,
 }
 
 impl Instruction<'_> {
-    fn is(&self, op: Op) -> bool {
+    pub fn is(&self, op: Op) -> bool {
         self.op == op as u32
     }
 
@@ -189,6 +189,11 @@ impl Binary {
         &self.constants
     }
 
+    /// Its words.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
     /// As bytes, with little-endian words.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.words.iter().flat_map(|w| w.to_le_bytes()).collect()
@@ -237,7 +242,7 @@ pub(crate) fn unknown(id: u32, constants: &[SpecConstant]) -> String {
 }
 
 /// All instructions.
-fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, String> {
+pub(crate) fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, String> {
     let mut result = Vec::new();
     let mut at = HEADER;
     while at < words.len() {

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::clang::{self, Ended};
 use crate::error::io;
+use crate::older_spirv::without_new_instructions;
 use crate::spirv::Binary;
 use crate::{FrontendError, FrontendOptions, Language};
 
@@ -140,7 +141,8 @@ pub(crate) fn to_bitcode(name: &str, binary: &Binary, options: &FrontendOptions)
     };
     let folder = tempfile::tempdir().map_err(io(WHAT))?;
     let (input, output) = (folder.path().join("kernel.spv"), folder.path().join("kernel.bc"));
-    fs::write(&input, binary.to_bytes()).map_err(io(WHAT))?;
+    let words = without_new_instructions(binary.words());
+    fs::write(&input, words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()).map_err(io(WHAT))?;
     let mut arguments: Vec<OsString> =
         ["-r", "--spirv-target-env=CL2.0", "--spirv-gen-kernel-arg-name-md"].map(OsString::from).into();
     arguments.extend(["-o".into(), output.clone().into(), input.clone().into()]);
