@@ -287,17 +287,24 @@ impl Rewriter {
     }
 }
 
+/// What is said of an access to memory.
+struct MemoryOperands {
+    mask: u32,
+    /// In bytes, if it is said.
+    alignment: Option<u32>,
+}
+
 /// One set of memory operands of those of the target and the source of a copy: what holds for both. `None` if there is one only.
 fn for_both(operands: &[u32]) -> Option<Vec<u32>> {
     let (target, rest) = memory_operands(operands)?;
     let (source, _) = memory_operands(rest)?;
-    let alignment = target.1.zip(source.1).map(|(a, b)| a.min(b));
-    let mask = (target.0 | source.0) & VOLATILE | if alignment.is_some() { ALIGNED } else { 0 };
+    let alignment = target.alignment.zip(source.alignment).map(|(a, b)| a.min(b));
+    let mask = (target.mask | source.mask) & VOLATILE | if alignment.is_some() { ALIGNED } else { 0 };
     Some(std::iter::once(mask).chain(alignment).collect())
 }
 
-/// A set of memory operands: its mask, the alignment, and what follows it.
-fn memory_operands(operands: &[u32]) -> Option<((u32, Option<u32>), &[u32])> {
+/// A set of memory operands, and what follows it.
+fn memory_operands(operands: &[u32]) -> Option<(MemoryOperands, &[u32])> {
     let (mask, mut rest) = operands.split_first()?;
     let mut alignment = None;
     for bit in [ALIGNED, MAKES_AVAILABLE, MAKES_VISIBLE] {
@@ -309,7 +316,7 @@ fn memory_operands(operands: &[u32]) -> Option<((u32, Option<u32>), &[u32])> {
             rest = behind;
         }
     }
-    Some(((*mask, alignment), rest))
+    Some((MemoryOperands { mask: *mask, alignment }, rest))
 }
 
 #[cfg(test)]
