@@ -27,14 +27,15 @@ static HEADER: &str = include_str!("../../../builtins/heddle.h");
 const DEVICE_VERSION: &str = "300";
 
 /// Aligned loads and stores of one half, which are plain ones. OpenCL C 1.1 has them, later ones do not and neither does clang, but
-/// programs call them, since drivers went on to know them (<https://github.com/KhronosGroup/OpenCL-Docs/issues/648>).
+/// programs call them, since drivers went on to know them (<https://github.com/KhronosGroup/OpenCL-Docs/issues/648>). Arguments
+/// in parentheses make a program's own definition an error, instead of one of the plain function that calls itself.
 const ONE_ALIGNED_HALF: &[(&str, &str)] = &[
-    ("vloada_half", "vload_half"),
-    ("vstorea_half", "vstore_half"),
-    ("vstorea_half_rte", "vstore_half_rte"),
-    ("vstorea_half_rtz", "vstore_half_rtz"),
-    ("vstorea_half_rtp", "vstore_half_rtp"),
-    ("vstorea_half_rtn", "vstore_half_rtn"),
+    ("vloada_half(i,p)", "vload_half((i),(p))"),
+    ("vstorea_half(v,i,p)", "vstore_half((v),(i),(p))"),
+    ("vstorea_half_rte(v,i,p)", "vstore_half_rte((v),(i),(p))"),
+    ("vstorea_half_rtz(v,i,p)", "vstore_half_rtz((v),(i),(p))"),
+    ("vstorea_half_rtp(v,i,p)", "vstore_half_rtp((v),(i),(p))"),
+    ("vstorea_half_rtn(v,i,p)", "vstore_half_rtn((v),(i),(p))"),
 ];
 
 /// The language version used unless `-cl-std=` says otherwise.
@@ -292,7 +293,8 @@ pub(crate) fn add_language_arguments(command: &mut Command, header: &Path, langu
     // What the device has; what clang defines for the target it borrows goes. A user's own definition is no
     // second one.
     let device = [("__OPENCL_VERSION__", DEVICE_VERSION), ("__IMAGE_SUPPORT__", "1")];
-    let defined = |name: &str| options.clang_args.iter().any(|a| a.trim_start_matches("-D").split('=').next() == Some(name));
+    let word = |text: &str| text.split(['=', '(']).next().unwrap_or_default().to_string();
+    let defined = |name: &str| options.clang_args.iter().any(|a| word(a.trim_start_matches("-D")) == word(name));
     let definitions = device.iter().chain(ONE_ALIGNED_HALF).filter(|(name, _)| !defined(name));
     command.args(definitions.map(|(name, value)| format!("-D{name}={value}")));
     command.args(["-U__NVPTX__", "-U__PTX__"]);

@@ -2,9 +2,11 @@
 //! instructions that came with 1.4.
 //!
 //! - `OpPtrEqual`, `OpPtrNotEqual` and `OpPtrDiff` become arithmetic of the addresses as integers,
-//! - `OpCopyLogical` takes a value apart to what is no structure and no array, and puts it together with the other type,
+//! - `OpCopyLogical` takes a value apart to what is no structure and no array, and puts it into one of the other type, part by
+//!   part: the same translator takes an `OpCompositeConstruct` of structures for one of constants,
 //! - of the two sets of memory operands of `OpCopyMemorySized` one is made that is true of both sides,
-//! - `OpCopyMemory` is a load and a store, in all versions: the same translator ends at it before its time,
+//! - `OpCopyMemory` is a load and a store, and of structures and arrays an `OpCopyMemorySized`, in all versions: the same
+//!   translator ends at it before its time,
 //! - `OpDecorateString` and `OpMemberDecorateString`, which only name things, go.
 //!
 //! Reference: SPIR-V Specification 1.6, 3.49.8 "Memory Instructions", 3.49.12 "Composite Instructions", 3.26 "Memory
@@ -22,8 +24,17 @@ const ALIGNED: u32 = 2;
 const MAKES_AVAILABLE: u32 = 8;
 const MAKES_VISIBLE: u32 = 16;
 
-/// Elements of an array that is copied one by one.
-const MOST_ELEMENTS: u64 = 4096;
+/// What else may be said: without temporal locality, private to the work-item; behind the scopes, lists of alias scopes follow.
+const NONTEMPORAL: u32 = 4;
+const NOT_PRIVATE: u32 = 32;
+const ALIAS_SCOPES: u32 = 0x10000;
+const NO_ALIAS: u32 = 0x20000;
+
+/// Parts of a value that is copied to a type of the same structure.
+const MOST_PARTS: usize = 4096;
+
+/// How deep structures and arrays are in each other.
+const DEEPEST: u32 = 64;
 
 /// The words of a binary without what came with SPIR-V 1.4.
 pub(crate) fn without_new_instructions(words: &[u32]) -> Vec<u32> {
@@ -46,7 +57,7 @@ pub(crate) fn without_new_instructions(words: &[u32]) -> Vec<u32> {
     let mut rewriter = Rewriter { types, bound: words[3], out, address: None, sizes: HashMap::new() };
     for i in &all {
         if i.is(Op::Function) && rewriter.address.is_none() {
-            rewriter.declare(all.iter().filter(|i| i.is(Op::PtrDiff)));
+            rewriter.declare(&all);
         }
         if rewriter.replace(i).is_none() {
             rewriter.emit(i.op, i.operands);
@@ -98,21 +109,30 @@ impl Types {
                 (op, [bits, ..]) if op == Op::TypeFloat as u32 => Type::Plain(u64::from(*bits / 8)),
                 (op, _) if op == Op::TypeBool as u32 => Type::Plain(1),
                 (op, [component, count]) if op == Op::TypeVector as u32 => Type::Vector(*component, (*count).into()),
-                (op, [element, length]) if op == Op::TypeArray as u32 => {
-                    Type::Array(*element, numbers.get(length).copied().unwrap_or_default())
-                }
+                (op, [element, length]) if op == Op::TypeArray as u32 => match numbers.get(length) {
+                    Some(count) => Type::Array(*element, *count),
+                    // Known to the translator only.
+                    None => continue,
+                },
                 (op, members) if op == Op::TypeStruct as u32 => Type::Struct(members.to_vec()),
                 (op, [_, pointee]) if op == Op::TypePointer as u32 => {
                     found.pointees.insert(*first, *pointee);
                     Type::Plain(8)
                 }
-                (op, [result, low, high @ ..]) if op == Op::Constant as u32 => {
+                // Specialisation constants have got their values.
+                (op, [result, low, high @ ..]) if [Op::Constant, Op::SpecConstant].map(|o| o as u32).contains(&op) => {
                     let high = high.first().copied().unwrap_or_default();
                     numbers.insert(*result, u64::from(high) << 32 | u64::from(*low));
                     continue;
                 }
                 (op, [decoration, ..]) if op == Op::Decorate as u32 && *decoration == spirv::Decoration::CPacked as u32 => {
                     found.packed.push(*first);
+                    continue;
+                }
+                (op, targets) if op == Op::GroupDecorate as u32 => {
+                    if found.packed.contains(first) {
+                        found.packed.extend(targets);
+                    }
                     continue;
                 }
                 // A result behind its type; what is none of these has no such type.
@@ -129,36 +149,82 @@ impl Types {
         found
     }
 
-    /// Bytes from one element to the next of what a pointer points to.
-    fn distance(&self, pointer: u32) -> Option<u64> {
-        let pointee = self.pointees.get(self.pointers.get(&pointer)?)?;
-        self.size(*pointee).map(|(bytes, _)| bytes).filter(|bytes| *bytes > 0)
+    /// Bytes of a type, and its alignment, as OpenCL C lays it out; `None` if they are not known.
+    fn size(&self, ty: u32) -> Option<(u64, u64)> {
+        self.size_at(ty, 0)
     }
 
-    /// Bytes of a type, and its alignment, as OpenCL C lays it out.
-    fn size(&self, ty: u32) -> Option<(u64, u64)> {
+    fn size_at(&self, ty: u32, depth: u32) -> Option<(u64, u64)> {
+        if depth > DEEPEST {
+            return None;
+        }
+        let size = |ty: u32| self.size_at(ty, depth + 1);
         Some(match self.types.get(&ty)? {
-            Type::Plain(bytes) => (*bytes, *bytes),
+            Type::Plain(bytes) => (*bytes, (*bytes).max(1)),
             Type::Vector(component, count) => {
-                let bytes = self.size(*component)?.0 * count.next_power_of_two();
-                (bytes, bytes)
+                let bytes = size(*component)?.0.checked_mul(count.checked_next_power_of_two()?)?;
+                (bytes, bytes.max(1))
             }
             Type::Array(element, count) => {
-                let (bytes, align) = self.size(*element)?;
-                (bytes * count, align)
+                let (bytes, align) = size(*element)?;
+                (bytes.checked_mul(*count)?, align)
             }
             Type::Struct(members) => {
                 let packed = self.packed.contains(&ty);
                 let (mut end, mut align) = (0u64, 1);
                 for member in members {
-                    let (bytes, needed) = self.size(*member)?;
+                    let (bytes, needed) = size(*member)?;
                     let needed = if packed { 1 } else { needed };
-                    end = end.checked_next_multiple_of(needed)? + bytes;
+                    end = end.checked_next_multiple_of(needed)?.checked_add(bytes)?;
                     align = align.max(needed);
                 }
-                (end.next_multiple_of(align), align)
+                (end.checked_next_multiple_of(align)?, align)
             }
         })
+    }
+
+    /// The paths of members to all that is no structure or array, with their types; `None` if they are too many or not known.
+    fn parts(&self, ty: u32) -> Option<Vec<(Vec<u32>, u32)>> {
+        let mut parts = Vec::new();
+        let mut open = vec![(Vec::new(), ty)];
+        while let Some((path, ty)) = open.pop() {
+            let members: Vec<u32> = match self.types.get(&ty)? {
+                Type::Struct(members) => members.clone(),
+                Type::Array(element, count) if *count <= MOST_PARTS as u64 => vec![*element; *count as usize],
+                Type::Array(..) => return None,
+                Type::Plain(_) | Type::Vector(..) => {
+                    parts.push((path, ty));
+                    continue;
+                }
+            };
+            let inside = members.into_iter().enumerate().map(|(k, m)| ([&path[..], &[k as u32]].concat(), m));
+            open.extend(inside);
+            if open.len() + parts.len() > MOST_PARTS || path.len() as u32 > DEEPEST {
+                return None;
+            }
+        }
+        parts.reverse();
+        Some(parts)
+    }
+
+    /// Whether a type is a structure or an array.
+    fn is_aggregate(&self, ty: u32) -> bool {
+        matches!(self.types.get(&ty), Some(Type::Struct(_) | Type::Array(..)))
+    }
+
+    /// What a pointer points to.
+    fn pointee(&self, pointer: u32) -> Option<u32> {
+        self.pointees.get(self.pointers.get(&pointer)?).copied()
+    }
+
+    /// A number that an instruction's replacement needs: a size of what a pointer points to.
+    fn size_needed(&self, i: &Instruction) -> Option<u64> {
+        let pointer = match i.operands {
+            [_, _, a, ..] if i.is(Op::PtrDiff) => *a,
+            [_, source, ..] if i.is(Op::CopyMemory) && self.is_aggregate(self.pointee(*source)?) => *source,
+            _ => return None,
+        };
+        self.size(self.pointee(pointer)?).map(|(bytes, _)| bytes).filter(|bytes| *bytes > 0)
     }
 }
 
@@ -192,16 +258,21 @@ impl Rewriter {
         result
     }
 
-    /// Declares, before the first function, integers of 64 bits, unless the binary has them, and the sizes by which differences of
-    /// pointers are divided.
-    fn declare<'a>(&mut self, differences: impl Iterator<Item = &'a Instruction<'a>>) {
+    /// Declares, before the first function, integers of 64 bits, if they are needed and the binary has none, and the sizes that
+    /// replacements need.
+    fn declare(&mut self, all: &[Instruction]) {
+        let sizes: BTreeSet<u64> = all.iter().filter_map(|i| self.types.size_needed(i)).collect();
+        let compares = all.iter().any(|i| i.is(Op::PtrEqual) || i.is(Op::PtrNotEqual));
+        if sizes.is_empty() && !compares {
+            return;
+        }
         let address = self.types.long.unwrap_or_else(|| {
             let ty = self.new_id();
             self.emit(Op::TypeInt as u32, &[ty, 64, 0]);
             ty
         });
         self.address = Some(address);
-        for size in differences.filter_map(|i| self.types.distance(*i.operands.get(2)?)).collect::<BTreeSet<u64>>() {
+        for size in sizes {
             let id = self.value(Op::Constant, address, &[size as u32, (size >> 32) as u32]);
             self.sizes.insert(size, id);
         }
@@ -219,8 +290,7 @@ impl Rewriter {
             }
             [ty, result, a, b] if i.is(Op::PtrDiff) => self.difference((*ty, *result), [*a, *b])?,
             [ty, result, operand] if i.is(Op::CopyLogical) => {
-                let (Type::Struct(_) | Type::Array(..)) = self.types.types.get(ty)? else { return None };
-                self.copied(*ty, *operand, &mut Vec::new(), Some(*result))?;
+                self.copy_value(*ty, *operand, *result)?;
             }
             [target, source, operands @ ..] if i.is(Op::CopyMemory) => self.copy(*target, *source, operands)?,
             [target, source, size, operands @ ..] if i.is(Op::CopyMemorySized) && operands.len() > 1 => {
@@ -234,12 +304,24 @@ impl Rewriter {
 
     /// A copy of what a pointer points to.
     fn copy(&mut self, target: u32, source: u32, operands: &[u32]) -> Option<()> {
-        let pointee = *self.types.pointees.get(self.types.pointers.get(&source)?)?;
+        let pointee = self.types.pointee(source)?;
         // The operands of the source follow those of the target; one set is for both.
-        let behind = if operands.is_empty() { operands } else { memory_operands(operands)?.1 };
-        let (of_target, of_source) = match behind {
-            [] => (operands, operands),
-            _ => (&operands[..operands.len() - behind.len()], behind),
+        let (first, behind) =
+            if operands.is_empty() { (None, operands) } else { memory_operands(operands).map(|(m, b)| (Some(m), b))? };
+        let second = if behind.is_empty() { None } else { Some(memory_operands(behind)?.0) };
+        if self.types.is_aggregate(pointee) {
+            let (bytes, align) = self.types.size(pointee)?;
+            let size = *self.sizes.get(&bytes)?;
+            let said: Vec<&MemoryOperands> = first.iter().chain(&second).collect();
+            // What nothing is said of has the alignment of its type.
+            let alignment = said.iter().map(|m| m.alignment.map_or(align, u64::from)).min().unwrap_or(align);
+            let volatile = said.iter().fold(0, |mask, m| mask | m.mask & VOLATILE);
+            self.emit(Op::CopyMemorySized as u32, &[target, source, size, volatile | ALIGNED, u32::try_from(alignment).ok()?]);
+            return Some(());
+        }
+        let (of_target, of_source) = match second {
+            None => (operands, operands),
+            Some(_) => (&operands[..operands.len() - behind.len()], behind),
         };
         let value = self.value(Op::Load, pointee, &[&[source], of_source].concat());
         self.emit(Op::Store as u32, &[&[target, value], of_target].concat());
@@ -249,7 +331,8 @@ impl Rewriter {
     /// How many elements one pointer is behind another.
     fn difference(&mut self, (ty, result): (u32, u32), pointers: [u32; 2]) -> Option<()> {
         let address = self.address?;
-        let size = *self.sizes.get(&self.types.distance(pointers[0])?)?;
+        let bytes = self.types.size(self.types.pointee(pointers[0])?)?.0;
+        let size = *self.sizes.get(&bytes)?;
         let Type::Plain(width) = *self.types.types.get(&ty)? else { return None };
         let [a, b] = pointers.map(|p| self.value(Op::ConvertPtrToU, address, &[p]));
         let bytes = self.value(Op::ISub, address, &[a, b]);
@@ -263,27 +346,19 @@ impl Rewriter {
         Some(())
     }
 
-    /// What a value has at a path of members, as a value of a type with the same structure; it gets a number, if one is given.
-    fn copied(&mut self, ty: u32, value: u32, path: &mut Vec<u32>, result: Option<u32>) -> Option<u32> {
-        let members = match self.types.types.get(&ty)? {
-            Type::Struct(members) => members.clone(),
-            Type::Array(element, count) if *count <= MOST_ELEMENTS => vec![*element; *count as usize],
-            Type::Array(..) => return None,
-            Type::Plain(_) | Type::Vector(..) => {
-                let operands: Vec<u32> = std::iter::once(value).chain(path.iter().copied()).collect();
-                return Some(self.value(Op::CompositeExtract, ty, &operands));
-            }
-        };
-        let mut parts = Vec::new();
-        for (number, member) in members.into_iter().enumerate() {
-            path.push(number as u32);
-            parts.push(self.copied(member, value, path, None)?);
-            path.pop();
+    /// A value as one of another type with the same structure.
+    fn copy_value(&mut self, ty: u32, value: u32, result: u32) -> Option<()> {
+        let parts = self.types.parts(ty).filter(|parts| self.types.is_aggregate(ty) && !parts.is_empty())?;
+        let undefined = self.new_id();
+        self.emit(Op::Undef as u32, &[ty, undefined]);
+        let (mut whole, last) = (undefined, parts.len() - 1);
+        for (number, (path, part)) in parts.into_iter().enumerate() {
+            let extracted = self.value(Op::CompositeExtract, part, &[&[value], &path[..]].concat());
+            let next = if number == last { result } else { self.new_id() };
+            self.emit(Op::CompositeInsert as u32, &[&[ty, next, extracted, whole], &path[..]].concat());
+            whole = next;
         }
-        let result = result.unwrap_or_else(|| self.new_id());
-        let operands: Vec<u32> = [ty, result].into_iter().chain(parts).collect();
-        self.emit(Op::CompositeConstruct as u32, &operands);
-        Some(result)
+        Some(())
     }
 }
 
@@ -297,17 +372,21 @@ struct MemoryOperands {
 /// One set of memory operands of those of the target and the source of a copy: what holds for both. `None` if there is one only.
 fn for_both(operands: &[u32]) -> Option<Vec<u32>> {
     let (target, rest) = memory_operands(operands)?;
-    let (source, _) = memory_operands(rest)?;
+    let (source, []) = memory_operands(rest)? else { return None };
     let alignment = target.alignment.zip(source.alignment).map(|(a, b)| a.min(b));
     let mask = (target.mask | source.mask) & VOLATILE | if alignment.is_some() { ALIGNED } else { 0 };
     Some(std::iter::once(mask).chain(alignment).collect())
 }
 
-/// A set of memory operands, and what follows it.
+/// A set of memory operands, and what follows it; `None` if something is said that is not known.
 fn memory_operands(operands: &[u32]) -> Option<(MemoryOperands, &[u32])> {
     let (mask, mut rest) = operands.split_first()?;
+    let known = VOLATILE | ALIGNED | NONTEMPORAL | MAKES_AVAILABLE | MAKES_VISIBLE | NOT_PRIVATE | ALIAS_SCOPES | NO_ALIAS;
+    if mask & !known != 0 {
+        return None;
+    }
     let mut alignment = None;
-    for bit in [ALIGNED, MAKES_AVAILABLE, MAKES_VISIBLE] {
+    for bit in [ALIGNED, MAKES_AVAILABLE, MAKES_VISIBLE, ALIAS_SCOPES, NO_ALIAS] {
         if mask & bit != 0 {
             let (operand, behind) = rest.split_first()?;
             if bit == ALIGNED {
@@ -388,6 +467,9 @@ mod tests {
         assert_eq!(for_both(&[ALIGNED, 16, VOLATILE]), Some(vec![VOLATILE]));
         assert_eq!(for_both(&[MAKES_AVAILABLE | ALIGNED, 8, 77, 4]), Some(vec![0]));
         assert_eq!(for_both(&[ALIGNED]), None, "it is damaged");
+        assert_eq!(for_both(&[ALIGNED | ALIAS_SCOPES | NO_ALIAS, 4, 8, 9]), None, "one set with lists of scopes");
+        assert_eq!(for_both(&[ALIGNED | ALIAS_SCOPES, 4, 8, VOLATILE | ALIGNED, 2]), Some(vec![VOLATILE | ALIGNED, 2]));
+        assert_eq!(for_both(&[VOLATILE, 1 << 30]), None, "nobody knows what follows");
     }
 
     #[test]
@@ -408,5 +490,66 @@ mod tests {
         let sizes = [1, 4, 5, 6, 7, 8].map(|ty| types.size(ty));
         assert_eq!(sizes, [Some((1, 1)), Some((16, 16)), Some((5, 1)), Some((48, 16)), Some((12, 4)), Some((5, 1))]);
         assert_eq!(types.size(9), None);
+    }
+
+    #[test]
+    fn structures_may_be_packed_in_groups_and_arrays_as_long_as_a_specialisation_constant() {
+        let words = binary(&[
+            (Op::Decorate, &[9, spirv::Decoration::CPacked as u32]),
+            (Op::DecorationGroup, &[9]),
+            (Op::GroupDecorate, &[9, 5, 6]),
+            (Op::TypeInt, &[1, 8, 0]),
+            (Op::TypeInt, &[2, 32, 0]),
+            (Op::SpecConstant, &[2, 3, 7]),
+            (Op::TypeArray, &[4, 2, 3]),
+            (Op::TypeStruct, &[5, 1, 4]),
+            (Op::SpecConstantOp, &[2, 7, Op::IAdd as u32, 3, 3]),
+            (Op::TypeArray, &[8, 2, 7]),
+        ]);
+        let types = Types::of(&instructions(&words).unwrap());
+        assert_eq!([4, 5, 8].map(|ty| types.size(ty)), [Some((28, 4)), Some((29, 1)), None]);
+    }
+
+    #[test]
+    fn types_of_themselves_and_huge_ones_are_left_alone() {
+        let words = binary(&[
+            (Op::TypeInt, &[1, 64, 0]),
+            (Op::TypeStruct, &[2, 2]),
+            (Op::Constant, &[1, 3, 4096, 0]),
+            (Op::TypeArray, &[4, 1, 3]),
+            (Op::TypeArray, &[5, 4, 3]),
+            (Op::Constant, &[1, 6, u32::MAX, u32::MAX]),
+            (Op::TypeArray, &[7, 1, 6]),
+        ]);
+        let types = Types::of(&instructions(&words).unwrap());
+        assert_eq!([2, 7].map(|ty| types.size(ty)), [None; 2]);
+        assert_eq!([2, 5, 7].map(|ty| types.parts(ty)), [const { None }; 3]);
+        assert_eq!(types.parts(4).map(|parts| parts.len()), Some(4096));
+    }
+
+    #[test]
+    fn copies_of_structures_have_a_size_and_others_are_loads_and_stores() {
+        let types: [(Op, &[u32]); 8] = [
+            (Op::TypeInt, &[1, 32, 0]),
+            (Op::TypeInt, &[2, 64, 0]),
+            (Op::TypeStruct, &[3, 1, 2]),
+            (Op::TypePointer, &[4, 5, 1]),
+            (Op::TypePointer, &[5, 5, 3]),
+            (Op::Function, &[6, 7, 0, 8]),
+            (Op::FunctionParameter, &[4, 9]),
+            (Op::FunctionParameter, &[5, 10]),
+        ];
+        let all: Vec<(Op, &[u32])> =
+            [&types[..], &[(Op::CopyMemory, &[11, 9, VOLATILE, ALIGNED, 2]), (Op::CopyMemory, &[12, 10, ALIGNED, 4, VOLATILE])]]
+                .concat();
+        let replaced: [(Op, &[u32]); 3] = [
+            (Op::Load, &[1, 101, 9, ALIGNED, 2]),
+            (Op::Store, &[11, 101, VOLATILE]),
+            (Op::CopyMemorySized, &[12, 10, 100, VOLATILE | ALIGNED, 4]),
+        ];
+        let size: [(Op, &[u32]); 1] = [(Op::Constant, &[2, 100, 16, 0])];
+        let mut expected = binary(&[&types[..5], &size, &types[5..], &replaced].concat());
+        expected[3] = 102;
+        assert_eq!(without_new_instructions(&binary(&all)), expected);
     }
 }

@@ -152,6 +152,8 @@ pub(crate) fn to_bitcode(name: &str, binary: &Binary, options: &FrontendOptions)
         Err(Failed::Crashed(text)) => format!("it ended before its time\n{text}").trim_end().to_string(),
     };
     let mut reason = format!("{} cannot translate it: {why}", program.display());
+    // What is wrong is said of the binary as it came.
+    fs::write(&input, binary.to_bytes()).map_err(io(WHAT))?;
     if let Some(wrong) = validation(&input, binary.version(), options) {
         reason = format!("it is no valid SPIR-V: {wrong}\n{reason}");
     }
