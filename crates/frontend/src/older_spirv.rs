@@ -1,5 +1,5 @@
-//! SPIR-V 1.4 in the words of older versions, for translators that know these only: LLVM's of Debian 12 refuses the
-//! instructions that came with 1.4.
+//! SPIR-V 1.4 in the instructions of older versions, for translators that know these only: `llvm-spirv-15`, Debian 12's,
+//! ends at those that came with 1.4. Newer translators get the same words, which mean the same to them.
 //!
 //! - `OpPtrEqual`, `OpPtrNotEqual` and `OpPtrDiff` become arithmetic of the addresses as integers,
 //! - `OpCopyLogical` takes a value apart to what is no structure and no array, and puts it into one of the other type, part by
@@ -18,22 +18,28 @@ use spirv::Op;
 
 use crate::spirv::{HEADER, Instruction, instructions};
 
-/// Memory operands: an access is not left out; its alignment follows; a scope follows.
+// Bits of memory operands. Of those that have an operand of their own, the operands follow in the order of the bits.
+/// `Volatile`.
 const VOLATILE: u32 = 1;
+/// `Aligned`: the alignment in bytes follows.
 const ALIGNED: u32 = 2;
-const MAKES_AVAILABLE: u32 = 8;
-const MAKES_VISIBLE: u32 = 16;
-
-/// What else may be said: without temporal locality, private to the work-item; behind the scopes, lists of alias scopes follow.
+/// `Nontemporal`.
 const NONTEMPORAL: u32 = 4;
+/// `MakePointerAvailable`: a scope follows.
+const MAKES_AVAILABLE: u32 = 8;
+/// `MakePointerVisible`: a scope follows.
+const MAKES_VISIBLE: u32 = 16;
+/// `NonPrivatePointer`.
 const NOT_PRIVATE: u32 = 32;
+/// `AliasScopeINTELMask`: a list of alias scopes follows.
 const ALIAS_SCOPES: u32 = 0x10000;
+/// `NoAliasINTELMask`: a list of alias scopes follows.
 const NO_ALIAS: u32 = 0x20000;
 
-/// Parts of a value that is copied to a type of the same structure.
+/// Parts that a value has at most that is copied to another type of the same structure; larger ones are left to the translator.
 const MOST_PARTS: usize = 4096;
 
-/// How deep structures and arrays are in each other.
+/// How deep structures and arrays are in each other at most; deeper ones, and such as contain themselves, are left alone.
 const DEEPEST: u32 = 64;
 
 /// The words of a binary without what came with SPIR-V 1.4.
@@ -49,8 +55,7 @@ pub(crate) fn without_new_instructions(words: &[u32]) -> Vec<u32> {
         Op::DecorateString,
         Op::MemberDecorateString,
     ];
-    let is_new = |i: &Instruction| changed.iter().any(|op| i.is(*op));
-    if !all.iter().any(is_new) {
+    if !all.iter().any(|i| changed.iter().any(|op| i.is(*op))) {
         return words.to_vec();
     }
     let (types, out) = (Types::of(&all), words[..HEADER].to_vec());
@@ -217,7 +222,7 @@ impl Types {
         self.pointees.get(self.pointers.get(&pointer)?).copied()
     }
 
-    /// A number that an instruction's replacement needs: a size of what a pointer points to.
+    /// The bytes of what a pointer points to, if an instruction's replacement needs them as a constant.
     fn size_needed(&self, i: &Instruction) -> Option<u64> {
         let pointer = match i.operands {
             [_, _, a, ..] if i.is(Op::PtrDiff) => *a,
@@ -228,6 +233,7 @@ impl Types {
     }
 }
 
+/// A binary that is written anew, instruction by instruction.
 struct Rewriter {
     types: Types,
     /// The first number that no value has.
@@ -235,7 +241,7 @@ struct Rewriter {
     out: Vec<u32>,
     /// The type that addresses have as integers, once it is declared.
     address: Option<u32>,
-    /// Constants of that type.
+    /// The constants of that type that were declared, by their value.
     sizes: HashMap<u64, u32>,
 }
 
