@@ -59,6 +59,17 @@ pub(crate) fn prefetch<T>(place: *const T) {
     let _ = place;
 }
 
+/// The same of all that is at a place, each line of the host's caches.
+#[inline]
+pub(crate) fn prefetch_all<T: ?Sized>(place: &T) {
+    const LINE: usize = 64;
+    let start = std::ptr::from_ref(place).cast::<u8>();
+    let first = start.addr() % LINE;
+    for at in (0..first + size_of_val(place)).step_by(LINE) {
+        prefetch(start.wrapping_sub(first).wrapping_add(at));
+    }
+}
+
 /// An allocation.
 #[derive(Clone, Debug)]
 pub struct Allocation {

@@ -46,7 +46,7 @@ impl<const N: usize> TexelRead<N> {
         let parts = std::mem::take(&mut self.parts);
         self.waiting = parts.len();
         parts.into_iter().map(|(number, mut load)| {
-            load.number = number;
+            load.number = number as u32;
             load
         })
     }

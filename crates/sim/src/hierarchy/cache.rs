@@ -12,7 +12,7 @@ use super::line::{ByteMask, LineNumber, bytes_of_sectors, copy_bytes, copy_secto
 use super::mshr::Mshrs;
 use super::polynomial::Polynomial;
 use super::replacement::EvictionOrder;
-use crate::memory::prefetch;
+use crate::memory::{prefetch, prefetch_all};
 use crate::snapshot::Snapshot;
 use heddle_target::{Replacement, SetIndex};
 
@@ -214,6 +214,15 @@ impl Cache {
         prefetch(&self.signatures[set * self.ways.div_ceil(8)]);
         prefetch(&self.tags[first]);
         self.order.prefetch(first);
+    }
+
+    /// Sectors of a line will come to a frame soon: the host may fetch what that changes into its caches.
+    #[inline]
+    pub fn prefetch_frame(&self, frame: LineFrame) {
+        let at = self.state_at(frame.0);
+        prefetch(&self.tags[frame.0]);
+        prefetch_all(&self.states[at..=at + self.sectors]);
+        prefetch_all(self.bytes(frame));
     }
 
     /// A frame has a line.

@@ -12,9 +12,7 @@ mod misses;
 use super::atomics::LineAtomic;
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
-use super::deferred::{
-    Continuation, Deferred, FillTarget, KeptLine, LoadBox, PENDING, PendingLine, PendingLoad, SectorTickets, Ticket,
-};
+use super::deferred::{Continuation, Deferred, FillTarget, KeptLine, LoadBox, PENDING, PendingLine, SectorTickets, Ticket};
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, SectorRead, count_eviction};
 use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
@@ -87,8 +85,10 @@ struct CurrentAccess {
     port_wait: u64,
     /// Tickets that it got.
     tickets: Vec<Ticket>,
-    /// The load itself, unless it waits for answers.
-    load: Option<Box<PendingLoad>>,
+    /// What the lanes of a load have got, as far as it is known.
+    out: Option<Box<LaneWords>>,
+    /// The load itself, if it waits for answers.
+    load: Option<LoadBox>,
     /// The lines of an atomic, kept for the next one.
     atomics: Vec<LineAtomic>,
 }
@@ -137,6 +137,12 @@ pub struct Probe {
     pub miss: Option<Miss>,
     /// Enough wait for a line that one of them needs.
     pub full: Option<FullLine>,
+}
+
+/// Room for what lanes get.
+#[cold]
+fn new_lane_words() -> Box<LaneWords> {
+    Box::new([[0; 64]; 4])
 }
 
 /// The caches of an SM cluster.
@@ -328,7 +334,10 @@ impl ClusterCaches {
         let mut cost = self.begin_access(access);
         let (parts, bytes) = Coalescer::parts(access);
         let mut offsets = [0; 64];
-        let mut current = self.access.load.take().unwrap_or_else(|| self.deferred.new_load());
+        // What it waits for, once it does, and whether some lanes have something then.
+        let mut load: Option<LoadBox> = None;
+        let mut some_known = false;
+        let mut out = self.access.out.take().unwrap_or_else(new_lane_words);
         let mut data = [0; LONGEST_LINE];
         let sector_bytes = self.sector_bytes();
         // What L1 misses is asked of L2, which answers later.
@@ -351,7 +360,7 @@ impl ClusterCaches {
                 cost.pending = true;
                 continue;
             }
-            let known = current.lines.len() + current.kept.len();
+            let known = load.as_ref().map_or(0, |load| load.lines.len() + load.kept.len());
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut cost);
                 let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
@@ -359,20 +368,22 @@ impl ClusterCaches {
                 if let Some(line) = found.and_then(|frame| self.hit(path, from, frame, t, policy)) {
                     cost.ready = cost.ready.max(line.ready);
                     cost.hits += t.sectors.count_ones();
-                    readers.scatter(line.bytes, &mut current.out);
+                    readers.scatter(line.bytes, &mut out);
+                    some_known = true;
                     continue;
                 }
                 if found.is_none() && goes_below {
                     let (ticket, ready) = self.miss_line(memory, (path, from), t, policy);
                     cost.ready = cost.ready.max(ready);
-                    current.lines.push(PendingLine { lanes: t.lanes, ticket, part: part as u8, asked: true });
+                    let load = load.get_or_insert_with(|| self.deferred.new_load());
+                    load.lines.push(PendingLine { lanes: t.lanes, ticket, part: part as u8, asked: true });
                     continue;
                 }
                 let covers_line = policy.l1 == L1Policy::LastUse
                     && u64::from(t.lanes.count_ones()) * bytes as u64 == self.line_bytes()
                     && are_distinct(&offsets, t.lanes, bytes);
-                let load = LineLoad { path, from, transaction: *t, policy, covers_line, found };
-                let reply = self.read_line(memory, &load, &mut data);
+                let read = LineLoad { path, from, transaction: *t, policy, covers_line, found };
+                let reply = self.read_line(memory, &read, &mut data);
                 cost.ready = cost.ready.max(reply.ready);
                 cost.hits += reply.hits;
                 let line = match reply.frame {
@@ -380,48 +391,53 @@ impl ClusterCaches {
                     None => &data[..],
                 };
                 if reply.waits_for.is_empty() {
-                    readers.scatter(line, &mut current.out);
+                    readers.scatter(line, &mut out);
+                    some_known = true;
                     continue;
                 }
+                let load = load.get_or_insert_with(|| self.deferred.new_load());
                 let parts = reply.waits_for;
                 if reply.keep != ByteMask::default() {
                     let mut kept = [0; LONGEST_LINE];
                     kept[..line.len()].copy_from_slice(line);
                     let (lanes, part) = (t.lanes, part as usize);
-                    current.kept.push(KeptLine { lanes, part, parts, line: kept, keep: reply.keep });
+                    load.kept.push(KeptLine { lanes, part, parts, line: kept, keep: reply.keep });
                     continue;
                 }
                 let to_come = parts.iter().fold(0, |all, p| all | p.1);
                 let lanes = if to_come == t.sectors { t.lanes } else { readers.within(to_come, sector_bytes) };
                 if lanes != t.lanes {
-                    LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, &mut current.out);
+                    LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, &mut out);
+                    some_known = true;
                 }
                 let several = parts.len() > 1;
                 for (ticket, sectors) in parts {
                     let lanes = if several { lanes & readers.within(sectors, sector_bytes) } else { lanes };
                     let asked = self.access.tickets.pop_if(|last| *last == ticket).is_some();
-                    current.lines.push(PendingLine { lanes, ticket, part: part as u8, asked });
+                    load.lines.push(PendingLine { lanes, ticket, part: part as u8, asked });
                 }
             }
             self.coalescer.recycle(transactions);
-            if current.lines.len() + current.kept.len() > known {
-                current.offsets.resize(part as usize + 1, offsets);
+            if let Some(load) = load.as_mut().filter(|load| load.lines.len() + load.kept.len() > known) {
+                load.offsets.resize(part as usize + 1, offsets);
             }
         }
-        if !current.lines.is_empty() || !current.kept.is_empty() {
-            (current.bytes, current.ready) = (bytes, cost.ready);
-            current.asked.append(&mut self.access.tickets);
+        if let Some(load) = &mut load {
+            (load.bytes, load.ready) = (bytes as u32, cost.ready);
+            load.asked.append(&mut self.access.tickets);
+            load.known = some_known.then(|| out.clone());
             cost.pending = true;
         }
-        self.access.load = Some(current);
+        (self.access.load, self.access.out) = (load, Some(out));
         self.end_access(&mut cost);
         cost
     }
 
-    /// What the lanes of the last load have got, as far as it is known.
+    /// What the lanes of the last load, or of the one that was [completed](Self::complete_load) last, have got, as far as it is
+    /// known.
     #[inline]
     pub fn loaded(&self) -> &LaneWords {
-        self.access.load.as_ref().map_or(&[[0; 64]; 4], |load| &load.out)
+        self.access.out.as_deref().unwrap_or(&[[0; 64]; 4])
     }
 
     /// The last load, if it waits and nobody waits for it yet.

@@ -28,6 +28,7 @@ use super::policy::AccessPolicy;
 use super::tlb::ArrivingRequest;
 use super::undecided::Waiter;
 use crate::DeviceMemory;
+use crate::memory::{prefetch, prefetch_all};
 
 /// Number of an answer that is still to come.
 pub type Ticket = u32;
@@ -170,30 +171,35 @@ pub struct KeptLine {
     pub keep: ByteMask,
 }
 
-/// A load, which may wait for bytes of some of its lines.
+/// A load that waits for bytes of some of its lines.
+///
+/// Many wait at once, and are looked at when they begin to and when their bytes come, long after. So what most of them need
+/// is side by side, and a load that waits for one line has nothing anywhere else.
+#[repr(C, align(64))]
+#[derive(Default)]
 pub struct PendingLoad {
     /// Of whom: for whoever started it.
     pub token: u64,
-    /// Which one it is of an instruction's.
-    pub number: usize,
-    /// Lines to come.
-    pub lines: Vec<PendingLine>,
-    /// Lines of which a part is to come.
-    pub kept: Vec<KeptLine>,
-    /// By part of the access: each lane's first byte in its line.
-    pub offsets: SmallVec<[LaneOffsets; 1]>,
-    /// Bytes of each lane that a part has.
-    pub bytes: usize,
-    /// Answers that the load itself asked for, beside those that bring its lines.
-    pub asked: Vec<Ticket>,
-    /// It is an atomic, with the ticket of this answer.
-    pub atomic: Option<Ticket>,
     /// Cycle at which the data is there, as far as is known.
     pub ready: u64,
-    /// What the lanes get, as far as it is known.
-    pub out: LaneWords,
+    /// Which one it is of an instruction's.
+    pub number: u32,
     /// Sectors that L2 had to fetch.
     pub far: u32,
+    /// Bytes of each lane that a part has.
+    pub bytes: u32,
+    /// It is an atomic, with the ticket of this answer.
+    pub atomic: Option<Ticket>,
+    /// Lines to come.
+    pub lines: SmallVec<[PendingLine; 1]>,
+    /// By part of the access: each lane's first byte in its line.
+    pub offsets: SmallVec<[LaneOffsets; 1]>,
+    /// Lines of which a part is to come.
+    pub kept: Vec<KeptLine>,
+    /// Answers that the load itself asked for, beside those that bring its lines.
+    pub asked: Vec<Ticket>,
+    /// What some lanes had got when it began to wait, if any had.
+    pub known: Option<Box<LaneWords>>,
 }
 
 impl PendingLoad {
@@ -205,24 +211,15 @@ impl PendingLoad {
         offsets.clear();
         asked.clear();
         (self.token, self.number, self.atomic, self.ready, self.far) = (0, 0, None, 0, 0);
+        self.known = None;
     }
-}
 
-impl Default for PendingLoad {
-    fn default() -> PendingLoad {
-        PendingLoad {
-            token: 0,
-            number: 0,
-            lines: Vec::new(),
-            kept: Vec::new(),
-            offsets: SmallVec::new(),
-            bytes: 0,
-            asked: Vec::new(),
-            atomic: None,
-            ready: 0,
-            out: [[0; 64]; 4],
-            far: 0,
-        }
+    /// The answers that it needs, and whether it needs their bytes; some may be named twice.
+    #[inline]
+    fn for_each_ticket(&self, mut each: impl FnMut(Ticket, bool)) {
+        self.asked.iter().for_each(|ticket| each(*ticket, false));
+        self.lines.iter().for_each(|line| each(line.ticket, true));
+        self.kept.iter().flat_map(|line| &line.parts).for_each(|p| each(p.0, true));
     }
 }
 
@@ -256,15 +253,15 @@ pub enum Continuation {
     /// An answer made of others: not before a cycle, and of what is known already.
     Combine(Ticket, u64, SectorTickets),
     /// A load has all its bytes when the answers of its lines are there.
-    Load(Box<PendingLoad>),
+    Load(LoadBox),
     /// A line of code is there, for whoever waits with this token.
     Fetch(u64, Ticket),
 }
 
 /// What an SM waited for, and has come.
 pub enum Arrival {
-    /// The bytes of a load.
-    Load(Box<PendingLoad>),
+    /// The bytes of a load, which is to be [completed](super::cluster_caches::ClusterCaches::complete_load).
+    Load(LoadBox),
     /// A line of code: token and cycle.
     Fetch(u64, u64),
 }
@@ -333,12 +330,17 @@ impl Deferred {
     }
 
     /// A load of which nothing is known.
-    pub fn new_load(&mut self) -> Box<PendingLoad> {
-        self.loads.pop().unwrap_or_default()
+    pub fn new_load(&mut self) -> LoadBox {
+        let load = self.loads.pop();
+        // The next one will be needed soon.
+        if let Some(next) = self.loads.last() {
+            prefetch_all(&**next);
+        }
+        load.unwrap_or_default()
     }
 
     /// Takes a load that is over, to be used again.
-    pub fn recycle_load(&mut self, mut load: Box<PendingLoad>) {
+    pub fn recycle_load(&mut self, mut load: LoadBox) {
         load.clear();
         self.loads.push(load);
     }
@@ -359,6 +361,9 @@ impl Deferred {
             self.entries.push(None);
             self.entries.len() as u32 - 1
         });
+        if let Some(next) = self.free.last() {
+            prefetch_all(&self.entries[*next as usize]);
+        }
         let mut missing = 0;
         what.for_each_ticket(|ticket, reads| {
             let answer = &mut self.answers[ticket.wrapping_sub(self.first) as usize];
@@ -380,6 +385,37 @@ impl Deferred {
     #[inline]
     pub fn answer(&mut self, ticket: Ticket) -> &mut Answer {
         &mut self.answers[ticket.wrapping_sub(self.first) as usize]
+    }
+
+    /// A reply will be recorded soon: the host may fetch its bytes and the answer into its caches.
+    #[inline]
+    pub fn prefetch_reply(&self, reply: &Reply) {
+        if let Some(answer) = self.answers.get(reply.ticket.wrapping_sub(self.first) as usize) {
+            prefetch_all(answer);
+        }
+        if let Contents::Line(data) = &reply.contents {
+            prefetch_all(&data[..LONGEST_LINE / 2]);
+        }
+    }
+
+    /// The same later: what waits for the answer, and where its bytes go, which is returned.
+    #[inline]
+    pub fn prefetch_waiting(&self, reply: &Reply) -> Option<(FillTarget, LineFrame)> {
+        let answer = self.answers.get(reply.ticket.wrapping_sub(self.first) as usize)?;
+        for place in &answer.waiting {
+            prefetch(&self.entries[*place as usize]);
+        }
+        let miss = answer.miss.as_ref()?;
+        Some((miss.target, miss.fill.as_ref()?.frame))
+    }
+
+    /// A load will be completed soon: the host may fetch into its caches what it waited for.
+    #[inline]
+    pub fn prefetch_answers(&self, load: &PendingLoad) {
+        let Some(line) = load.lines.first() else { return };
+        if let Some(answer) = self.answers.get(line.ticket.wrapping_sub(self.first) as usize) {
+            prefetch_all(answer);
+        }
     }
 
     /// An answer has come: what waited for it alone is known.
@@ -420,15 +456,19 @@ impl Deferred {
         self.make_known(ticket);
     }
 
-    /// Completes a load: its late lines, or what an atomic has found, are given to their lanes.
-    pub fn complete(&mut self, load: &mut PendingLoad, sector_bytes: usize) {
-        let PendingLoad { lines, kept, offsets, bytes, out, ready, far, .. } = load;
+    /// Completes a load, which needs its answers no more: `out` gets what its lanes have got.
+    pub fn complete(&mut self, load: &mut PendingLoad, out: &mut LaneWords, sector_bytes: usize) {
+        let PendingLoad { lines, kept, offsets, bytes, ready, far, known, .. } = load;
+        if let Some(known) = known {
+            *out = **known;
+        }
+        let bytes = *bytes as usize;
         for PendingLine { lanes, ticket, part, asked } in lines {
             let part = usize::from(*part);
             let a = self.answer(*ticket);
             *ready = (*ready).max(a.ready);
             *far += if *asked { a.far } else { 0 };
-            LaneBytes { lanes: *lanes, offsets: &offsets[part], bytes: *bytes, to: part }.scatter(a.line(), out);
+            LaneBytes { lanes: *lanes, offsets: &offsets[part], bytes, to: part }.scatter(a.line(), out);
         }
         for KeptLine { lanes, part, parts, line, keep } in kept {
             for (ticket, sectors) in &*parts {
@@ -436,22 +476,24 @@ impl Deferred {
                 *ready = (*ready).max(a.ready);
                 copy_around(line, a.line(), *sectors, keep, sector_bytes);
             }
-            LaneBytes { lanes: *lanes, offsets: &offsets[*part], bytes: *bytes, to: *part }.scatter(&line[..], out);
+            LaneBytes { lanes: *lanes, offsets: &offsets[*part], bytes, to: *part }.scatter(&line[..], out);
         }
         if let Some(ticket) = load.atomic {
             let a = self.answer(ticket);
             load.ready = load.ready.max(a.ready);
             if let Some(atomic) = a.atomic.take() {
-                load.out[..2].copy_from_slice(&atomic.found);
+                out[..2].copy_from_slice(&atomic.found);
                 self.recycle_atomic(atomic);
             }
         }
         for ticket in &load.asked {
             load.far += self.answers[ticket.wrapping_sub(self.first) as usize].far;
         }
+        load.for_each_ticket(|ticket, reads| self.drop_user(ticket, reads));
     }
 
-    /// Takes out what can go on, the first that was put off; [`Self::release`] is to hear of it then.
+    /// Takes out what can go on, the first that was put off; whose answers are then
+    /// to be [released](Self::release), those of a load when it is [completed](Self::complete).
     pub fn take_known(&mut self) -> Option<Continuation> {
         if self.known.is_empty() && self.late.is_empty() {
             // Answers come nearly in order, and so does what waits for them.
@@ -471,11 +513,15 @@ impl Deferred {
 
     /// Something has gone on: it needs its answers no more.
     pub fn release(&mut self, what: &Continuation) {
-        what.for_each_ticket(|ticket, reads| {
-            let answer = &mut self.answers[ticket.wrapping_sub(self.first) as usize];
-            answer.users -= 1;
-            answer.readers -= u32::from(reads);
-        });
+        what.for_each_ticket(|ticket, reads| self.drop_user(ticket, reads));
+    }
+
+    /// Somebody needs an answer no more.
+    #[inline]
+    fn drop_user(&mut self, ticket: Ticket, reads: bool) {
+        let answer = &mut self.answers[ticket.wrapping_sub(self.first) as usize];
+        answer.users -= 1;
+        answer.readers -= u32::from(reads);
     }
 
     /// Whether there are answers that something waits for, or did when it was looked at last.
@@ -532,11 +578,7 @@ impl Continuation {
         match self {
             Continuation::Fetch(_, ticket) => each(*ticket, false),
             Continuation::Combine(_, _, parts) => parts.iter().for_each(|p| each(p.0, true)),
-            Continuation::Load(load) => {
-                load.asked.iter().for_each(|ticket| each(*ticket, false));
-                load.lines.iter().for_each(|line| each(line.ticket, true));
-                load.kept.iter().flat_map(|line| &line.parts).for_each(|p| each(p.0, true));
-            }
+            Continuation::Load(load) => load.for_each_ticket(each),
         }
     }
 }
@@ -629,25 +671,30 @@ mod tests {
         (offsets[1], offsets[2]) = (4, 64);
         let (line, keep) = ([9; LONGEST_LINE], [0b1111, 0, 0, 0]);
         let kept = KeptLine { part: 0, lanes: 0b111, line, keep, parts: [(a, 0b001)].into_iter().collect() };
-        let mut load = PendingLoad {
-            kept: vec![kept],
-            offsets: std::iter::once(offsets).collect(),
-            bytes: 4,
-            asked: vec![a, b],
-            ready: 12,
-            far: 1,
-            ..PendingLoad::default()
-        };
-        let line = PendingLine { part: 0, lanes: 0b101, ticket: b, asked: true };
-        let offsets_of_both = std::iter::once(offsets).collect();
-        let mut whole = PendingLoad { lines: vec![line], offsets: offsets_of_both, bytes: 4, far: 2, ..PendingLoad::default() };
+        let offsets: SmallVec<[LaneOffsets; 1]> = std::iter::once(offsets).collect();
+        let (kept, asked) = (vec![kept], vec![a, b]);
+        let mixed = PendingLoad { kept, offsets: offsets.clone(), bytes: 4, asked, ready: 12, far: 1, ..PendingLoad::default() };
+        let lines = std::iter::once(PendingLine { part: 0, lanes: 0b101, ticket: b, asked: true }).collect();
+        let mut known = [[0; 64]; 4];
+        known[0][1] = 7;
+        let known = Some(Box::new(known));
+        let rest = PendingLoad { lines, offsets, bytes: 4, far: 2, known, ..PendingLoad::default() };
+        d.defer(Continuation::Load(Box::new(mixed)));
+        d.defer(Continuation::Load(Box::new(rest)));
         d.record_reply(reply(a, 10, 1, 4));
         d.record_reply(reply(b, 30, 2, 8));
-        d.complete(&mut load, 32);
-        assert_eq!(load.out[0][..4], [0x0909_0909, 0x0101_0101, 0x0909_0909, 0]);
-        assert_eq!((load.ready, load.far), (12, 13), "it waits for its lines, and counts what it asked for");
-        d.complete(&mut whole, 32);
-        assert_eq!((whole.out[0][..3].to_vec(), whole.ready, whole.far), (vec![0x0202_0202, 0, 0x0202_0202], 30, 10));
+        let mut next = || {
+            let Some(Continuation::Load(mut load)) = d.take_known() else { panic!("a load has come") };
+            let mut out = [[0; 64]; 4];
+            d.complete(&mut load, &mut out, 32);
+            (out[0][..4].to_vec(), load.ready, load.far)
+        };
+        let mixed = next();
+        assert_eq!(mixed.0, [0x0909_0909, 0x0101_0101, 0x0909_0909, 0]);
+        assert_eq!((mixed.1, mixed.2), (12, 13), "it waits for its lines, and counts what it asked for");
+        assert_eq!(next(), (vec![0x0202_0202, 7, 0x0202_0202, 0], 30, 10));
+        d.forget();
+        assert!(!d.waits_for_answers());
     }
 
     #[test]

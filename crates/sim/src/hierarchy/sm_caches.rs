@@ -67,6 +67,17 @@ impl SmCaches {
         }
     }
 
+    /// The same to look at.
+    #[inline]
+    pub fn get(&self, path: Path) -> &Cache {
+        match path {
+            Path::Data => &self.data,
+            Path::Uniform => &self.uniform,
+            Path::Constant => &self.constant,
+            Path::Instruction => &self.instruction,
+        }
+    }
+
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn restart_clock(&mut self) {
         self.data.restart_clock();

@@ -52,6 +52,7 @@ pub(super) use counters::Totals;
 use groups::ResidentGroups;
 use load_queue::LoadQueue;
 pub(super) use load_queue::sm_of;
+pub(super) use loads::PREFETCHES;
 use loads::{PATHS, Wait, WaitingLoads};
 use main_file::MainFileState;
 use ports::IssuePorts;

@@ -8,9 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::fault::Fault;
 use super::super::hierarchy::cluster_caches::ClusterCaches;
-use super::super::hierarchy::deferred::{Reply, Timestamp};
+use super::super::hierarchy::deferred::{Arrival, Reply, Timestamp};
 use super::super::hierarchy::lower_levels::LowerLevels;
-use super::sm::{CycleOutcome, LaunchContext, Sm, Waiting, sm_of};
+use super::sm::{CycleOutcome, LaunchContext, PREFETCHES, Sm, Waiting, sm_of};
+
+/// Of what comes to a cluster at once, so many are looked at between a step of fetching what the host's caches need for one of
+/// them and the next step, or the one's turn.
+const AHEAD: usize = 2;
 
 /// Cycles after which a cluster says again how far it has come.
 const SHOWN_EVERY: u64 = 4;
@@ -75,6 +79,8 @@ pub(super) struct SmCluster<'a, const N: usize, const W: usize> {
     exhausted: bool,
     /// Replies that it has not received, with when the requests were made.
     replies: VecDeque<(Timestamp, Reply)>,
+    /// What its SMs waited for and has come, while they are told.
+    arrivals: VecDeque<Arrival>,
     /// Work-groups ended since it was last asked.
     pub ended: u64,
     /// The last cycle in which an SM did something.
@@ -93,6 +99,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
             stop: None,
             exhausted: false,
             replies: VecDeque::new(),
+            arrivals: VecDeque::new(),
             ended: 0,
             last: 0,
         }
@@ -215,18 +222,34 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
             self.replies.make_contiguous().sort_by_key(|r| r.0);
         }
         let Some(until) = until else { return };
-        let SmCluster { caches, sms, .. } = self;
+        let SmCluster { caches, sms, replies, arrivals, .. } = self;
         let first = sms.first().map_or(0, |s| s.number);
-        let mut arrivals = Vec::new();
         {
             let caches = &mut *caches.borrow_mut();
-            let known = self.replies.iter().take_while(|r| r.0 <= until).count();
-            self.replies.drain(..known).for_each(|(_, reply)| caches.record_reply(reply));
-            caches.resume_deferred(&mut |a| arrivals.push(a));
+            let known = replies.iter().take_while(|r| r.0 <= until).count();
+            // What they change was last looked at long ago.
+            for left in (1..=known).rev() {
+                if let Some((_, reply)) = replies.get(2 * AHEAD).filter(|_| left > 2 * AHEAD) {
+                    caches.deferred.prefetch_reply(reply);
+                }
+                if let Some((_, reply)) = replies.get(AHEAD).filter(|_| left > AHEAD) {
+                    caches.prefetch_miss(reply);
+                }
+                if let Some((_, reply)) = replies.pop_front() {
+                    caches.record_reply(reply);
+                }
+            }
+            caches.resume_deferred(&mut |a| arrivals.push_back(a));
         }
-        for arrival in arrivals {
+        while let Some(arrival) = arrivals.pop_front() {
+            for stage in 0..PREFETCHES {
+                if let Some(later) = arrivals.get(AHEAD * (PREFETCHES - stage)) {
+                    sms[sm_of(later) - first].prefetch_arrival(c, later, stage);
+                }
+            }
             sms[sm_of(&arrival) - first].wake(c, arrival);
         }
+        caches.borrow_mut().deferred.forget();
     }
 
     /// Since when all warps of the cluster wait for others; `None` if one of them does not.

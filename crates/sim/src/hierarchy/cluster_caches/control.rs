@@ -38,7 +38,7 @@ impl ClusterCaches {
         if let Some(not_before) = atomic.lines.iter().map(|l| l.arrives.cycle + latency + l.back).max() {
             let ticket = self.deferred.new_ticket(None, not_before);
             self.deferred.requests.push_back((self.deferred.now, Request::Atomic { ticket, atomic }));
-            let mut load = self.access.load.take().unwrap_or_else(|| self.deferred.new_load());
+            let mut load = self.deferred.new_load();
             (load.atomic, load.ready) = (Some(ticket), cost.ready);
             load.asked.push(ticket);
             self.access.load = Some(load);

@@ -7,7 +7,9 @@
 use super::super::Path;
 use super::super::cache::{Cache, LineFrame};
 use super::super::coalescer::Transaction;
-use super::super::deferred::{Arrival, Continuation, Fill, FillTarget, PENDING, PendingMiss, Reply, Request, Ticket};
+use super::super::deferred::{
+    Arrival, Continuation, Fill, FillTarget, PENDING, PendingLoad, PendingMiss, Reply, Request, Ticket,
+};
 use super::super::line::{LineBytes, LineNumber, sectors_of};
 use super::super::lower_levels::{LineWrite, ReadReply, SectorRead, count_eviction};
 use super::super::policy::{AccessPolicy, L1Policy};
@@ -180,6 +182,17 @@ impl ClusterCaches {
         }
     }
 
+    /// A reply will be recorded soon, for which [`Deferred::prefetch_reply`](super::super::deferred::Deferred::prefetch_reply) has
+    /// been called a while ago: the host may fetch what else that needs into its caches.
+    #[inline]
+    pub fn prefetch_miss(&self, reply: &Reply) {
+        let Some((target, frame)) = self.deferred.prefetch_waiting(reply) else { return };
+        match target {
+            FillTarget::L1(sm, path) => self.sms[sm].get(path).prefetch_frame(frame),
+            FillTarget::L15 => self.l15.prefetch_frame(frame),
+        }
+    }
+
     /// Keeps a reply of the levels below, which ends a miss of one of the caches.
     #[inline]
     pub fn record_reply(&mut self, reply: Reply) {
@@ -233,25 +246,29 @@ impl ClusterCaches {
         (ticket, looked_up + from.wait)
     }
 
-    /// Goes on with what was put off and whose answers have been recorded. `arrived` hears what SMs wait for.
+    /// Goes on with what was put off and whose answers have been recorded. `arrived` hears what SMs wait for. When all that
+    /// has been done, the answers are to be [forgotten](super::super::deferred::Deferred::forget).
     pub fn resume_deferred(&mut self, arrived: &mut dyn FnMut(Arrival)) {
         let sector = self.sector_bytes();
-        while let Some(mut what) = self.deferred.take_known() {
-            match &mut what {
-                Continuation::Combine(ticket, base, parts) => {
-                    self.deferred.combine(*ticket, *base, parts, sector);
-                    self.end_miss(*ticket);
-                }
-                Continuation::Load(load) => self.deferred.complete(load, sector),
-                Continuation::Fetch(..) => {}
-            }
-            self.deferred.release(&what);
+        while let Some(what) = self.deferred.take_known() {
             match what {
                 Continuation::Load(load) => arrived(Arrival::Load(load)),
-                Continuation::Fetch(token, ticket) => arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready)),
-                Continuation::Combine(..) => {}
+                Continuation::Fetch(token, ticket) => {
+                    arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready));
+                    self.deferred.release(&what);
+                }
+                Continuation::Combine(ticket, base, ref parts) => {
+                    self.deferred.combine(ticket, base, parts, sector);
+                    self.end_miss(ticket);
+                    self.deferred.release(&what);
+                }
             }
         }
-        self.deferred.forget();
+    }
+
+    /// A load that waited has its bytes: they are what [`Self::loaded`] says then.
+    pub fn complete_load(&mut self, load: &mut PendingLoad) {
+        let out = self.access.out.get_or_insert_with(super::new_lane_words);
+        self.deferred.complete(load, out, self.coalescer.geometry.sector_bytes as usize);
     }
 }

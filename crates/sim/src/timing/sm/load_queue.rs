@@ -2,6 +2,8 @@
 
 use super::super::super::exec::Late;
 use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
+use super::super::super::hierarchy::line::LaneWords;
+use super::super::super::memory::prefetch_all;
 
 /// A load that waits for its bytes.
 pub(super) struct OutstandingLoad<const N: usize> {
@@ -45,17 +47,34 @@ impl<const N: usize> LoadQueue<N> {
             self.loads.len() - 1
         });
         self.loads[number] = Some(load);
+        if let Some(next) = self.free.last() {
+            self.prefetch(*next);
+        }
         number
     }
 
-    /// Bytes have come. Whether they are all of the load that waits for them.
+    /// Bytes have come, which lanes get as words. Whether they are all of the load that waits for them.
     #[inline]
-    pub fn arrive(&mut self, load: &PendingLoad) -> bool {
+    pub fn arrive(&mut self, load: &PendingLoad, words: &LaneWords) -> bool {
         match self.loads.get_mut(number_of(load.token)) {
             Some(Some(OutstandingLoad { late: Late::Texels(read), .. })) => {
-                read.arrive(load.number, &load.out, load.ready, load.far)
+                read.arrive(load.number as usize, words, load.ready, load.far)
             }
             _ => true,
+        }
+    }
+
+    /// The load of a number.
+    #[inline]
+    pub fn get(&self, number: usize) -> Option<&OutstandingLoad<N>> {
+        self.loads.get(number)?.as_ref()
+    }
+
+    /// The load of a number will be needed soon: the host may fetch it into its caches.
+    #[inline]
+    pub fn prefetch(&self, number: usize) {
+        if let Some(load) = self.loads.get(number) {
+            prefetch_all(load);
         }
     }
 

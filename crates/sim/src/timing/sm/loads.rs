@@ -5,6 +5,7 @@ use super::super::super::hierarchy::cache::Cache;
 use super::super::super::hierarchy::cluster_caches::Probe;
 use super::super::super::hierarchy::deferred::{Arrival, PendingLoad};
 use super::super::super::hierarchy::{AccessCost, Path};
+use super::super::super::memory::{prefetch, prefetch_all};
 use super::super::super::trace::Issued;
 use super::super::statics::Way;
 use super::super::warp_set::WarpSet;
@@ -16,6 +17,9 @@ use super::{LaunchContext, Sm};
 
 /// L1 caches through which loads go, by the number of their [`Path`].
 pub(super) const PATHS: usize = 3;
+
+/// Steps of [`Sm::prefetch_arrival`].
+pub(in super::super) const PREFETCHES: usize = 4;
 
 /// Loads that were found to wait for a miss register of an L1.
 #[derive(Clone, Copy)]
@@ -72,6 +76,30 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
+    /// [`Self::wake`] will soon be called for this: the host may fetch what that needs into its caches, in [`PREFETCHES`] steps
+    /// with some time between them, since each finds where the next one looks.
+    #[inline]
+    pub fn prefetch_arrival(&self, c: &LaunchContext<'a, N>, arrival: &Arrival, step: usize) {
+        let Arrival::Load(load) = arrival else { return };
+        if step == 0 {
+            return prefetch_all(&**load);
+        }
+        if step == 1 {
+            self.caches.borrow().deferred.prefetch_answers(load);
+            return self.loads.prefetch(number_of(load.token));
+        }
+        let Some(waiting) = self.loads.get(number_of(load.token)) else { return };
+        let (slot, warp) = self.warps.get(waiting.slot);
+        let row = c.code[waiting.index].dst;
+        if step == 2 {
+            slot.prefetch();
+            self.scoreboard.prefetch(waiting.slot, row);
+            prefetch(&raw const warp.lanes);
+        } else if let Some(row) = warp.lanes.rows.get(usize::from(row)) {
+            prefetch_all(row);
+        }
+    }
+
     /// Wakes the warp that waits for a line of code or for a load's bytes.
     pub fn wake(&mut self, c: &LaunchContext<'a, N>, arrival: Arrival) {
         match arrival {
@@ -81,16 +109,18 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
                 slot.code_ready = ready.max(slot.begin);
                 self.resolve(c, s);
             }
-            Arrival::Load(load) => {
+            Arrival::Load(mut load) => {
+                self.caches.borrow_mut().complete_load(&mut load);
                 self.complete_load(c, &load);
                 self.caches.borrow_mut().deferred.recycle_load(load);
             }
         }
     }
 
-    /// A load has its bytes, or one of several of an instruction.
+    /// A load has its bytes, which the caches have [completed](super::super::super::hierarchy::cluster_caches::ClusterCaches::complete_load)
+    /// last, or one of several of an instruction.
     fn complete_load(&mut self, c: &LaunchContext<'a, N>, load: &PendingLoad) {
-        if !self.loads.arrive(load) {
+        if !self.loads.arrive(load, self.caches.borrow().loaded()) {
             return;
         }
         let Some(waiting) = self.loads.take(number_of(load.token)) else { return };
@@ -114,7 +144,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let rank = slot.rank;
         let d = &c.code[index];
         match late {
-            Late::Words { finish, mask } => finish(&mut warp.lanes, d, &load.out, mask),
+            Late::Words { finish, mask } => finish(&mut warp.lanes, d, self.caches.borrow().loaded(), mask),
             Late::Texels(read) => read.finish(&mut warp.lanes, d),
         }
         let st = &c.statics.insts[index];

@@ -2,6 +2,7 @@
 //! GPUs have it in each SM).
 
 use super::super::super::hierarchy::deferred::PENDING;
+use super::super::super::memory::prefetch;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,14 @@ impl Scoreboard {
     /// Another warp takes a slot: all its registers can be read.
     pub fn clear(&mut self, slot: usize) {
         self.ready[slot * self.rows..(slot + 1) * self.rows].fill(Ready(0));
+    }
+
+    /// A row of a warp will be needed soon: the host may fetch it into its caches.
+    #[inline]
+    pub fn prefetch(&self, slot: usize, row: u16) {
+        if let Some(ready) = self.ready.get(slot * self.rows + usize::from(row)) {
+            prefetch(ready);
+        }
     }
 
     /// Bytes on the heap.

@@ -2,6 +2,7 @@
 
 use super::super::super::features::GroupFeatures;
 use super::super::super::hierarchy::cluster_caches::{FullLine, Miss};
+use super::super::super::memory::prefetch;
 use super::super::super::rename::Table;
 
 /// No line of code.
@@ -59,6 +60,13 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// It will be needed soon: the host may fetch what every issue needs into its caches.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.pc);
+        prefetch(&self.released);
+    }
+
     /// Whether the next instruction runs on the scalar unit although the compiler did not say so.
     #[inline(always)]
     pub fn is_scalarised(&self) -> bool {

@@ -40,6 +40,12 @@ impl<'a, const N: usize, const W: usize> WarpSlots<'a, N, W> {
         (&mut self.slots[slot], &mut self.warps[slot])
     }
 
+    /// The same to look at.
+    #[inline(always)]
+    pub fn get(&self, slot: usize) -> (&Slot, &Warp<'a, N>) {
+        (&self.slots[slot], &self.warps[slot])
+    }
+
     /// Adds a slot; returns its number.
     pub fn push(&mut self, warp: Warp<'a, N>) -> usize {
         self.warps.push(warp);
