@@ -103,6 +103,7 @@ fn bounds<const N: usize>(offsets: &[u32; N]) -> (u32, u32, u32) {
 }
 
 /// Host pointers of an access: for every lane of `mask`, its words lie `word_stride` bytes apart from `pointer(lane)` on.
+/// [`resolve`] fills it in where it is, as it is large.
 struct Resolved<const N: usize> {
     base: *mut u8,
     /// 4, or the bytes of a row in private memory ([`Lanes::private`]).
@@ -112,6 +113,12 @@ struct Resolved<const N: usize> {
 }
 
 impl<const N: usize> Resolved<N> {
+    /// Of no lanes.
+    #[inline(always)]
+    fn new() -> Resolved<N> {
+        Resolved { base: std::ptr::null_mut(), word_stride: 4, addresses: [0; N], mask: 0 }
+    }
+
     #[inline(always)]
     fn pointer(&self, lane: usize) -> *mut u8 {
         let address = self.addresses[lane] as usize;
@@ -125,10 +132,8 @@ pub(super) fn private_offset<const N: usize>(address: usize, lane: usize) -> usi
     address / 4 * size_of::<Row<N>>() + 4 * lane + address % 4
 }
 
-/// Where an access goes.
-struct Target<const N: usize> {
-    /// Addresses of all lanes (of inactive ones anything).
-    addresses: [u64; N],
+/// Where an access goes, beside the addresses of all lanes (of inactive ones anything).
+struct Target {
     /// The lowest and the highest one of the active lanes.
     low: u64,
     high: u64,
@@ -136,26 +141,38 @@ struct Target<const N: usize> {
     aligned: bool,
 }
 
-impl<const N: usize> Target<N> {
+impl Target {
     /// Of an access of `size` bytes by the lanes of a mask, which is not empty.
     #[inline(always)]
-    fn new<const MODE: u8>(l: &Lanes<N>, d: &Decoded<N>, mask: u64, size: u64) -> Target<N> {
-        if let Some(near) = Target::near::<MODE>(l, d, mask, size) {
+    fn new<const MODE: u8, const N: usize>(
+        l: &Lanes<N>,
+        d: &Decoded<N>,
+        mask: u64,
+        size: u64,
+        addresses: &mut [u64; N],
+    ) -> Target {
+        if let Some(near) = Target::near::<MODE, N>(l, d, mask, size, addresses) {
             return near;
         }
-        let addresses = addresses::<MODE, N>(l, d);
-        let (low, high) = extent(&addresses, mask);
+        *addresses = self::addresses::<MODE, N>(l, d);
+        let (low, high) = extent(addresses, mask);
         let aligned = if mask == all_lanes(N) {
             addresses.iter().fold(0, |x, y| x | y) & (size - 1) == 0
         } else {
             lanes(mask).fold(0, |x, i| x | addresses[i]) & (size - 1) == 0
         };
-        Target { addresses, low, high, aligned }
+        Target { low, high, aligned }
     }
 
     /// The frequent case: offsets of 32 bits from an aligned address. What is asked of them needs no wider numbers.
     #[inline(always)]
-    fn near<const MODE: u8>(l: &Lanes<N>, d: &Decoded<N>, mask: u64, size: u64) -> Option<Target<N>> {
+    fn near<const MODE: u8, const N: usize>(
+        l: &Lanes<N>,
+        d: &Decoded<N>,
+        mask: u64,
+        size: u64,
+        addresses: &mut [u64; N],
+    ) -> Option<Target> {
         let device = is_device(d.space);
         let base_row = || l.row(d.src[0])[0];
         let (base, add) = if MODE == AddressMode::Surface as u8 {
@@ -186,35 +203,41 @@ impl<const N: usize> Target<N> {
             }
         }
         let (low, high, bits) = bounds(&offsets);
-        let mut addresses = [0; N];
         for (address, offset) in addresses.iter_mut().zip(&offsets) {
             *address = base + u64::from(*offset);
         }
         let aligned = u64::from(bits) & (size - 1) == 0;
-        Some(Target { addresses, low: base + u64::from(low), high: base + u64::from(high), aligned })
+        Some(Target { low: base + u64::from(low), high: base + u64::from(high), aligned })
     }
 }
 
 /// Checks an access and finds the memory. `None`: nothing to do, or a fault has been recorded. It is one function for accesses of all
 /// sizes, of which each would otherwise have its own copy.
 #[inline(never)]
-fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, bytes: u32, access: Kind) -> Option<Resolved<N>> {
+fn resolve<const MODE: u8, const N: usize>(
+    l: &mut Lanes<N>,
+    d: &Decoded<N>,
+    bytes: u32,
+    access: Kind,
+    resolved: &mut Resolved<N>,
+) -> Option<()> {
     // A scalar access runs once, for lane 0's row.
     let mut mask = if d.scalar { 1 } else { l.active(d) };
     if mask == 0 {
         return None;
     }
     let size = u64::from(bytes);
-    let Target { addresses: a, low, high, aligned } = Target::new::<MODE>(l, d, mask, size);
+    let a = &mut resolved.addresses;
+    let Target { low, high, aligned } = Target::new::<MODE, N>(l, d, mask, size, a);
     if !aligned {
-        misaligned(l, d, &a, mask, bytes, access);
+        misaligned(l, d, a, mask, bytes, access);
         return None;
     }
     if MODE == AddressMode::Surface as u8 {
         let number = usize::from(SurfacePlace::from_immediate(d.imm).surface);
         let (start, end) = l.descriptors.get(number).map_or((0, 0), |s| s.bounds);
         if low < start || high > end || end - high < size {
-            mask = inside(l, d, &a, mask, bytes, access, Limit::Surface)?;
+            mask = inside(l, d, a, mask, bytes, access, Limit::Surface)?;
         }
     }
     let (base, word_stride) = match d.space {
@@ -225,7 +248,7 @@ fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, byt
                 let memory = l.memory;
                 for i in lanes(mask) {
                     let Some(found) = memory.find(a[i], size) else {
-                        mask = inside(l, d, &a, mask, bytes, access, Limit::Allocations)?;
+                        mask = inside(l, d, a, mask, bytes, access, Limit::Allocations)?;
                         break;
                     };
                     let range = (found.address, found.end());
@@ -239,20 +262,20 @@ fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, byt
         }
         MemorySpace::Local => {
             if high + size > u64::from(l.local_bytes) {
-                mask = inside(l, d, &a, mask, bytes, access, Limit::Bytes(l.local_bytes.into()))?;
+                mask = inside(l, d, a, mask, bytes, access, Limit::Bytes(l.local_bytes.into()))?;
             }
             (l.local, 4)
         }
         MemorySpace::Private => {
             if high + size > u64::from(l.private_bytes) {
-                mask = inside(l, d, &a, mask, bytes, access, Limit::Bytes(l.private_bytes.into()))?;
+                mask = inside(l, d, a, mask, bytes, access, Limit::Bytes(l.private_bytes.into()))?;
             }
             (l.private.as_mut_ptr().cast(), size_of::<Row<N>>())
         }
         MemorySpace::Argument => {
             let limit = l.constants.len() as u64;
             if high + size > limit {
-                mask = inside(l, d, &a, mask, bytes, access, Limit::Bytes(limit))?;
+                mask = inside(l, d, a, mask, bytes, access, Limit::Bytes(limit))?;
             }
             (l.constants.as_ptr().cast_mut(), 4)
         }
@@ -260,10 +283,11 @@ fn resolve<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, byt
     if l.local_banks != 0 {
         let quiet = l.quiet[d.index as usize % RANGES];
         if !(access == Kind::Load && low >= quiet.0 && high < quiet.1 && is_device(d.space)) {
-            record(l, d, &a, mask, bytes, access);
+            record(l, d, a, mask, bytes, access);
         }
     }
-    Some(Resolved { base, word_stride, addresses: a, mask })
+    (resolved.base, resolved.word_stride, resolved.mask) = (base, word_stride, mask);
+    Some(())
 }
 
 #[cold]
@@ -346,7 +370,7 @@ fn record<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: 
         MemorySpace::Local => bank_conflicts(lanes(mask).map(|i| a[i]), bytes, l.local_banks as usize),
         _ => 1,
     };
-    l.access = Some(AccessRecord { space: d.space, units, done: None });
+    l.access = Some(AccessRecord { space: d.space, units, cached: false });
 }
 
 /// Whether all lanes are active and their addresses follow each other `bytes` apart.
@@ -525,7 +549,8 @@ fn load<const MODE: u8, const BYTES: u32, const SIGNED: bool, const N: usize>(l:
     } else if if d.scalar { load_scalar::<MODE, BYTES, SIGNED, N>(l, d) } else { load_fast::<MODE, BYTES, N>(l, d) } {
         return;
     }
-    let Some(r) = resolve::<MODE, N>(l, d, BYTES, Kind::Load) else { return };
+    let mut r = Resolved::new();
+    let Some(()) = resolve::<MODE, N>(l, d, BYTES, Kind::Load, &mut r) else { return };
     if through_caches {
         return cached::load::<BYTES, SIGNED, N>(l, d, &r.addresses, r.mask);
     }
@@ -579,7 +604,8 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
         }
         return;
     }
-    let Some(r) = resolve::<MODE, N>(l, d, BYTES, Kind::Store) else { return };
+    let mut r = Resolved::new();
+    let Some(()) = resolve::<MODE, N>(l, d, BYTES, Kind::Store, &mut r) else { return };
     if l.hierarchy.is_some() && is_cached(d.space) {
         return cached::store::<BYTES, N>(l, d, &r.addresses, r.mask);
     }
@@ -599,7 +625,8 @@ fn store<const MODE: u8, const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: 
 fn atomic<const MODE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     let ty = d.ty;
     let bytes = ty.bytes();
-    let Some(r) = resolve::<MODE, N>(l, d, bytes, Kind::Atomic) else { return };
+    let mut r = Resolved::new();
+    let Some(()) = resolve::<MODE, N>(l, d, bytes, Kind::Atomic, &mut r) else { return };
     let op = atomic_of(d.mode);
     let wide = bytes == 8;
     if l.watch.is_some() {

@@ -10,7 +10,7 @@ use crate::hierarchy::line::{LaneWords, bytes_of_lane, words_of_lanes};
 use crate::hierarchy::{Access, AccessCost, Path};
 use heddle_isa::{AddressMode, MemorySpace, Type};
 
-/// Runs `work` on the hierarchy with the description of a warp's access; notes what it cost. There are addresses for all
+/// Runs `work` on the hierarchy with the description of a warp's access; notes what it touched. There are addresses for all
 /// lanes of the mask at least.
 fn through<const N: usize>(
     l: &mut Lanes<N>,
@@ -18,13 +18,14 @@ fn through<const N: usize>(
     addresses: &[u64],
     mask: u64,
     bytes: u32,
-    work: impl FnOnce(&mut ClusterCaches, &mut Lanes<N>, &Access) -> AccessCost,
+    work: impl FnOnce(&mut ClusterCaches, &mut Lanes<N>, &Access),
 ) {
     let Some(hierarchy) = l.hierarchy else { return };
     let access =
         Access { sm: l.sm, now: l.clock, space: d.space, policy: d.policy, addresses, mask, bytes, private: l.private_base };
-    let done = work(&mut hierarchy.borrow_mut(), l, &access);
-    l.access = Some(AccessRecord { space: d.space, units: done.sectors, done: Some(done) });
+    let caches = &mut *hierarchy.borrow_mut();
+    work(caches, l, &access);
+    l.access = Some(AccessRecord { space: d.space, units: caches.cost.sectors, cached: true });
 }
 
 /// The address of a scalar access to device memory that nobody watches but [`Lanes::touches`]: of lane 0 alone, in the
@@ -60,13 +61,12 @@ pub(super) fn load<const BYTES: u32, const SIGNED: bool, const N: usize>(
     mask: u64,
 ) {
     through(l, d, addresses, mask, BYTES, |h, l, a| {
-        let cost = h.load(l.memory, d.path, a);
-        if cost.pending {
+        h.load(l.memory, d.path, a);
+        if h.cost.pending {
             l.late = Some(Late::Words { finish: finish::<BYTES, SIGNED, N>, mask });
         } else {
             finish::<BYTES, SIGNED, N>(l, d, h.loaded(), mask);
         }
-        cost
     });
 }
 
@@ -95,7 +95,7 @@ pub(super) fn store<const BYTES: u32, const N: usize>(l: &mut Lanes<N>, d: &Deco
     through(l, d, addresses, mask, BYTES, |h, l, a| {
         let words = (BYTES as u16).div_ceil(4);
         let values: [&[u32]; 4] = std::array::from_fn(|k| if (k as u16) < words { &l.row(d.src[2] + k as u16)[..] } else { &[] });
-        h.store(l.memory, a, &values[..usize::from(words)])
+        h.store(l.memory, a, &values[..usize::from(words)]);
     });
 }
 
@@ -109,16 +109,16 @@ pub(super) fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses
             }
         };
         if h.lower.is_none() {
-            let cost = h.defer_atomic(a, |operation| describe(operation, l));
-            if cost.pending {
+            h.defer_atomic(a, |operation| describe(operation, l));
+            if h.cost.pending {
                 l.late = Some(Late::Words { finish: finish_atomic::<N>, mask });
             }
-            return cost;
+            return;
         }
         let mut operation = AtomicOperation::default();
         describe(&mut operation, l);
         let (mut found, mut changes) = ([[0; 64]; 4], 0);
-        let cost = h.atomic(l.memory, a, &mut |lane, before| {
+        h.atomic(l.memory, a, &mut |lane, before| {
             (found[0][lane], found[1][lane]) = (before as u32, (before >> 32) as u32);
             let after = operation.apply(lane, before);
             changes += u64::from(after != before);
@@ -128,7 +128,6 @@ pub(super) fn atomic<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, addresses
         if let Some(watch) = &mut l.watch {
             watch.changes += changes;
         }
-        cost
     });
 }
 
@@ -168,8 +167,9 @@ pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, read: &mut TexelRead<N>, 
         };
         let hierarchy = &mut *hierarchy.borrow_mut();
         hierarchy.set_urgent_loads(true);
-        let done = hierarchy.load(l.memory, Path::Uniform, &access);
+        hierarchy.load(l.memory, Path::Uniform, &access);
         hierarchy.set_urgent_loads(false);
+        let done = hierarchy.cost;
         if done.pending {
             total.pending = true;
             read.parts.extend(hierarchy.take_load().map(|load| (number, load)));
@@ -186,7 +186,8 @@ pub(super) fn texels<const N: usize>(l: &mut Lanes<N>, read: &mut TexelRead<N>, 
         total.far += done.far;
     }
     read.ready = total.ready;
-    l.access = Some(AccessRecord { space: MemorySpace::Global, units: total.sectors, done: Some(total) });
+    hierarchy.borrow_mut().cost = total;
+    l.access = Some(AccessRecord { space: MemorySpace::Global, units: total.sectors, cached: true });
 }
 
 /// Writes texels.
@@ -209,6 +210,7 @@ pub(super) fn write_texels<const N: usize>(
         private: 0,
     };
     let values = words_of_lanes(data);
-    let done = hierarchy.borrow_mut().store(l.memory, &access, &values.each_ref().map(|words| &words[..]));
-    l.access = Some(AccessRecord { space: MemorySpace::Global, units: done.sectors, done: Some(done) });
+    let caches = &mut *hierarchy.borrow_mut();
+    caches.store(l.memory, &access, &values.each_ref().map(|words| &words[..]));
+    l.access = Some(AccessRecord { space: MemorySpace::Global, units: caches.cost.sectors, cached: true });
 }

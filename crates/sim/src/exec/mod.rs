@@ -27,9 +27,9 @@ use super::memory::DeviceMemory;
 use super::program::{End, Program};
 use crate::Descriptor;
 use crate::check::Checker;
+use crate::hierarchy::Path;
 use crate::hierarchy::cluster_caches::ClusterCaches;
 use crate::hierarchy::line::LaneWords;
-use crate::hierarchy::{AccessCost, Path};
 use crate::tolerance::{self, Tolerance};
 use crate::touches::Touches;
 use heddle_isa::{
@@ -96,8 +96,9 @@ pub struct AccessRecord {
     pub space: MemorySpace,
     /// Sectors touched, or cycles of bank conflicts (work-group memory).
     pub units: u32,
-    /// What the memory hierarchy says of it; `None` for work-group memory and the constant bank.
-    pub done: Option<AccessCost>,
+    /// It went through the memory hierarchy, which has what it [cost](ClusterCaches::cost): not to work-group memory or the
+    /// constant bank.
+    pub cached: bool,
 }
 
 /// Writes what some lanes of a load have got to its registers.

@@ -66,7 +66,7 @@ const NO_BYTES: u64 = 1 << 62;
 pub struct LineFrame(usize);
 
 /// A line that left a cache with bytes to be written back.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirtyLine {
     /// The line's number.
     pub line: LineNumber,
@@ -82,7 +82,7 @@ pub struct Eviction {
     /// A line was evicted; whether it was marked evict-first.
     pub evict_first: Option<bool>,
     /// What must be written back of it.
-    pub dirty: Option<DirtyLine>,
+    pub dirty: Option<Box<DirtyLine>>,
 }
 
 /// A set-associative cache of sectored lines with their data. Arrays have an element a frame.
@@ -121,8 +121,8 @@ pub struct Cache {
     pub mshrs: Mshrs,
     /// How often a line came or went or sectors of one came.
     changes: u64,
-    /// Room for the bytes of the next line that is dirty when it leaves.
-    spare: Vec<u8>,
+    /// Room for the next line that is dirty when it leaves.
+    spare: Option<Box<DirtyLine>>,
 }
 
 /// The byte that tells most lines of a set apart.
@@ -160,7 +160,7 @@ impl Cache {
             merges: o.merges,
             mshrs: Mshrs::new(o.misses),
             changes: 0,
-            spare: Vec::new(),
+            spare: None,
         }
     }
 
@@ -297,7 +297,7 @@ impl Cache {
     }
 
     /// Removes a line and returns its dirty bytes.
-    pub fn take(&mut self, frame: LineFrame) -> Option<DirtyLine> {
+    pub fn take(&mut self, frame: LineFrame) -> Option<Box<DirtyLine>> {
         self.changes += 1;
         let i = frame.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
@@ -305,20 +305,18 @@ impl Cache {
         self.order.remove(i);
         let at = self.state_at(i);
         self.states[at..=at + self.sectors].fill(0);
-        any_dirty.then(|| {
-            let bytes = std::mem::take(&mut self.dirty[i]);
-            DirtyLine { line, data: self.copy_of(frame, has_bytes), bytes }
-        })
+        any_dirty.then(|| self.take_dirty(line, frame, has_bytes))
     }
 
-    /// A copy of a line's bytes, if it has them, in room that was used before, if there is any.
-    fn copy_of(&mut self, frame: LineFrame, has_bytes: bool) -> Vec<u8> {
-        let mut copy = std::mem::take(&mut self.spare);
-        copy.clear();
+    /// The dirty bytes of a line, which are so no more, in room that was used before, if there is any.
+    fn take_dirty(&mut self, line: LineNumber, frame: LineFrame, has_bytes: bool) -> Box<DirtyLine> {
+        let mut dirty = self.spare.take().unwrap_or_default();
+        dirty.data.clear();
         if has_bytes {
-            copy.extend_from_slice(self.bytes(frame));
+            dirty.data.extend_from_slice(self.bytes(frame));
         }
-        copy
+        (dirty.line, dirty.bytes) = (line, std::mem::take(&mut self.dirty[frame.0]));
+        dirty
     }
 
     /// The bytes of a line of which the cache has nothing yet stay where they are: the cache only knows which sectors it
@@ -348,8 +346,8 @@ impl Cache {
     }
 
     /// Takes the room of a line back that has been written back.
-    pub fn recycle(&mut self, dirty: DirtyLine) {
-        self.spare = dirty.data;
+    pub fn recycle(&mut self, dirty: Box<DirtyLine>) {
+        self.spare = Some(dirty);
     }
 
     /// Removes a line without writing it back. Whether it was there.
@@ -405,7 +403,7 @@ impl Cache {
     }
 
     /// Removes all lines; returns what is dirty.
-    pub fn take_all(&mut self) -> Vec<DirtyLine> {
+    pub fn take_all(&mut self) -> Vec<Box<DirtyLine>> {
         (0..self.tags.len()).filter_map(|i| self.take(LineFrame(i))).collect()
     }
 
@@ -423,19 +421,18 @@ impl Cache {
     }
 
     /// The dirty bytes of a line, which are clean from now on.
-    pub fn clean(&mut self, frame: LineFrame) -> Option<DirtyLine> {
+    pub fn clean(&mut self, frame: LineFrame) -> Option<Box<DirtyLine>> {
         let i = frame.0;
         if !self.is_dirty(frame) {
             return None;
         }
         let (at, has_bytes) = (self.state_at(i), self.has_bytes(frame));
         self.states[at] &= !ANY_DIRTY;
-        let bytes = std::mem::take(&mut self.dirty[i]);
-        Some(DirtyLine { line: self.tags[i], data: self.copy_of(frame, has_bytes), bytes })
+        Some(self.take_dirty(self.tags[i], frame, has_bytes))
     }
 
     /// Cleans all lines; returns what was dirty.
-    pub fn clean_all(&mut self) -> Vec<DirtyLine> {
+    pub fn clean_all(&mut self) -> Vec<Box<DirtyLine>> {
         (0..self.tags.len()).filter_map(|i| self.clean(LineFrame(i))).collect()
     }
 
@@ -566,9 +563,9 @@ impl Cache {
         self.changes += 1;
     }
 
-    /// Which of the sectors are on their way with which ticket.
-    pub fn pending(&self, frame: LineFrame, sectors: u64) -> SectorTickets {
-        let (at, mut parts) = (self.state_at(frame.0), SectorTickets::new());
+    /// Adds to a list which of the sectors are on their way with which ticket.
+    pub fn pending(&self, frame: LineFrame, sectors: u64, parts: &mut SectorTickets) {
+        let at = self.state_at(frame.0);
         for s in (0..self.sectors).filter(|s| sectors >> s & 1 == 1) {
             let ready = self.states[at + 1 + s];
             if ready >= PENDING {
@@ -578,7 +575,6 @@ impl Cache {
                 }
             }
         }
-        parts
     }
 
     /// Dirty bytes of a line.

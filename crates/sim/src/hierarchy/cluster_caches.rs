@@ -12,7 +12,9 @@ mod misses;
 use super::atomics::LineAtomic;
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
-use super::deferred::{Continuation, Deferred, FillTarget, KeptLine, LoadBox, PENDING, PendingLine, SectorTickets, Ticket};
+use super::deferred::{
+    Combination, Continuation, Deferred, FillTarget, KeptLine, LoadBox, PENDING, PendingLine, SectorTickets, Ticket,
+};
 use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, SectorRead, count_eviction};
 use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
@@ -169,6 +171,8 @@ pub struct ClusterCaches {
     pub no_answer_before: u64,
     /// Cycles that the instruction whose accesses come waits for its operands and its unit: they begin so much later.
     pub wait: u64,
+    /// What the last access cost. It stays where it is, as the host is slow to copy what it has just written bit by bit.
+    pub cost: AccessCost,
     /// What L1 and L1.5 caches and the network count.
     pub statistics: HierarchyStatistics,
 }
@@ -205,6 +209,7 @@ impl ClusterCaches {
             urgent_loads: false,
             no_answer_before: 0,
             wait: 0,
+            cost: AccessCost::default(),
             statistics: HierarchyStatistics::default(),
         }
     }
@@ -261,20 +266,21 @@ impl ClusterCaches {
         &mut self.sms[number - self.first_sm]
     }
 
-    /// An access begins. Returns what it costs if it touches nothing.
+    /// An access begins. So far it costs what it does if it touches nothing.
     #[inline]
-    fn begin_access(&mut self, access: &Access) -> AccessCost {
+    fn begin_access(&mut self, access: &Access) {
         self.access.port_wait = 0;
         self.access.tickets.clear();
         if let Some(lower) = &mut self.lower {
             lower.far_sectors = 0;
         }
-        AccessCost { ready: access.now + self.wait, ..AccessCost::default() }
+        self.cost = AccessCost { ready: access.now + self.wait, ..AccessCost::default() };
     }
 
     /// The next transaction of an access is looked up: one a cycle.
     #[inline]
-    fn next_transaction(&self, access: &Access, transaction: &Transaction, cost: &mut AccessCost) -> Requester {
+    fn next_transaction(&mut self, access: &Access, transaction: &Transaction) -> Requester {
+        let cost = &mut self.cost;
         let from = Requester { sm: access.sm - self.first_sm, now: access.now + u64::from(cost.lines), wait: self.wait };
         cost.lines += 1;
         cost.sectors += transaction.sectors.count_ones();
@@ -284,7 +290,8 @@ impl ClusterCaches {
     /// The end of an access: what the load-store unit waits for. Requests that wait at the port longer than
     /// its queue holds stop the unit.
     #[inline]
-    fn end_access(&mut self, cost: &mut AccessCost) {
+    fn end_access(&mut self) {
+        let cost = &mut self.cost;
         let backlog = self.access.port_wait.saturating_sub(u64::from(self.memory.network.queue));
         cost.busy = cost.busy.max(cost.lines).max(1) + backlog as u32;
         cost.far = self.lower.as_ref().map_or(0, |b| b.far_sectors);
@@ -314,7 +321,8 @@ impl ClusterCaches {
             copy_sectors(out, bytes, sectors, sector_bytes);
             return ready.max(at + from.wait);
         }
-        let parts = self.l15.pending(frame, sectors);
+        let mut parts = SectorTickets::new();
+        self.l15.pending(frame, sectors, &mut parts);
         let known = sectors & !parts.iter().fold(0, |all, p| all | p.1);
         let base = self.l15.ready(frame, known).max(at + from.wait);
         let not_before = parts.iter().map(|p| self.deferred.answer(p.0).not_before).fold(base, u64::max);
@@ -324,14 +332,14 @@ impl ClusterCaches {
             data
         });
         let ticket = self.deferred.new_ticket(data, not_before);
-        self.deferred.defer(Continuation::Combine(ticket, base, parts));
+        self.deferred.defer(Continuation::Combine(Box::new(Combination { ticket, base, parts })));
         PENDING | u64::from(ticket)
     }
 
-    /// A load, which gets what [`Self::loaded`] says. If [`AccessCost::pending`], the rest comes with [`Self::resume_deferred`].
-    pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access) -> AccessCost {
+    /// A load, which gets what [`Self::loaded`] says, at [`Self::cost`]. If [`AccessCost::pending`], the rest comes with [`Self::resume_deferred`].
+    pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access) {
         let policy = policy::of(&LOADS, access.space, access.policy);
-        let mut cost = self.begin_access(access);
+        self.begin_access(access);
         let (parts, bytes) = Coalescer::parts(access);
         let mut offsets = [0; 64];
         // What it waits for, once it does, and whether some lanes have something then.
@@ -339,6 +347,7 @@ impl ClusterCaches {
         let mut some_known = false;
         let mut out = self.access.out.take().unwrap_or_else(new_lane_words);
         let mut data = [0; LONGEST_LINE];
+        let mut reply = LineReply::default();
         let sector_bytes = self.sector_bytes();
         // What L1 misses is asked of L2, which answers later.
         let stays = matches!(policy.l1, L1Policy::Normal | L1Policy::EvictFirst);
@@ -357,24 +366,25 @@ impl ClusterCaches {
                     probe.full = probe.full.or_else(|| lines().find(|full| full.still_is(cache, access.now)));
                 }
                 self.coalescer.recycle(transactions);
-                cost.pending = true;
+                self.cost.pending = true;
                 continue;
             }
             let known = load.as_ref().map_or(0, |load| load.lines.len() + load.kept.len());
             for t in &transactions {
-                let from = self.next_transaction(access, t, &mut cost);
+                let from = self.next_transaction(access, t);
                 let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
                 let found = self.sms[from.sm].of(path).find(t.line);
                 if let Some(line) = found.and_then(|frame| self.hit(path, from, frame, t, policy)) {
-                    cost.ready = cost.ready.max(line.ready);
-                    cost.hits += t.sectors.count_ones();
                     readers.scatter(line.bytes, &mut out);
+                    let ready = line.ready;
+                    self.cost.ready = self.cost.ready.max(ready);
+                    self.cost.hits += t.sectors.count_ones();
                     some_known = true;
                     continue;
                 }
                 if found.is_none() && goes_below {
                     let (ticket, ready) = self.miss_line(memory, (path, from), t, policy);
-                    cost.ready = cost.ready.max(ready);
+                    self.cost.ready = self.cost.ready.max(ready);
                     let load = load.get_or_insert_with(|| self.deferred.new_load());
                     load.lines.push(PendingLine { lanes: t.lanes, ticket, part: part as u8, asked: true });
                     continue;
@@ -383,9 +393,9 @@ impl ClusterCaches {
                     && u64::from(t.lanes.count_ones()) * bytes as u64 == self.line_bytes()
                     && are_distinct(&offsets, t.lanes, bytes);
                 let read = LineLoad { path, from, transaction: *t, policy, covers_line, found };
-                let reply = self.read_line(memory, &read, &mut data);
-                cost.ready = cost.ready.max(reply.ready);
-                cost.hits += reply.hits;
+                self.read_line(memory, &read, &mut data, &mut reply);
+                self.cost.ready = self.cost.ready.max(reply.ready);
+                self.cost.hits += reply.hits;
                 let line = match reply.frame {
                     Some(frame) => self.sms[from.sm].of(path).bytes(frame),
                     None => &data[..],
@@ -396,11 +406,11 @@ impl ClusterCaches {
                     continue;
                 }
                 let load = load.get_or_insert_with(|| self.deferred.new_load());
-                let parts = reply.waits_for;
+                let parts = &reply.waits_for;
                 if reply.keep != ByteMask::default() {
                     let mut kept = [0; LONGEST_LINE];
                     kept[..line.len()].copy_from_slice(line);
-                    let (lanes, part) = (t.lanes, part as usize);
+                    let (lanes, part, parts) = (t.lanes, part as usize, parts.clone());
                     load.kept.push(KeptLine { lanes, part, parts, line: kept, keep: reply.keep });
                     continue;
                 }
@@ -411,7 +421,7 @@ impl ClusterCaches {
                     some_known = true;
                 }
                 let several = parts.len() > 1;
-                for (ticket, sectors) in parts {
+                for &(ticket, sectors) in parts {
                     let lanes = if several { lanes & readers.within(sectors, sector_bytes) } else { lanes };
                     let asked = self.access.tickets.pop_if(|last| *last == ticket).is_some();
                     load.lines.push(PendingLine { lanes, ticket, part: part as u8, asked });
@@ -423,14 +433,13 @@ impl ClusterCaches {
             }
         }
         if let Some(load) = &mut load {
-            (load.bytes, load.ready) = (bytes as u32, cost.ready);
+            (load.bytes, load.ready) = (bytes as u32, self.cost.ready);
             load.asked.append(&mut self.access.tickets);
             load.known = some_known.then(|| out.clone());
-            cost.pending = true;
+            self.cost.pending = true;
         }
         (self.access.load, self.access.out) = (load, Some(out));
-        self.end_access(&mut cost);
-        cost
+        self.end_access();
     }
 
     /// What the lanes of the last load, or of the one that was [completed](Self::complete_load) last, have got, as far as it is
@@ -495,7 +504,7 @@ impl ClusterCaches {
 
     /// An SM's L1 writes back a line that it has evicted.
     #[cold]
-    fn write_back(&mut self, memory: &DeviceMemory, (path, from): (Path, Requester), dirty: DirtyLine) {
+    fn write_back(&mut self, memory: &DeviceMemory, (path, from): (Path, Requester), dirty: Box<DirtyLine>) {
         let policy = policy::of(&STORES, MemorySpace::Private, CachePolicy::Default);
         self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, policy));
         self.sms[from.sm].of(path).recycle(dirty);
@@ -503,7 +512,7 @@ impl ClusterCaches {
 
     /// Reads a line's sectors through an L1, where the reply says that they are; past it, they are in `out`. Sectors that
     /// are still to come are in the reply, and their bytes mean nothing yet.
-    fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes) -> LineReply {
+    fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes, reply: &mut LineReply) {
         let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line, found } = *load;
         let cache = self.sms[from.sm].of(path);
         let counts = path.counts(&mut self.statistics);
@@ -514,7 +523,7 @@ impl ClusterCaches {
         }
         let last_use = policy.l1 == L1Policy::LastUse && covers_line;
         if policy.l1 == L1Policy::NoCache || last_use && found.is_none() {
-            return self.read_past_l1(memory, load, looked_up, out);
+            return self.read_past_l1(memory, load, looked_up, out, reply);
         }
         let evict_first = policy.l1 != L1Policy::Normal;
         let (frame, eviction) = match found {
@@ -530,7 +539,8 @@ impl ClusterCaches {
         let present = sectors & !missing;
         let there = cache.ready(frame, present);
         // What is pending arrives later than it could be looked up.
-        let mut reply = LineReply { hits: present.count_ones(), ..LineReply::default() };
+        reply.hits = present.count_ones();
+        reply.waits_for.clear();
         if there > looked_up {
             counts.merged += u64::from(present.count_ones());
             cache.merge(frame);
@@ -555,9 +565,10 @@ impl ClusterCaches {
         }
         let cache = self.sms[from.sm].of(path);
         reply.frame = Some(frame);
+        reply.keep = ByteMask::default();
         let mut known = sectors;
         if pending {
-            reply.waits_for = cache.pending(frame, sectors);
+            cache.pending(frame, sectors, &mut reply.waits_for);
             reply.keep = cache.dirty_bytes(frame);
             known &= !reply.waits_for.iter().fold(0, |all, p| all | p.1);
         }
@@ -569,17 +580,24 @@ impl ClusterCaches {
             }
             self.statistics.data.last_uses += 1;
         }
-        reply
     }
 
     /// Reads a line's sectors from L2, leaving none of it in the L1, where it has been looked up at a cycle.
-    fn read_past_l1(&mut self, memory: &DeviceMemory, load: &LineLoad, looked_up: u64, out: &mut LineBytes) -> LineReply {
+    fn read_past_l1(
+        &mut self,
+        memory: &DeviceMemory,
+        load: &LineLoad,
+        looked_up: u64,
+        out: &mut LineBytes,
+        reply: &mut LineReply,
+    ) {
         let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, .. } = *load;
         let cache = self.sms[from.sm].of(path);
         let counts = path.counts(&mut self.statistics);
         counts.discarded += u64::from(cache.discard(line));
         counts.bypassed += u64::from(sectors.count_ones());
-        let mut reply = LineReply::default();
+        (reply.hits, reply.keep, reply.frame) = (0, ByteMask::default(), None);
+        reply.waits_for.clear();
         let arrives = self.read_lower(memory, Requester { now: looked_up, ..from }, SectorRead { line, sectors, policy }, out);
         self.hold_mshr(from.sm, path, arrives);
         if arrives < PENDING {
@@ -588,19 +606,18 @@ impl ClusterCaches {
             reply.waits_for.push((arrives as Ticket, sectors));
             reply.ready = looked_up + from.wait;
         }
-        reply
     }
 
     /// A store of `values`: by word, one for each lane.
-    pub fn store(&mut self, memory: &DeviceMemory, access: &Access, values: &[&[u32]]) -> AccessCost {
+    pub fn store(&mut self, memory: &DeviceMemory, access: &Access, values: &[&[u32]]) {
         let policy = policy::of(&STORES, access.space, access.policy);
-        let mut cost = self.begin_access(access);
+        self.begin_access(access);
         let (parts, bytes) = Coalescer::parts(access);
         let mut offsets = [0; 64];
         for part in 0..parts {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             for t in &transactions {
-                let from = self.next_transaction(access, t, &mut cost);
+                let from = self.next_transaction(access, t);
                 let mut line = [0; LONGEST_LINE];
                 let lanes = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
                 let mask = lanes.gather(values, &mut line);
@@ -615,8 +632,7 @@ impl ClusterCaches {
             }
             self.coalescer.recycle(transactions);
         }
-        self.end_access(&mut cost);
-        cost
+        self.end_access();
     }
 
     /// A store to private memory, which the data L1 keeps until it is evicted, unless it writes through.

@@ -248,10 +248,20 @@ pub struct PendingMiss {
     pub holds_register: bool,
 }
 
+/// An answer made of others and of what is known already.
+pub struct Combination {
+    /// Its ticket.
+    pub ticket: Ticket,
+    /// It does not come before this cycle.
+    pub base: u64,
+    /// The others, and the sectors that they bring.
+    pub parts: SectorTickets,
+}
+
 /// What is done over when answers have come.
 pub enum Continuation {
-    /// An answer made of others: not before a cycle, and of what is known already.
-    Combine(Ticket, u64, SectorTickets),
+    /// An answer is made of others.
+    Combine(Box<Combination>),
     /// A load has all its bytes when the answers of its lines are there.
     Load(LoadBox),
     /// A line of code is there, for whoever waits with this token.
@@ -433,8 +443,9 @@ impl Deferred {
     }
 
     /// Makes an answer of others.
-    pub fn combine(&mut self, ticket: Ticket, base: u64, parts: &SectorTickets, sector_bytes: usize) {
-        let mut ready = base;
+    pub fn combine(&mut self, of: &Combination, sector_bytes: usize) {
+        let Combination { ticket, base, parts } = of;
+        let (ticket, mut ready) = (*ticket, *base);
         let mut data = self.answer(ticket).data.take();
         for (part, sectors) in parts {
             let a = self.answer(*part);
@@ -577,7 +588,7 @@ impl Continuation {
     fn for_each_ticket(&self, mut each: impl FnMut(Ticket, bool)) {
         match self {
             Continuation::Fetch(_, ticket) => each(*ticket, false),
-            Continuation::Combine(_, _, parts) => parts.iter().for_each(|p| each(p.0, true)),
+            Continuation::Combine(of) => of.parts.iter().for_each(|p| each(p.0, true)),
             Continuation::Load(load) => load.for_each_ticket(each),
         }
     }
@@ -651,15 +662,17 @@ mod tests {
         let whole = d.new_ticket(Some(Box::new([9; LONGEST_LINE])), 3);
         assert_eq!((d.answer(b).not_before, d.answer(b).ready), (2, PENDING));
         let parts: SectorTickets = [(a, 0b001), (b, 0b110)].into_iter().collect();
-        d.defer(Continuation::Combine(whole, 15, parts.clone()));
+        d.defer(Continuation::Combine(Box::new(Combination { ticket: whole, base: 15, parts })));
         d.record_reply(reply(a, 10, 1, 0));
         assert!(d.take_known().is_none());
         d.record_reply(reply(b, 20, 2, 0));
-        assert!(matches!(d.take_known(), Some(Continuation::Combine(ticket, 15, _)) if ticket == whole));
-        d.combine(whole, 15, &parts, 32);
+        let Some(Continuation::Combine(mut of)) = d.take_known() else { panic!("both have come") };
+        assert_eq!((of.ticket, of.base), (whole, 15));
+        d.combine(&of, 32);
         assert_eq!(d.answer(whole).ready, 20);
         assert_eq!([0, 31, 32, 95, 96].map(|byte| d.answer(whole).line()[byte]), [1, 1, 2, 2, 9]);
-        d.combine(whole, 25, &parts, 32);
+        of.base = 25;
+        d.combine(&of, 32);
         assert_eq!(d.answer(whole).ready, 25, "what was known comes last");
     }
 

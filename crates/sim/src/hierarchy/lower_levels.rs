@@ -20,7 +20,7 @@ use private::PrivateMemory;
 
 use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::calendar::Calendar;
-use super::deferred::{PENDING, Ticket};
+use super::deferred::{PENDING, SectorTickets, Ticket};
 use super::dram::{Chosen, Dram};
 use super::line::{ByteMask, LONGEST_LINE, LineBytes, LineNumber, copy_sectors, runs, sectors_of};
 use super::policy::{AccessPolicy, L2Policy};
@@ -406,7 +406,8 @@ impl LowerLevels {
         let mut ready = self.slices[slice].cache.ready(frame, sectors);
         let mut waits_for = SmallVec::new();
         if ready >= PENDING {
-            let parts = self.slices[slice].cache.pending(frame, sectors);
+            let mut parts = SectorTickets::new();
+            self.slices[slice].cache.pending(frame, sectors, &mut parts);
             if self.urgent {
                 parts.iter().for_each(|p| self.decide_at_once(p.0));
                 ready = self.slices[slice].cache.ready(frame, sectors);
@@ -617,7 +618,7 @@ impl LowerLevels {
     }
 
     /// Writes a line that left L2 to memory.
-    fn write_back(&mut self, memory: &DeviceMemory, dirty: DirtyLine, now: u64) {
+    fn write_back(&mut self, memory: &DeviceMemory, dirty: Box<DirtyLine>, now: u64) {
         self.write_memory(memory, dirty.line, &dirty.data, &dirty.bytes, now);
         let slice = self.slice(dirty.line);
         self.slices[slice].cache.recycle(dirty);

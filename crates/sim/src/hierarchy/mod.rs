@@ -292,23 +292,29 @@ impl Hierarchy {
     /// A load: fills `out` for the lanes of the mask.
     pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access, out: &mut [[u8; 16]]) -> AccessCost {
         self.with_lower(access.sm, |c| {
-            let cost = c.load(memory, path, access);
+            c.load(memory, path, access);
             for (lane, out) in out.iter_mut().enumerate().filter(|(lane, _)| access.mask >> lane & 1 == 1) {
                 *out = line::bytes_of_lane(c.loaded(), lane);
             }
-            cost
+            c.cost
         })
     }
 
     /// A store of `data`, 16 bytes a lane.
     pub fn store(&mut self, memory: &DeviceMemory, access: &Access, data: &[[u8; 16]]) -> AccessCost {
         let values = line::words_of_lanes(data);
-        self.with_lower(access.sm, |c| c.store(memory, access, &values.each_ref().map(|words| &words[..])))
+        self.with_lower(access.sm, |c| {
+            c.store(memory, access, &values.each_ref().map(|words| &words[..]));
+            c.cost
+        })
     }
 
     /// Atomics, at L2: `update` turns the 8 bytes at a lane's address into new ones.
     pub fn atomic(&mut self, memory: &DeviceMemory, access: &Access, update: &mut dyn FnMut(usize, u64) -> u64) -> AccessCost {
-        self.with_lower(access.sm, |c| c.atomic(memory, access, update))
+        self.with_lower(access.sm, |c| {
+            c.atomic(memory, access, update);
+            c.cost
+        })
     }
 
     /// Cache control (K5). Returns the cost; `status` gets bit 0 (valid) and bit 1 (dirty) of each lane's sector for `qry1`.
@@ -320,7 +326,10 @@ impl Hierarchy {
         access: &Access,
         status: &mut [u32],
     ) -> AccessCost {
-        self.with_lower(access.sm, |c| c.control(memory, cache, op, access, status))
+        self.with_lower(access.sm, |c| {
+            c.control(memory, cache, op, access, status);
+            c.cost
+        })
     }
 
     /// State of a line in an SM's data L1: valid sectors, dirty, first to be evicted. For tests and tools.

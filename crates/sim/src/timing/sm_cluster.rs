@@ -239,7 +239,7 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
                     caches.record_reply(reply);
                 }
             }
-            caches.resume_deferred(&mut |a| arrivals.push_back(a));
+            caches.resume_deferred(arrivals);
         }
         while let Some(arrival) = arrivals.pop_front() {
             for stage in 0..PREFETCHES {

@@ -4,6 +4,8 @@
 //! its answer ([`Deferred`](super::super::deferred::Deferred)); what the answer ends in one of the caches is done
 //! as soon as it comes, and what else waits goes on in its order.
 
+use std::collections::VecDeque;
+
 use super::super::Path;
 use super::super::cache::{Cache, LineFrame};
 use super::super::coalescer::Transaction;
@@ -246,20 +248,20 @@ impl ClusterCaches {
         (ticket, looked_up + from.wait)
     }
 
-    /// Goes on with what was put off and whose answers have been recorded. `arrived` hears what SMs wait for. When all that
+    /// Goes on with what was put off and whose answers have been recorded. `arrived` gets what SMs wait for. When all that
     /// has been done, the answers are to be [forgotten](super::super::deferred::Deferred::forget).
-    pub fn resume_deferred(&mut self, arrived: &mut dyn FnMut(Arrival)) {
+    pub fn resume_deferred(&mut self, arrived: &mut VecDeque<Arrival>) {
         let sector = self.sector_bytes();
         while let Some(what) = self.deferred.take_known() {
             match what {
-                Continuation::Load(load) => arrived(Arrival::Load(load)),
+                Continuation::Load(load) => arrived.push_back(Arrival::Load(load)),
                 Continuation::Fetch(token, ticket) => {
-                    arrived(Arrival::Fetch(token, self.deferred.answer(ticket).ready));
+                    arrived.push_back(Arrival::Fetch(token, self.deferred.answer(ticket).ready));
                     self.deferred.release(&what);
                 }
-                Continuation::Combine(ticket, base, ref parts) => {
-                    self.deferred.combine(ticket, base, parts, sector);
-                    self.end_miss(ticket);
+                Continuation::Combine(ref of) => {
+                    self.deferred.combine(of, sector);
+                    self.end_miss(of.ticket);
                     self.deferred.release(&what);
                 }
             }

@@ -228,14 +228,15 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     #[inline]
     fn account_access(&mut self, issue: &Issue, access: &AccessRecord, begins: u64, latency: u64) -> (u64, u64) {
         let Issue { index, .. } = *issue;
-        let Some(done) = access.done else {
+        if !access.cached {
             let conflicts = u64::from(access.units.saturating_sub(1));
             return (conflicts, conflicts);
-        };
+        }
+        let done = &self.caches.borrow().cost;
         let waits = done.ready.saturating_sub(begins);
-        self.counters.count_access(index, access.space, access.units, &done);
+        self.counters.count_access(index, access.space, access.units, done);
         if let Some(recorder) = &mut self.recorder {
-            recorder.memory(begins, &done);
+            recorder.memory(begins, done);
         }
         if waits > 0 && !done.pending {
             self.counters.count_latency(index, latency + waits);

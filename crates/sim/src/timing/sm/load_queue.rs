@@ -6,29 +6,30 @@ use super::super::super::hierarchy::line::LaneWords;
 use super::super::super::memory::prefetch_all;
 
 /// A load that waits for its bytes.
+#[derive(Default)]
 pub(super) struct OutstandingLoad<const N: usize> {
     /// The warp's slot, and which of the slot's warps it was.
-    pub slot: usize,
+    pub slot: u32,
     pub generation: u32,
     /// The instruction.
-    pub index: usize,
+    pub index: u32,
     /// Cycle of issue.
     pub issued: u64,
     /// Cycle at which its access begins.
     pub begins: u64,
     /// Cycles from its issue to the result beside those of the hierarchy.
     pub latency: u64,
-    /// What is to be done with the bytes.
-    pub late: Late<N>,
+    /// What is to be done with the bytes; nothing if there is no such load.
+    pub late: Option<Late<N>>,
     /// Active lanes, and the unit it was issued on: for what is recorded.
     pub lanes: u32,
-    pub unit: usize,
+    pub unit: u32,
 }
 
 /// The loads of an SM that wait. They have numbers, which the hierarchy gives back with the bytes.
 pub(super) struct LoadQueue<const N: usize> {
-    /// By number; `None` if it may be given again.
-    loads: Vec<Option<OutstandingLoad<N>>>,
+    /// By number.
+    loads: Vec<OutstandingLoad<N>>,
     /// Numbers that may be given again.
     free: Vec<usize>,
 }
@@ -39,25 +40,24 @@ impl<const N: usize> LoadQueue<N> {
         LoadQueue { loads: Vec::new(), free: Vec::new() }
     }
 
-    /// Adds a load; returns its number.
+    /// Room for a load, which is to be filled in, with the number that it gets.
     #[inline]
-    pub fn add(&mut self, load: OutstandingLoad<N>) -> usize {
+    pub fn add(&mut self) -> (usize, &mut OutstandingLoad<N>) {
         let number = self.free.pop().unwrap_or_else(|| {
-            self.loads.push(None);
+            self.loads.push(OutstandingLoad::default());
             self.loads.len() - 1
         });
-        self.loads[number] = Some(load);
         if let Some(next) = self.free.last() {
             self.prefetch(*next);
         }
-        number
+        (number, &mut self.loads[number])
     }
 
     /// Bytes have come, which lanes get as words. Whether they are all of the load that waits for them.
     #[inline]
     pub fn arrive(&mut self, load: &PendingLoad, words: &LaneWords) -> bool {
         match self.loads.get_mut(number_of(load.token)) {
-            Some(Some(OutstandingLoad { late: Late::Texels(read), .. })) => {
+            Some(OutstandingLoad { late: Some(Late::Texels(read)), .. }) => {
                 read.arrive(load.number as usize, words, load.ready, load.far)
             }
             _ => true,
@@ -67,7 +67,7 @@ impl<const N: usize> LoadQueue<N> {
     /// The load of a number.
     #[inline]
     pub fn get(&self, number: usize) -> Option<&OutstandingLoad<N>> {
-        self.loads.get(number)?.as_ref()
+        self.loads.get(number)
     }
 
     /// The load of a number will be needed soon: the host may fetch it into its caches.
@@ -78,12 +78,13 @@ impl<const N: usize> LoadQueue<N> {
         }
     }
 
-    /// Takes the load of a number out.
+    /// Takes the load of a number out, with what is to be done with its bytes.
     #[inline]
-    pub fn take(&mut self, number: usize) -> Option<OutstandingLoad<N>> {
-        let load = self.loads.get_mut(number)?.take()?;
+    pub fn take(&mut self, number: usize) -> Option<(Late<N>, &OutstandingLoad<N>)> {
+        let load = self.loads.get_mut(number)?;
+        let late = load.late.take()?;
         self.free.push(number);
-        Some(load)
+        Some((late, load))
     }
 }
 
@@ -113,28 +114,20 @@ pub(in super::super) fn sm_of(arrival: &Arrival) -> usize {
 mod tests {
     use super::*;
 
-    fn load(index: usize) -> OutstandingLoad<8> {
-        OutstandingLoad {
-            slot: 0,
-            generation: 0,
-            index,
-            issued: 0,
-            begins: 0,
-            latency: 0,
-            late: Late::Words { finish: |_, _, _, _| {}, mask: 0 },
-            lanes: 0,
-            unit: 0,
-        }
-    }
-
     #[test]
     fn numbers_are_given_again() {
-        let mut queue = LoadQueue::new();
-        assert_eq!((queue.add(load(5)), queue.add(load(6))), (0, 1));
-        assert_eq!(queue.take(0).map(|l| l.index), Some(5));
-        assert!(queue.take(0).is_none() && queue.take(9).is_none());
-        assert_eq!(queue.add(load(7)), 0);
-        assert_eq!((queue.take(1).map(|l| l.index), queue.take(0).map(|l| l.index)), (Some(6), Some(7)));
+        let mut queue = LoadQueue::<8>::new();
+        let add = |queue: &mut LoadQueue<8>, index| {
+            let (number, load) = queue.add();
+            (load.index, load.late) = (index, Some(Late::Words { finish: |_, _, _, _| {}, mask: 0 }));
+            number
+        };
+        let take = |queue: &mut LoadQueue<8>, number| queue.take(number).map(|(_, load)| load.index);
+        assert_eq!((add(&mut queue, 5), add(&mut queue, 6)), (0, 1));
+        assert_eq!(take(&mut queue, 0), Some(5));
+        assert!(take(&mut queue, 0).is_none() && take(&mut queue, 9).is_none());
+        assert_eq!(add(&mut queue, 7), 0);
+        assert_eq!((take(&mut queue, 1), take(&mut queue, 0)), (Some(6), Some(7)));
     }
 
     #[test]

@@ -55,25 +55,25 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     /// A load that has issued, and whose access begins at a cycle, waits for its bytes, beside which it takes `latency` cycles
     /// from its issue.
     #[inline]
-    pub(super) fn await_load(&mut self, issue: &Issue, late: Late<N>, begins: u64, latency: u64) {
+    pub(super) fn await_load(&mut self, issue: &Issue, mut late: Late<N>, begins: u64, latency: u64) {
         let Issue { slot: s, index, now, lanes, unit, .. } = *issue;
         let slot = &mut self.warps.slots[s];
         slot.loads += 1;
-        let generation = slot.generation;
-        let mut load = OutstandingLoad { slot: s, generation, index, issued: now, begins, latency, late, lanes, unit };
+        let (number, load) = self.loads.add();
+        (load.slot, load.generation, load.index) = (s as u32, slot.generation, index as u32);
+        (load.issued, load.begins, load.latency) = (now, begins, latency);
+        (load.lanes, load.unit) = (lanes, unit as u32);
+        let token = token(self.number, number);
         let mut caches = self.caches.borrow_mut();
-        match &mut load.late {
+        match &mut late {
             Late::Words { .. } => {
-                let part = caches.take_load();
-                let number = self.loads.add(load);
-                part.into_iter().for_each(|part| caches.wait_for_load(part, token(self.number, number)));
+                if let Some(part) = caches.take_load() {
+                    caches.wait_for_load(part, token);
+                }
             }
-            Late::Texels(read) => {
-                let parts = read.take_parts();
-                let number = self.loads.add(load);
-                parts.for_each(|part| caches.wait_for_load(part, token(self.number, number)));
-            }
+            Late::Texels(read) => read.take_parts().for_each(|part| caches.wait_for_load(part, token)),
         }
+        load.late = Some(late);
     }
 
     /// [`Self::wake`] will soon be called for this: the host may fetch what that needs into its caches, in [`PREFETCHES`] steps
@@ -89,11 +89,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             return self.loads.prefetch(number_of(load.token));
         }
         let Some(waiting) = self.loads.get(number_of(load.token)) else { return };
-        let (slot, warp) = self.warps.get(waiting.slot);
-        let row = c.code[waiting.index].dst;
+        let (slot, warp) = self.warps.get(waiting.slot as usize);
+        let row = c.code[waiting.index as usize].dst;
         if step == 2 {
             slot.prefetch();
-            self.scoreboard.prefetch(waiting.slot, row);
+            self.scoreboard.prefetch(waiting.slot as usize, row);
             prefetch(&raw const warp.lanes);
         } else if let Some(row) = warp.lanes.rows.get(usize::from(row)) {
             prefetch_all(row);
@@ -123,8 +123,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if !self.loads.arrive(load, self.caches.borrow().loaded()) {
             return;
         }
-        let Some(waiting) = self.loads.take(number_of(load.token)) else { return };
-        let OutstandingLoad { slot: s, generation, index, issued, begins, mut latency, late, lanes, unit } = waiting;
+        let Some((late, waiting)) = self.loads.take(number_of(load.token)) else { return };
+        let OutstandingLoad { slot: s, generation, index, issued, begins, mut latency, lanes, unit, .. } = *waiting;
+        let (s, index, unit) = (s as usize, index as usize, unit as usize);
         let (ready, far) = match &late {
             Late::Words { .. } => (load.ready, load.far),
             Late::Texels(read) => (read.ready, read.far),
