@@ -61,6 +61,16 @@ pub(super) fn load<const BYTES: u32, const SIGNED: bool, const N: usize>(
     mask: u64,
 ) {
     through(l, d, addresses, mask, BYTES, |h, l, a| {
+        if let &[_] = addresses
+            && let Some(bytes) = h.load_one(d.path, a)
+        {
+            for (k, word) in bytes.chunks(4).enumerate() {
+                let mut whole = [0; 4];
+                whole[..word.len()].copy_from_slice(word);
+                *l.row_mut(d.dst + k as u16) = [extended::<BYTES, SIGNED>(u32::from_le_bytes(whole)); N];
+            }
+            return;
+        }
         h.load(l.memory, d.path, a);
         if h.cost.pending {
             l.late = Some(Late::Words { finish: finish::<BYTES, SIGNED, N>, mask });
@@ -70,22 +80,27 @@ pub(super) fn load<const BYTES: u32, const SIGNED: bool, const N: usize>(
     });
 }
 
-/// The end of a load: its words go to the registers, a narrow one extended.
-fn finish<const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, out: &LaneWords, mask: u64) {
-    let extended = |word: u32| match (BYTES, SIGNED) {
+/// A word of a load, whose value may be narrower.
+#[inline(always)]
+fn extended<const BYTES: u32, const SIGNED: bool>(word: u32) -> u32 {
+    match (BYTES, SIGNED) {
         (1, true) => i32::from(word as i8) as u32,
         (2, true) => i32::from(word as i16) as u32,
         _ => word,
-    };
+    }
+}
+
+/// The end of a load: its words go to the registers, a narrow one extended.
+fn finish<const BYTES: u32, const SIGNED: bool, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, out: &LaneWords, mask: u64) {
     for (k, words) in out.iter().enumerate().take((BYTES as usize).div_ceil(4)) {
         let row = d.dst + k as u16;
         if d.scalar {
-            *l.row_mut(row) = [extended(words[0]); N];
+            *l.row_mut(row) = [extended::<BYTES, SIGNED>(words[0]); N];
         } else if BYTES >= 4 {
             let Some(values) = words.first_chunk::<N>() else { return };
             blend(l.row_mut(row), values, mask);
         } else {
-            blend(l.row_mut(row), &std::array::from_fn(|lane| extended(words[lane])), mask);
+            blend(l.row_mut(row), &std::array::from_fn(|lane| extended::<BYTES, SIGNED>(words[lane])), mask);
         }
     }
 }

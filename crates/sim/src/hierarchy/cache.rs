@@ -185,7 +185,7 @@ impl Cache {
     }
 
     /// The frame of a line, if the cache has it.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, line: LineNumber) -> Option<LineFrame> {
         const ONES: u64 = 0x0101_0101_0101_0101;
         let (set, words) = (self.set(line), self.ways.div_ceil(8));
@@ -219,10 +219,16 @@ impl Cache {
     /// Sectors of a line will come to a frame soon: the host may fetch what that changes into its caches.
     #[inline]
     pub fn prefetch_frame(&self, frame: LineFrame) {
-        let at = self.state_at(frame.0);
         prefetch(&self.tags[frame.0]);
-        prefetch_all(&self.states[at..=at + self.sectors]);
+        self.prefetch_state(frame);
         prefetch_all(self.bytes(frame));
+    }
+
+    /// The state of a frame's line will be looked at soon.
+    #[inline]
+    pub fn prefetch_state(&self, frame: LineFrame) {
+        let at = self.state_at(frame.0);
+        prefetch_all(&self.states[at..=at + self.sectors]);
     }
 
     /// A frame has a line.

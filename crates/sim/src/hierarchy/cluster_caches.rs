@@ -7,17 +7,16 @@
 
 mod control;
 mod fetch;
+mod loads;
 mod misses;
 
 use super::atomics::LineAtomic;
-use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
+use super::cache::{Cache, DirtyLine, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
-use super::deferred::{
-    Combination, Continuation, Deferred, FillTarget, KeptLine, LoadBox, PENDING, PendingLine, SectorTickets, Ticket,
-};
-use super::line::{ByteMask, LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, are_distinct, copy_sectors, sectors_of};
+use super::deferred::{Combination, Continuation, Deferred, FillTarget, LoadBox, PENDING, SectorTickets, Ticket};
+use super::line::{LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, copy_sectors, sectors_of};
 use super::lower_levels::{LineWrite, LowerLevels, PRIVATE_BASE, SectorRead, count_eviction};
-use super::policy::{self, AccessPolicy, L1Policy, LOADS, STORES};
+use super::policy::{self, AccessPolicy, L1Policy, STORES};
 use super::sm_caches::SmCaches;
 use super::{Access, AccessCost, Path};
 use crate::DeviceMemory;
@@ -56,28 +55,6 @@ struct LineLoad {
     covers_line: bool,
     /// Where the line is in L1.
     found: Option<LineFrame>,
-}
-
-/// A line that [`ClusterCaches::hit`] found.
-struct Hit<'c> {
-    /// Cycle at which it has been looked up.
-    ready: u64,
-    bytes: &'c [u8],
-}
-
-/// What [`ClusterCaches::read_line`] found.
-#[derive(Default)]
-struct LineReply {
-    /// Cycle at which the sectors are there, as far as is known.
-    ready: u64,
-    /// Sectors found in L1, or on their way.
-    hits: u32,
-    /// Sectors that are still to come.
-    waits_for: SectorTickets,
-    /// Bytes of these that stay as they are.
-    keep: ByteMask,
-    /// Where in L1 the bytes are; nowhere if they were given.
-    frame: Option<LineFrame>,
 }
 
 /// The access that is being performed.
@@ -141,12 +118,6 @@ pub struct Probe {
     pub full: Option<FullLine>,
 }
 
-/// Room for what lanes get.
-#[cold]
-fn new_lane_words() -> Box<LaneWords> {
-    Box::new([[0; 64]; 4])
-}
-
 /// The caches of an SM cluster.
 pub struct ClusterCaches {
     /// The cluster's number, and that of its first SM.
@@ -171,7 +142,8 @@ pub struct ClusterCaches {
     pub no_answer_before: u64,
     /// Cycles that the instruction whose accesses come waits for its operands and its unit: they begin so much later.
     pub wait: u64,
-    /// What the last access cost. It stays where it is, as the host is slow to copy what it has just written bit by bit.
+    /// What the last access cost. It is written at once and stays where it is, as the host is slow to copy what it has just
+    /// written bit by bit.
     pub cost: AccessCost,
     /// What L1 and L1.5 caches and the network count.
     pub statistics: HierarchyStatistics,
@@ -266,21 +238,20 @@ impl ClusterCaches {
         &mut self.sms[number - self.first_sm]
     }
 
-    /// An access begins. So far it costs what it does if it touches nothing.
+    /// An access begins. Returns what it costs if it touches nothing.
     #[inline]
-    fn begin_access(&mut self, access: &Access) {
+    fn begin_access(&mut self, access: &Access) -> AccessCost {
         self.access.port_wait = 0;
         self.access.tickets.clear();
         if let Some(lower) = &mut self.lower {
             lower.far_sectors = 0;
         }
-        self.cost = AccessCost { ready: access.now + self.wait, ..AccessCost::default() };
+        AccessCost { ready: access.now + self.wait, ..AccessCost::default() }
     }
 
     /// The next transaction of an access is looked up: one a cycle.
     #[inline]
-    fn next_transaction(&mut self, access: &Access, transaction: &Transaction) -> Requester {
-        let cost = &mut self.cost;
+    fn next_transaction(&self, access: &Access, transaction: &Transaction, cost: &mut AccessCost) -> Requester {
         let from = Requester { sm: access.sm - self.first_sm, now: access.now + u64::from(cost.lines), wait: self.wait };
         cost.lines += 1;
         cost.sectors += transaction.sectors.count_ones();
@@ -290,11 +261,11 @@ impl ClusterCaches {
     /// The end of an access: what the load-store unit waits for. Requests that wait at the port longer than
     /// its queue holds stop the unit.
     #[inline]
-    fn end_access(&mut self) {
-        let cost = &mut self.cost;
+    fn end_access(&mut self, mut cost: AccessCost) {
         let backlog = self.access.port_wait.saturating_sub(u64::from(self.memory.network.queue));
         cost.busy = cost.busy.max(cost.lines).max(1) + backlog as u32;
         cost.far = self.lower.as_ref().map_or(0, |b| b.far_sectors);
+        self.cost = cost;
     }
 
     /// Reads sectors through the L1.5. Returns the cycle at which they arrive, which may be pending.
@@ -336,130 +307,6 @@ impl ClusterCaches {
         PENDING | u64::from(ticket)
     }
 
-    /// A load, which gets what [`Self::loaded`] says, at [`Self::cost`]. If [`AccessCost::pending`], the rest comes with [`Self::resume_deferred`].
-    pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access) {
-        let policy = policy::of(&LOADS, access.space, access.policy);
-        self.begin_access(access);
-        let (parts, bytes) = Coalescer::parts(access);
-        let mut offsets = [0; 64];
-        // What it waits for, once it does, and whether some lanes have something then.
-        let mut load: Option<LoadBox> = None;
-        let mut some_known = false;
-        let mut out = self.access.out.take().unwrap_or_else(new_lane_words);
-        let mut data = [0; LONGEST_LINE];
-        let mut reply = LineReply::default();
-        let sector_bytes = self.sector_bytes();
-        // What L1 misses is asked of L2, which answers later.
-        let stays = matches!(policy.l1, L1Policy::Normal | L1Policy::EvictFirst);
-        let goes_below = stays && path == Path::Data && self.lower.is_none() && !self.urgent_loads;
-        for part in 0..parts {
-            let transactions = self.coalescer.coalesce(access, part, &mut offsets);
-            if let Some(probe) = &mut self.probed {
-                let cache = self.sms[access.sm - self.first_sm].of(path);
-                let held = |t: &Transaction| cache.find(t.line).is_some_and(|f| t.sectors & !cache.valid(f) == 0);
-                probe.miss = probe.miss.or_else(|| match policy.l1 {
-                    L1Policy::NoCache => Some(Miss::Always),
-                    _ => transactions.iter().find(|t| !held(t)).map(|t| Miss::Sectors(t.line, t.sectors)),
-                });
-                if cache.limits_merges() {
-                    let lines = || transactions.iter().map(|t| FullLine { line: t.line, requests: parts });
-                    probe.full = probe.full.or_else(|| lines().find(|full| full.still_is(cache, access.now)));
-                }
-                self.coalescer.recycle(transactions);
-                self.cost.pending = true;
-                continue;
-            }
-            let known = load.as_ref().map_or(0, |load| load.lines.len() + load.kept.len());
-            for t in &transactions {
-                let from = self.next_transaction(access, t);
-                let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
-                let found = self.sms[from.sm].of(path).find(t.line);
-                if let Some(line) = found.and_then(|frame| self.hit(path, from, frame, t, policy)) {
-                    readers.scatter(line.bytes, &mut out);
-                    let ready = line.ready;
-                    self.cost.ready = self.cost.ready.max(ready);
-                    self.cost.hits += t.sectors.count_ones();
-                    some_known = true;
-                    continue;
-                }
-                if found.is_none() && goes_below {
-                    let (ticket, ready) = self.miss_line(memory, (path, from), t, policy);
-                    self.cost.ready = self.cost.ready.max(ready);
-                    let load = load.get_or_insert_with(|| self.deferred.new_load());
-                    load.lines.push(PendingLine { lanes: t.lanes, ticket, part: part as u8, asked: true });
-                    continue;
-                }
-                let covers_line = policy.l1 == L1Policy::LastUse
-                    && u64::from(t.lanes.count_ones()) * bytes as u64 == self.line_bytes()
-                    && are_distinct(&offsets, t.lanes, bytes);
-                let read = LineLoad { path, from, transaction: *t, policy, covers_line, found };
-                self.read_line(memory, &read, &mut data, &mut reply);
-                self.cost.ready = self.cost.ready.max(reply.ready);
-                self.cost.hits += reply.hits;
-                let line = match reply.frame {
-                    Some(frame) => self.sms[from.sm].of(path).bytes(frame),
-                    None => &data[..],
-                };
-                if reply.waits_for.is_empty() {
-                    readers.scatter(line, &mut out);
-                    some_known = true;
-                    continue;
-                }
-                let load = load.get_or_insert_with(|| self.deferred.new_load());
-                let parts = &reply.waits_for;
-                if reply.keep != ByteMask::default() {
-                    let mut kept = [0; LONGEST_LINE];
-                    kept[..line.len()].copy_from_slice(line);
-                    let (lanes, part, parts) = (t.lanes, part as usize, parts.clone());
-                    load.kept.push(KeptLine { lanes, part, parts, line: kept, keep: reply.keep });
-                    continue;
-                }
-                let to_come = parts.iter().fold(0, |all, p| all | p.1);
-                let lanes = if to_come == t.sectors { t.lanes } else { readers.within(to_come, sector_bytes) };
-                if lanes != t.lanes {
-                    LaneBytes { lanes: t.lanes & !lanes, ..readers }.scatter(line, &mut out);
-                    some_known = true;
-                }
-                let several = parts.len() > 1;
-                for &(ticket, sectors) in parts {
-                    let lanes = if several { lanes & readers.within(sectors, sector_bytes) } else { lanes };
-                    let asked = self.access.tickets.pop_if(|last| *last == ticket).is_some();
-                    load.lines.push(PendingLine { lanes, ticket, part: part as u8, asked });
-                }
-            }
-            self.coalescer.recycle(transactions);
-            if let Some(load) = load.as_mut().filter(|load| load.lines.len() + load.kept.len() > known) {
-                load.offsets.resize(part as usize + 1, offsets);
-            }
-        }
-        if let Some(load) = &mut load {
-            (load.bytes, load.ready) = (bytes as u32, self.cost.ready);
-            load.asked.append(&mut self.access.tickets);
-            load.known = some_known.then(|| out.clone());
-            self.cost.pending = true;
-        }
-        (self.access.load, self.access.out) = (load, Some(out));
-        self.end_access();
-    }
-
-    /// What the lanes of the last load, or of the one that was [completed](Self::complete_load) last, have got, as far as it is
-    /// known.
-    #[inline]
-    pub fn loaded(&self) -> &LaneWords {
-        self.access.out.as_deref().unwrap_or(&[[0; 64]; 4])
-    }
-
-    /// The last load, if it waits and nobody waits for it yet.
-    pub fn take_load(&mut self) -> Option<LoadBox> {
-        self.access.load.take()
-    }
-
-    /// A load waits; [`Self::resume_deferred`] will tell with this token.
-    pub fn wait_for_load(&mut self, mut load: LoadBox, token: u64) {
-        load.token = token;
-        self.deferred.defer(Continuation::Load(load));
-    }
-
     /// Whether DRAM serves what follows at once, before all that wait. Returns whether it did before.
     pub fn set_urgent(&mut self, urgent: bool) -> bool {
         self.lower.as_mut().is_some_and(|l| std::mem::replace(&mut l.urgent, urgent))
@@ -488,20 +335,6 @@ impl ClusterCaches {
         self.probed.take().unwrap_or_default()
     }
 
-    /// The most frequent transaction of a load: all its sectors are in L1 when they have been looked up, and the line stays.
-    #[inline]
-    fn hit(&mut self, path: Path, from: Requester, frame: LineFrame, t: &Transaction, policy: &AccessPolicy) -> Option<Hit<'_>> {
-        let ready = from.now + path.latency(&self.memory);
-        let stays = matches!(policy.l1, L1Policy::Normal | L1Policy::EvictFirst) && !self.urgent_loads;
-        let cache = self.sms[from.sm].of(path);
-        if !stays || t.sectors & !cache.valid(frame) != 0 || cache.ready(frame, t.sectors) > ready {
-            return None;
-        }
-        path.counts(&mut self.statistics).reads += u64::from(t.sectors.count_ones());
-        cache.touch(frame, policy.l1 != L1Policy::Normal);
-        Some(Hit { ready: ready + from.wait, bytes: cache.bytes(frame) })
-    }
-
     /// An SM's L1 writes back a line that it has evicted.
     #[cold]
     fn write_back(&mut self, memory: &DeviceMemory, (path, from): (Path, Requester), dirty: Box<DirtyLine>) {
@@ -510,114 +343,16 @@ impl ClusterCaches {
         self.sms[from.sm].of(path).recycle(dirty);
     }
 
-    /// Reads a line's sectors through an L1, where the reply says that they are; past it, they are in `out`. Sectors that
-    /// are still to come are in the reply, and their bytes mean nothing yet.
-    fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes, reply: &mut LineReply) {
-        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line, found } = *load;
-        let cache = self.sms[from.sm].of(path);
-        let counts = path.counts(&mut self.statistics);
-        counts.reads += u64::from(sectors.count_ones());
-        let looked_up = from.now + path.latency(&self.memory);
-        if self.urgent_loads {
-            cache.give_up(line, sectors, looked_up);
-        }
-        let last_use = policy.l1 == L1Policy::LastUse && covers_line;
-        if policy.l1 == L1Policy::NoCache || last_use && found.is_none() {
-            return self.read_past_l1(memory, load, looked_up, out, reply);
-        }
-        let evict_first = policy.l1 != L1Policy::Normal;
-        let (frame, eviction) = match found {
-            Some(frame) => {
-                cache.touch(frame, evict_first);
-                (frame, Eviction::default())
-            }
-            None => cache.insert(line, evict_first),
-        };
-        count_eviction(counts, &eviction, self.coalescer.geometry.sector_bytes as usize);
-        let missing = sectors & !cache.valid(frame);
-        counts.misses += u64::from(missing.count_ones());
-        let present = sectors & !missing;
-        let there = cache.ready(frame, present);
-        // What is pending arrives later than it could be looked up.
-        reply.hits = present.count_ones();
-        reply.waits_for.clear();
-        if there > looked_up {
-            counts.merged += u64::from(present.count_ones());
-            cache.merge(frame);
-        } else if missing != 0 {
-            cache.begin_miss(frame);
-        }
-        if let Some(dirty) = eviction.dirty {
-            self.write_back(memory, (path, from), dirty);
-        }
-        let mut pending = there >= PENDING;
-        if missing != 0 {
-            let leaving = Requester { now: looked_up, ..from };
-            let read = SectorRead { line, sectors: missing, policy };
-            // What is to be evicted first does not take room in the L1.5, nor the time to look there.
-            let arrives = if path == Path::Data || evict_first {
-                self.read_lower(memory, leaving, read, out)
-            } else {
-                self.read_l15(memory, leaving, read, out)
-            };
-            self.fill_miss((from.sm, path), frame, read, out, arrives);
-            pending |= arrives >= PENDING;
-        }
-        let cache = self.sms[from.sm].of(path);
-        reply.frame = Some(frame);
-        reply.keep = ByteMask::default();
-        let mut known = sectors;
-        if pending {
-            cache.pending(frame, sectors, &mut reply.waits_for);
-            reply.keep = cache.dirty_bytes(frame);
-            known &= !reply.waits_for.iter().fold(0, |all, p| all | p.1);
-        }
-        reply.ready = cache.ready(frame, known).max(looked_up + from.wait);
-        if last_use {
-            // K3 [2]: what the line held is used up; its write-back is cancelled. Its bytes are where they were.
-            if let Some(dirty) = cache.take(frame) {
-                cache.recycle(dirty);
-            }
-            self.statistics.data.last_uses += 1;
-        }
-    }
-
-    /// Reads a line's sectors from L2, leaving none of it in the L1, where it has been looked up at a cycle.
-    fn read_past_l1(
-        &mut self,
-        memory: &DeviceMemory,
-        load: &LineLoad,
-        looked_up: u64,
-        out: &mut LineBytes,
-        reply: &mut LineReply,
-    ) {
-        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, .. } = *load;
-        let cache = self.sms[from.sm].of(path);
-        let counts = path.counts(&mut self.statistics);
-        counts.discarded += u64::from(cache.discard(line));
-        counts.bypassed += u64::from(sectors.count_ones());
-        (reply.hits, reply.keep, reply.frame) = (0, ByteMask::default(), None);
-        reply.waits_for.clear();
-        let arrives = self.read_lower(memory, Requester { now: looked_up, ..from }, SectorRead { line, sectors, policy }, out);
-        self.hold_mshr(from.sm, path, arrives);
-        if arrives < PENDING {
-            reply.ready = arrives;
-        } else {
-            reply.waits_for.push((arrives as Ticket, sectors));
-            reply.ready = looked_up + from.wait;
-        }
-    }
-
     /// A store of `values`: by word, one for each lane.
     pub fn store(&mut self, memory: &DeviceMemory, access: &Access, values: &[&[u32]]) {
         let policy = policy::of(&STORES, access.space, access.policy);
-        self.begin_access(access);
+        let mut cost = self.begin_access(access);
         let (parts, bytes) = Coalescer::parts(access);
         let mut offsets = [0; 64];
         for part in 0..parts {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             for t in &transactions {
-                let from = self.next_transaction(access, t);
+                let from = self.next_transaction(access, t, &mut cost);
                 let mut line = [0; LONGEST_LINE];
                 let lanes = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
                 let mask = lanes.gather(values, &mut line);
@@ -632,7 +367,7 @@ impl ClusterCaches {
             }
             self.coalescer.recycle(transactions);
         }
-        self.end_access();
+        self.end_access(cost);
     }
 
     /// A store to private memory, which the data L1 keeps until it is evicted, unless it writes through.

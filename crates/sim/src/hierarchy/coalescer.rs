@@ -140,6 +140,15 @@ impl Coalescer {
         transactions
     }
 
+    /// The transaction of the first lane alone, none of whose bytes are in another sector than the first, with the first one's
+    /// place in the line.
+    #[inline]
+    pub fn one_lane(&self, address: u64) -> (Transaction, usize) {
+        let LineGeometry { line_bytes, line_shift, sector_shift, .. } = self.geometry;
+        let offset = address & (line_bytes - 1);
+        (Transaction { line: address >> line_shift, sectors: 1 << (offset >> sector_shift), lanes: 1 }, offset as usize)
+    }
+
     /// Takes a list back whose access is over.
     #[inline]
     pub fn recycle(&mut self, transactions: Vec<Transaction>) {

@@ -194,12 +194,30 @@ impl LaneBytes<'_> {
     fn pattern(&self, range: &Range<usize>, line_bytes: usize) -> Pattern {
         let offsets = &self.offsets[range.clone()];
         let first = offsets[0];
-        let (mut row, mut same) = (0, 0);
-        for (i, offset) in offsets.iter().enumerate() {
-            row |= offset ^ first.wrapping_add(4 * i as u8);
-            same |= offset ^ first;
+        // Sixteen at a time are one vector of the host.
+        const STEPS: [u8; 16] = {
+            let (mut steps, mut i) = ([0; 16], 0);
+            while i < steps.len() {
+                steps[i] = 4 * i as u8;
+                i += 1;
+            }
+            steps
+        };
+        let (mut row, mut same, mut next) = ([0; 16], [0; 16], first);
+        let (chunks, rest) = offsets.as_chunks::<16>();
+        for chunk in chunks {
+            for (k, offset) in chunk.iter().enumerate() {
+                row[k] |= offset ^ next.wrapping_add(STEPS[k]);
+                same[k] |= offset ^ first;
+            }
+            next = next.wrapping_add(64);
         }
-        match (row, same) {
+        for (k, offset) in rest.iter().enumerate() {
+            row[k] |= offset ^ next.wrapping_add(STEPS[k]);
+            same[k] |= offset ^ first;
+        }
+        let any = |bits: [u8; 16]| bits.into_iter().fold(0, |all, b| all | b);
+        match (any(row), any(same)) {
             // Behind the line's end numbers begin again.
             (0, _) if usize::from(first) + 4 * offsets.len() <= line_bytes => Pattern::Row,
             (_, 0) => Pattern::Same,

@@ -288,6 +288,15 @@ impl LowerLevels {
         self.slices[self.slice(line)].cache.prefetch_set(line);
     }
 
+    /// The same later, which finds what was fetched then: where the line is.
+    #[inline]
+    pub fn prefetch_frame(&self, line: LineNumber) {
+        let cache = &self.slices[self.slice(line)].cache;
+        if let Some(frame) = cache.find(line) {
+            cache.prefetch_state(frame);
+        }
+    }
+
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.
     #[inline]
     fn policy_at(home: Home, policy: &AccessPolicy) -> L2Policy {

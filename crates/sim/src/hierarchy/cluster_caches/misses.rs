@@ -270,7 +270,7 @@ impl ClusterCaches {
 
     /// A load that waited has its bytes: they are what [`Self::loaded`] says then.
     pub fn complete_load(&mut self, load: &mut PendingLoad) {
-        let out = self.access.out.get_or_insert_with(super::new_lane_words);
+        let out = self.access.out.get_or_insert_with(super::loads::new_lane_words);
         self.deferred.complete(load, out, self.coalescer.geometry.sector_bytes as usize);
     }
 }

@@ -15,7 +15,8 @@ use super::super::sm::LaunchContext;
 use super::super::sm_cluster::{NEVER, SmCluster};
 use super::ClusterProgress;
 
-/// Requests of a cluster from one that is served to that which the host is told of, so that it has what is known of its line.
+/// Requests of a cluster from one that is served to that which the host is told of, so that it has where its line is, and as many
+/// from there to that for which it has where to look.
 const AHEAD: usize = 3;
 
 /// What one thread at a time serves requests with.
@@ -95,8 +96,11 @@ impl<'a> Service<'a, '_> {
             let Received { replies, boxes } = &mut received[k];
             while requests[k].front().is_some_and(|r| r.0 <= until && r.0 < second) {
                 let Some((key, request)) = requests[k].pop_front() else { break };
-                if let Some(line) = requests[k].get(AHEAD).and_then(|(_, request)| request.line()) {
+                if let Some(line) = requests[k].get(2 * AHEAD).and_then(|(_, request)| request.line()) {
                     lower.prefetch_line(line);
+                }
+                if let Some(line) = requests[k].get(AHEAD).and_then(|(_, request)| request.line()) {
+                    lower.prefetch_frame(line);
                 }
                 assert!(key >= *last, "a request of {key:?} is served behind one of {last:?}");
                 *last = key;
