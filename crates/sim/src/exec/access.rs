@@ -142,7 +142,7 @@ struct Target {
 }
 
 impl Target {
-    /// Of an access of `size` bytes by the lanes of a mask, which is not empty.
+    /// Of an access of `size` bytes by the lanes of a mask, which is not empty. `addresses` gets those of all lanes.
     #[inline(always)]
     fn new<const MODE: u8, const N: usize>(
         l: &Lanes<N>,

@@ -61,6 +61,7 @@ pub(super) fn load<const BYTES: u32, const SIGNED: bool, const N: usize>(
     mask: u64,
 ) {
     through(l, d, addresses, mask, BYTES, |h, l, a| {
+        // One address is what `scalar_address` has found.
         if let &[_] = addresses
             && let Some(bytes) = h.load_one(d.path, a)
         {

@@ -96,8 +96,8 @@ pub struct AccessRecord {
     pub space: MemorySpace,
     /// Sectors touched, or cycles of bank conflicts (work-group memory).
     pub units: u32,
-    /// It went through the memory hierarchy, which has what it [cost](ClusterCaches::cost): not to work-group memory or the
-    /// constant bank.
+    /// It went through the memory hierarchy, which has what it [cost](ClusterCaches::cost) until the next access. Accesses to
+    /// work-group memory and the constant bank do not.
     pub cached: bool,
 }
 

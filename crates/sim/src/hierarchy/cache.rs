@@ -76,13 +76,16 @@ pub struct DirtyLine {
     pub bytes: ByteMask,
 }
 
+/// A dirty line, as it goes from place to place.
+pub type DirtyBox = Box<DirtyLine>;
+
 /// The line that had to make room for another one, if any.
 #[derive(Clone, Debug, Default)]
 pub struct Eviction {
     /// A line was evicted; whether it was marked evict-first.
     pub evict_first: Option<bool>,
     /// What must be written back of it.
-    pub dirty: Option<Box<DirtyLine>>,
+    pub dirty: Option<DirtyBox>,
 }
 
 /// A set-associative cache of sectored lines with their data. Arrays have an element a frame.
@@ -122,7 +125,7 @@ pub struct Cache {
     /// How often a line came or went or sectors of one came.
     changes: u64,
     /// Room for the next line that is dirty when it leaves.
-    spare: Option<Box<DirtyLine>>,
+    spare: Option<DirtyBox>,
 }
 
 /// The byte that tells most lines of a set apart.
@@ -303,7 +306,7 @@ impl Cache {
     }
 
     /// Removes a line and returns its dirty bytes.
-    pub fn take(&mut self, frame: LineFrame) -> Option<Box<DirtyLine>> {
+    pub fn take(&mut self, frame: LineFrame) -> Option<DirtyBox> {
         self.changes += 1;
         let i = frame.0;
         let line = std::mem::replace(&mut self.tags[i], EMPTY);
@@ -315,7 +318,7 @@ impl Cache {
     }
 
     /// The dirty bytes of a line, which are so no more, in room that was used before, if there is any.
-    fn take_dirty(&mut self, line: LineNumber, frame: LineFrame, has_bytes: bool) -> Box<DirtyLine> {
+    fn take_dirty(&mut self, line: LineNumber, frame: LineFrame, has_bytes: bool) -> DirtyBox {
         let mut dirty = self.spare.take().unwrap_or_default();
         dirty.data.clear();
         if has_bytes {
@@ -352,7 +355,7 @@ impl Cache {
     }
 
     /// Takes the room of a line back that has been written back.
-    pub fn recycle(&mut self, dirty: Box<DirtyLine>) {
+    pub fn recycle(&mut self, dirty: DirtyBox) {
         self.spare = Some(dirty);
     }
 
@@ -409,7 +412,7 @@ impl Cache {
     }
 
     /// Removes all lines; returns what is dirty.
-    pub fn take_all(&mut self) -> Vec<Box<DirtyLine>> {
+    pub fn take_all(&mut self) -> Vec<DirtyBox> {
         (0..self.tags.len()).filter_map(|i| self.take(LineFrame(i))).collect()
     }
 
@@ -427,7 +430,7 @@ impl Cache {
     }
 
     /// The dirty bytes of a line, which are clean from now on.
-    pub fn clean(&mut self, frame: LineFrame) -> Option<Box<DirtyLine>> {
+    pub fn clean(&mut self, frame: LineFrame) -> Option<DirtyBox> {
         let i = frame.0;
         if !self.is_dirty(frame) {
             return None;
@@ -438,7 +441,7 @@ impl Cache {
     }
 
     /// Cleans all lines; returns what was dirty.
-    pub fn clean_all(&mut self) -> Vec<Box<DirtyLine>> {
+    pub fn clean_all(&mut self) -> Vec<DirtyBox> {
         (0..self.tags.len()).filter_map(|i| self.clean(LineFrame(i))).collect()
     }
 

@@ -11,7 +11,7 @@ mod loads;
 mod misses;
 
 use super::atomics::LineAtomic;
-use super::cache::{Cache, DirtyLine, LineFrame, Organization, WriteKind};
+use super::cache::{Cache, DirtyBox, LineFrame, Organization, WriteKind};
 use super::coalescer::{Coalescer, Transaction};
 use super::deferred::{Combination, Continuation, Deferred, FillTarget, LoadBox, PENDING, SectorTickets, Ticket};
 use super::line::{LONGEST_LINE, LaneBytes, LaneWords, LineBytes, LineNumber, copy_sectors, sectors_of};
@@ -142,8 +142,7 @@ pub struct ClusterCaches {
     pub no_answer_before: u64,
     /// Cycles that the instruction whose accesses come waits for its operands and its unit: they begin so much later.
     pub wait: u64,
-    /// What the last access cost. It is written at once and stays where it is, as the host is slow to copy what it has just
-    /// written bit by bit.
+    /// What the last access cost, until the next one or a probe.
     pub cost: AccessCost,
     /// What L1 and L1.5 caches and the network count.
     pub statistics: HierarchyStatistics,
@@ -337,7 +336,7 @@ impl ClusterCaches {
 
     /// An SM's L1 writes back a line that it has evicted.
     #[cold]
-    fn write_back(&mut self, memory: &DeviceMemory, (path, from): (Path, Requester), dirty: Box<DirtyLine>) {
+    fn write_back(&mut self, memory: &DeviceMemory, (path, from): (Path, Requester), dirty: DirtyBox) {
         let policy = policy::of(&STORES, MemorySpace::Private, CachePolicy::Default);
         self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, policy));
         self.sms[from.sm].of(path).recycle(dirty);

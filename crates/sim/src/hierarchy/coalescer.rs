@@ -140,8 +140,7 @@ impl Coalescer {
         transactions
     }
 
-    /// The transaction of the first lane alone, none of whose bytes are in another sector than the first, with the first one's
-    /// place in the line.
+    /// The transaction of a load by lane 0 alone whose bytes lie in one sector, and where in the line they begin.
     #[inline]
     pub fn one_lane(&self, address: u64) -> (Transaction, usize) {
         let LineGeometry { line_bytes, line_shift, sector_shift, .. } = self.geometry;

@@ -174,7 +174,7 @@ pub struct KeptLine {
 /// A load that waits for bytes of some of its lines.
 ///
 /// Many wait at once, and are looked at when they begin to and when their bytes come, long after. So what most of them need
-/// is side by side, and a load that waits for one line has nothing anywhere else.
+/// is side by side: a load all of whose lanes wait for one answer has nothing anywhere else.
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct PendingLoad {
@@ -404,6 +404,7 @@ impl Deferred {
             prefetch_all(answer);
         }
         if let Contents::Line(data) = &reply.contents {
+            // As long as most machines' lines are.
             prefetch_all(&data[..LONGEST_LINE / 2]);
         }
     }
@@ -467,7 +468,7 @@ impl Deferred {
         self.make_known(ticket);
     }
 
-    /// Completes a load, which needs its answers no more: `out` gets what its lanes have got.
+    /// Completes a load, which needs its answers no more: `out` gets what its lanes have got, and keeps what it has for others.
     pub fn complete(&mut self, load: &mut PendingLoad, out: &mut LaneWords, sector_bytes: usize) {
         let PendingLoad { lines, kept, offsets, bytes, ready, far, known, .. } = load;
         if let Some(known) = known {
@@ -503,8 +504,8 @@ impl Deferred {
         load.for_each_ticket(|ticket, reads| self.drop_user(ticket, reads));
     }
 
-    /// Takes out what can go on, the first that was put off; whose answers are then
-    /// to be [released](Self::release), those of a load when it is [completed](Self::complete).
+    /// Takes out what can go on, the first that was put off. Its answers are to be [released](Self::release); a load's are when it
+    /// is [completed](Self::complete).
     pub fn take_known(&mut self) -> Option<Continuation> {
         if self.known.is_empty() && self.late.is_empty() {
             // Answers come nearly in order, and so does what waits for them.
@@ -706,6 +707,31 @@ mod tests {
         assert_eq!(mixed.0, [0x0909_0909, 0x0101_0101, 0x0909_0909, 0]);
         assert_eq!((mixed.1, mixed.2), (12, 13), "it waits for its lines, and counts what it asked for");
         assert_eq!(next(), (vec![0x0202_0202, 7, 0x0202_0202, 0], 30, 10));
+        d.forget();
+        assert!(!d.waits_for_answers());
+    }
+
+    #[test]
+    fn a_load_that_is_not_completed_keeps_its_answers() {
+        let mut d = Deferred::default();
+        let [line, whole] = [1, 2].map(|not_before| d.new_ticket(None, not_before));
+        let lines = std::iter::once(PendingLine { part: 0, lanes: 1, ticket: line, asked: true }).collect();
+        let offsets = std::iter::once([0; 64]).collect();
+        d.defer(Continuation::Load(Box::new(PendingLoad { lines, offsets, bytes: 4, ..PendingLoad::default() })));
+        let parts: SectorTickets = std::iter::once((line, 0b1)).collect();
+        d.defer(Continuation::Combine(Box::new(Combination { ticket: whole, base: 0, parts })));
+        d.record_reply(reply(line, 10, 5, 0));
+        let Some(Continuation::Load(mut load)) = d.take_known() else { panic!("the load is the first") };
+        let Some(combination) = d.take_known() else { panic!("both have come") };
+        let Continuation::Combine(of) = &combination else { panic!("it is the second") };
+        // The load has not read the bytes, which the other answer gets, too.
+        d.combine(of, 32);
+        d.release(&combination);
+        d.forget();
+        assert_eq!((d.answer(whole).line()[0], d.answer(line).line()[0]), (5, 5));
+        let mut out = [[0; 64]; 4];
+        d.complete(&mut load, &mut out, 32);
+        assert_eq!((out[0][0], load.ready), (0x0505_0505, 10));
         d.forget();
         assert!(!d.waits_for_answers());
     }

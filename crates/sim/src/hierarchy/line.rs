@@ -379,7 +379,7 @@ mod tests {
         let value = |at: usize, bytes: usize| (0..bytes).fold(0u128, |v, b| v | u128::from(line[at + b]) << (8 * b));
         let patterns: [fn(usize) -> usize; 5] =
             [|lane| 64 + 4 * lane, |_| 12, |lane| (4 * lane + 200) % 256, |lane| 252 - 4 * lane, |lane| lane / 2 * 16 % 256];
-        let all_lanes = [0xffff_ffff, 0xff00, 1, 1 << 63, 0x8421_0ff0, 0x5555_5555, 0];
+        let all_lanes = [u64::MAX, 0xffff_ffff, 0x000f_ffff, 0x1_ffff << 5, 0xff00, 1, 1 << 63, 0x8421_0ff0, 0x5555_5555, 0];
         for (lanes, pattern, bytes) in
             all_lanes.iter().flat_map(|l| patterns.map(|p| [1, 2, 4, 8, 16].map(|b| (*l, p, b)))).flatten()
         {

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 
 use private::PrivateMemory;
 
-use super::cache::{Cache, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
+use super::cache::{Cache, DirtyBox, DirtyLine, Eviction, LineFrame, Organization, WriteKind};
 use super::calendar::Calendar;
 use super::deferred::{PENDING, SectorTickets, Ticket};
 use super::dram::{Chosen, Dram};
@@ -288,7 +288,7 @@ impl LowerLevels {
         self.slices[self.slice(line)].cache.prefetch_set(line);
     }
 
-    /// The same later, which finds what was fetched then: where the line is.
+    /// The same, when what is known of its set is there: the state of the line, if L2 has it.
     #[inline]
     pub fn prefetch_frame(&self, line: LineNumber) {
         let cache = &self.slices[self.slice(line)].cache;
@@ -627,7 +627,7 @@ impl LowerLevels {
     }
 
     /// Writes a line that left L2 to memory.
-    fn write_back(&mut self, memory: &DeviceMemory, dirty: Box<DirtyLine>, now: u64) {
+    fn write_back(&mut self, memory: &DeviceMemory, dirty: DirtyBox, now: u64) {
         self.write_memory(memory, dirty.line, &dirty.data, &dirty.bytes, now);
         let slice = self.slice(dirty.line);
         self.slices[slice].cache.recycle(dirty);

@@ -12,8 +12,9 @@ use super::super::hierarchy::deferred::{Arrival, Reply, Timestamp};
 use super::super::hierarchy::lower_levels::LowerLevels;
 use super::sm::{CycleOutcome, LaunchContext, PREFETCHES, Sm, Waiting, sm_of};
 
-/// Of what comes to a cluster at once, so many are looked at between a step of fetching what the host's caches need for one of
-/// them and the next step, or the one's turn.
+/// So many replies, or arrivals, lie between the one that is dealt with and the one for which the host is told what to fetch into
+/// its caches next, and as many between that and the one for which it is told what to fetch first. The first ones of a batch
+/// are not fetched ahead.
 const AHEAD: usize = 2;
 
 /// Cycles after which a cluster says again how far it has come.
@@ -242,9 +243,9 @@ impl<'a, const N: usize, const W: usize> SmCluster<'a, N, W> {
             caches.resume_deferred(arrivals);
         }
         while let Some(arrival) = arrivals.pop_front() {
-            for stage in 0..PREFETCHES {
-                if let Some(later) = arrivals.get(AHEAD * (PREFETCHES - stage)) {
-                    sms[sm_of(later) - first].prefetch_arrival(c, later, stage);
+            for step in 0..PREFETCHES {
+                if let Some(later) = arrivals.get(AHEAD * (PREFETCHES - step)) {
+                    sms[sm_of(later) - first].prefetch_arrival(c, later, step);
                 }
             }
             sms[sm_of(&arrival) - first].wake(c, arrival);

@@ -29,7 +29,8 @@ impl ClusterCaches {
         self.end_access(cost);
     }
 
-    /// The same where the answer comes with [`Self::resume_deferred`]. `describe` says what the lanes do.
+    /// The same where the answer comes later: what the lanes find is known when the load that waits for it is
+    /// [completed](Self::complete_load). `describe` says what the lanes do.
     pub fn defer_atomic(&mut self, access: &Access, describe: impl FnOnce(&mut AtomicOperation)) {
         let mut atomic = self.deferred.new_atomic();
         describe(&mut atomic.operation);

@@ -62,8 +62,8 @@ pub(super) fn new_lane_words() -> Box<LaneWords> {
 }
 
 impl ClusterCaches {
-    /// A load, which gets what [`Self::loaded`] says, at [`Self::cost`]. If [`AccessCost::pending`], the rest comes with
-    /// [`Self::resume_deferred`].
+    /// A load. Its lanes get what [`Self::loaded`] says, and it costs what [`Self::cost`] does. If it is
+    /// [pending](AccessCost::pending), the rest comes when it is [completed](Self::complete_load).
     pub fn load(&mut self, memory: &DeviceMemory, path: Path, access: &Access) {
         if self.probed.is_some() {
             return self.probe(path, access);
@@ -79,7 +79,7 @@ impl ClusterCaches {
         let goes_below = stays && path == Path::Data && self.lower.is_none() && !self.urgent_loads;
         for part in 0..parts {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
-            let known = progress.waiting_lines();
+            let before = progress.waiting_lines();
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut progress.cost);
                 let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
@@ -103,7 +103,7 @@ impl ClusterCaches {
                 }
             }
             self.coalescer.recycle(transactions);
-            if progress.waiting_lines() > known
+            if progress.waiting_lines() > before
                 && let Some(load) = &mut progress.waiting
             {
                 load.offsets.resize(part as usize + 1, offsets);
@@ -120,7 +120,8 @@ impl ClusterCaches {
         self.end_access(cost);
     }
 
-    /// The same of a line that is not simply there or missing.
+    /// Reads a line for a load in all other cases: some of its sectors are missing or on their way, or its policy is not to stay
+    /// in L1, or the levels below answer at once.
     #[inline(never)]
     fn load_line(&mut self, memory: &DeviceMemory, load: &LineLoad, readers: &LaneBytes, progress: &mut LoadProgress) {
         let LineLoad { path, from, transaction: t, .. } = *load;
@@ -187,8 +188,8 @@ impl ClusterCaches {
         self.cost = AccessCost { ready: access.now + self.wait, pending: true, ..AccessCost::default() };
     }
 
-    /// The most frequent load of one lane: its bytes, which lie in one sector, are in L1 when they have been looked up, and the line
-    /// stays. `None`: [`Self::load`] has to do it.
+    /// The most frequent load by lane 0 alone, of bytes in one sector: they are in L1 when they have been looked up, and the line
+    /// stays. Returns the bytes; `None`: nothing has been done, and [`Self::load`] is to do it.
     #[inline]
     pub fn load_one(&mut self, path: Path, access: &Access) -> Option<&[u8]> {
         let policy = policy::of(&LOADS, access.space, access.policy);
@@ -201,11 +202,11 @@ impl ClusterCaches {
         let frame = self.sms[from.sm].of(path).find(t.line)?;
         let Hit { ready, .. } = self.hit(path, from, frame, &t, policy)?;
         self.cost = AccessCost { ready, busy: 1, lines: 1, sectors: 1, hits: 1, far: 0, pending: false };
-        self.sms[from.sm].get(path).bytes(frame).get(at..at + bytes)
+        Some(&self.sms[from.sm].get(path).bytes(frame)[at..at + bytes])
     }
 
     /// What the lanes of the last load, or of the one that was [completed](Self::complete_load) last, have got, as far as it is
-    /// known.
+    /// known. What there is for other lanes is left over from other loads.
     #[inline]
     pub fn loaded(&self) -> &LaneWords {
         self.access.out.as_deref().unwrap_or(&[[0; 64]; 4])
@@ -216,7 +217,7 @@ impl ClusterCaches {
         self.access.load.take()
     }
 
-    /// A load waits; [`Self::resume_deferred`] will tell with this token.
+    /// A load waits; the [`Arrival`](super::super::deferred::Arrival) that [`Self::resume_deferred`] makes of it has this token.
     pub fn wait_for_load(&mut self, mut load: LoadBox, token: u64) {
         load.token = token;
         self.deferred.defer(Continuation::Load(load));
@@ -237,7 +238,7 @@ impl ClusterCaches {
     }
 
     /// Reads a line's sectors through an L1, where the reply says that they are; past it, they are in `out`. Sectors that
-    /// are still to come are in the reply, and their bytes mean nothing yet.
+    /// are still to come are in the reply, which was empty, and their bytes mean nothing yet.
     pub(super) fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes, reply: &mut LineReply) {
         let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line, found } = *load;
         let cache = self.sms[from.sm].of(path);
@@ -266,7 +267,6 @@ impl ClusterCaches {
         let there = cache.ready(frame, present);
         // What is pending arrives later than it could be looked up.
         reply.hits = present.count_ones();
-        reply.waits_for.clear();
         if there > looked_up {
             counts.merged += u64::from(present.count_ones());
             cache.merge(frame);
@@ -291,7 +291,6 @@ impl ClusterCaches {
         }
         let cache = self.sms[from.sm].of(path);
         reply.frame = Some(frame);
-        reply.keep = ByteMask::default();
         let mut known = sectors;
         if pending {
             cache.pending(frame, sectors, &mut reply.waits_for);
@@ -322,8 +321,6 @@ impl ClusterCaches {
         let counts = path.counts(&mut self.statistics);
         counts.discarded += u64::from(cache.discard(line));
         counts.bypassed += u64::from(sectors.count_ones());
-        (reply.hits, reply.keep, reply.frame) = (0, ByteMask::default(), None);
-        reply.waits_for.clear();
         let arrives = self.read_lower(memory, Requester { now: looked_up, ..from }, SectorRead { line, sectors, policy }, out);
         self.hold_mshr(from.sm, path, arrives);
         if arrives < PENDING {
@@ -332,5 +329,92 @@ impl ClusterCaches {
             reply.waits_for.push((arrives as Ticket, sectors));
             reply.ready = looked_up + from.wait;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Hierarchy;
+    use super::*;
+    use heddle_isa::CachePolicy;
+
+    /// Lane 0 loads some bytes, and finds them in L1 if it can without [`ClusterCaches::load`]. Returns what it gets if so.
+    fn load(h: &mut Hierarchy, memory: &DeviceMemory, access: &Access, wait: u64, briefly: bool) -> Option<Vec<u8>> {
+        h.with_lower(0, |caches| {
+            caches.wait = wait;
+            if briefly {
+                return caches.load_one(Path::Data, access).map(<[u8]>::to_vec);
+            }
+            caches.load(memory, Path::Data, access);
+            let words = caches.loaded().iter().flat_map(|words| words[0].to_le_bytes());
+            Some(words.take(access.bytes as usize).collect())
+        })
+    }
+
+    #[test]
+    fn a_load_by_one_lane_is_like_any_other() {
+        let machine = heddle_target::testing::mixed::<String>(&[]);
+        let mut memory = DeviceMemory::new(1 << 20);
+        let start = memory.allocate("data", 1 << 16).unwrap();
+        let bytes: Vec<u8> = (0..1 << 16).map(|i: u32| (i ^ i >> 8) as u8).collect();
+        assert!(memory.write(start, &bytes));
+        let mut both = [(); 2].map(|()| Hierarchy::new(&machine));
+        both.iter_mut().for_each(|h| h.start(&memory, false));
+        let mut now = 0;
+        for policy in [CachePolicy::Default, CachePolicy::Cs] {
+            for (offset, bytes) in [(0, 4), (4, 1), (30, 2), (40, 8), (112, 16), (60, 4)] {
+                for wait in [0, 3] {
+                    let addresses = [start + offset];
+                    let access = |now| {
+                        let space = MemorySpace::Global;
+                        Access { sm: 0, now, space, policy, addresses: &addresses, mask: 1, bytes, private: 0 }
+                    };
+                    let [one, other] = &mut both;
+                    // The line comes, or is there.
+                    for h in [&mut *one, &mut *other] {
+                        load(h, &memory, &access(now), wait, false);
+                    }
+                    now += 10_000;
+                    let got = load(one, &memory, &access(now), wait, true);
+                    assert!(got.is_some() && got == load(other, &memory, &access(now), wait, false), "{policy:?}, {bytes} bytes");
+                    let cost = |h: &mut Hierarchy| h.clusters[0].get_mut().cost;
+                    assert_eq!(cost(one), cost(other));
+                    assert_eq!(one.statistics(), other.statistics());
+                    assert_eq!(one.l1_state(0, addresses[0]), other.l1_state(0, addresses[0]));
+                    now += 10_000;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_simply_there_is_left_alone() {
+        let machine = heddle_target::testing::mixed::<String>(&[]);
+        let mut memory = DeviceMemory::new(1 << 20);
+        let start = memory.allocate("data", 1 << 16).unwrap();
+        let mut h = Hierarchy::new(&machine);
+        h.start(&memory, false);
+        let addresses = [start];
+        let access =
+            |now, policy, space| Access { sm: 0, now, space, policy, addresses: &addresses, mask: 1, bytes: 4, private: 0 };
+        let plain = |now| access(now, CachePolicy::Default, MemorySpace::Global);
+        let before = h.statistics();
+        assert_eq!(load(&mut h, &memory, &plain(0), 0, true), None, "it misses");
+        assert_eq!(h.statistics(), before);
+        load(&mut h, &memory, &plain(0), 0, false);
+        let before = h.statistics();
+        assert_eq!(load(&mut h, &memory, &plain(1), 0, true), None, "it is on its way");
+        for (policy, space) in [
+            (CachePolicy::Cg, MemorySpace::Global),
+            (CachePolicy::Cv, MemorySpace::Global),
+            (CachePolicy::Default, MemorySpace::Private),
+        ] {
+            assert_eq!(load(&mut h, &memory, &access(10_000, policy, space), 0, true), None, "{policy:?} {space:?}");
+        }
+        h.clusters[0].get_mut().begin_probe();
+        assert_eq!(load(&mut h, &memory, &plain(10_000), 0, true), None, "it is only probed");
+        h.clusters[0].get_mut().end_probe();
+        assert_eq!(h.statistics(), before);
+        assert!(load(&mut h, &memory, &plain(10_000), 0, true).is_some());
     }
 }

@@ -184,8 +184,8 @@ impl ClusterCaches {
         }
     }
 
-    /// A reply will be recorded soon, for which [`Deferred::prefetch_reply`](super::super::deferred::Deferred::prefetch_reply) has
-    /// been called a while ago: the host may fetch what else that needs into its caches.
+    /// A reply will be recorded soon: the host may fetch what that changes in a cache and what waits for it. The answer should be in
+    /// the host's caches by now ([`Deferred::prefetch_reply`](super::super::deferred::Deferred::prefetch_reply)).
     #[inline]
     pub fn prefetch_miss(&self, reply: &Reply) {
         let Some((target, frame)) = self.deferred.prefetch_waiting(reply) else { return };
@@ -248,8 +248,9 @@ impl ClusterCaches {
         (ticket, looked_up + from.wait)
     }
 
-    /// Goes on with what was put off and whose answers have been recorded. `arrived` gets what SMs wait for. When all that
-    /// has been done, the answers are to be [forgotten](super::super::deferred::Deferred::forget).
+    /// Goes on with what was put off and whose answers have been recorded, except for loads: `arrived` gets these, to be
+    /// [completed](Self::complete_load), and what else SMs wait for. When all of the loads are completed, the answers are to be
+    /// [forgotten](super::super::deferred::Deferred::forget).
     pub fn resume_deferred(&mut self, arrived: &mut VecDeque<Arrival>) {
         let sector = self.sector_bytes();
         while let Some(what) = self.deferred.take_known() {

@@ -15,8 +15,8 @@ use super::super::sm::LaunchContext;
 use super::super::sm_cluster::{NEVER, SmCluster};
 use super::ClusterProgress;
 
-/// Requests of a cluster from one that is served to that which the host is told of, so that it has where its line is, and as many
-/// from there to that for which it has where to look.
+/// So many requests of a cluster lie between the one that is served and the one for which the host may fetch the state of its line
+/// into its caches, and twice as many to the one for which it may fetch where to look.
 const AHEAD: usize = 3;
 
 /// What one thread at a time serves requests with.

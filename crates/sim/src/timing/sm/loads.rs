@@ -76,8 +76,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         load.late = Some(late);
     }
 
-    /// [`Self::wake`] will soon be called for this: the host may fetch what that needs into its caches, in [`PREFETCHES`] steps
-    /// with some time between them, since each finds where the next one looks.
+    /// [`Self::wake`] will soon be called for this: the host may fetch what that needs into its caches. There are [`PREFETCHES`]
+    /// steps, with some time between them, since each fetches what says where the next one looks.
     #[inline]
     pub fn prefetch_arrival(&self, c: &LaunchContext<'a, N>, arrival: &Arrival, step: usize) {
         let Arrival::Load(load) = arrival else { return };
@@ -117,8 +117,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         }
     }
 
-    /// A load has its bytes, which the caches have [completed](super::super::super::hierarchy::cluster_caches::ClusterCaches::complete_load)
-    /// last, or one of several of an instruction.
+    /// A load has its bytes, or one of several of an instruction: it is the one that the caches have completed last.
     fn complete_load(&mut self, c: &LaunchContext<'a, N>, load: &PendingLoad) {
         if !self.loads.arrive(load, self.caches.borrow().loaded()) {
             return;

@@ -60,11 +60,12 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// It will be needed soon: the host may fetch what every issue needs into its caches.
+    /// It will be needed soon: the host may fetch what every issue needs, and what tells its warps apart, into its caches.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.pc);
         prefetch(&self.released);
+        prefetch(&self.generation);
     }
 
     /// Whether the next instruction runs on the scalar unit although the compiler did not say so.
