@@ -42,7 +42,7 @@ const fn feature(name: &'static str, by: By, of: Of, function: &'static str, rea
 }
 
 /// What the device announces.
-pub const FEATURES: [Feature; 25] = {
+pub const FEATURES: [Feature; 29] = {
     use By::{Extension, Macro};
     use Of::{All, Programs};
     [
@@ -115,6 +115,16 @@ pub const FEATURES: [Feature; 25] = {
             Programs,
             "_Z32sub_group_non_uniform_reduce_addi",
             "made of ballots and shuffles",
+        ),
+        feature("cl_khr_extended_bit_ops", Macro, Programs, "_Z11bit_reversei", "shifts, masks and an instruction that reverses"),
+        feature("cl_khr_integer_dot_product", Macro, Programs, "_Z3dotDv4_cS_", "made of products and sums"),
+        feature("__opencl_c_integer_dot_product_input_4x8bit", Macro, Programs, "_Z3dotDv4_cS_", "of four bytes each"),
+        feature(
+            "__opencl_c_integer_dot_product_input_4x8bit_packed",
+            Macro,
+            Programs,
+            "_Z20dot_4x8packed_ss_intjj",
+            "the same with the bytes in a word",
         ),
         feature("cl_khr_subgroup_clustered_reduce", Macro, Programs, "_Z30sub_group_clustered_reduce_addij", "made of shuffles"),
     ]

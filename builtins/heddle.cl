@@ -342,3 +342,4 @@ SMOOTHSTEP(double2) SMOOTHSTEP(double3) SMOOTHSTEP(double4) SMOOTHSTEP(double8) 
 #include "subgroups.cl"
 #include "ballot.cl"
 #include "shuffle.cl"
+#include "bits.cl"

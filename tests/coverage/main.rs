@@ -160,8 +160,12 @@ cl_ext_float_atomics";
 /// Whether a form is one of a group.
 type Selects = fn(&Form) -> bool;
 
+fn is_integer_dot_product(f: &Form) -> bool {
+    f.section == "Integer functions" && f.function.starts_with("dot")
+}
+
 /// A macro and the forms that are there if it is defined, and only then.
-const MEANINGS: [(&str, Selects); 15] = [
+const MEANINGS: [(&str, Selects); 19] = [
     ("cl_khr_fp16", |f| f.ty == "half" && f.section == "Math functions"),
     ("__opencl_c_fp64", |f| f.ty == "double" && f.section == "Math functions"),
     ("cl_khr_fp64", |f| f.ty == "double" && f.section == "Math functions"),
@@ -180,6 +184,10 @@ const MEANINGS: [(&str, Selects); 15] = [
     }),
     ("cl_khr_subgroup_clustered_reduce", |f| f.function.contains("clustered_reduce")),
     ("cl_khr_subgroup_rotate", |f| f.function.ends_with("rotate") && f.function.starts_with("sub_group")),
+    ("cl_khr_extended_bit_ops", |f| f.function.starts_with("bitfield_") || f.function == "bit_reverse"),
+    ("cl_khr_integer_dot_product", is_integer_dot_product),
+    ("__opencl_c_integer_dot_product_input_4x8bit", |f| is_integer_dot_product(f) && f.width == "4"),
+    ("__opencl_c_integer_dot_product_input_4x8bit_packed", |f| is_integer_dot_product(f) && f.width == "packed"),
     ("__opencl_c_work_group_collective_functions", |f| f.ty == "int" && f.section == "Work-group functions"),
 ];
 

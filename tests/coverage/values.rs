@@ -138,7 +138,7 @@ fn raw(t: DType, v: i128) -> i128 {
     v & ((1 << limits(t).0) - 1)
 }
 /// Calls of integer functions, with what they return.
-pub const INTEGERS: [(&str, IntegerHost); 19] = [
+pub const INTEGERS: [(&str, IntegerHost); 23] = [
     ("abs(x)", |_, x, _, _| x.abs()),
     ("abs_diff(x, y)", |_, x, y, _| (x - y).abs()),
     ("add_sat(x, y)", |t, x, y, _| clamped(t, x + y)),
@@ -160,15 +160,83 @@ pub const INTEGERS: [(&str, IntegerHost); 19] = [
         wrap(t, (v << n) | (v >> (bits - n)))
     }),
     ("bitselect(x, y, z)", |t, x, y, z| wrap(t, (x & !z) | (y & z))),
+    ("bit_reverse(x)", |t, x, _, _| wrap(t, (raw(t, x) as u128).reverse_bits() as i128 >> (128 - limits(t).0))),
+    ("bitfield_insert(x, y, OFFSET(z), COUNT(z))", |t, x, y, z| {
+        let (offset, count) = field(t, z);
+        let mask = ((1 << count) - 1) << offset;
+        wrap(t, (raw(t, x) & !mask) | ((raw(t, y) << offset) & mask))
+    }),
+    ("bitfield_extract_unsigned(x, OFFSET(z), COUNT(z))", |t, x, _, z| {
+        let (offset, count) = field(t, z);
+        (raw(t, x) >> offset) & ((1 << count) - 1)
+    }),
+    ("bitfield_extract_signed(x, OFFSET(z), COUNT(z))", |t, x, _, z| {
+        let (offset, count) = field(t, z);
+        let value = (raw(t, x) >> offset) & ((1 << count) - 1);
+        if count > 0 && value >> (count - 1) == 1 { value - (1 << count) } else { value }
+    }),
     ("x / (y | 1)", |t, x, y, _| wrap(t, x / (y | 1))),
     ("x % (y | 1)", |t, x, y, _| wrap(t, x % (y | 1))),
 ];
+
+/// The offset and the number of the bits of a field, as the macros of [`integers`] make them of a number: within the type, and of
+/// all lengths from none to all bits.
+fn field(t: DType, z: i128) -> (u32, u32) {
+    let bits = limits(t).0;
+    let offset = (z & 15) as u32 % bits;
+    (offset, (z >> 4 & 63) as u32 % (bits - offset + 1))
+}
+
+/// The types of whose vectors of four there are dot products.
+pub const DOT_PRODUCTS: [(&str, &str); 4] = [("char", "char"), ("uchar", "uchar"), ("uchar", "char"), ("char", "uchar")];
+
+/// The functions that make dot products of two of these, with their arguments in terms of `x` and `y`, vectors, and `i`.
+pub fn dot_products(a: &str, b: &str) -> [(String, &'static str); 4] {
+    let letter = |t: &str| if t == "char" { 's' } else { 'u' };
+    let result = if (a, b) == ("uchar", "uchar") { "uint" } else { "int" };
+    let of = format!("{}{}_{result}", letter(a), letter(b));
+    [
+        ("dot".into(), "x, y"),
+        ("dot_acc_sat".into(), "x, y, SUM"),
+        (format!("dot_4x8packed_{of}"), "as_uint(x), as_uint(y)"),
+        (format!("dot_acc_sat_4x8packed_{of}"), "as_uint(x), as_uint(y), SUM"),
+    ]
+}
+
+#[test]
+fn dot_products_of_bytes() {
+    for (a, b) in DOT_PRODUCTS {
+        let unsigned = (a, b) == ("uchar", "uchar");
+        let result = if unsigned { "uint" } else { "int" };
+        let of = |name: &str| if name == "char" { DType::Int8 } else { DType::UInt8 };
+        let inputs = [data(of(a), 4 * ITEMS, 1), data(of(b), 4 * ITEMS, 2), data(DType::Int32, ITEMS, 3)];
+        let mut body = format!("#define SUM ({result})c[i]\n  {a}4 x = vload4(i, a); {b}4 y = vload4(i, b);\n");
+        for (k, (function, arguments)) in dot_products(a, b).iter().enumerate() {
+            let _ = writeln!(body, "  out[i * 32 + {k}] = {function}({arguments});");
+        }
+        let out = run(&body, &pointers(a, b, "int", "long"), &inputs, (DType::Int64, 32 * ITEMS), ITEMS, 32);
+        for i in 0..ITEMS {
+            let product = |k: usize| integer_at(&inputs[0], 4 * i + k) * integer_at(&inputs[1], 4 * i + k);
+            let dot: i128 = (0..4).map(product).sum();
+            let t = if unsigned { DType::UInt32 } else { DType::Int32 };
+            let sum = wrap(t, integer_at(&inputs[2], i));
+            for (k, (function, _)) in dot_products(a, b).iter().enumerate() {
+                let want = if function.contains("acc_sat") { clamped(t, dot + sum) } else { dot };
+                assert_eq!(i128::from(long_at(&out, 32 * i + k)), want, "{function} of {a} and {b}, work-item {i}, sum {sum}");
+            }
+        }
+    }
+}
 
 #[test]
 fn integers() {
     for (name, dtype) in &TYPES[..8] {
         let inputs = [1, 2, 3].map(|seed| data(*dtype, ITEMS, seed));
-        let mut body = format!("  {name} x = a[i], y = b[i], z = c[i];\n");
+        let mut body = format!(
+            "#define OFFSET(z) (((uint)(z) & 15) % {bits})\n#define COUNT(z) (((uint)(z) >> 4 & 63) % ({bits} - OFFSET(z) + 1))\n  \
+             {name} x = a[i], y = b[i], z = c[i];\n",
+            bits = limits(*dtype).0
+        );
         for (k, (call, _)) in INTEGERS.iter().enumerate() {
             // Operators work on int at least; functions return what they return.
             let cast = if call.starts_with('x') { format!("({name})(") } else { "(".into() };

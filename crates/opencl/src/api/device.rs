@@ -173,6 +173,8 @@ fn execution(device: &Device, name: cl_device_info) -> Option<Answer> {
 
 /// Widths of vectors and what floating-point numbers can do.
 fn numbers(name: cl_device_info) -> Option<Answer> {
+    const DOT_PRODUCTS_OF_BYTES: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT;
+    const DOT_PRODUCTS_OF_WORDS: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED;
     let rounding = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_DENORM | CL_FP_FMA;
     Some(match name {
         // Lanes are scalar.
@@ -190,6 +192,11 @@ fn numbers(name: cl_device_info) -> Option<Answer> {
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => Answer::of::<cl_uint>(1),
+        CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES => {
+            Answer::of(CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED | CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT)
+        }
+        // There is no instruction for any: signed, unsigned and mixed inputs, and the same with a sum that saturates.
+        DOT_PRODUCTS_OF_BYTES | DOT_PRODUCTS_OF_WORDS => Answer::all(&[CL_FALSE; 6]),
         CL_DEVICE_SINGLE_FP_CONFIG => Answer::of(rounding),
         CL_DEVICE_HALF_FP_CONFIG => Answer::of(rounding),
         CL_DEVICE_DOUBLE_FP_CONFIG => Answer::of(rounding | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF),

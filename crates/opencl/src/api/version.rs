@@ -35,9 +35,10 @@ pub fn all_extensions() -> Vec<&'static str> {
     PLATFORM_EXTENSIONS.into_iter().chain(ALWAYS).chain(interface).chain(of_language).collect()
 }
 
-/// Names with the version 1.0.0 each.
+/// Names of extensions with their versions: 1.0.0, but for the dot product, whose second has what says of how many bits its
+/// inputs are.
 pub fn versioned(names: &[&str]) -> Answer {
-    let one = |name: &&str| named(name, 1 << 22);
+    let one = |name: &&str| named(name, if *name == "cl_khr_integer_dot_product" { 2 << 22 } else { 1 << 22 });
     Answer::all(&names.iter().map(one).collect::<Vec<_>>())
 }
 
