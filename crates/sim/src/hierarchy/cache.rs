@@ -219,6 +219,16 @@ impl Cache {
         self.order.prefetch(first);
     }
 
+    /// The same later, when what is known of the line's set is there: the state of its frame, or of the one that probably makes
+    /// room for it.
+    #[inline]
+    pub fn prefetch_line(&self, line: LineNumber) {
+        match self.find(line) {
+            Some(frame) => self.prefetch_state(frame),
+            None => self.prefetch_state(LineFrame(self.order.oldest(self.set(line) * self.ways).0)),
+        }
+    }
+
     /// Sectors of a line will come to a frame soon: the host may fetch what that changes into its caches.
     #[inline]
     pub fn prefetch_frame(&self, frame: LineFrame) {

@@ -288,13 +288,10 @@ impl LowerLevels {
         self.slices[self.slice(line)].cache.prefetch_set(line);
     }
 
-    /// The same, when what is known of its set is there: the state of the line, if L2 has it.
+    /// The same, when what is known of its set is there: where the line is, or will be.
     #[inline]
     pub fn prefetch_frame(&self, line: LineNumber) {
-        let cache = &self.slices[self.slice(line)].cache;
-        if let Some(frame) = cache.find(line) {
-            cache.prefetch_state(frame);
-        }
+        self.slices[self.slice(line)].cache.prefetch_line(line);
     }
 
     /// What L2 does with a line by its policy, which depends on the memory that the line is of.

@@ -115,17 +115,7 @@ impl EvictionOrder {
     /// marked evict-first.
     #[inline]
     pub fn victim(&mut self, first: usize) -> (usize, Option<bool>) {
-        // By age: empty ways have none, and marked lines are older than all others.
-        let ages = &self.ages[first..first + self.ways];
-        let (eights, rest) = ages.as_chunks::<8>();
-        let mut least = [u64::MAX; 8];
-        for ages in eights {
-            for (least, age) in least.iter_mut().zip(ages) {
-                *least = (*least).min(*age);
-            }
-        }
-        let oldest = least.iter().chain(rest).fold(u64::MAX, |least, age| least.min(*age));
-        let victim = first + ages.iter().position(|age| *age == oldest).unwrap_or(0);
+        let (victim, oldest) = self.oldest(first);
         if oldest == 0 {
             return (victim, None);
         }
@@ -139,6 +129,22 @@ impl EvictionOrder {
             Replacement::Rrip => self.most_distant(first),
         };
         (victim, Some(marked))
+    }
+
+    /// The first frame with the least age of the set whose first frame is given, and that age. Empty ways have none, and marked
+    /// lines are older than all others.
+    #[inline]
+    pub fn oldest(&self, first: usize) -> (usize, u64) {
+        let ages = &self.ages[first..first + self.ways];
+        let (eights, rest) = ages.as_chunks::<8>();
+        let mut least = [u64::MAX; 8];
+        for ages in eights {
+            for (least, age) in least.iter_mut().zip(ages) {
+                *least = (*least).min(*age);
+            }
+        }
+        let oldest = least.iter().chain(rest).fold(u64::MAX, |least, age| least.min(*age));
+        (first + ages.iter().position(|age| *age == oldest).unwrap_or(0), oldest)
     }
 
     /// Whether the line of a frame is one of those that the policy chooses among.
