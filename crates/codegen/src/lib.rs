@@ -45,6 +45,7 @@ mod ssa;
 pub mod strands;
 #[cfg(test)]
 mod testing;
+pub mod trim;
 pub mod variables;
 pub mod webs;
 

@@ -12,7 +12,7 @@ use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
     assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, place, predicates, reduce, release,
-    release_check, scalar_file, schedule, share, simplify, strands, variables,
+    release_check, scalar_file, schedule, share, simplify, strands, trim, variables,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -98,6 +98,15 @@ pub const STAGES: &[Stage] = &[
         unless: None,
         shows: None,
         run: cleanup::run,
+    },
+    Stage {
+        name: "trim",
+        does: "loads and image reads give only the words that something reads",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: trim::run,
     },
     Stage {
         name: "place",

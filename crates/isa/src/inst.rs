@@ -35,6 +35,54 @@ impl SurfacePlace {
     }
 }
 
+/// What a read or write of an image does: the immediate field of `sample` and `stimg` taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImageAccess {
+    /// Descriptor of the image.
+    pub surface: u8,
+    /// Coordinates are integers instead of floats.
+    pub integer: bool,
+    /// There is no sampler: a place outside is a fault.
+    pub bare: bool,
+    /// Words of the coordinates: 1, 2 or 4. What is not given is zero.
+    pub coordinates: u8,
+    /// Channels of the texel that a read gives, a bit each from x on: one, two or all four, in consecutive words.
+    pub channels: u8,
+}
+
+impl ImageAccess {
+    /// From an immediate field: bits 0-7 descriptor, bit 8 is 1, bit 9 integer coordinates, bit 10 no sampler, bits 11-12 words
+    /// of the coordinates (0: four), bits 13-16 channels (0: all). `None` if it says nothing of this kind.
+    pub fn from_immediate(imm: i32) -> Option<Self> {
+        let coordinates = match imm >> 11 & 3 {
+            0 => 4,
+            words @ (1 | 2) => words as u8,
+            _ => return None,
+        };
+        let channels = match imm >> 13 & 0xf {
+            0 => 0xf,
+            some if some.count_ones() <= 2 => some as u8,
+            _ => return None,
+        };
+        let [surface, ..] = imm.to_le_bytes();
+        let access = ImageAccess { surface, integer: imm & 0x200 != 0, bare: imm & 0x400 != 0, coordinates, channels };
+        (imm & 0x100 != 0 && imm >> 17 == 0).then_some(access)
+    }
+
+    /// As an immediate field.
+    pub fn immediate(self) -> i32 {
+        let coordinates = i32::from(self.coordinates & 3);
+        let channels = if self.channels == 0xf { 0 } else { i32::from(self.channels) };
+        let flags = 0x100 | i32::from(self.integer) << 9 | i32::from(self.bare) << 10;
+        i32::from(self.surface) | flags | coordinates << 11 | channels << 13
+    }
+
+    /// Words of what a read gives: 1, 2 or 4.
+    pub fn texel_words(self) -> u8 {
+        self.channels.count_ones() as u8
+    }
+}
+
 /// A physical register. `Space::Local` registers belong to the cluster of the instruction that names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PhysReg {

@@ -20,7 +20,7 @@ pub mod table;
 pub mod text;
 pub mod types;
 
-pub use inst::{Guard, Inst, Mods, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
+pub use inst::{Guard, ImageAccess, Inst, Mods, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
 pub use meaning::{CrossLane, Meaning, MemoryAction};
 pub use registers::{Bank, Block, RegClass};
 pub use table::{Op, OpInfo, Role, UnitRule};

@@ -9,7 +9,7 @@
 
 use cranelift_entity::PrimaryMap;
 
-use super::inst::{Inst, Operand, PhysReg, Reg, Targets, VReg};
+use super::inst::{ImageAccess, Inst, Operand, PhysReg, Reg, Targets, VReg};
 use super::table::{Op, Role};
 use super::types::{AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Type};
 use super::{Bank, CrossLane, Meaning, RegClass};
@@ -168,7 +168,8 @@ fn modifiers(inst: &Inst) -> Result<(), String> {
     }
     let allowed = match inst.op {
         Op::BraScalar => (0..=1).contains(&inst.imm),
-        Op::Sample | Op::ImageStore => inst.imm >> 11 == 0 && inst.imm & 0x100 != 0,
+        Op::Sample => ImageAccess::from_immediate(inst.imm).is_some(),
+        Op::ImageStore => ImageAccess::from_immediate(inst.imm).is_some_and(|a| a.channels == 0xf),
         _ if flags.imm => (0..=3).contains(&inst.imm),
         _ => inst.imm == 0 || inst.is_memory(),
     };

@@ -6,7 +6,7 @@
 use rand::Rng;
 use strum::IntoEnumIterator;
 
-use super::inst::{Guard, Inst, Operand, PhysReg, Reg, Targets};
+use super::inst::{Guard, ImageAccess, Inst, Operand, PhysReg, Reg, Targets};
 use super::rules;
 use super::table::{Op, Role};
 use super::types::{
@@ -65,7 +65,14 @@ fn draw(op: Op, ty: Type, rng: &mut impl Rng) -> Inst {
     if inst.is_memory() && rng.random() {
         inst.imm = immediate(rng) as i32;
     } else if matches!(op, Op::Sample | Op::ImageStore) {
-        inst.imm = 0x100 | rng.random_range(0..256) | rng.random_range(0..4) << 9;
+        let access = ImageAccess {
+            surface: rng.random(),
+            integer: rng.random(),
+            bare: rng.random(),
+            coordinates: pick([1, 2, 4].into_iter(), rng),
+            channels: pick((1..16).filter(|c: &u8| c.count_ones() != 3), rng),
+        };
+        inst.imm = access.immediate();
     } else if flags.imm {
         inst.imm = rng.random_range(0..4);
     }

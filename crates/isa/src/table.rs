@@ -8,7 +8,7 @@ use strum::{EnumIter, FromRepr};
 
 use super::meaning::{self, CrossLane, Lanewise, Meaning, MemoryAction, OneLane, Reference, Words};
 use super::types::{MemorySpace, OpClass, Type};
-use super::{AddressMode, AtomicOp, CacheOperation, Inst};
+use super::{AddressMode, AtomicOp, CacheOperation, ImageAccess, Inst};
 
 /// What an operand is for: how many words it has and which spaces it may come from.
 ///
@@ -36,8 +36,12 @@ pub enum Role {
     Data,
     /// Data of an atomic: as the type, twice as many for `cmpxchg`.
     AtomicData,
-    /// Four 32-bit words whatever the type (texels and their coordinates).
+    /// Four 32-bit words whatever the type (a texel that is written).
     Quad,
+    /// Coordinates of a texel: as many words as [`super::ImageAccess`] says.
+    Coordinates,
+    /// Channels of a texel that is read: as many words as [`super::ImageAccess`] says.
+    Channels,
     /// A condition in S only (scalar branches): non-zero is true.
     ScalarCondition,
 }
@@ -425,13 +429,12 @@ table! {
     Undef "undef" [B32 B64 B128 Pred] (Value) <- ()
         Flags { pseudo: true, ..F }, Fixed(C::Move), Pseudo,
         "d = any value.";
-    // Images (G2): the immediate's bits 0-7 name the surface, bit 8 is 1, bit 9: the coordinates are integers, bit
-    // 10: no sampler, outside is a fault.
-    Sample "sample" [F32 S32 U32] (Quad) <- (Word Quad)
+    // Images (G2): the immediate is an `ImageAccess`.
+    Sample "sample" [F32 S32 U32] (Channels) <- (Word Coordinates)
         Flags { load: true, imm: true, ..F }, Fixed(C::LoadGlobal), Memory(ReadImage),
-        "d = texel of the image at coordinates b (x, y, z; the layer behind the last) through sampler a: four \
-         floats (f32) or integers.";
-    ImageStore "stimg" [F32 S32 U32] () <- (Quad Quad)
+        "d = texel of the image at coordinates b (x, y, z; the layer behind the last) through sampler a: as floats \
+         (f32) or integers, all four channels or one or two of them.";
+    ImageStore "stimg" [F32 S32 U32] () <- (Coordinates Quad)
         Flags { store: true, side_effect: true, imm: true, ..F }, Fixed(C::Store), Memory(WriteImage),
         "Texel of the image at integer coordinates a = b, converted to the image's format.";
     // Caches (K2, K5).
@@ -502,6 +505,8 @@ impl Inst {
             Role::Word | Role::ScalarCondition => 1,
             Role::Pair => 2,
             Role::Quad => 4,
+            Role::Coordinates => ImageAccess::from_immediate(self.imm).map_or(4, |a| a.coordinates),
+            Role::Channels => ImageAccess::from_immediate(self.imm).map_or(4, ImageAccess::texel_words),
             Role::Predicate => 0,
             Role::Base if self.mods.address == AddressMode::Surface => 1,
             Role::Base => match self.mods.space {

@@ -455,7 +455,17 @@ fn is_last_use(inst: &Inst) -> bool {
 
 fn operands(source: Source, inst: &mut Inst, text: &str, names: &mut dyn TargetNames) -> Result<(), TextError> {
     let info = inst.info();
-    let mut parts = split_commas(source, text)?.into_iter();
+    let mut parts = split_commas(source, text)?;
+    // The number comes last, but may say how many words operands have.
+    let numbered = info.flags.imm && info.flags.targets == 0;
+    if let Some(number) = parts.pop_if(|_| numbered) {
+        inst.imm = parse_number(number)
+            .and_then(|v| i32::try_from(v).ok())
+            .ok_or_else(|| source.error(number, format!("`{number}` is no number of 32 bits")))?;
+    } else if numbered {
+        return Err(source.error(source.end(), format!("`{}` needs a number", info.mnemonic)));
+    }
+    let mut parts = parts.into_iter();
     let mut next =
         |what: &str| parts.next().ok_or_else(|| source.error(source.end(), format!("`{}` needs {what}", info.mnemonic)));
     if inst.has_destination() {
@@ -517,11 +527,6 @@ fn operands(source: Source, inst: &mut Inst, text: &str, names: &mut dyn TargetN
         if let Some(reconverge) = second {
             names.target(inst, reconverge).map_err(|m| source.error(reconverge, m))?;
         }
-    } else if info.flags.imm {
-        let t = next("a number")?;
-        inst.imm = parse_number(t)
-            .and_then(|v| i32::try_from(v).ok())
-            .ok_or_else(|| source.error(t, format!("`{t}` is no number of 32 bits")))?;
     }
     match parts.next() {
         Some(extra) => Err(source.error(extra, format!("`{}` does not take `{extra}`", info.mnemonic))),

@@ -11,8 +11,8 @@ pub use crate::warp::NOWHERE;
 use heddle_isa::rules;
 use heddle_isa::surface::SurfaceKind;
 use heddle_isa::{
-    AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special, SurfacePlace,
-    Targets, Type,
+    AddressMode, CachePolicy, ImageAccess, Inst, MemorySpace, Op, Operand, PhysReg, Reg, Role, SourceLoc, Space, Special,
+    SurfacePlace, Targets, Type,
 };
 use heddle_object::error::ObjectError;
 use heddle_object::metadata::{KernelHeader, ObjectMetadata};
@@ -280,7 +280,7 @@ fn registers_declared(inst: &Inst, header: &KernelHeader) -> Result<(), String> 
         }
     }
     if matches!(inst.op, Op::Sample | Op::ImageStore) {
-        let surface = (inst.imm & 0xff) as usize;
+        let surface = ImageAccess::from_immediate(inst.imm).map_or(0, |a| usize::from(a.surface));
         if header.surfaces.get(surface).is_none_or(|s| s.kind != SurfaceKind::TypedImage) {
             return Err(format!("t{surface} is no image"));
         }

@@ -6,7 +6,7 @@
 use crate::leaf::Parts;
 use crate::{Selector, constants};
 use heddle_isa::surface::{Surface, SurfaceIds, SurfaceKind};
-use heddle_isa::{Inst, Op, Operand, Type};
+use heddle_isa::{ImageAccess, Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::RegClass;
 
@@ -79,28 +79,34 @@ pub(crate) fn image_call(s: &mut Selector, i: Value, name: &str) -> bool {
             let parts: Parts = (0..count).map(|n| if n < 3 { word(n) } else { Operand::Immediate(0) }).collect();
             s.values.set(i, parts);
         }
-        Function::Read(ty) => read_image(s, i, ty, argument),
+        Function::Read(ty) => read_image(s, i, ty, argument, image),
         Function::Write(ty) => {
-            let coordinates = quad(s, i.operand(1));
+            let (place, words) = coordinates(s, i.operand(1), image);
             let texel = quad(s, i.operand(2));
-            let mut inst = Inst::new(Op::ImageStore, ty, Operand::None, [coordinates, texel]);
-            inst.imm = 0x100 | 0x200 | image_surface(s, argument);
+            let surface = image_surface(s, argument);
+            let access = ImageAccess { surface, integer: true, bare: false, coordinates: words, channels: ALL };
+            let mut inst = Inst::new(Op::ImageStore, ty, Operand::None, [place, texel]);
+            inst.imm = access.immediate();
             s.out.push(inst);
         }
     }
     true
 }
 
-fn read_image(s: &mut Selector, i: Value, ty: Type, argument: usize) {
+/// All channels of a texel.
+const ALL: u8 = 0xf;
+
+fn read_image(s: &mut Selector, i: Value, ty: Type, argument: usize, image: &str) {
     // With a sampler: image, sampler, coordinates.
     let sampled = i.operand(1).is_pointer();
     let place = i.operand(if sampled { 2 } else { 1 });
-    let sampler = if sampled { sampler(s, i) } else { Operand::Immediate(0x10) };
-    let coordinates = quad(s, place);
+    let sampler = if sampled { sampler(s, i) } else { Operand::None };
     let integer = !s.leaf(place).float;
+    let (place, words) = coordinates(s, place, image);
     let dst = s.out.f.add_vreg(RegClass::vector(4));
-    let mut inst = Inst::new(Op::Sample, ty, Operand::virt(dst), [sampler, coordinates]);
-    inst.imm = 0x100 | image_surface(s, argument) | i32::from(integer) << 9 | i32::from(!sampled) << 10;
+    let access = ImageAccess { surface: image_surface(s, argument), integer, bare: !sampled, coordinates: words, channels: ALL };
+    let mut inst = Inst::new(Op::Sample, ty, Operand::virt(dst), [sampler, place]);
+    inst.imm = access.immediate();
     s.out.push(inst);
     s.values.set(i, (0..4).map(|w| Operand::virt_word(dst, w)).collect());
 }
@@ -122,12 +128,23 @@ fn sampler(s: &mut Selector, i: Value) -> Operand {
     }
 }
 
-fn image_surface(s: &mut Selector, argument: usize) -> i32 {
+fn image_surface(s: &mut Selector, argument: usize) -> u8 {
     let zero = Default::default;
     let strides = [zero(), zero(), zero()];
     let (kind, ids) = (SurfaceKind::TypedImage, SurfaceIds::Global);
     let surface = Surface { argument: argument as u32, kind, ids, strides, base: zero() };
-    i32::from(s.out.add_surface(surface))
+    s.out.add_surface(surface)
+}
+
+/// The coordinates that an image of a type (`image2d_array`) has, in lane words, and how many words these are.
+fn coordinates(s: &mut Selector, place: Value, image: &str) -> (Operand, u8) {
+    let dimensions = if image.starts_with("image3d") { 3 } else { 1 + usize::from(image.starts_with("image2d")) };
+    let parts = s.parts(place);
+    match dimensions + usize::from(image.contains("array")) {
+        1 => (parts.first().copied().unwrap_or_default(), 1),
+        2 if parts.len() >= 2 => (s.out.tuple(&parts[..2]), 2),
+        _ => (quad(s, place), 4),
+    }
 }
 
 /// A scalar or vector of up to four 32-bit elements in four lane words.

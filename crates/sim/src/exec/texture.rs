@@ -11,7 +11,7 @@ use crate::fault::FaultKind;
 use crate::hierarchy::deferred::LoadBox;
 use crate::hierarchy::line::{LaneWords, bytes_of_lane};
 use crate::image::{Image, Result4, Sampler, sample};
-use heddle_isa::{Inst, Type};
+use heddle_isa::{ImageAccess, Inst, Type};
 
 /// Texels of an access at most.
 pub(super) const TEXELS_AT_ONCE: usize = 64;
@@ -77,15 +77,16 @@ impl<const N: usize> TexelRead<N> {
     /// Gives the lanes what they have read, where `fetch` gives the texel at an offset in the image. It is called in an order
     /// that depends on nothing but the samplers and coordinates.
     fn give(&self, l: &mut Lanes<N>, d: &Decoded<N>, fetch: impl Fn(u64) -> [u32; 4]) {
-        let (integer, bare) = (d.imm & INTEGER != 0, d.imm & BARE != 0);
+        let access = access(d);
         for lane in (0..N).filter(|i| self.mask >> i & 1 == 1) {
             let (sampler, c) = (Sampler(self.samplers[lane]), self.coordinates[lane]);
-            let texel = match bare.then(|| self.image.place(c)).flatten() {
+            let texel = match access.bare.then(|| self.image.place(c)).flatten() {
                 Some((at, layer)) => fetch(self.image.offset(at, layer)),
-                None => sample(&self.image, sampler, c, integer, &fetch),
+                None => sample(&self.image, sampler, c, access.integer, &fetch),
             };
-            for (k, v) in texel.into_iter().enumerate() {
-                l.row_mut(d.dst + k as u16)[lane] = v;
+            let channels = (0..4).filter(|channel| access.channels >> channel & 1 == 1);
+            for (word, channel) in (0..).zip(channels) {
+                l.row_mut(d.dst + word)[lane] = texel[channel];
             }
         }
     }
@@ -99,13 +100,15 @@ impl<const N: usize> TexelRead<N> {
     }
 }
 
-/// Bits of the immediate: coordinates are integers; there is no sampler.
-const INTEGER: i32 = 0x200;
-const BARE: i32 = 0x400;
+/// What an instruction does. The loader refuses immediates that say nothing.
+fn access<const N: usize>(d: &Decoded<N>) -> ImageAccess {
+    let all = ImageAccess { surface: 0, integer: false, bare: false, coordinates: 4, channels: 0xf };
+    ImageAccess::from_immediate(d.imm).unwrap_or(all)
+}
 
 /// The image of an instruction: device address and shape; or a fault.
 fn image<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, lane: u32) -> Option<(u64, Image)> {
-    let descriptor = l.descriptors.get((d.imm & 0xff) as usize)?;
+    let descriptor = l.descriptors.get(usize::from(access(d).surface))?;
     match descriptor.image {
         Some(image) => Some((descriptor.start, image)),
         None => {
@@ -116,13 +119,14 @@ fn image<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, lane: u32) -> Option<
     }
 }
 
-fn coordinates<const N: usize>(l: &Lanes<N>, row: u16, lane: usize) -> [u32; 4] {
-    std::array::from_fn(|k| l.row(row + k as u16)[lane])
+/// What a lane has in consecutive registers, and zeros behind them.
+fn words<const N: usize>(l: &Lanes<N>, row: u16, count: u8, lane: usize) -> [u32; 4] {
+    std::array::from_fn(|k| if k < usize::from(count) { l.row(row + k as u16)[lane] } else { 0 })
 }
 
 #[cold]
 fn outside<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, what: &str, image: &Image, c: [u32; 4], lane: usize) {
-    let name = l.descriptors.get((d.imm & 0xff) as usize).map_or("", |s| s.name.as_str());
+    let name = l.descriptors.get(usize::from(access(d).surface)).map_or("", |s| s.name.as_str());
     let n = image.dimensions as usize + usize::from(image.array);
     let [w, h, z] = image.size;
     let at: Vec<String> = c[..n].iter().map(|v| (*v as i32).to_string()).collect();
@@ -144,7 +148,7 @@ fn begin<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, result: Result4) -> O
         l.set_fault(FaultKind::Image { message }, d, first);
         return None;
     }
-    let bare = d.imm & BARE != 0;
+    let ImageAccess { bare, coordinates: given, .. } = access(d);
     let mut read = Box::new(TexelRead {
         image,
         start,
@@ -160,7 +164,7 @@ fn begin<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, result: Result4) -> O
         far: 0,
     });
     for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
-        let (c, sampler) = (coordinates(l, d.src[1], lane), Sampler(read.samplers[lane]));
+        let (c, sampler) = (words(l, d.src[1], given, lane), Sampler(read.samplers[lane]));
         if bare && image.place(c).is_none() {
             outside(l, d, "a read", &image, c, lane);
             return None;
@@ -219,13 +223,14 @@ fn write<const TYPE: u8, const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>) {
     if let Some(watch) = l.watch.as_mut().filter(|_| mask != 0) {
         watch.changes += 1;
     }
+    let given = access(d).coordinates;
     let (mut addresses, mut data, mut size) = ([0; N], [[0; 16]; N], 1);
     for lane in (0..N).filter(|i| mask >> i & 1 == 1) {
         let Some((start, image)) = image(l, d, lane as u32) else { return };
-        let c = coordinates(l, d.src[0], lane);
+        let c = words(l, d.src[0], given, lane);
         let Some((at, layer)) = image.place(c) else { return outside(l, d, "a write", &image, c, lane) };
         let offset = image.offset(at, layer);
-        let (bytes, n) = image.format.encode(coordinates(l, d.src[1], lane));
+        let (bytes, n) = image.format.encode(words(l, d.src[1], 4, lane));
         (addresses[lane], size) = (start + offset, n);
         if l.hierarchy.is_some() {
             data[lane][..n].copy_from_slice(&bytes[..n]);

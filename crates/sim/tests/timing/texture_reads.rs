@@ -10,7 +10,7 @@ const HEADER: &str = r#".object {"version":1,"machine":"heddle","clusters":4,"ke
 "#;
 
 /// Each work-item reads four texels around a place by a generator of its own, so that a warp's texels take several accesses,
-/// and then one texel near its neighbours'. What held sampler and coordinates is overwritten while the texels are on their way.
+/// and then one channel of a texel near its neighbours'. What held sampler and coordinates is overwritten while the texels are on their way.
 const BODY: &str = "  mul.b32 m4, gid.x, 1640531527
   mov.b32 m5, 0
   mov.b32 s1, 0
@@ -27,7 +27,7 @@ LOOP:
   mov.b32 m8, gid.x
   mov.b32 m9, s1
   mov.b32 s0, 36
-  c3 sample.f32 m[16:19], s0, m[8:11], 768
+  c3 sample.f32 m17, s0, m[8:9], 21248
   mov.b32 m8, 77
   mov.b32 m9, 78
   mov.b32 s0, 0
