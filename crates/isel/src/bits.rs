@@ -74,7 +74,8 @@ impl Emitter {
     /// Logic on bits, in predicates or scalar words.
     pub fn logic(&mut self, op: Op, a: Operand, b: Operand) -> Operand {
         if self.joint_bank(&[a, b]) == Bank::Scalar {
-            return self.emit(op, Type::B32, RegClass::scalar(1), [a, b]);
+            let word = |bit| if let Operand::Immediate(v) = bit { Operand::Immediate(v & 1) } else { bit };
+            return self.emit(op, Type::B32, RegClass::scalar(1), [word(a), word(b)]);
         }
         let (a, b) = (self.predicate(a), self.predicate(b));
         self.emit(op, Type::Pred, RegClass::PREDICATE, [a, b])

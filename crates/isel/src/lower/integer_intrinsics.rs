@@ -16,6 +16,9 @@ use smallvec::smallvec;
 /// Selects an intrinsic by its name without types; false if it is of another family.
 pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
     let signed = base.starts_with('s');
+    if s.leaf(i).words() == 0 && of_bits(s, i, base) {
+        return true;
+    }
     match base {
         "abs" => each_leaf(s, i, 1, |s, leaf, a| {
             let (op, ty) = widened(&mut s.out, leaf, a[0], true);
@@ -46,6 +49,48 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
         _ => return base.strip_prefix("vector.reduce.").is_some_and(|which| reduction(s, i, which)),
     }
     true
+}
+
+/// Selects an intrinsic of `i1`, of which a signed one is 0 or -1; false if it is another.
+fn of_bits(s: &mut Selector, i: Value, base: &str) -> bool {
+    let and_not = |out: &mut Emitter, a, b| {
+        let kept = inverted(out, b);
+        out.logic(Op::And, a, kept)
+    };
+    match base {
+        // What would be 1 is -1 too, and shifts are by 0.
+        "abs" | "ctpop" | "bitreverse" => each_leaf(s, i, 1, |_, _, a| a[0]),
+        "fshl" => each_leaf(s, i, 3, |_, _, a| a[0]),
+        "fshr" => each_leaf(s, i, 3, |_, _, a| a[1]),
+        "ctlz" | "cttz" => each_leaf(s, i, 1, |s, _, a| inverted(&mut s.out, a[0])),
+        "smin" | "umax" | "sadd.sat" | "uadd.sat" => each_leaf(s, i, 2, |s, _, a| s.out.logic(Op::Or, a[0], a[1])),
+        "smax" | "umin" => each_leaf(s, i, 2, |s, _, a| s.out.logic(Op::And, a[0], a[1])),
+        "ssub.sat" | "usub.sat" => each_leaf(s, i, 2, |s, _, a| and_not(&mut s.out, a[0], a[1])),
+        "sadd.with.overflow" | "uadd.with.overflow" | "ssub.with.overflow" | "usub.with.overflow" | "smul.with.overflow"
+        | "umul.with.overflow" => {
+            let (a, b) = (s.operand(i.operand(0)), s.operand(i.operand(1)));
+            let result = s.out.logic(if base.contains("mul") { Op::And } else { Op::Xor }, a, b);
+            let overflow = match &base[..4] {
+                "umul" => Operand::Immediate(0),
+                "ssub" | "usub" => and_not(&mut s.out, b, a),
+                // -1 + -1 and -1 * -1.
+                _ => s.out.logic(Op::And, a, b),
+            };
+            s.values.set(i, smallvec![result, overflow]);
+        }
+        "vector.reduce.smin" | "vector.reduce.umax" => reduce(s, i, Op::Or),
+        "vector.reduce.smax" | "vector.reduce.umin" => reduce(s, i, Op::And),
+        _ => return false,
+    }
+    true
+}
+
+/// The other bit.
+fn inverted(out: &mut Emitter, bit: Operand) -> Operand {
+    match bit {
+        Operand::Immediate(v) => Operand::Immediate(!v & 1),
+        _ => out.logic(Op::Xor, bit, Operand::Immediate(1)),
+    }
 }
 
 /// Selects a reduction of a vector; false if it is none of integers.

@@ -44,8 +44,11 @@ fn bit_operation(s: &mut Selector, i: Value, a: Operand, b: Operand) -> Operand 
         LLVMAnd | LLVMMul => Op::And,
         LLVMOr => Op::Or,
         LLVMXor | LLVMAdd | LLVMSub => Op::Xor,
+        // Defined only by 0, or by 1 or -1.
+        LLVMShl | LLVMLShr | LLVMAShr | LLVMUDiv | LLVMSDiv => return a,
+        LLVMURem | LLVMSRem => return Operand::Immediate(0),
         _ => {
-            s.report.error(Some(i), "a shift or division of an `i1` is not supported");
+            s.report.error(Some(i), "this operation of an `i1` is not supported");
             return Operand::Immediate(0);
         }
     };
