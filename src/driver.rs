@@ -8,7 +8,7 @@ use inkwell::context::Context;
 
 use heddle_codegen::{CodegenError, CodegenOptions, CodegenStats};
 use heddle_frontend::args::parse_clang_style;
-use heddle_frontend::{FrontendError, FrontendOptions};
+use heddle_frontend::{FrontendError, FrontendOptions, OptLevel};
 use heddle_isel::{Diagnostic, DivisionCosts, IssueRates, SelectOptions};
 use heddle_mir::{Module, parse, print};
 use heddle_object::write::{self, WriteError};
@@ -269,7 +269,9 @@ impl<'a> Work<'a> {
             self.result.output = print::print_module(&module).into_bytes();
             return Ok(self.result);
         }
-        self.result.stats = heddle_codegen::compile(&mut module, machine, &options.codegen)?;
+        let whole = options.checked || options.frontend.opt == OptLevel::O0;
+        let codegen = CodegenOptions { no_trim: whole || options.codegen.no_trim, ..options.codegen.clone() };
+        self.result.stats = heddle_codegen::compile(&mut module, machine, &codegen)?;
         self.lap("code generation");
         if self.emit == Emit::Mir || options.codegen.stop_after.is_some() {
             self.result.output = print::print_module(&module).into_bytes();

@@ -244,14 +244,14 @@ impl Builder {
     fn lower(&self, units: &[&Unit], emit: Emit) -> Result<Vec<u8>, BuildFailure> {
         let context = Context::create();
         let ir = self.module(&context, units)?;
-        Ok(driver::compile_module(&ir, emit, &self.options, &self.machine)?.output)
+        let mut options = self.options.clone();
+        options.frontend.opt = opt_of(units);
+        Ok(driver::compile_module(&ir, emit, &options, &self.machine)?.output)
     }
 
     /// Links units into one module, as selection takes it.
     fn module<'c>(&self, context: &'c Context, units: &[&Unit]) -> Result<inkwell::module::Module<'c>, BuildFailure> {
-        let unoptimised = units.iter().any(|u| u.header.unoptimised);
-        let opt = if unoptimised { OptLevel::O0 } else { OptLevel::default() };
-        let frontend = FrontendOptions { opt, ..options::quiet() };
+        let frontend = FrontendOptions { opt: opt_of(units), ..options::quiet() };
         let checked = units.iter().any(|u| u.header.checked);
         let facts = driver::facts(&self.machine);
         // In checking mode they run behind what has to come first.
@@ -288,6 +288,11 @@ impl Builder {
 
 fn parts<'a>(units: &[&'a Unit]) -> Vec<Bitcode<'a>> {
     units.iter().map(|u| Bitcode { name: &u.header.name, bytes: &u.bitcode }).collect()
+}
+
+/// How far units that are linked are optimised: not at all, if some are to stay as they are.
+fn opt_of(units: &[&Unit]) -> OptLevel {
+    if units.iter().any(|u| u.header.unoptimised) { OptLevel::O0 } else { OptLevel::default() }
 }
 
 /// What messages call units that are linked.
@@ -329,7 +334,7 @@ fn linked_bitcode(units: &[&Unit]) -> Result<Vec<u8>, BuildFailure> {
 /// Links units into a library.
 fn library(units: &[&Unit]) -> Result<Unit, BuildFailure> {
     let bitcode = heddle_frontend::link_to_bitcode(&parts(units))?;
-    let opt = if units.iter().any(|u| u.header.unoptimised) { OptLevel::O0 } else { OptLevel::default() };
+    let opt = opt_of(units);
     let checked = units.iter().any(|u| u.header.checked);
     let mut unit = Unit::new(names(units), bitcode, opt, checked, String::new());
     unit.header.library = true;

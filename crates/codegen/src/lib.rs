@@ -138,6 +138,8 @@ pub struct CodegenOptions {
     pub no_schedule: bool,
     /// Leave out the u marks (S5).
     pub no_marks: bool,
+    /// Leave loads and image reads as wide as the program has them: for checks of what it reads, and for debuggers.
+    pub no_trim: bool,
     /// Verify between stages and check the allocation.
     pub verify: bool,
     /// Stop after the stage of this name.

@@ -104,7 +104,7 @@ pub const STAGES: &[Stage] = &[
         does: "loads and image reads give only the words that something reads",
         needs: Form::Ssa,
         gives: Form::Ssa,
-        unless: None,
+        unless: Some(Unless { option: "-O0, --check", holds: |o| o.no_trim }),
         shows: None,
         run: trim::run,
     },

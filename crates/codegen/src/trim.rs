@@ -6,10 +6,14 @@
 //! registers of a tuple, and whatever gets such a register next would wait for the load.
 //!
 //! # Algorithm
-//! One pass over all uses says which words of each register are read. A `sample` of which one or two channels are read
-//! gives just these (its immediate has a mask, as the `dmask` of AMD's image instructions); a load of which the read
-//! words are one, or an aligned pair, loads these from their place. The words get new numbers everywhere, in what
-//! debuggers know of variables too.
+//! One pass over all uses says which words of each register are read; all words of phis' and tuples' operands are.
+//! A `sample` of which one or two channels are read gives just these (its immediate has a mask, as the `dmask` of AMD's
+//! image instructions); a load of which the read words are one, or an aligned pair, loads these from their place. The
+//! words get new numbers everywhere, in what debuggers know of variables too: there a variable of which words went is
+//! lost.
+//!
+//! Left alone are instructions with guards, volatile and atomic loads (`.cv`), loads of surfaces, whose immediate is no
+//! number of bytes, and all of code for checks and debuggers, which want to see what the program reads.
 //!
 //! May touch: SSA form only; loads and samples, classes of what they define, and the operands that name that.
 
@@ -60,11 +64,10 @@ fn trim(inst: &mut Inst, words: u8) -> bool {
         return false;
     }
     match inst.op {
-        Op::Sample => ImageAccess::from_immediate(inst.imm).is_some_and(|access| {
-            let trims = access.channels == 0xf;
-            inst.imm = ImageAccess { channels: if trims { words } else { access.channels }, ..access }.immediate();
-            trims
-        }),
+        Op::Sample => {
+            let all = ImageAccess::from_immediate(inst.imm).filter(|access| access.channels == 0xf);
+            all.map(|access| inst.imm = ImageAccess { channels: words, ..access }.immediate()).is_some()
+        }
         // `volatile` accesses are made as they are written.
         Op::Load | Op::LoadUniform if inst.mods.address != AddressMode::Surface && inst.mods.cache != CachePolicy::Cv => {
             let first = words.trailing_zeros();

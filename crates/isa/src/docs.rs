@@ -74,8 +74,8 @@ pub fn reference() -> String {
          32 bits; *Pair* 64 bits; *Predicate* `p`, or zero/non-zero in `s`; *Base* a uniform address in `s`\n\
          or the constant bank (64 bits, or 32 in 32-bit spaces); *Offset* 32 bits, or 64 in mode `a64`;\n\
          *Data* as the type; *AtomicData* as the type, twice for `cmpxchg`; *Quad* 128 bits; *Coordinates*\n\
-         and *Channels* one, two or four words, as the immediate says; *ScalarCondition* a register in `s`.\n\
-         `S`: the scalar unit has it.\n\n\
+         and *Channels* one, two or four words, as the immediate says (TARGET.md); *ScalarCondition* a\n\
+         register in `s`. `S`: the scalar unit has it.\n\n\
          | opcode | mnemonic | types | operands | unit class | S | description |\n|---|---|---|---|---|---|---|\n",
     );
     for row in TABLE.iter().filter(|r| !r.flags.pseudo) {

@@ -52,7 +52,7 @@ pub struct ImageAccess {
 
 impl ImageAccess {
     /// From an immediate field: bits 0-7 descriptor, bit 8 is 1, bit 9 integer coordinates, bit 10 no sampler, bits 11-12 words
-    /// of the coordinates (0: four), bits 13-16 channels (0: all). `None` if it says nothing of this kind.
+    /// of the coordinates (0: four), bits 13-16 channels (0: all). `None` if it is none that [`Self::immediate`] gives.
     pub fn from_immediate(imm: i32) -> Option<Self> {
         let coordinates = match imm >> 11 & 3 {
             0 => 4,
@@ -257,7 +257,7 @@ pub struct Inst {
     pub abs: u8,
     /// Bit i: source i's register is released after this read (REN-5).
     pub release: u8,
-    /// Byte offset of a memory operand, or the operation's immediate field where the row says so (`release`, `bar`, `cctl`).
+    /// Byte offset of a memory operand, or the operation's immediate field where the row says so (`release`, `bar`, `sample`).
     /// Never in use together with an [`Operand::Immediate`] source: the encoding has one 32-bit immediate.
     pub imm: i32,
     /// Branch targets or incoming blocks.
@@ -305,5 +305,21 @@ impl Inst {
     /// registers ask the function for the register's class instead.
     pub fn writes_scalar_register(&self) -> bool {
         matches!(self.dst.as_phys(), Some(PhysReg { space: Space::Scalar, .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_to_images_have_one_immediate_each() {
+        let given: Vec<ImageAccess> = (0..1 << 18).filter_map(ImageAccess::from_immediate).collect();
+        // Surfaces, flags, widths of coordinates, and channels: four alone, six pairs, all.
+        assert_eq!(given.len(), 256 * 4 * 3 * 11);
+        for imm in (0..1 << 18).chain([-1, i32::MIN, i32::MIN | 0x100, 1 << 30 | 0x100]) {
+            let again = ImageAccess::from_immediate(imm).map(ImageAccess::immediate);
+            assert!(again.is_none_or(|again| again == imm), "{imm:#x}");
+        }
     }
 }

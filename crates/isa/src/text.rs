@@ -28,7 +28,7 @@ use rustc_hash::FxHashMap;
 use strum::IntoEnumIterator;
 
 use super::Block;
-use super::inst::{Guard, Inst, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
+use super::inst::{Guard, ImageAccess, Inst, Operand, PhysReg, Reg, SourceLoc, SurfacePlace, Targets, VReg};
 use super::table::Op;
 use super::types::{
     AddressMode, AtomicOp, CacheName, CacheOperation, CachePolicy, Cond, MemorySpace, Rounding, Space, Special, Type,
@@ -458,12 +458,19 @@ fn operands(source: Source, inst: &mut Inst, text: &str, names: &mut dyn TargetN
     let mut parts = split_commas(source, text)?;
     // The number comes last, but may say how many words operands have.
     let numbered = info.flags.imm && info.flags.targets == 0;
-    if let Some(number) = parts.pop_if(|_| numbered) {
-        inst.imm = parse_number(number)
-            .and_then(|v| i32::try_from(v).ok())
-            .ok_or_else(|| source.error(number, format!("`{number}` is no number of 32 bits")))?;
-    } else if numbered {
-        return Err(source.error(source.end(), format!("`{}` needs a number", info.mnemonic)));
+    let operands = usize::from(inst.has_destination()) + info.srcs.len();
+    match parts.get(operands) {
+        Some(number) if numbered => {
+            inst.imm = parse_number(number)
+                .and_then(|v| i32::try_from(v).ok())
+                .ok_or_else(|| source.error(number, format!("`{number}` is no number of 32 bits")))?;
+            if matches!(inst.op, Op::Sample | Op::ImageStore) && ImageAccess::from_immediate(inst.imm).is_none() {
+                return Err(source.error(number, format!("`{number}` says nothing of an access to an image")));
+            }
+            parts.remove(operands);
+        }
+        None if numbered => return Err(source.error(source.end(), format!("`{}` needs a number", info.mnemonic))),
+        _ => {}
     }
     let mut parts = parts.into_iter();
     let mut next =

@@ -10,7 +10,8 @@ const HEADER: &str = r#".object {"version":1,"machine":"heddle","clusters":4,"ke
 "#;
 
 /// Each work-item reads four texels around a place by a generator of its own, so that a warp's texels take several accesses,
-/// and then one channel of a texel near its neighbours'. What held sampler and coordinates is overwritten while the texels are on their way.
+/// and then one channel of a texel near its neighbours'. What held sampler and coordinates is overwritten while the texels are on
+/// their way.
 const BODY: &str = "  mul.b32 m4, gid.x, 1640531527
   mov.b32 m5, 0
   mov.b32 s1, 0
