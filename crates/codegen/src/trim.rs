@@ -13,7 +13,8 @@
 //! lost.
 //!
 //! Left alone are instructions with guards, volatile and atomic loads (`.cv`), loads of surfaces, whose immediate is no
-//! number of bytes, and all of code for checks and debuggers, which want to see what the program reads.
+//! number of bytes, and all of code that is compiled with `-O0` or for checks that look at what the program
+//! reads.
 //!
 //! May touch: SSA form only; loads and samples, classes of what they define, and the operands that name that.
 

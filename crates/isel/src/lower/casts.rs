@@ -6,7 +6,7 @@ use crate::lower::bitcast;
 use crate::lower::floats::plain;
 use crate::values::Extension;
 use crate::{Selector, pointers};
-use heddle_isa::{Cond, Operand, Rounding, Type};
+use heddle_isa::{Cond, Op, Operand, Rounding, Type};
 use heddle_llvm_passes::ir::{Value, address_space};
 use heddle_mir::Bank;
 use inkwell::llvm_sys::LLVMOpcode::*;
@@ -199,5 +199,23 @@ fn float_to_integer(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf, signed
 
 /// Conversion that clamps to the width (`llvm.fpto[su]i.sat`).
 pub(crate) fn float_to_integer_saturating(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf, signed: bool) -> Operand {
-    out.convert(op, from.float_type(), integer_type(to.bits, signed), Rounding::Rz)
+    let bits = to.bits;
+    if matches!(bits, 8 | 16 | 32 | 64) {
+        return out.convert(op, from.float_type(), integer_type(bits, signed), Rounding::Rz);
+    }
+    // Of an odd width: as the next that the machine has, held to what fits.
+    let (width, words) = if bits > 32 { (64, 2) } else { (32, 1) };
+    let ty = integer_type(width, signed);
+    let (low, high) = if signed { (-1i64 << (bits - 1), !(-1i64 << (bits - 1))) } else { (0, !(-1i64 << bits)) };
+    let mut held = out.convert(op, from.float_type(), ty, Rounding::Rz);
+    if signed {
+        let low = out.constant_operand(low as u64, words);
+        held = out.emit_joint(Op::Max, ty, words, &[held, low]);
+    }
+    let high = out.constant_operand(high as u64, words);
+    held = out.emit_joint(Op::Min, ty, words, &[held, high]);
+    match bits {
+        1 => out.compare(Cond::Ne, Type::B32, plain(held), plain(Operand::Immediate(0))),
+        _ => held,
+    }
 }

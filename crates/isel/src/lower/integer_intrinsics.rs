@@ -4,14 +4,13 @@
 
 use crate::Selector;
 use crate::emit::Emitter;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Parts};
 use crate::lower::casts;
 use crate::lower::floats::plain;
 use crate::lower::leafwise::each_leaf;
 use heddle_isa::{Cond, Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
 use heddle_mir::RegClass;
-use smallvec::smallvec;
 
 /// Selects an intrinsic by its name without types; false if it is of another family.
 pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
@@ -68,15 +67,16 @@ fn of_bits(s: &mut Selector, i: Value, base: &str) -> bool {
         "ssub.sat" | "usub.sat" => each_leaf(s, i, 2, |s, _, a| and_not(&mut s.out, a[0], a[1])),
         "sadd.with.overflow" | "uadd.with.overflow" | "ssub.with.overflow" | "usub.with.overflow" | "smul.with.overflow"
         | "umul.with.overflow" => {
-            let (a, b) = (s.operand(i.operand(0)), s.operand(i.operand(1)));
-            let result = s.out.logic(if base.contains("mul") { Op::And } else { Op::Xor }, a, b);
-            let overflow = match &base[..4] {
-                "umul" => Operand::Immediate(0),
-                "ssub" | "usub" => and_not(&mut s.out, b, a),
-                // -1 + -1 and -1 * -1.
-                _ => s.out.logic(Op::And, a, b),
-            };
-            s.values.set(i, smallvec![result, overflow]);
+            each_overflow(s, i, |out, _, a, b| {
+                let result = out.logic(if base.contains("mul") { Op::And } else { Op::Xor }, a, b);
+                let overflow = match &base[..4] {
+                    "umul" => Operand::Immediate(0),
+                    "ssub" | "usub" => and_not(out, b, a),
+                    // -1 + -1 and -1 * -1.
+                    _ => out.logic(Op::And, a, b),
+                };
+                (result, overflow)
+            });
         }
         "vector.reduce.smin" | "vector.reduce.umax" => reduce(s, i, Op::Or),
         "vector.reduce.smax" | "vector.reduce.umin" => reduce(s, i, Op::And),
@@ -208,13 +208,24 @@ fn saturate(out: &mut Emitter, op: Op, ty: Type, operands: [Operand; 2]) -> Oper
 
 /// A sum, difference or product, and whether it does not fit.
 fn with_overflow(s: &mut Selector, i: Value, op: Op, signed: bool) {
-    let leaf = s.leaf(i.operand(0));
-    let (a, b) = (s.operand(i.operand(0)), s.operand(i.operand(1)));
-    let out = &mut s.out;
+    each_overflow(s, i, |out, leaf, a, b| overflowing(out, leaf, op, signed, [a, b]));
+}
+
+/// Gives what `f` says of each element: the results, and behind them which overflow.
+fn each_overflow(s: &mut Selector, i: Value, f: impl Fn(&mut Emitter, Leaf, Operand, Operand) -> (Operand, Operand)) {
+    let (a, b) = (s.parts(i.operand(0)), s.parts(i.operand(1)));
+    let leaves = s.cx.leaves(i.operand(0));
+    let both: Vec<_> = leaves.iter().zip(a.iter().zip(&b)).map(|(leaf, (a, b))| f(&mut s.out, *leaf, *a, *b)).collect();
+    let (results, overflows): (Parts, Parts) = both.into_iter().unzip();
+    s.values.set(i, results.into_iter().chain(overflows).collect());
+}
+
+/// The same of one element.
+fn overflowing(out: &mut Emitter, leaf: Leaf, op: Op, signed: bool, [a, b]: [Operand; 2]) -> (Operand, Operand) {
     let (x, ty) = widened(out, leaf, a, signed);
     let (y, _) = widened(out, leaf, b, signed);
     let (words, bits) = (leaf.words(), leaf.bit_type());
-    let (result, overflow) = if leaf.bits < 32 {
+    if leaf.bits < 32 {
         // Exact in 32 bits for sums, and for products of up to 16 bits.
         let wide = out.emit_joint(op, Type::B32, 1, &[x, y]);
         let back = out.extend(wide, leaf.bits, signed);
@@ -239,8 +250,7 @@ fn with_overflow(s: &mut Selector, i: Value, op: Op, signed: bool) {
             (false, _) => out.compare(Cond::Lt, ty, plain(x), plain(y)),
         };
         (sum, overflow)
-    };
-    s.values.set(i, smallvec![result, overflow]);
+    }
 }
 
 /// A shift of two integers side by side, of which one half is kept.
