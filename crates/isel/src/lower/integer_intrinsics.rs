@@ -140,12 +140,22 @@ fn saturating(out: &mut Emitter, op: Op, signed: bool, leaf: Leaf, [a, b]: [Oper
     if native {
         return saturate(out, op, ty, [x, y]);
     }
-    // Narrow: exact in 32 bits, then clamped. Unsigned subtraction may be negative, so it clamps as signed.
-    let sum = out.emit_joint(op, Type::B32, 1, &[x, y]);
-    let bits = leaf.bits;
-    let (low, high) = if signed { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1i64 << bits) - 1) };
-    let up = out.emit_joint(Op::Max, Type::S32, 1, &[sum, Operand::Immediate(low as u32)]);
-    out.emit_joint(Op::Min, Type::S32, 1, &[up, Operand::Immediate(high as u32)])
+    // Exact in the register, then clamped. A signed one has both bounds; of unsigned ones a sum, which may look negative, has
+    // the upper one, and a difference, which may be negative, the lower one.
+    let words = leaf.words();
+    let sum = out.emit_joint(op, leaf.bit_type(), words, &[x, y]);
+    let one_sided = leaf.bits - u32::from(signed);
+    let clamp = |out: &mut Emitter, which, ty, x, bound: u64| {
+        let bound = out.constant_operand(bound, words);
+        out.emit_joint(which, ty, words, &[x, bound])
+    };
+    let up = if signed || op == Op::Sub {
+        let signed_type = if words == 2 { Type::S64 } else { Type::S32 };
+        clamp(out, Op::Max, signed_type, sum, if signed { u64::MAX << one_sided } else { 0 })
+    } else {
+        sum
+    };
+    if signed || op == Op::Add { clamp(out, Op::Min, ty, up, (1u64 << one_sided) - 1) } else { up }
 }
 
 /// A count of bits.
@@ -225,11 +235,8 @@ fn overflowing(out: &mut Emitter, leaf: Leaf, op: Op, signed: bool, [a, b]: [Ope
     let (x, ty) = widened(out, leaf, a, signed);
     let (y, _) = widened(out, leaf, b, signed);
     let (words, bits) = (leaf.words(), leaf.bit_type());
-    if leaf.bits < 32 {
-        // Exact in 32 bits for sums, and for products of up to 16 bits.
-        let wide = out.emit_joint(op, Type::B32, 1, &[x, y]);
-        let back = out.extend(wide, leaf.bits, signed);
-        (wide, out.compare(Cond::Ne, Type::B32, plain(wide), plain(back)))
+    if leaf.bits != 32 && leaf.bits != 64 {
+        overflowing_its_register(out, leaf, op, signed, [x, y])
     } else if op == Op::Mul {
         let low = out.emit_joint(Op::Mul, bits, words, &[x, y]);
         let high = out.emit_joint(Op::MulHi, ty, words, &[x, y]);
@@ -253,6 +260,37 @@ fn overflowing(out: &mut Emitter, leaf: Leaf, op: Op, signed: bool, [a, b]: [Ope
     }
 }
 
+/// The same of a width that the machine has not: of what is exact in more bits, whether the upper ones matter.
+fn overflowing_its_register(out: &mut Emitter, leaf: Leaf, op: Op, signed: bool, [x, y]: [Operand; 2]) -> (Operand, Operand) {
+    let bits = leaf.bits;
+    if bits <= 16 || bits < 32 && op != Op::Mul {
+        let exact = out.emit_joint(op, Type::B32, 1, &[x, y]);
+        let back = out.extend(exact, bits, signed);
+        return (exact, out.compare(Cond::Ne, Type::B32, plain(exact), plain(back)));
+    }
+    if bits < 32 {
+        let (x, y) = (out.word_to_pair(x, signed), out.word_to_pair(y, signed));
+        let exact = out.emit_joint(op, Type::B64, 2, &[x, y]);
+        let back = out.extend_wide(exact, bits, signed);
+        let overflow = out.compare(Cond::Ne, Type::B64, plain(exact), plain(back));
+        return (out.halves(exact).0, overflow);
+    }
+    let low = out.emit_joint(op, Type::B64, 2, &[x, y]);
+    let back = out.extend_wide(low, bits, signed);
+    let overflow = out.compare(Cond::Ne, Type::B64, plain(low), plain(back));
+    if op != Op::Mul {
+        return (low, overflow);
+    }
+    let ty = if signed { Type::S64 } else { Type::U64 };
+    let high = out.emit_joint(Op::MulHi, ty, 2, &[x, y]);
+    let expected = match signed {
+        true => out.emit_joint(Op::Shr, ty, 2, &[low, Operand::Immediate(63)]),
+        false => Operand::Immediate(0),
+    };
+    let beyond = out.compare(Cond::Ne, Type::B64, plain(high), plain(expected));
+    (low, out.logic(Op::Or, overflow, beyond))
+}
+
 /// A shift of two integers side by side, of which one half is kept.
 fn funnel_shift(s: &mut Selector, leaf: Leaf, a: &[Operand], left: bool) -> Operand {
     let op = if left { Op::Fshl } else { Op::Fshr };
@@ -261,8 +299,7 @@ fn funnel_shift(s: &mut Selector, leaf: Leaf, a: &[Operand], left: bool) -> Oper
         return s.out.emit_joint(op, leaf.bit_type(), leaf.words(), &[a[0], a[1], amount]);
     }
     if leaf.bits > 32 {
-        s.report.error(None, format!("a funnel shift of {} bits is not supported", leaf.bits));
-        return Operand::Immediate(0);
+        return funnel_shift_of_pair(&mut s.out, leaf, [a[0], a[1], a[2]], left);
     }
     // Narrow: shift the concatenation in one word (two of at most 16 bits), or through 64 bits for odd widths.
     let bits = leaf.bits;
@@ -294,6 +331,20 @@ fn funnel_shift(s: &mut Selector, leaf: Leaf, a: &[Operand], left: bool) -> Oper
     } else {
         s.out.emit_joint(Op::Shr, Type::U32, 1, &[both, amount])
     }
+}
+
+/// The same of 33 to 63 bits.
+fn funnel_shift_of_pair(out: &mut Emitter, leaf: Leaf, a: [Operand; 3], left: bool) -> Operand {
+    let (low, _) = widened(out, leaf, a[1], false);
+    let (amount, ty) = widened(out, leaf, a[2], false);
+    let width = out.constant_operand(u64::from(leaf.bits), 2);
+    let amount = out.emit_joint(Op::Rem, ty, 2, &[amount, width]);
+    let amount = out.halves(amount).0;
+    let rest = out.emit_joint(Op::Sub, Type::B32, 1, &[Operand::Immediate(leaf.bits), amount]);
+    let (up, down) = if left { (amount, rest) } else { (rest, amount) };
+    let upper = out.emit_joint(Op::Shl, Type::B64, 2, &[a[0], up]);
+    let lower = out.emit_joint(Op::Shr, Type::U64, 2, &[low, down]);
+    out.emit_joint(Op::Or, Type::B64, 2, &[upper, lower])
 }
 
 /// All elements of a vector, one operation after the other.
