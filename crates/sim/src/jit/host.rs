@@ -5,12 +5,18 @@
 //! from a place that can be read ([`super::transfer`]), and stores under a mask are a loop over the active lanes. Where all lanes
 //! are active LLVM needs no branches for stores, and what it makes then is faster than the loop. (The gather instructions of AVX2
 //! take as long as scalar loads on Zen 3, `benches/gather`, and three times as long elsewhere.)
+//!
+//! A processor may have an access that it takes apart itself. Zen 4 gathers by microcode: where all lanes are active 32 loads
+//! take .88 of the time (`benches/gather`, `benches/private_array`). Under a mask its gather is the faster one
+//! (`benches/sparse_product`), and scatters are as fast as stores (`benches/transpose`).
 
 /// What accesses of lanes the host has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     /// Each lane from and to a place of its own, under a mask.
     pub scatters: bool,
+    /// Likewise all lanes, faster than one load after the other.
+    pub gathers: bool,
     /// Vectors of words under a mask.
     pub masks_words: bool,
     /// Vectors of bytes and half words under a mask.
@@ -22,8 +28,8 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// By the features of the processor, as LLVM names them.
-    pub fn new(features: &str) -> Host {
+    /// By the processor and its features, as LLVM names them.
+    pub fn new(cpu: &str, features: &str) -> Host {
         let has = |feature: &str| features.split(',').any(|f| f.strip_prefix('+') == Some(feature));
         let vectors = match () {
             _ if has("avx512f") => (512, 32),
@@ -34,6 +40,7 @@ impl Host {
         Host {
             vectors,
             scatters: has("avx512f"),
+            gathers: has("avx512f") && !cpu.starts_with("znver"),
             masks_words: has("avx2"),
             masks_narrow: has("avx512bw") && has("avx512vl"),
             halves: cfg!(target_arch = "aarch64") || has("f16c"),
@@ -58,11 +65,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn gathers_in_microcode_are_not_used_for_all_lanes() {
+        let host = Host::new("znver4", "+avx,+avx512f");
+        assert!(host.scatters && !host.gathers);
+        assert!(Host::new("sapphirerapids", "+avx,+avx512f").gathers);
+    }
+
+    #[test]
     fn features_are_words_with_a_plus() {
-        let host = Host::new("+avx,+avx2,-avx512f,+f16c,+avx512bw");
+        let host = Host::new("", "+avx,+avx2,-avx512f,+f16c,+avx512bw");
         assert!(host.masks_words && host.halves && !host.scatters && !host.masks_narrow);
         assert!(host.masks(32) && host.masks(64) && !host.masks(8));
         assert_eq!(host.registers_of_row(32), (4.0, 4.0));
-        assert_eq!(Host::new("+avx,+avx512f").registers_of_row(4), (1.0, 32.0));
+        assert_eq!(Host::new("", "+avx,+avx512f").registers_of_row(4), (1.0, 32.0));
     }
 }

@@ -430,7 +430,8 @@ fn slowness() -> u64 {
     static AT_FIRST: OnceLock<u64> = OnceLock::new();
     match SLOWNESS.load(Ordering::Relaxed) {
         0 => *AT_FIRST.get_or_init(|| {
-            let host = Host::new(&TargetMachine::get_host_cpu_features().to_string());
+            let host =
+                Host::new(&TargetMachine::get_host_cpu_name().to_string(), &TargetMachine::get_host_cpu_features().to_string());
             // LLVM cuts vectors of a warp into more parts.
             if host.scatters { FAST } else { 3 * FAST }
         }),

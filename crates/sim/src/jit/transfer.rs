@@ -217,7 +217,8 @@ impl Translator<'_> {
     pub(super) fn gathered(&self, lanes: Option<V>, e: &Elements, bits: u32) -> V {
         let (b, element) = (&self.b, Elem::I(bits));
         let vector = b.vector(element, b.n);
-        if self.host.scatters {
+        let at_once = if lanes.is_some() { self.host.scatters } else { self.host.gathers };
+        if at_once {
             let (p, nothing) = (self.pointers(e), b.splat(b.int(bits, 0)));
             let lanes = b.mask_to_lanes(lanes.unwrap_or_else(|| self.all()));
             let arguments = [p, b.int(32, u64::from(bits / 8)), lanes, nothing];

@@ -159,7 +159,7 @@ impl<'p> Translator<'p> {
             }
         }
         let blocks = program.blocks.iter().map(|_| b.block(function)).collect();
-        let host = Host::new(features);
+        let host = Host::new(cpu, features);
         let [dispatch, leave, fault] = [(); 3].map(|()| b.block(function));
         let bases = bases(program);
         let tables = Tables::new(&b, frame, program.header.surfaces.len(), bases.len());
