@@ -26,11 +26,7 @@ pub(crate) fn sign_extended(v: Value) -> Option<i64> {
 pub(crate) fn scalar_bits(c: Value) -> Option<u64> {
     match c.kind() {
         LLVMValueKind::LLVMConstantIntValueKind => c.as_constant_int(),
-        LLVMValueKind::LLVMConstantFPValueKind => c.as_constant_float().map(|value| match c.type_kind() {
-            LLVMHalfTypeKind => u64::from(half::f16::from_f64(value).to_bits()),
-            LLVMFloatTypeKind => u64::from((value as f32).to_bits()),
-            _ => value.to_bits(),
-        }),
+        LLVMValueKind::LLVMConstantFPValueKind => c.constant_float_bits(),
         LLVMValueKind::LLVMUndefValueValueKind
         | LLVMValueKind::LLVMPoisonValueKind
         | LLVMValueKind::LLVMConstantPointerNullValueKind

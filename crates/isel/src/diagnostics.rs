@@ -3,8 +3,10 @@
 
 use std::fmt;
 
-use heddle_llvm_passes::ir::{SourcePosition, Value};
+use heddle_llvm_passes::ir::{SourcePosition, Value, function};
 use rustc_hash::FxHashSet;
+
+use crate::leaf::unsupported;
 
 /// Something in the source that Heddle does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +124,26 @@ impl Report {
 /// LLVM's text of an instruction without its debug location.
 pub(crate) fn text_without_line(i: Value) -> String {
     i.text().split(", !dbg").next().unwrap_or_default().trim().to_string()
+}
+
+/// The instructions of a kernel that make or take a value of a type that Heddle does not have, and such arguments.
+pub(crate) fn unsupported_types(kernel: Value) -> Vec<Diagnostic> {
+    let mut report = Report::new(kernel, kernel.name());
+    for argument in function::params(kernel) {
+        if let Some(ty) = unsupported(argument.type_of()) {
+            report.kernel_error(format!("kernel `{}` has an argument of type `{ty}`, which is not supported", kernel.name()));
+        }
+    }
+    for block in function::blocks(kernel) {
+        for i in block.instructions() {
+            // What another operand has, its own instruction has.
+            let first = (i.operand_count() > 0).then(|| i.operand(0));
+            if let Some(ty) = unsupported(i.type_of()).or_else(|| unsupported(first?.type_of())) {
+                report.error(Some(i), format!("values of type `{ty}` are not supported"));
+            }
+        }
+    }
+    report.errors
 }
 
 /// A function that is left after inlining is recursive, or its address is taken.

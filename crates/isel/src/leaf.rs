@@ -87,6 +87,23 @@ pub(crate) fn widest_integer(ty: ir::Type) -> u32 {
     }
 }
 
+/// What of a type no register holds and no instruction works on, as LLVM spells it, if there is such a thing: floats other
+/// than IEEE's of 16, 32 and 64 bits, scalable vectors, types of other targets.
+pub(crate) fn unsupported(ty: ir::Type) -> Option<&'static str> {
+    match ty.kind() {
+        LLVMVectorTypeKind | LLVMArrayTypeKind => unsupported(ty.element()?),
+        LLVMStructTypeKind => ty.fields().find_map(unsupported),
+        LLVMBFloatTypeKind => Some("bfloat"),
+        LLVMX86_FP80TypeKind => Some("x86_fp80"),
+        LLVMFP128TypeKind => Some("fp128"),
+        LLVMPPC_FP128TypeKind => Some("ppc_fp128"),
+        LLVMX86_AMXTypeKind => Some("x86_amx"),
+        LLVMScalableVectorTypeKind => Some("<vscale x …>"),
+        LLVMTargetExtTypeKind => Some("target(…)"),
+        _ => None,
+    }
+}
+
 /// Scalar leaves of a type, in order.
 pub(crate) fn leaves(layout: &Layout, ty: ir::Type) -> Leaves {
     let mut result = SmallVec::new();

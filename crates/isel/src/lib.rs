@@ -95,6 +95,11 @@ pub fn select(
             errors.push(diagnostics::not_inlined(kernel));
             continue;
         }
+        let unsupported = diagnostics::unsupported_types(kernel);
+        if !unsupported.is_empty() {
+            errors.extend(unsupported);
+            continue;
+        }
         let context = Context::new(kernel, &layout, options, facts);
         let version = version_for_rows(&context, facts);
         match Selector::new(context, &data, &records).run(remarks) {

@@ -133,10 +133,22 @@ impl Value {
         unsafe { LLVMGetValueKind(self.0) }
     }
 
-    /// The value of a floating-point constant as a double; exact for `half`, `float` and `double`.
-    pub fn as_constant_float(self) -> Option<f64> {
-        // SAFETY: a live value; the number is read of floating-point constants only.
-        unsafe { (!LLVMIsAConstantFP(self.0).is_null()).then(|| LLVMConstRealGetDouble(self.0, &mut 0)) }
+    /// The bits of a floating-point constant of at most 64 bits. A number on the way would quiet signalling NaNs.
+    pub fn constant_float_bits(self) -> Option<u64> {
+        let bits = match self.type_of().kind() {
+            LLVMTypeKind::LLVMHalfTypeKind | LLVMTypeKind::LLVMBFloatTypeKind => 16,
+            LLVMTypeKind::LLVMFloatTypeKind => 32,
+            LLVMTypeKind::LLVMDoubleTypeKind => 64,
+            _ => return None,
+        };
+        // SAFETY: a live value; a floating-point constant is read as an integer of its width, which LLVM folds to a constant.
+        unsafe {
+            if LLVMIsAConstantFP(self.0).is_null() {
+                return None;
+            }
+            let integer = LLVMIntTypeInContext(LLVMGetTypeContext(self.type_of().0), bits);
+            Value(LLVMConstBitCast(self.0, integer)).as_constant_int()
+        }
     }
 
     /// An element of a constant structure, array or vector; `None` where LLVM has none, as of an expression.
