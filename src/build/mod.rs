@@ -271,6 +271,11 @@ impl Builder {
         large_stack(|| linked_bitcode(units))
     }
 
+    /// The options that such code is to be built with: `-O0`, if some of the units are to stay as they are.
+    pub fn linked_options(units: &[&Unit]) -> Vec<String> {
+        if opt_of(units) == OptLevel::O0 { vec!["-O0".into()] } else { Vec::new() }
+    }
+
     fn key(&self, kind: &str) -> Key {
         Key::new(kind, &self.machine, &self.options)
     }

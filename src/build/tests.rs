@@ -187,6 +187,17 @@ fn unoptimised_programs_and_debug_information() {
     }
 }
 
+/// A recorded launch of linked programs is built as they were.
+#[test]
+fn linked_code_stays_unoptimised() {
+    let unit = |options: &str| {
+        let text = "kernel void k(global int *a) { *a += 1; }";
+        builder().compile_source(&source("p.cl", text), &BuildOptions::parse(options).unwrap()).unwrap()
+    };
+    assert_eq!(Builder::linked_options(&[&unit("-cl-opt-disable")]), ["-O0"]);
+    assert_eq!(Builder::linked_options(&[&unit("")]), [""; 0]);
+}
+
 #[test]
 fn checked_programs() {
     let options = CompileOptions { checked: true, ..Default::default() };

@@ -60,7 +60,8 @@ pub struct SourceText {
     /// Files as debug information names them, with their texts: the source first, then headers that the
     /// program gave as text. None for a program that was built from binaries alone.
     pub files: Vec<(String, String)>,
-    /// Options of the build, as words that `heddle build` takes: with the standard, folders absolute.
+    /// Options of the build, as words that `heddle build` takes: with the standard, folders absolute. Of bitcode those
+    /// that are left.
     pub options: Vec<String>,
     /// The program as LLVM bitcode, where no single source makes it: several programs linked, or binaries.
     pub bitcode: Option<Vec<u8>>,

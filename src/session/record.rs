@@ -330,7 +330,7 @@ fn inside(name: &str) -> String {
 /// The name of a program's source below its folder, and its options. Bitcode has been through clang.
 fn source_of(source: &SourceText) -> Result<(String, Vec<String>), String> {
     match (&source.bitcode, source.files.first()) {
-        (Some(_), _) => Ok(("program.bc".into(), Vec::new())),
+        (Some(_), _) => Ok(("program.bc".into(), source.options.clone())),
         (None, Some((name, _))) => {
             let name = inside(name);
             Ok((if name.ends_with(".cl") { name } else { return Err(not_opencl(&name)) }, source.options.clone()))

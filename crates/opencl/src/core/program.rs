@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
 
-use heddle::build::{BuildFailure, BuildOptions, Executable, LinkOptions, Linked, Source, Unit};
+use heddle::build::{BuildFailure, BuildOptions, Builder, Executable, LinkOptions, Linked, Source, Unit};
 use heddle::session::SourceText;
 use heddle_frontend::spirv::{Binary, SpecConstant, SpecValue};
 use heddle_object::Image;
@@ -237,11 +237,9 @@ impl Program {
 
     /// An executable of one part.
     fn linked_alone(&self, unit: &Unit) -> Result<(String, Content), BuildFailure> {
-        let bitcode = self.recorded_bitcode(&[unit])?;
+        let source = self.recorded_source(&[unit])?;
         match self.device.builder.link(&[unit], &LinkOptions::default())? {
-            Linked::Executable(executable) => {
-                self.load(executable, SourceText { files: Vec::new(), options: Vec::new(), bitcode })
-            }
+            Linked::Executable(executable) => self.load(executable, source),
             Linked::Library(_) => Err(BuildFailure::Internal("linking made a library, and no program".into())),
         }
     }
@@ -259,18 +257,19 @@ impl Program {
         self.ended(linked.and_then(|linked| match linked {
             Linked::Library(unit) => Ok((unit.log.clone(), Content::Unit(Arc::new(unit)))),
             Linked::Executable(executable) => {
-                let bitcode = self.recorded_bitcode(&parts)?;
-                self.load(executable, SourceText { files: Vec::new(), options: Vec::new(), bitcode })
+                let source = self.recorded_source(&parts)?;
+                self.load(executable, source)
             }
         }))
     }
 
-    /// Linked code before Heddle's part, which recorded launches are built from again.
-    fn recorded_bitcode(&self, parts: &[&Unit]) -> Result<Option<Vec<u8>>, BuildFailure> {
+    /// Linked code before Heddle's part, which recorded launches are built from again, and how far it is optimised.
+    fn recorded_source(&self, parts: &[&Unit]) -> Result<SourceText, BuildFailure> {
         if self.device.session.options().record.is_none() {
-            return Ok(None);
+            return Ok(SourceText::default());
         }
-        self.device.builder.linked_bitcode(parts).map(Some)
+        let bitcode = Some(self.device.builder.linked_bitcode(parts)?);
+        Ok(SourceText { files: Vec::new(), options: Builder::linked_options(parts), bitcode })
     }
 
     fn begin(&self, options: &str) {
