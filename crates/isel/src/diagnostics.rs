@@ -3,10 +3,11 @@
 
 use std::fmt;
 
-use heddle_llvm_passes::ir::{SourcePosition, Value, function};
+use heddle_llvm_passes::ir::{SourcePosition, Type, Value, function};
+use inkwell::llvm_sys::LLVMOpcode::{LLVMAlloca, LLVMGetElementPtr};
 use rustc_hash::FxHashSet;
 
-use crate::leaf::unsupported;
+use crate::leaf::{of_unknown_size, unsupported};
 
 /// Something in the source that Heddle does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,20 +127,28 @@ pub(crate) fn text_without_line(i: Value) -> String {
     i.text().split(", !dbg").next().unwrap_or_default().trim().to_string()
 }
 
-/// The instructions of a kernel that make or take a value of a type that Heddle does not have, and such arguments.
+/// The instructions of a kernel that make or take a value of a type that Heddle does not have, or need the size of one that
+/// has none, and such arguments.
 pub(crate) fn unsupported_types(kernel: Value) -> Vec<Diagnostic> {
     let mut report = Report::new(kernel, kernel.name());
-    for argument in function::params(kernel) {
-        if let Some(ty) = unsupported(argument.type_of()) {
-            report.kernel_error(format!("kernel `{}` has an argument of type `{ty}`, which is not supported", kernel.name()));
+    for (number, argument) in (0..).zip(function::params(kernel)) {
+        let by_value = function::by_value_type(kernel, number).and_then(|ty| of_unknown_size(Type(ty)));
+        if let Some(ty) = unsupported(argument.type_of()).or(by_value) {
+            let (name, ty) = (kernel.name(), ty.text());
+            report.kernel_error(format!("kernel `{name}` has an argument of type `{ty}`, which is not supported"));
         }
     }
     for block in function::blocks(kernel) {
         for i in block.instructions() {
-            // What another operand has, its own instruction has.
-            let first = (i.operand_count() > 0).then(|| i.operand(0));
-            if let Some(ty) = unsupported(i.type_of()).or_else(|| unsupported(first?.type_of())) {
-                report.error(Some(i), format!("values of type `{ty}` are not supported"));
+            let in_memory = match i.opcode() {
+                LLVMAlloca => of_unknown_size(i.allocated_type()),
+                LLVMGetElementPtr => of_unknown_size(i.gep_source_type()),
+                _ => None,
+            };
+            // Of operands the first: an instruction has two types only if it converts one to the other, or stores.
+            let operand = || (i.operand_count() > 0).then(|| i.operand(0).type_of()).and_then(unsupported);
+            if let Some(ty) = in_memory.or_else(|| unsupported(i.type_of())).or_else(operand) {
+                report.error(Some(i), format!("the type `{}` is not supported", ty.text()));
             }
         }
     }

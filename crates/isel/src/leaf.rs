@@ -87,21 +87,32 @@ pub(crate) fn widest_integer(ty: ir::Type) -> u32 {
     }
 }
 
-/// What of a type no register holds and no instruction works on, as LLVM spells it, if there is such a thing: floats other
-/// than IEEE's of 16, 32 and 64 bits, scalable vectors, types of other targets.
-pub(crate) fn unsupported(ty: ir::Type) -> Option<&'static str> {
+/// What of a type no register holds and no instruction works on, if there is such a thing: floats other than IEEE's of 16,
+/// 32 and 64 bits, scalable vectors, types of other targets.
+pub(crate) fn unsupported(ty: ir::Type) -> Option<ir::Type> {
     match ty.kind() {
         LLVMVectorTypeKind | LLVMArrayTypeKind => unsupported(ty.element()?),
         LLVMStructTypeKind => ty.fields().find_map(unsupported),
-        LLVMBFloatTypeKind => Some("bfloat"),
-        LLVMX86_FP80TypeKind => Some("x86_fp80"),
-        LLVMFP128TypeKind => Some("fp128"),
-        LLVMPPC_FP128TypeKind => Some("ppc_fp128"),
-        LLVMX86_AMXTypeKind => Some("x86_amx"),
-        LLVMScalableVectorTypeKind => Some("<vscale x …>"),
-        LLVMTargetExtTypeKind => Some("target(…)"),
+        LLVMBFloatTypeKind
+        | LLVMX86_FP80TypeKind
+        | LLVMFP128TypeKind
+        | LLVMPPC_FP128TypeKind
+        | LLVMX86_MMXTypeKind
+        | LLVMX86_AMXTypeKind
+        | LLVMScalableVectorTypeKind
+        | LLVMTargetExtTypeKind => Some(ty),
         _ => None,
     }
+}
+
+/// What of a type has no size in memory that is known when a kernel is compiled: LLVM aborts where it is asked for it.
+pub(crate) fn of_unknown_size(ty: ir::Type) -> Option<ir::Type> {
+    unsupported(ty).filter(|part| match part.kind() {
+        LLVMScalableVectorTypeKind => true,
+        // SPIR-V's are pointers.
+        LLVMTargetExtTypeKind => !part.text().starts_with("target(\"spirv."),
+        _ => false,
+    })
 }
 
 /// Scalar leaves of a type, in order.

@@ -16,7 +16,7 @@ use std::ffi::CStr;
 
 use inkwell::llvm_sys::LLVMOpcode::LLVMGetElementPtr;
 use inkwell::llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMStructTypeKind};
-use inkwell::llvm_sys::core::{LLVMGetDataLayoutStr, LLVMGetGEPSourceElementType, LLVMGetGlobalParent};
+use inkwell::llvm_sys::core::{LLVMGetDataLayoutStr, LLVMGetGlobalParent};
 use inkwell::llvm_sys::target::*;
 use inkwell::module::Module;
 
@@ -108,8 +108,7 @@ impl Layout {
     /// order.
     pub fn gep_steps(&self, gep: Value) -> Vec<GepStep> {
         assert_eq!(gep.any_opcode(), Some(LLVMGetElementPtr));
-        // SAFETY: a live `getelementptr`.
-        let mut ty = Type(unsafe { LLVMGetGEPSourceElementType(gep.0) });
+        let mut ty = gep.gep_source_type();
         let step = |i: u32| {
             let index = gep.operand(i);
             if i > 1 {

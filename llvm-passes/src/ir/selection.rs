@@ -62,6 +62,12 @@ impl Value {
         // SAFETY: a live `alloca`.
         Type(unsafe { LLVMGetAllocatedType(self.0) })
     }
+
+    /// The type that the indices of a `getelementptr`, instruction or constant, step over.
+    pub fn gep_source_type(self) -> Type {
+        // SAFETY: a live `getelementptr`.
+        Type(unsafe { LLVMGetGEPSourceElementType(self.0) })
+    }
 }
 
 /// Comparisons, vectors and aggregates.

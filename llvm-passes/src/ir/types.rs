@@ -6,6 +6,8 @@ use inkwell::llvm_sys::LLVMTypeKind::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
+use super::value::taken;
+
 /// A type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Type(pub LLVMTypeRef);
@@ -15,6 +17,12 @@ impl Type {
     pub fn kind(self) -> LLVMTypeKind {
         // SAFETY: a live type.
         unsafe { LLVMGetTypeKind(self.0) }
+    }
+
+    /// How LLVM spells it.
+    pub fn text(self) -> String {
+        // SAFETY: a live type; the text is LLVM's to give.
+        unsafe { taken(LLVMPrintTypeToString(self.0)) }
     }
 
     /// Bits of an integer type; 0 for others.

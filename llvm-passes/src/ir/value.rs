@@ -139,8 +139,7 @@ impl Value {
 
     /// LLVM's text of its type.
     pub fn type_text(self) -> String {
-        // SAFETY: the type of a live value; the text is copied and freed.
-        unsafe { taken(LLVMPrintTypeToString(self.ty())) }
+        self.type_of().text()
     }
 
     /// Whether it has no value, as a store has none.

@@ -1,16 +1,24 @@
 ; Types that no register holds are refused where values have them; bits of a table of them are read.
 ; RUN: not %heddle build %s -o %t.hob 2>&1 | FileCheck %s
 ; CHECK: unsupported-types.ll: error: kernel `argument` has an argument of type `bfloat`, which is not supported
-; CHECK: unsupported-types.ll: error: kernel `sum`: values of type `bfloat` are not supported
+; CHECK: unsupported-types.ll: error: kernel `sum`: the type `bfloat` is not supported
 ; CHECK-NEXT: in: %x = load bfloat
-; CHECK: unsupported-types.ll: error: kernel `long_double`: values of type `x86_fp80` are not supported
+; CHECK: unsupported-types.ll: error: kernel `long_double`: the type `x86_fp80` is not supported
 ; CHECK-NEXT: in: %x = load x86_fp80
-; CHECK: unsupported-types.ll: error: kernel `conversion`: values of type `bfloat` are not supported
+; CHECK: unsupported-types.ll: error: kernel `conversion`: the type `bfloat` is not supported
 ; CHECK-NEXT: in: %x = bitcast i16 %bits to bfloat
-; CHECK-NEXT: unsupported-types.ll: error: kernel `conversion`: values of type `bfloat` are not supported
+; CHECK-NEXT: unsupported-types.ll: error: kernel `conversion`: the type `bfloat` is not supported
 ; CHECK-NEXT: in: %v = call i4 @llvm.fptosi.sat.i4.bf16
-; CHECK: unsupported-types.ll: error: kernel `scalable`: values of type `<vscale x …>` are not supported
-; CHECK-NOT: table_bits
+; CHECK: unsupported-types.ll: error: kernel `scalable`: the type `<vscale x 4 x i32>` is not supported
+; CHECK: unsupported-types.ll: error: kernel `mmx`: the type `x86_mmx` is not supported
+; CHECK: unsupported-types.ll: error: kernel `variable`: the type `<vscale x 4 x i32>` is not supported
+; CHECK-NEXT: in: %p = alloca <vscale x 4 x i32>
+; CHECK: unsupported-types.ll: error: kernel `step`:
+; CHECK: unsupported-types.ll: error: kernel `by_value` has an argument of type `<vscale x 4 x i32>`, which is not supported
+; CHECK-NOT: kernel
+; RUN: not %heddle build -O0 %s -o %t.hob 2>&1 | FileCheck %s --check-prefix=WHOLE
+; WHOLE: unsupported-types.ll: error: kernel `step`: the type `<vscale x 4 x i32>` is not supported
+; WHOLE-NEXT: in: %p = getelementptr
 ; RUN: sed -n -e '/^target/p' -e '/^@table/p' -e '/^declare i64/p' -e '/^define.*@table/,/^}/p' %s > %t.table.ll
 ; RUN: %heddle run %t.table.ll --kernel table_bits --global 4 --local 4 --arg out=zeros:int16:4,save=%t.npy
 ; RUN: od -An -v -tx2 -j128 %t.npy | FileCheck %s --check-prefix=TABLE
@@ -53,6 +61,29 @@ define spir_kernel void @scalable(ptr addrspace(1) %out) {
   ret void
 }
 
+define spir_kernel void @mmx(ptr addrspace(1) %out, ptr addrspace(1) %in) {
+  %x = load x86_mmx, ptr addrspace(1) %in
+  store x86_mmx %x, ptr addrspace(1) %out
+  ret void
+}
+
+define spir_kernel void @variable(ptr addrspace(1) %out) {
+  %p = alloca <vscale x 4 x i32>
+  store volatile i32 1, ptr %p
+  ret void
+}
+
+define spir_kernel void @step(ptr addrspace(1) %out) {
+  %p = getelementptr <vscale x 4 x i32>, ptr addrspace(1) %out, i64 1
+  store i32 1, ptr addrspace(1) %p
+  ret void
+}
+
+define spir_kernel void @by_value(ptr addrspace(1) %out, ptr byval(<vscale x 4 x i32>) %p) {
+  ret void
+}
+
+; Not refused: nothing works on what is in there.
 define spir_kernel void @table_bits(ptr addrspace(1) %out) {
   %i = call i64 @_Z13get_global_idj(i32 0)
   %g = getelementptr bfloat, ptr addrspace(4) @table, i64 %i

@@ -144,18 +144,18 @@ fn saturating(out: &mut Emitter, op: Op, signed: bool, leaf: Leaf, [a, b]: [Oper
     // the upper one, and a difference, which may be negative, the lower one.
     let words = leaf.words();
     let sum = out.emit_joint(op, leaf.bit_type(), words, &[x, y]);
-    let one_sided = leaf.bits - u32::from(signed);
+    let magnitude_bits = leaf.bits - u32::from(signed);
     let clamp = |out: &mut Emitter, which, ty, x, bound: u64| {
         let bound = out.constant_operand(bound, words);
         out.emit_joint(which, ty, words, &[x, bound])
     };
     let up = if signed || op == Op::Sub {
         let signed_type = if words == 2 { Type::S64 } else { Type::S32 };
-        clamp(out, Op::Max, signed_type, sum, if signed { u64::MAX << one_sided } else { 0 })
+        clamp(out, Op::Max, signed_type, sum, if signed { u64::MAX << magnitude_bits } else { 0 })
     } else {
         sum
     };
-    if signed || op == Op::Add { clamp(out, Op::Min, ty, up, (1u64 << one_sided) - 1) } else { up }
+    if signed || op == Op::Add { clamp(out, Op::Min, ty, up, (1u64 << magnitude_bits) - 1) } else { up }
 }
 
 /// A count of bits.

@@ -6,17 +6,18 @@
 //! are active LLVM needs no branches for stores, and what it makes then is faster than the loop. (The gather instructions of AVX2
 //! take as long as scalar loads on Zen 3, `benches/gather`, and three times as long elsewhere.)
 //!
-//! A processor may have an access that it takes apart itself. Zen 4 gathers by microcode: where all lanes are active 32 loads
+//! A processor may have an access that it takes apart itself. Zen 4 gathers by microcode (its
+//! successor was not measured): where all lanes are active 32 loads
 //! take .88 of the time (`benches/gather`, `benches/private_array`). Under a mask its gather is the faster one
 //! (`benches/sparse_product`), and scatters are as fast as stores (`benches/transpose`).
 
 /// What accesses of lanes the host has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Host {
-    /// Each lane from and to a place of its own, under a mask.
+    /// Gathers and scatters: each lane from and to a place of its own, under a mask.
     pub scatters: bool,
-    /// Likewise all lanes, faster than one load after the other.
-    pub gathers: bool,
+    /// Gathers that are faster than one load after the other where all lanes are active.
+    pub gathers_all: bool,
     /// Vectors of words under a mask.
     pub masks_words: bool,
     /// Vectors of bytes and half words under a mask.
@@ -40,7 +41,7 @@ impl Host {
         Host {
             vectors,
             scatters: has("avx512f"),
-            gathers: has("avx512f") && !cpu.starts_with("znver"),
+            gathers_all: has("avx512f") && !cpu.starts_with("znver"),
             masks_words: has("avx2"),
             masks_narrow: has("avx512bw") && has("avx512vl"),
             halves: cfg!(target_arch = "aarch64") || has("f16c"),
@@ -67,8 +68,8 @@ mod tests {
     #[test]
     fn gathers_in_microcode_are_not_used_for_all_lanes() {
         let host = Host::new("znver4", "+avx,+avx512f");
-        assert!(host.scatters && !host.gathers);
-        assert!(Host::new("sapphirerapids", "+avx,+avx512f").gathers);
+        assert!(host.scatters && !host.gathers_all);
+        assert!(Host::new("sapphirerapids", "+avx,+avx512f").gathers_all);
     }
 
     #[test]

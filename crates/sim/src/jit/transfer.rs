@@ -217,7 +217,7 @@ impl Translator<'_> {
     pub(super) fn gathered(&self, lanes: Option<V>, e: &Elements, bits: u32) -> V {
         let (b, element) = (&self.b, Elem::I(bits));
         let vector = b.vector(element, b.n);
-        let at_once = if lanes.is_some() { self.host.scatters } else { self.host.gathers };
+        let at_once = if lanes.is_some() { self.host.scatters } else { self.host.gathers_all };
         if at_once {
             let (p, nothing) = (self.pointers(e), b.splat(b.int(bits, 0)));
             let lanes = b.mask_to_lanes(lanes.unwrap_or_else(|| self.all()));
