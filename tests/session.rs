@@ -224,6 +224,14 @@ fn contents(buffers: &BTreeMap<String, (Allocation, Array)>, address: u64, bytes
 
 /// Records the first launch of a case; returns the recorded one.
 fn record(session: &Session, path: &str) -> Option<PathBuf> {
+    record_of(session, path, |case| {
+        let text = fs::read_to_string(case.source()).unwrap();
+        SourceText { files: vec![("kernel.cl".into(), text)], options: case.options.clone(), bitcode: None }
+    })
+}
+
+/// Likewise, as a launch of a program of this source.
+fn record_of(session: &Session, path: &str, source: impl Fn(&Case) -> SourceText) -> Option<PathBuf> {
     let (case, image, outcome) = run_first(path, Mode::Functional, None);
     let spec = &case.launches[0];
     let header = &image.metadata.kernels[image.kernel(&spec.kernel).unwrap()];
@@ -254,8 +262,7 @@ fn record(session: &Session, path: &str) -> Option<PathBuf> {
             }
         })
         .collect();
-    let text = fs::read_to_string(case.source()).unwrap();
-    let source = SourceText { files: vec![("kernel.cl".into(), text)], options: case.options.clone(), bitcode: None };
+    let source = source(&case);
     let (global, local) = (&spec.global[..], &spec.local.clone().unwrap()[..]);
     let offset = spec.offset.clone().unwrap_or_else(|| vec![0; global.len()]);
     let description = Description { header, source: &source, global, local, offset: &offset, arguments: &arguments, cached: &[] };
@@ -263,6 +270,18 @@ fn record(session: &Session, path: &str) -> Option<PathBuf> {
     let pending = session.begin_recording(&plan, &description, &|at, bytes| contents(&before, at, bytes))?;
     session.end_recording(pending, &|at, bytes| contents(&after, at, bytes), true);
     Some(session.options().record.as_ref()?.join(format!("{:04}-{}", plan.number, spec.kernel)).join("case.json"))
+}
+
+/// A program that was linked has bitcode for its source, which is built as the program was.
+#[test]
+fn linked_programs_are_recorded_with_their_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = folder.path().join("cases");
+    let session = session(&[("HEDDLE_RECORD", cases.to_str().unwrap())], None);
+    let linked = |_: &Case| SourceText { files: Vec::new(), options: vec!["-O0".into()], bitcode: Some(b"BC".to_vec()) };
+    let case = Case::read(&record_of(&session, "test-kernels/saxpy/case.json", linked).unwrap()).unwrap();
+    assert_eq!(fs::read(case.source()).unwrap(), b"BC");
+    assert!(case.options.contains(&"-O0".to_string()), "{:?}", case.options);
 }
 
 #[test]
