@@ -185,7 +185,8 @@ fn pointer_to_integer(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf) -> O
     }
 }
 
-fn float_to_integer(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf, signed: bool) -> Operand {
+/// Conversion of a float that fits, rounded to zero.
+pub(crate) fn float_to_integer(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf, signed: bool) -> Operand {
     if to.bits == 1 {
         let word = out.convert(op, from.float_type(), Type::S32, Rounding::Rz);
         let bit = out.and32(word, 1);

@@ -7,6 +7,7 @@ use smallvec::smallvec;
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
+use crate::lower::casts;
 use crate::lower::floats::{self, plain};
 use crate::lower::leafwise::each_leaf;
 use crate::{Selector, constants};
@@ -31,8 +32,52 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
         "minimum" => extreme(s, i, Op::Min),
         "maximum" => extreme(s, i, Op::Max),
         "is.fpclass" => float_class(s, i),
-        _ => return false,
+        // Arithmetic quiets signalling NaNs.
+        "canonicalize" => each_leaf(s, i, 1, |s, leaf, a| {
+            let one = constant(&mut s.out, leaf, 1.0);
+            s.out.emit_float(Op::Mul, leaf.float_type(), &[plain(a[0]), plain(one)])
+        }),
+        "lrint" | "llrint" | "lround" | "llround" => {
+            let from = s.leaf(i.operand(0));
+            each_leaf(s, i, 1, |s, to, a| {
+                let whole = match base {
+                    "lrint" | "llrint" => round_to(&mut s.out, from, a[0], Rounding::Rn),
+                    _ => round_half_away(&mut s.out, from, a[0]),
+                };
+                casts::float_to_integer(&mut s.out, whole, from, to, true)
+            });
+        }
+        _ => return base.strip_prefix("vector.reduce.").is_some_and(|which| reduction(s, i, which)),
     }
+    true
+}
+
+/// Selects a reduction of a vector, one element after the other, as sums and products that are not reassociated ask for; false
+/// if it is none of floats.
+fn reduction(s: &mut Selector, i: Value, which: &str) -> bool {
+    let leaf = s.leaf(i);
+    let step = |out: &mut Emitter, a: Operand, b: Operand| {
+        let operation = |out: &mut Emitter, op| out.emit_float(op, leaf.float_type(), &[plain(a), plain(b)]);
+        Some(match which {
+            "fadd" => operation(out, Op::Add),
+            "fmul" => operation(out, Op::Mul),
+            "fmin" => operation(out, Op::Min),
+            "fmax" => operation(out, Op::Max),
+            "fminimum" => extreme_of(out, leaf, Op::Min, [a, b]),
+            "fmaximum" => extreme_of(out, leaf, Op::Max, [a, b]),
+            _ => return None,
+        })
+    };
+    // Sums and products have a start.
+    let operands: Parts = (0..if matches!(which, "fadd" | "fmul") { 2 } else { 1 }).flat_map(|k| s.parts(i.operand(k))).collect();
+    let mut result = operands[0];
+    for operand in &operands[1..] {
+        match step(&mut s.out, result, *operand) {
+            Some(next) => result = next,
+            None => return false,
+        }
+    }
+    s.values.set1(i, result);
     true
 }
 
@@ -47,14 +92,17 @@ fn frexp(s: &mut Selector, i: Value) {
 
 /// A minimum or maximum where NaN operands give NaN, unlike minNum.
 fn extreme(s: &mut Selector, i: Value, op: Op) {
-    each_leaf(s, i, 2, |s, leaf, a| {
-        let ty = leaf.float_type();
-        let (x, y) = (plain(a[0]), plain(a[1]));
-        let chosen = s.out.emit_float(op, ty, &[x, y]);
-        let sum = s.out.emit_float(Op::Add, ty, &[x, y]);
-        let nan = s.out.compare(Cond::Uno, ty, x, y);
-        s.out.choose(nan, leaf, sum, chosen)
-    });
+    each_leaf(s, i, 2, |s, leaf, a| extreme_of(&mut s.out, leaf, op, [a[0], a[1]]));
+}
+
+/// The same of two operands.
+fn extreme_of(out: &mut Emitter, leaf: Leaf, op: Op, [a, b]: [Operand; 2]) -> Operand {
+    let ty = leaf.float_type();
+    let (x, y) = (plain(a), plain(b));
+    let chosen = out.emit_float(op, ty, &[x, y]);
+    let sum = out.emit_float(Op::Add, ty, &[x, y]);
+    let nan = out.compare(Cond::Uno, ty, x, y);
+    out.choose(nan, leaf, sum, chosen)
 }
 
 /// An operation of the machine, with the modifiers of its sources where they are scalars.
@@ -100,24 +148,28 @@ fn round_to(out: &mut Emitter, leaf: Leaf, op: Operand, rounding: Rounding) -> O
     dst
 }
 
-/// Round half away from zero: `t = trunc(x); |x - t| >= 0.5 ? t + copysign(1, x) : t`; exact because x - t is.
-fn round_half_away(out: &mut Emitter, leaf: Leaf, x: Operand) -> Operand {
-    let ty = leaf.float_type();
-    let constant = |out: &mut Emitter, value: f64| match ty {
+/// A number.
+fn constant(out: &mut Emitter, leaf: Leaf, value: f64) -> Operand {
+    match leaf.float_type() {
         Type::F16 => Operand::Immediate(u32::from(half::f16::from_f64(value).to_bits())),
         Type::F32 => Operand::Immediate((value as f32).to_bits()),
         _ => out.constant_operand(value.to_bits(), 2),
-    };
+    }
+}
+
+/// Round half away from zero: `t = trunc(x); |x - t| >= 0.5 ? t + copysign(1, x) : t`; exact because x - t is.
+fn round_half_away(out: &mut Emitter, leaf: Leaf, x: Operand) -> Operand {
+    let ty = leaf.float_type();
     let t = round_to(out, leaf, x, Rounding::Rz);
     let mut negated = plain(t);
     negated.neg = true;
     let rest = out.emit_float(Op::Add, ty, &[plain(x), negated]);
-    let half = constant(out, 0.5);
+    let half = constant(out, leaf, 0.5);
     let mut magnitude = plain(rest);
     magnitude.abs = true;
     let up = out.compare(Cond::Oge, ty, magnitude, plain(half));
-    let one = constant(out, 1.0);
-    let zero = constant(out, 0.0);
+    let one = constant(out, leaf, 1.0);
+    let zero = constant(out, leaf, 0.0);
     let step = out.choose(up, leaf, one, zero);
     let step = out.emit_float(Op::Copysign, ty, &[plain(step), plain(x)]);
     let sum = out.emit_float(Op::Add, ty, &[plain(t), plain(step)]);

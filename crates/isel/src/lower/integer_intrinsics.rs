@@ -30,6 +30,7 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
         "sadd.with.overflow" | "uadd.with.overflow" => with_overflow(s, i, Op::Add, signed),
         "ssub.with.overflow" | "usub.with.overflow" => with_overflow(s, i, Op::Sub, signed),
         "smul.with.overflow" | "umul.with.overflow" => with_overflow(s, i, Op::Mul, signed),
+        "scmp" | "ucmp" => three_way(s, i, signed),
         "ctlz" => each_leaf(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], true)),
         "cttz" => each_leaf(s, i, 1, |s, leaf, a| count_zeros(&mut s.out, leaf, a[0], false)),
         "ctpop" => each_leaf(s, i, 1, |s, leaf, a| {
@@ -156,6 +157,23 @@ fn saturating(out: &mut Emitter, op: Op, signed: bool, leaf: Leaf, [a, b]: [Oper
         sum
     };
     if signed || op == Op::Add { clamp(out, Op::Min, ty, up, (1u64 << magnitude_bits) - 1) } else { up }
+}
+
+/// -1, 0 or 1, as the first operand is below, equal to or above the second.
+fn three_way(s: &mut Selector, i: Value, signed: bool) {
+    let from = s.leaf(i.operand(0));
+    each_leaf(s, i, 2, |s, to, a| {
+        let (x, ty) = widened(&mut s.out, from, a[0], signed);
+        let (y, _) = widened(&mut s.out, from, a[1], signed);
+        // A signed bit is 0 or -1.
+        let (x, y) = if signed && from.bits == 1 { (y, x) } else { (x, y) };
+        let below = s.out.compare(Cond::Lt, ty, plain(x), plain(y));
+        let above = s.out.compare(Cond::Gt, ty, plain(x), plain(y));
+        let number = |s: &mut Selector, bits| s.out.constant_operand(bits, to.words());
+        let (one, none, less) = (number(s, 1), number(s, 0), number(s, u64::MAX));
+        let rest = s.out.choose(above, to, one, none);
+        s.out.choose(below, to, less, rest)
+    });
 }
 
 /// A count of bits.

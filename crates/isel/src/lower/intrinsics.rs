@@ -4,7 +4,7 @@ use heddle_isa::Operand;
 use heddle_llvm_passes::ir::Value;
 
 use crate::Selector;
-use crate::lower::{copies, float_intrinsics, integer_intrinsics};
+use crate::lower::{copies, float_intrinsics, integer_intrinsics, vectors};
 
 /// Selects a call of an intrinsic, by its name without `llvm.`.
 pub(crate) fn intrinsic(s: &mut Selector, i: Value, name: &str) {
@@ -15,6 +15,7 @@ pub(crate) fn intrinsic(s: &mut Selector, i: Value, name: &str) {
         || gives_operand(s, i, &base)
         || float_intrinsics::select(s, i, &base)
         || integer_intrinsics::select(s, i, &base)
+        || vectors::arrange(s, i, &base)
         || copies::select(s, i, &base);
     if !known {
         s.report.error(Some(i), format!("unsupported intrinsic `llvm.{name}`"));
@@ -40,13 +41,20 @@ fn is_nothing(base: &str) -> bool {
             | "trap"
             | "ubsantrap"
             | "debugtrap"
+            | "var.annotation"
     )
 }
 
 /// Selects an intrinsic whose result is its operand, or known; false if it is another one.
 fn gives_operand(s: &mut Selector, i: Value, base: &str) -> bool {
     match base {
-        "expect" | "expect.with.probability" | "ssa.copy" | "annotation" | "launder.invariant.group" => {
+        "expect"
+        | "expect.with.probability"
+        | "ssa.copy"
+        | "annotation"
+        | "launder.invariant.group"
+        | "strip.invariant.group"
+        | "arithmetic.fence" => {
             let parts = s.parts(i.operand(0));
             s.values.set(i, parts);
         }

@@ -121,6 +121,45 @@ pub(crate) fn shuffle(s: &mut Selector, i: Value) {
     s.values.set(i, parts);
 }
 
+/// Selects an intrinsic that arranges the elements of vectors anew, by its name without types; false if it is another one.
+pub(crate) fn arrange(s: &mut Selector, i: Value, base: &str) -> bool {
+    if !base.starts_with("vector.") {
+        return false;
+    }
+    let number = |k: u32| constants::sign_extended(i.operand(k)).unwrap_or(0);
+    let mut elements = s.parts(i.operand(0));
+    // An element may have several leaves.
+    let leaves = elements.len() / (i.operand(0).type_of().element_count() as usize).max(1);
+    let place = |at: i64| usize::try_from(at).unwrap_or(0) * leaves;
+    let parts: Parts = match base {
+        "vector.reverse" => elements.chunks(leaves).rev().flatten().copied().collect(),
+        "vector.splice" => {
+            let length = elements.len();
+            elements.extend(s.parts(i.operand(1)));
+            let from = if number(2) < 0 { length.saturating_sub(place(-number(2))) } else { place(number(2)) };
+            elements.iter().skip(from).take(length).copied().collect()
+        }
+        "vector.interleave2" => {
+            let others = s.parts(i.operand(1));
+            elements.chunks(leaves).zip(others.chunks(leaves)).flat_map(|(a, b)| [a, b]).flatten().copied().collect()
+        }
+        "vector.deinterleave2" => {
+            let every_other = |first: usize| elements.chunks(leaves).skip(first).step_by(2).flatten().copied();
+            every_other(0).chain(every_other(1)).collect()
+        }
+        "vector.insert" => {
+            for (to, part) in elements.iter_mut().skip(place(number(2))).zip(s.parts(i.operand(1))) {
+                *to = part;
+            }
+            elements
+        }
+        "vector.extract" => elements.iter().skip(place(number(1))).take(s.cx.leaves(i).len()).copied().collect(),
+        _ => return false,
+    };
+    s.values.set(i, parts);
+    true
+}
+
 /// `extractvalue`.
 pub(crate) fn extract_value(s: &mut Selector, i: Value) {
     let parts = s.parts(i.operand(0));
