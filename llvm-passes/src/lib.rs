@@ -37,6 +37,7 @@ pub mod global_id;
 pub mod id_ranges;
 pub mod lower_generic;
 pub mod lower_printf;
+pub mod math_intrinsics;
 pub mod polynomial;
 pub mod prepare;
 pub mod relative_id;

@@ -15,8 +15,8 @@ use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
-    cache_hints, cuda_kernels, dynamic_local, global_id, id_ranges, lower_generic, lower_printf, prepare, relative_id, surfaces,
-    uniformity,
+    cache_hints, cuda_kernels, dynamic_local, global_id, id_ranges, lower_generic, lower_printf, math_intrinsics, prepare,
+    relative_id, surfaces, uniformity,
 };
 
 /// What a pass leaves of a module.
@@ -83,6 +83,14 @@ pub const PASSES: &[Pass] = &[
         "attach the cache policy of every access of global memory as metadata (K7)",
     ),
     pass("cuda-kernels", Transform(|m, _| cuda_kernels::import(m)), "make kernels of CUDA and HIP like those of OpenCL C"),
+    pass(
+        "math-intrinsics",
+        Transform(|m, _| {
+            math_intrinsics::import(m);
+            Ok(())
+        }),
+        "call OpenCL's library for mathematical intrinsics",
+    ),
     pass(
         "dynamic-local",
         Transform(|m, _| dynamic_local::lower(m)),

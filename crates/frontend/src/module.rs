@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use heddle_llvm_passes::ir::{self, Value, link};
-use heddle_llvm_passes::{Facts, cuda_kernels, spir};
+use heddle_llvm_passes::{Facts, cuda_kernels, math_intrinsics, spir};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -299,6 +299,7 @@ fn complete<'ctx>(
     let is_spir = spir::is_spir(&module);
     let uniform = options.clang_args.iter().any(|a| a == "-cl-uniform-work-group-size");
     let module = if is_spir { spir::import(context, module, uniform).map_err(pass)? } else { module };
+    math_intrinsics::import(&module);
     let declared: Vec<String> = module
         .get_functions()
         .filter(|f| f.count_basic_blocks() == 0)
