@@ -13,10 +13,15 @@
 //! LLVM Language Reference, "Standard C/C++ Library Intrinsics"; Itanium C++ ABI, "External Names (a.k.a. Mangling)".
 //!
 //! # Limits
-//! `llvm.powi` of vectors, which have one exponent for all elements, stays. The library may lack a type.
+//! `llvm.powi` of vectors, which have one exponent for all elements, stays. The library may lack a type, and vectors of lengths
+//! that OpenCL does not have. What a program defines by a function's name for other files stays, and so do intrinsics then.
 
+use std::ffi::{CStr, CString};
+
+use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::LLVMTypeKind::*;
 use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::module::Module;
 
 use crate::ir::{Type, Value};
@@ -25,22 +30,49 @@ use crate::ir::{Type, Value};
 pub fn import(module: &Module) {
     let declarations: Vec<Value> = module.get_functions().filter(|f| f.count_basic_blocks() == 0).map(Value::of).collect();
     for intrinsic in declarations {
-        let Some(name) = library_name(intrinsic) else { continue };
-        // SAFETY: live functions of one module. They are of one type, which the name says.
-        unsafe {
-            let known = LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr());
-            if known.is_null() {
-                LLVMSetValueName2(intrinsic.0, name.as_ptr(), name.count_bytes());
-            } else {
-                LLVMReplaceAllUsesWith(intrinsic.0, known);
-                LLVMDeleteFunction(intrinsic.0);
-            }
+        // SAFETY: a live function.
+        if unsafe { LLVMGetFirstUse(intrinsic.0) }.is_null() {
+            continue;
+        }
+        if let Some(name) = library_name(intrinsic) {
+            call(module, intrinsic, &name);
         }
     }
 }
 
+/// Makes calls of an intrinsic calls of the library's function of this name.
+fn call(module: &Module, intrinsic: Value, name: &CStr) {
+    let (m, text) = (module.as_mut_ptr(), name.as_ptr());
+    // SAFETY: a live module, and names that end. What has the library's name is of the intrinsic's type: the name says it.
+    unsafe {
+        let known = LLVMGetNamedFunction(m, text);
+        let other = !LLVMGetNamedGlobal(m, text).is_null() || !LLVMGetNamedGlobalAlias(m, text, name.count_bytes()).is_null();
+        if other || !known.is_null() && LLVMIsDeclaration(known) == 0 && !is_local(known) {
+            // The program's own: selection says that the intrinsic is not supported.
+            return;
+        }
+        if known.is_null() || LLVMIsDeclaration(known) == 0 {
+            // A function of this file alone, which may well be a wrapper of the intrinsic, has another name from here on.
+            if !known.is_null() {
+                let own = format!("{}.own", Value(known).name());
+                LLVMSetValueName2(known, own.as_ptr().cast(), own.len());
+            }
+            LLVMSetValueName2(intrinsic.0, text, name.count_bytes());
+        } else {
+            LLVMReplaceAllUsesWith(intrinsic.0, known);
+            LLVMDeleteFunction(intrinsic.0);
+        }
+    }
+}
+
+/// Whether no other file can call a function.
+fn is_local(function: LLVMValueRef) -> bool {
+    // SAFETY: a live function.
+    matches!(unsafe { LLVMGetLinkage(function) }, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
+}
+
 /// The name of the function that does what an intrinsic does; `None` if it is not one of those.
-fn library_name(intrinsic: Value) -> Option<std::ffi::CString> {
+fn library_name(intrinsic: Value) -> Option<CString> {
     let name = intrinsic.name();
     let base = name.strip_prefix("llvm.")?.split('.').next()?;
     // SAFETY: a live function.
@@ -73,5 +105,5 @@ fn library_name(intrinsic: Value) -> Option<std::ffi::CString> {
         "pow" => letters,
         _ => "",
     };
-    std::ffi::CString::new(format!("_Z{}{own}{elements}{letters}{others}", own.len())).ok()
+    CString::new(format!("_Z{}{own}{elements}{letters}{others}", own.len())).ok()
 }

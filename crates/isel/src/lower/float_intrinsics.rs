@@ -55,28 +55,24 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
 /// Selects a reduction of a vector, one element after the other, as sums and products that are not reassociated ask for; false
 /// if it is none of floats.
 fn reduction(s: &mut Selector, i: Value, which: &str) -> bool {
+    if !matches!(which, "fadd" | "fmul" | "fmin" | "fmax" | "fminimum" | "fmaximum") {
+        return false;
+    }
     let leaf = s.leaf(i);
     let step = |out: &mut Emitter, a: Operand, b: Operand| {
         let operation = |out: &mut Emitter, op| out.emit_float(op, leaf.float_type(), &[plain(a), plain(b)]);
-        Some(match which {
+        match which {
             "fadd" => operation(out, Op::Add),
             "fmul" => operation(out, Op::Mul),
             "fmin" => operation(out, Op::Min),
             "fmax" => operation(out, Op::Max),
             "fminimum" => extreme_of(out, leaf, Op::Min, [a, b]),
-            "fmaximum" => extreme_of(out, leaf, Op::Max, [a, b]),
-            _ => return None,
-        })
+            _ => extreme_of(out, leaf, Op::Max, [a, b]),
+        }
     };
     // Sums and products have a start.
     let operands: Parts = (0..if matches!(which, "fadd" | "fmul") { 2 } else { 1 }).flat_map(|k| s.parts(i.operand(k))).collect();
-    let mut result = operands[0];
-    for operand in &operands[1..] {
-        match step(&mut s.out, result, *operand) {
-            Some(next) => result = next,
-            None => return false,
-        }
-    }
+    let result = operands[1..].iter().fold(operands[0], |all, operand| step(&mut s.out, all, *operand));
     s.values.set1(i, result);
     true
 }
