@@ -6,7 +6,8 @@
 //!
 //! # Algorithm
 //! A declaration of such an intrinsic gets the name that clang gives the function (`_Z3powff`), or its uses go to that
-//! function's declaration if there is one. Linking the library does the rest. Intrinsics that the machine approximates in
+//! function's declaration if there is one. What the file defines by that name for itself, such as a wrapper of the intrinsic,
+//! is renamed before. Linking the library does the rest. Intrinsics that the machine approximates in
 //! single and half precision (`llvm.sin`) stay as they are in these.
 //!
 //! # Reference

@@ -145,7 +145,8 @@ pub(crate) fn unsupported_types(kernel: Value) -> Vec<Diagnostic> {
                 LLVMGetElementPtr => of_unknown_size(i.gep_source_type()),
                 _ => None,
             };
-            // Of operands the first: an instruction has two types only if it converts one to the other, or stores.
+            // A store, a comparison and a conversion have the type in their first operand; the operands of all else that has
+            // it are results of other instructions, which are reported themselves.
             let operand = || (i.operand_count() > 0).then(|| i.operand(0).type_of()).and_then(unsupported);
             if let Some(ty) = in_memory.or_else(|| unsupported(i.type_of())).or_else(operand) {
                 report.error(Some(i), format!("the type `{}` is not supported", ty.text()));
