@@ -164,12 +164,15 @@ pub struct OutOfRegisters {
 /// Nodes that share a place: node and its offset from the bundle's first register.
 type Members = SmallVec<[(u32, u8); 2]>;
 
+/// Intervals of a word: most have one or two.
+type Segments = SmallVec<[Segment; 2]>;
+
 #[derive(Clone, Default)]
 struct Bundle {
     members: Members,
     words: u8,
     cost: f32,
-    live: [Vec<Segment>; 4],
+    live: [Segments; 4],
     start: u32,
     end: u32,
     place: Option<u32>,
@@ -270,12 +273,12 @@ fn disjoint(a: &[Segment], b: &[Segment]) -> bool {
 }
 
 /// Adds intervals to a sorted list; neighbours that touch become one.
-fn unite(into: &mut Vec<Segment>, other: &[Segment]) {
+fn unite(into: &mut Segments, other: &[Segment]) {
     if other.is_empty() {
         return;
     }
     let from = into.partition_point(|s| s.end < other[0].start);
-    let tail = into.split_off(from);
+    let tail: SmallVec<[Segment; 8]> = into.drain(from..).collect();
     let (mut a, mut b) = (tail.iter().peekable(), other.iter().peekable());
     while let Some(next) = match (a.peek(), b.peek()) {
         (Some(x), Some(y)) if x.start <= y.start => a.next(),
@@ -298,7 +301,9 @@ impl<'a> Colorer<'a> {
                 *slot = true;
             }
         }
-        let bundles = (0..graph.nodes.len()).map(|n| single(graph, n as u32)).collect();
+        // Those that are taken apart become more.
+        let mut bundles = Vec::with_capacity(2 * graph.nodes.len());
+        bundles.extend((0..graph.nodes.len()).map(|n| single(graph, n as u32)));
         let mut order: Vec<usize> = (0..graph.affinities.len()).collect();
         order.sort_by(|x, y| graph.affinities[*y].weight.total_cmp(&graph.affinities[*x].weight));
         let mut neighbours: Vec<SmallVec<[(u32, i8); 2]>> = vec![SmallVec::new(); graph.nodes.len()];
@@ -682,7 +687,7 @@ fn single(graph: &Graph, node: u32) -> Bundle {
             bundle.start = bundle.start.min(first.start);
             bundle.end = bundle.end.max(last.end);
         }
-        bundle.live[usize::from(w)] = live.to_vec();
+        bundle.live[usize::from(w)] = Segments::from_slice(live);
     }
     bundle
 }

@@ -108,7 +108,8 @@ fn uncolored(function: &Function, all: &Graph, cluster: usize, colors: &Colors, 
 
 /// The part of a problem that is about the registers for which `wanted` holds.
 fn part(all: &Graph, wanted: impl Fn(VReg) -> bool) -> Graph {
-    let mut part = Graph::default();
+    let size = all.nodes.iter().filter(|node| wanted(node.reg)).count();
+    let mut part = Graph { nodes: Vec::with_capacity(size), ..Graph::default() };
     let mut number: Vec<Option<u32>> = vec![None; all.nodes.len()];
     for (node, number) in all.nodes.iter().zip(&mut number).filter(|(node, _)| wanted(node.reg)) {
         *number = Some(part.nodes.len() as u32);

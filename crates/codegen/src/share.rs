@@ -38,7 +38,8 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
     let tree = Tree::new(&cfg);
     let definitions = Definitions::new(function);
     let mut replaced = Substitution::new(function);
-    let mut seen: FxHashMap<Key, SmallVec<[(Block, VReg); 2]>> = FxHashMap::default();
+    let size = cfg.rpo.iter().map(|b| function.blocks[*b].insts.len()).sum();
+    let mut seen: FxHashMap<Key, SmallVec<[(Block, VReg); 2]>> = FxHashMap::with_capacity_and_hasher(size, Default::default());
     for &block in &cfg.rpo {
         merge_phis(function, &definitions, block, &mut replaced);
         for i in 0..function.blocks[block].insts.len() {
