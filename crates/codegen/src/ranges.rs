@@ -333,8 +333,7 @@ fn first_write(insts: &[Inst], reg: VReg, word: usize) -> Option<usize> {
 fn build<F>(function: &Function, found: &Intervals<F>, pinned: impl Fn(VReg) -> bool) -> Graph {
     let Intervals { pieces: raw, copies, pairs, cost, .. } = found;
     let registers = raw.chunk_by(|a, b| a.0 / 4 == b.0 / 4).count();
-    let mut graph =
-        Graph { nodes: Vec::with_capacity(registers), segments: Vec::with_capacity(raw.len()), ..Graph::default() };
+    let mut graph = Graph { nodes: Vec::with_capacity(registers), segments: Vec::with_capacity(raw.len()), ..Graph::default() };
     let mut node: SecondaryMap<VReg, u32> = SecondaryMap::with_default(u32::MAX);
     node.resize(function.vregs.len());
     let mut words: [Vec<(u32, u32)>; 4] = Default::default();

@@ -38,6 +38,9 @@ pub fn compile_to_module<'ctx>(
         program.add(load(context, input, binary, &each, checked)?, &input.display().to_string())?;
     }
     let module = program.linked()?;
+    let all: Vec<String> = inputs.iter().map(|i| i.display().to_string()).collect();
+    let name = all.join(", ");
+    let module = call_library(context, module, &name, options, checked)?;
     if !mark(&module) {
         let reason = match inputs.iter().any(|i| Language::of(i).is_cuda_like()) {
             true => "no kernel function (mark one with __global__; an instance of a template is named, as in 'scale<float>')",
@@ -46,8 +49,7 @@ pub fn compile_to_module<'ctx>(
         let input = module.get_name().to_string_lossy().into_owned();
         return Err(FrontendError::Input { input, reason: reason.into() });
     }
-    let all: Vec<String> = inputs.iter().map(|i| i.display().to_string()).collect();
-    finish(context, module, &all.join(", "), options, checked, facts)
+    finish(context, module, &name, options, checked, facts)
 }
 
 /// Compiled source: what [`crate::source::compile_source`] or [`link_to_bitcode`] made.
@@ -71,10 +73,11 @@ pub fn link_to_module<'ctx>(
     checked: bool,
     facts: Facts,
 ) -> Result<Module<'ctx>, FrontendError> {
-    let module = link_parts(context, parts)?;
-    mark(&module);
     let all: Vec<&str> = parts.iter().map(|p| p.name).collect();
-    finish(context, module, &all.join(", "), options, checked, facts)
+    let name = all.join(", ");
+    let module = call_library(context, link_parts(context, parts)?, &name, options, checked)?;
+    mark(&module);
+    finish(context, module, &name, options, checked, facts)
 }
 
 /// Links compiled sources into bitcode that can be linked with more.
@@ -299,7 +302,7 @@ fn complete<'ctx>(
     let is_spir = spir::is_spir(&module);
     let uniform = options.clang_args.iter().any(|a| a == "-cl-uniform-work-group-size");
     let module = if is_spir { spir::import(context, module, uniform).map_err(pass)? } else { module };
-    math_intrinsics::import(&module);
+    let displaced = math_intrinsics::import(&module);
     let declared: Vec<String> = module
         .get_functions()
         .filter(|f| f.count_basic_blocks() == 0)
@@ -307,10 +310,12 @@ fn complete<'ctx>(
         .collect();
     let part = Part::for_symbols(declared.iter().map(String::as_str));
     if part == Part::NOTHING && !is_spir {
+        displaced.restore(&module);
         return Ok(module);
     }
     let parse = |bitcode: &[u8]| read(context, MemoryBuffer::create_from_memory_range_copy(bitcode, name), name);
     let module = parse(&clang::link_library(module.write_bitcode_to_memory().as_slice(), name, part, options)?)?;
+    displaced.restore(&module);
     if is_spir {
         spir::settle_generic(&module).map_err(pass)?;
     }
@@ -318,6 +323,17 @@ fn complete<'ctx>(
         return Ok(module);
     }
     parse(&clang::optimise(module.write_bitcode_to_memory().as_slice(), name, options)?)
+}
+
+/// Links the built-in library with intrinsics that are functions of it, as sources have them that name them by `__builtin_`.
+fn call_library<'ctx>(
+    context: &'ctx Context,
+    module: Module<'ctx>,
+    name: &str,
+    options: &FrontendOptions,
+    checked: bool,
+) -> Result<Module<'ctx>, FrontendError> {
+    if math_intrinsics::is_needed(&module) { complete(context, module, name, options, checked) } else { Ok(module) }
 }
 
 /// Reads LLVM IR or bitcode.

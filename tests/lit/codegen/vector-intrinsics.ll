@@ -4,6 +4,8 @@
 ; RUN: od -An -v -w184 -td8 -j128 %t.npy | tr -s ' ' | FileCheck %s
 ; RUN: %heddle run %s --option=-O0 --kernel k --global 4 --local 4 --arg out=zeros:int64:4x23,save=%t.npy --verify
 ; RUN: od -An -v -w184 -td8 -j128 %t.npy | tr -s ' ' | FileCheck %s
+; RUN: %heddle run %s --kernel k --global 4 --local 4 --arg out=zeros:int64:4x23,save=%t.npy --mode functional --jit always
+; RUN: od -An -v -w184 -td8 -j128 %t.npy | tr -s ' ' | FileCheck %s
 ; CHECK: 1091567616 2147483648 0 3223322624 1 3223322624 2 2 -2 -3 -1 1 0 1069547520 511 104060 308060 -707400 -614740 1113160 -1113160 -1205860 -604100
 ; CHECK-NEXT: 1091567616 3242721280 1065353216 3231711232 1 3231711232 2 3 -5 -5 -1 1 -1 1075838976 511 144634 288092 -747972 -658021 1153734 -1153734 -1375607 -624270
 ; CHECK-NEXT: 1091567616 3268542464 1073741824 3236954112 1 3236954112 4 4 -8 -8 0 -1 0 1080033280 511 185208 268124 -788544 -701302 1194308 -1194308 -1545354 -644440

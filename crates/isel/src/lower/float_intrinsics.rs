@@ -32,11 +32,7 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
         "minimum" => extreme(s, i, Op::Min),
         "maximum" => extreme(s, i, Op::Max),
         "is.fpclass" => float_class(s, i),
-        // Arithmetic quiets signalling NaNs.
-        "canonicalize" => each_leaf(s, i, 1, |s, leaf, a| {
-            let one = constant(&mut s.out, leaf, 1.0);
-            s.out.emit_float(Op::Mul, leaf.float_type(), &[plain(a[0]), plain(one)])
-        }),
+        "canonicalize" => each_leaf(s, i, 1, |s, leaf, a| quiet(&mut s.out, leaf, a[0])),
         "lrint" | "llrint" | "lround" | "llround" => {
             let from = s.leaf(i.operand(0));
             each_leaf(s, i, 1, |s, to, a| {
@@ -131,6 +127,24 @@ fn clear_sign(out: &mut Emitter, leaf: Leaf, op: Operand) -> Operand {
             out.pair(low, high)
         }
     }
+}
+
+/// A number, of NaNs the quiet one. By bits, as arithmetic that changes no number may be left out (functional mode's translation
+/// does).
+fn quiet(out: &mut Emitter, leaf: Leaf, x: Operand) -> Operand {
+    let is_nan = out.compare(Cond::Uno, leaf.float_type(), plain(x), plain(x));
+    let with =
+        |out: &mut Emitter, word: Operand, bit: u32| out.emit_joint(Op::Or, Type::B32, 1, &[word, Operand::Immediate(bit)]);
+    let quieted = match leaf.bits {
+        16 => with(out, x, 0x0200),
+        32 => with(out, x, 0x0040_0000),
+        _ => {
+            let (low, high) = out.halves(x);
+            let high = with(out, high, 0x0008_0000);
+            out.pair(low, high)
+        }
+    };
+    out.choose(is_nan, leaf, quieted, x)
 }
 
 /// Rounds to an integer.

@@ -121,6 +121,12 @@ pub(crate) fn shuffle(s: &mut Selector, i: Value) {
     s.values.set(i, parts);
 }
 
+/// Whether an intrinsic of a name puts elements of vectors in another order.
+pub(crate) fn arranges(name: &str) -> bool {
+    let base = name.strip_prefix("llvm.vector.").and_then(|rest| rest.split('.').next());
+    matches!(base, Some("reverse" | "splice" | "interleave2" | "deinterleave2" | "insert" | "extract"))
+}
+
 /// Selects an intrinsic that arranges the elements of vectors anew, by its name without types; false if it is another one.
 pub(crate) fn arrange(s: &mut Selector, i: Value, base: &str) -> bool {
     if !base.starts_with("vector.") {

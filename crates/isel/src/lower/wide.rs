@@ -8,8 +8,8 @@
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts, widest_integer};
-use crate::lower::casts;
 use crate::lower::floats::plain;
+use crate::lower::{casts, vectors};
 use crate::{Selector, constants};
 use heddle_isa::{Cond, Op, Operand, Type};
 use heddle_llvm_passes::ir::Value;
@@ -25,7 +25,8 @@ pub(crate) fn needed(i: Value) -> bool {
     {
         return false;
     }
-    widest_integer(i.type_of()) > 64 || i.operands().any(|v| widest_integer(v.type_of()) > 64)
+    let is_wide = widest_integer(i.type_of()) > 64 || i.operands().any(|v| widest_integer(v.type_of()) > 64);
+    is_wide && !(i.opcode() == LLVMCall && vectors::arranges(&i.called_name()))
 }
 
 /// The bits that a shift takes: of its operand with zeros or copies of the sign above it, or (`left`) with
