@@ -491,6 +491,9 @@ __HEDDLE_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfm
 
 // --- The cycle counter of the SM, of which the machine reads the low 32 bits. ---
 
+__HEDDLE_INLINE void *memcpy(void *to, const void *from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+__HEDDLE_INLINE void *memset(void *to, int byte, size_t bytes) { return __builtin_memset(to, byte, bytes); }
+
 typedef long clock_t;
 __HEDDLE_INLINE clock_t clock() { return __heddle_clock(); }
 __HEDDLE_INLINE long long clock64() { return __heddle_clock(); }

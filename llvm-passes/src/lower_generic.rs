@@ -21,10 +21,6 @@
 //!
 //! # Reference
 //! OpenCL C 3.0, 6.7.5 and 6.15.7.
-//!
-//! # Limits
-//! `memcpy`, `memmove` and `memset` of generic pointers need a size that is a constant, as all of
-//! them do in selection.
 
 use std::collections::HashSet;
 

@@ -7,9 +7,10 @@
 //! # Algorithm
 //! Inline everything, say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up,
 //! make local memory whose size the launch says an argument ([`crate::dynamic_local`]), lower
-//! generic pointers ([`crate::lower_generic`]) and `printf` ([`crate::lower_printf`]), find global
-//! ids that are made by hand ([`crate::relative_id`]), infer alignments, put loops into simplified
-//! and LCSSA form, and structurize what would be desynchronised ([`crate::structurize`]).
+//! generic pointers ([`crate::lower_generic`]), large copies ([`crate::lower_copies`]) and `printf`
+//! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), infer
+//! alignments, put loops into simplified and LCSSA form, and structurize what would be
+//! desynchronised ([`crate::structurize`]).
 //!
 //! # Limits
 //! Recursion stays; selection refuses it.
@@ -20,7 +21,7 @@ use inkwell::module::Module;
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
-use crate::{dynamic_local, id_ranges, lower_generic, lower_printf, relative_id, structurize};
+use crate::{dynamic_local, id_ranges, lower_copies, lower_generic, lower_printf, relative_id, structurize};
 
 /// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
 /// simplified first.
@@ -38,6 +39,7 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     }
     dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
+    lower_copies::lower(module)?;
     lower_printf::lower(module)?;
     relative_id::rewrite(module)?;
     // Accesses that LLVM has moved out of loops have an alignment of one byte, which selection would take apart.

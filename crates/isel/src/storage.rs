@@ -128,5 +128,5 @@ fn copy_by_value(s: &mut Selector, p: Value) {
         b.copy = Some(at);
     }
     let to = s.address(p);
-    copies::copy_bytes(&mut s.out, &to, &from, argument.size, argument.align.min(16));
+    copies::copy_bytes(&mut s.out, (&to, &from), argument.size, argument.align.min(16), copies::MOST_WORDS);
 }

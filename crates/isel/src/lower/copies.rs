@@ -1,4 +1,5 @@
-//! `memcpy`, `memmove` and `memset` of constant size, cut into the largest accesses that the alignment allows.
+//! `memcpy`, `memmove` and `memset` of constant size, cut into the largest accesses that the alignment allows. Others, and those
+//! that are large, are loops by now ([`heddle_llvm_passes::lower_copies`]).
 
 use heddle_isa::{Inst, Op, Operand, Type};
 use heddle_llvm_passes::ir::{Value, function};
@@ -13,6 +14,8 @@ use crate::{Selector, constants};
 
 /// Bytes of the largest access.
 const MOST_BYTES: u32 = 16;
+/// Words that a copy holds in registers: as many loads as hide most of their latency, and few enough to leave room to other warps.
+pub(crate) const MOST_WORDS: u32 = 32;
 
 /// Selects an intrinsic by its name without types; false if it is of another family.
 pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
@@ -36,7 +39,8 @@ fn copy(s: &mut Selector, i: Value, base: &str) {
     }
     let align = function::argument_alignment(i, 0).min(function::argument_alignment(i, 1));
     let (to, from) = (s.address(i.operand(0)), s.address(i.operand(1)));
-    copy_bytes(&mut s.out, &to, &from, size as u32, align);
+    let words = if base == "memmove" { u32::MAX } else { MOST_WORDS };
+    copy_bytes(&mut s.out, (&to, &from), size as u32, align, words);
 }
 
 /// `memset`.
@@ -73,21 +77,25 @@ fn aligned_pieces(size: u32, align: u32) -> Vec<Piece> {
     pieces
 }
 
-/// Copies `size` bytes between two places that both have an alignment.
-pub(crate) fn copy_bytes(out: &mut Emitter, to: &Address, from: &Address, size: u32, align: u32) {
+/// Copies `size` bytes to a place from another one, which both have an alignment. So many words are loaded before they are stored:
+/// all of them make overlapping moves exact.
+pub(crate) fn copy_bytes(out: &mut Emitter, (to, from): (&Address, &Address), size: u32, align: u32, most_words: u32) {
     let (to_offset, from_offset) = (out.offset(to), out.offset(from));
-    // All loads come before the stores, so that overlapping moves are exact.
-    let mut loaded: Vec<(Piece, Operand)> = Vec::new();
-    for piece in aligned_pieces(size, align) {
-        let (ty, words) = access_type(piece.bytes);
-        let dst = out.register(RegClass::vector(words));
-        let mut inst = Inst::new(Op::Load, ty, dst, []);
-        out.set_address(&mut inst, from, from_offset, piece.offset);
-        out.push(inst);
-        loaded.push((piece, dst));
-    }
-    for (piece, data) in loaded {
-        store_bytes(out, to, to_offset, piece, data);
+    let pieces = aligned_pieces(size, align);
+    let words = access_type(align.clamp(1, MOST_BYTES)).1;
+    for group in pieces.chunks((most_words / u32::from(words)) as usize) {
+        let mut loaded: Vec<(Piece, Operand)> = Vec::new();
+        for &piece in group {
+            let (ty, words) = access_type(piece.bytes);
+            let dst = out.register(RegClass::vector(words));
+            let mut inst = Inst::new(Op::Load, ty, dst, []);
+            out.set_address(&mut inst, from, from_offset, piece.offset);
+            out.push(inst);
+            loaded.push((piece, dst));
+        }
+        for (piece, data) in loaded {
+            store_bytes(out, to, to_offset, piece, data);
+        }
     }
 }
 
