@@ -23,6 +23,7 @@
 // Helpers.
 pub mod builtins;
 pub mod error;
+pub mod expand_intrinsics;
 pub mod facts;
 pub mod ir;
 pub mod memory;

@@ -15,8 +15,8 @@ use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
-    cache_hints, cuda_kernels, dynamic_local, global_id, id_ranges, lower_copies, lower_generic, lower_printf, math_intrinsics,
-    prepare, relative_id, surfaces, uniformity,
+    cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, lower_copies, lower_generic, lower_printf,
+    math_intrinsics, prepare, relative_id, surfaces, uniformity,
 };
 
 /// What a pass leaves of a module.
@@ -98,6 +98,11 @@ pub const PASSES: &[Pass] = &[
         "make local memory whose size the launch says an argument of the kernel",
     ),
     pass("generic", Transform(|m, _| lower_generic::lower(m)), "resolve generic pointers, at run time where it must be"),
+    pass(
+        "intrinsics",
+        Transform(|m, _| expand_intrinsics::expand(m)),
+        "replace masked accesses, matrices and other intrinsics that a few instructions do",
+    ),
     pass("copies", Transform(|m, _| lower_copies::lower(m)), "make loops of memcpy, memmove and memset that are large"),
     pass("printf", Transform(|m, _| lower_printf::lower(m)), "turn calls of printf into writes of messages into a buffer"),
     pass(

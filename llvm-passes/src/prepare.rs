@@ -5,7 +5,7 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything, say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up,
+//! Inline everything, replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up,
 //! make local memory whose size the launch says an argument ([`crate::dynamic_local`]), lower
 //! generic pointers ([`crate::lower_generic`]), large copies ([`crate::lower_copies`]) and `printf`
 //! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), infer
@@ -21,7 +21,7 @@ use inkwell::module::Module;
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
-use crate::{dynamic_local, id_ranges, lower_copies, lower_generic, lower_printf, relative_id, structurize};
+use crate::{dynamic_local, expand_intrinsics, id_ranges, lower_copies, lower_generic, lower_printf, relative_id, structurize};
 
 /// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
 /// simplified first.
@@ -33,6 +33,7 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     if has_calls {
         llvm_passes::run(module, "always-inline,globaldce")?;
     }
+    expand_intrinsics::expand(module)?;
     let has_ids = !unoptimised && id_ranges::attach(module, facts);
     if let Some(passes) = simplifying(has_calls, has_ids, !unoptimised && has_vector_arithmetic(module), unoptimised) {
         llvm_passes::run(module, &format!("function({passes})"))?;
