@@ -17,6 +17,9 @@ __HEDDLE_METHOD thread_block this_thread_block() { return {}; }
 // A part of a warp with `N` lanes, a power of two.
 template <unsigned N, class Parent = void> struct thread_block_tile {
   static_assert(N != 0 && (N & (N - 1)) == 0 && N <= 64, "a tile has a power of two of lanes, and no more than a warp");
+  thread_block_tile() = default;
+  // A function takes tiles of whatever group.
+  template <class Other> __HEDDLE_METHOD thread_block_tile(const thread_block_tile<N, Other> &) {}
   __HEDDLE_METHOD static void sync() { __heddle_fence(3); }
   __HEDDLE_METHOD static constexpr unsigned size() { return N; }
   __HEDDLE_METHOD static constexpr unsigned num_threads() { return N; }

@@ -2,10 +2,19 @@
 #pragma once
 
 #define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
+#define CUDART_VERSION 12000
 #include "heddle_simt.h"
 
 typedef __heddle_texture cudaTextureObject_t;
 typedef __heddle_texture cudaSurfaceObject_t;
+
+#define __HEDDLE_API(name) cuda##name
+#define __HEDDLE_DEVICE_PROPERTIES cudaDeviceProp
+#define __HEDDLE_DEVICE_ATTRIBUTE(name) cudaDevAttr##name
+#define __HEDDLE_DEVICE_ATTRIBUTES cudaDeviceAttr
+#include "heddle_simt_host.h"
 
 __HEDDLE_INLINE unsigned __activemask() { return (unsigned)__heddle_active(); }
 __HEDDLE_INLINE unsigned __ballot_sync(unsigned mask, int predicate) { return (unsigned)__heddle_ballot(predicate) & mask; }

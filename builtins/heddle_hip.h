@@ -7,6 +7,13 @@
 typedef __heddle_texture hipTextureObject_t;
 typedef __heddle_texture hipSurfaceObject_t;
 
+#define __HEDDLE_API(name) hip##name
+#define __HEDDLE_DEVICE_PROPERTIES hipDeviceProp_t
+#define __HEDDLE_DEVICE_ATTRIBUTE(name) hipDeviceAttribute##name
+#define __HEDDLE_DEVICE_ATTRIBUTES hipDeviceAttribute_t
+#include "heddle_simt_host.h"
+#define HIP_SYMBOL(variable) variable
+
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define hipThreadIdx_x threadIdx.x
 #define hipThreadIdx_y threadIdx.y

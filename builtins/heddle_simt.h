@@ -326,10 +326,19 @@ __HEDDLE_INLINE double abs(double x) { return fabs(x); }
   __HEDDLE_INLINE T max(T x, T y) { return x < y ? y : x; }
 __HEDDLE_LEAST(int) __HEDDLE_LEAST(unsigned) __HEDDLE_LEAST(long) __HEDDLE_LEAST(unsigned long) __HEDDLE_LEAST(long long)
 __HEDDLE_LEAST(unsigned long long)
+// Of two types the one to which both are converted.
+#define __HEDDLE_MIXED(T, U, V) \
+  __HEDDLE_INLINE V min(T x, U y) { return min((V)x, (V)y); } \
+  __HEDDLE_INLINE V min(U x, T y) { return min((V)x, (V)y); } \
+  __HEDDLE_INLINE V max(T x, U y) { return max((V)x, (V)y); } \
+  __HEDDLE_INLINE V max(U x, T y) { return max((V)x, (V)y); }
+__HEDDLE_MIXED(int, unsigned, unsigned) __HEDDLE_MIXED(long, unsigned long, unsigned long)
+__HEDDLE_MIXED(long long, unsigned long long, unsigned long long)
 __HEDDLE_INLINE float min(float x, float y) { return fminf(x, y); }
 __HEDDLE_INLINE float max(float x, float y) { return fmaxf(x, y); }
 __HEDDLE_INLINE double min(double x, double y) { return fmin(x, y); }
 __HEDDLE_INLINE double max(double x, double y) { return fmax(x, y); }
+__HEDDLE_MIXED(float, double, double)
 
 #define __HEDDLE_CLASS(name) \
   __HEDDLE_INLINE bool name(float x) { return __builtin_##name(x); } \
@@ -405,15 +414,36 @@ __HEDDLE_WRAPPED(atomicDec, old == 0 || old > most ? most : old - 1)
 
 // --- Memory that is only read, hints of caches. ---
 
+// Structures (`float4`, `__half2`) are accessed as the integers or vectors of their size.
+template <unsigned bytes> struct __heddle_piece;
+#define __HEDDLE_PIECE(bytes, T) template <> struct __heddle_piece<bytes> { typedef T type __attribute__((may_alias)); };
+typedef unsigned __heddle_uint2 __attribute__((ext_vector_type(2)));
+typedef unsigned __heddle_uint4 __attribute__((ext_vector_type(4)));
+__HEDDLE_PIECE(1, unsigned char) __HEDDLE_PIECE(2, unsigned short) __HEDDLE_PIECE(4, unsigned) __HEDDLE_PIECE(8, __heddle_uint2)
+__HEDDLE_PIECE(16, __heddle_uint4)
+#undef __HEDDLE_PIECE
+template <class T, bool structure = __is_class(T)> struct __heddle_accessed {
+  __HEDDLE_METHOD static T streamed(const T *p) { return __builtin_nontemporal_load(p); }
+  __HEDDLE_METHOD static T fresh(const T *p) { return *(const volatile T *)p; }
+  __HEDDLE_METHOD static void stream(T *p, T v) { __builtin_nontemporal_store(v, p); }
+  __HEDDLE_METHOD static void write(T *p, T v) { *(volatile T *)p = v; }
+};
+template <class T> struct __heddle_accessed<T, true> {
+  typedef typename __heddle_piece<sizeof(T)>::type piece;
+  __HEDDLE_METHOD static T streamed(const T *p) { return __builtin_bit_cast(T, __builtin_nontemporal_load((const piece *)p)); }
+  __HEDDLE_METHOD static T fresh(const T *p) { return __builtin_bit_cast(T, *(const volatile piece *)p); }
+  __HEDDLE_METHOD static void stream(T *p, T v) { __builtin_nontemporal_store(__builtin_bit_cast(piece, v), (piece *)p); }
+  __HEDDLE_METHOD static void write(T *p, T v) { *(volatile piece *)p = __builtin_bit_cast(piece, v); }
+};
 template <class T> __HEDDLE_INLINE T __ldg(const T *p) { return *p; }
 template <class T> __HEDDLE_INLINE T __ldca(const T *p) { return *p; }
 template <class T> __HEDDLE_INLINE T __ldcg(const T *p) { return *p; }
-template <class T> __HEDDLE_INLINE T __ldcs(const T *p) { return __builtin_nontemporal_load(p); }
-template <class T> __HEDDLE_INLINE T __ldcv(const T *p) { return *(const volatile T *)p; }
+template <class T> __HEDDLE_INLINE T __ldcs(const T *p) { return __heddle_accessed<T>::streamed(p); }
+template <class T> __HEDDLE_INLINE T __ldcv(const T *p) { return __heddle_accessed<T>::fresh(p); }
 template <class T> __HEDDLE_INLINE void __stwb(T *p, T v) { *p = v; }
 template <class T> __HEDDLE_INLINE void __stcg(T *p, T v) { *p = v; }
-template <class T> __HEDDLE_INLINE void __stcs(T *p, T v) { __builtin_nontemporal_store(v, p); }
-template <class T> __HEDDLE_INLINE void __stwt(T *p, T v) { *(volatile T *)p = v; }
+template <class T> __HEDDLE_INLINE void __stcs(T *p, T v) { __heddle_accessed<T>::stream(p, v); }
+template <class T> __HEDDLE_INLINE void __stwt(T *p, T v) { __heddle_accessed<T>::write(p, v); }
 
 // --- Ends. ---
 
@@ -489,10 +519,30 @@ __HEDDLE_INLINE __half2 __hsub2(__half2 a, __half2 b) { return a - b; }
 __HEDDLE_INLINE __half2 __hmul2(__half2 a, __half2 b) { return a * b; }
 __HEDDLE_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 
-// --- The cycle counter of the SM, of which the machine reads the low 32 bits. ---
+// --- Copies. ---
 
 __HEDDLE_INLINE void *memcpy(void *to, const void *from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
 __HEDDLE_INLINE void *memset(void *to, int byte, size_t bytes) { return __builtin_memset(to, byte, bytes); }
+
+// --- Additions of what the machine has no atomics for: the word that holds it is exchanged until nobody came between. ---
+
+#define __HEDDLE_ATOMIC_PARTS(T) \
+  __HEDDLE_INLINE T atomicAdd(T *p, T v) { \
+    unsigned *word = (unsigned *)((size_t)p & ~(size_t)3), seen = *(volatile unsigned *)word, old; \
+    T before, after; \
+    do { \
+      old = seen; \
+      unsigned next = old; \
+      __builtin_memcpy(&before, (char *)&old + ((size_t)p & 3), sizeof(T)); \
+      after = before + v; \
+      __builtin_memcpy((char *)&next + ((size_t)p & 3), &after, sizeof(T)); \
+      seen = atomicCAS(word, old, next); \
+    } while (seen != old); \
+    return before; \
+  }
+__HEDDLE_ATOMIC_PARTS(__half) __HEDDLE_ATOMIC_PARTS(__half2)
+
+// --- The cycle counter of the SM, of which the machine reads the low 32 bits. ---
 
 typedef long clock_t;
 __HEDDLE_INLINE clock_t clock() { return __heddle_clock(); }

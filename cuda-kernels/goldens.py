@@ -469,3 +469,68 @@ def convert(r):
     rows[:, 6] = (x.view(np.int64) >> 32).astype(np.int32)
     rows[:, 7] = np.rint(x * 1000.0)
     return {"v": inp(v), "o": out(rows)}, [grid("convert", [1], [128], "v", "o", I(len(v)))]
+
+
+def upper(x):
+    """Floats rounded to their upper 16 bits, to nearest even."""
+    bits = np.atleast_1d(np.asarray(x, np.float32)).view(np.uint32).astype(np.uint64)
+    return ((bits + np.uint64(0x7FFF) + (bits >> np.uint64(16) & np.uint64(1))) >> np.uint64(16)).astype(np.uint16)
+
+
+def wide(x):
+    """The floats whose upper 16 bits these are."""
+    return (x.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def brain_floats(r):
+    n, weight = 300, np.float32(0.3)
+    a, b = (upper(r.uniform(-4, 4, n) * 2.0 ** r.integers(-130, 100, n)) for _ in range(2))
+    a[:3] = [0x7F80, 0x0001, 0x8000]
+    difference = upper(wide(a) - wide(b))
+    expected = upper(wide(b) + wide(upper(wide(upper(weight)) * wide(difference))))
+    # Whole numbers, of which no sum is rounded.
+    values = r.integers(-4, 5, (128, 2))
+    pairs = np.stack([values[np.arange(128) % 64 % 3 == k].sum(0) for k in range(3)])
+    low, high = ([values[np.arange(128) % 64 % 6 == k, side].sum() for k in range(6)] for side in range(2))
+    buffers = {
+        "a": inp(a),
+        "b": inp(b),
+        "o": out(expected),
+        "values": inp(upper(values)),
+        "pairs": out(upper(pairs)),
+        "singles": out(upper(low)),
+        "halves": inp(values.astype(np.float16)),
+        "half_pairs": out(pairs.astype(np.float16)),
+        "half_singles": out(np.array(high).astype(np.float16)),
+    }
+    launches = [
+        grid("blend", [5], [64], "a", "b", "o", data("f", weight), I(n)),
+        grid("add_pairs", [2], [64], "values", "pairs", "singles"),
+        grid("add_halves", [2], [64], "halves", "half_pairs", "half_singles"),
+    ]
+    return buffers, launches
+
+
+def group_reductions(r):
+    n = 192
+    a = r.integers(-1000, 1000, n).astype(np.int32)
+    expected = np.zeros((6, n), np.int32)
+    for i in range(n):
+        warp, eight = a[i - i % 32 : i - i % 32 + 32], a[i - i % 8 : i - i % 8 + 8]
+        expected[0, i], expected[1, i] = eight.sum(), warp.max()
+        expected[2, i] = eight[: i % 8 + 1].sum()
+        expected[3, i] = np.bitwise_xor.reduce(warp[: i % 32]) if i % 32 else 0
+        if a[i] % 3 == 0:
+            expected[4, i] = warp[warp % 3 == 0].min()
+            before = warp[: i % 32 + 1]
+            expected[5, i] = before[before % 3 == 0].sum()
+    quads = r.integers(-1000, 1000, (40, 4)).astype(np.int32)
+    streamed = quads[np.minimum(np.arange(64), 39)]
+    streamed[:, 0] += quads[5, 1]
+    streamed[:, 2] = quads[5, 3]
+    buffers = {"a": inp(a), "o": out(expected), "quads": inp(quads), "streamed": out(streamed)}
+    launches = [
+        grid("reduce", [3], [64], "a", "o"),
+        grid("stream", [1], [64], "quads", "streamed", data("I", 40)),
+    ]
+    return buffers, launches

@@ -83,7 +83,7 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     let bitcode = with_library(part_for(&text, &[], language, options), |libraries, again| {
         let mut command = Command::new(clang_path());
         compilation(&mut command, &header, libraries, language, options, checked || in_two_steps);
-        command.args(&options.clang_args);
+        command.args(language::host_definition(language, &text)).args(&options.clang_args);
         if instances.is_some() {
             // Headers beside the source are not beside what is compiled.
             command.arg("-iquote").arg(beside);
@@ -256,6 +256,8 @@ pub fn preprocess(line: &BuildInvocation) -> Result<(), FrontendError> {
     let header = write_header(folder.path())?;
     let language = line.inputs.first().map_or(Language::OpenClC, |i| Language::of(i));
     add_language_arguments(&mut command, &header, language, &options);
+    let texts = line.inputs.iter().filter_map(|input| fs::read(input).ok());
+    command.args(texts.filter_map(|text| language::host_definition(language, &text)).take(1));
     command.arg(if line.syntax_only { "-fsyntax-only" } else { "-E" }).args(&line.clang_args).args(&line.inputs);
     if let Some(o) = &line.output {
         command.arg("-o").arg(o);

@@ -36,20 +36,31 @@ pub enum Language {
 }
 
 /// Our headers by the names under which sources include them; the first two are those of CUDA and HIP.
-pub(crate) static HEADERS: [(&str, &str); 12] = [
+pub(crate) static HEADERS: [(&str, &str); 20] = [
     ("heddle_cuda.h", include_str!("../../../builtins/heddle_cuda.h")),
     ("heddle_hip.h", include_str!("../../../builtins/heddle_hip.h")),
     ("heddle_simt.h", include_str!("../../../builtins/heddle_simt.h")),
+    ("heddle_simt_host.h", include_str!("../../../builtins/heddle_simt_host.h")),
     ("cooperative_groups.h", include_str!("../../../builtins/cooperative_groups.h")),
+    ("heddle_groups.h", include_str!("../../../builtins/heddle_groups.h")),
+    ("heddle_bfloat16.h", include_str!("../../../builtins/heddle_bfloat16.h")),
+    ("cooperative_groups/reduce.h", GROUP_FUNCTIONS),
+    ("cooperative_groups/scan.h", GROUP_FUNCTIONS),
+    ("cuda_bf16.h", BFLOAT16),
+    ("hip/hip_bf16.h", BFLOAT16),
     ("cuda.h", INCLUDED),
     ("cuda_runtime.h", INCLUDED),
     ("cuda_runtime_api.h", INCLUDED),
     ("cuda_fp16.h", INCLUDED),
+    ("cuda_profiler_api.h", INCLUDED),
     ("device_launch_parameters.h", INCLUDED),
     ("math_constants.h", include_str!("../../../builtins/math_constants.h")),
     ("hip/hip_runtime.h", INCLUDED),
     ("hip/hip_fp16.h", INCLUDED),
 ];
+
+const GROUP_FUNCTIONS: &str = "#pragma once\n#include \"heddle_groups.h\"\n";
+const BFLOAT16: &str = "#pragma once\n#include \"heddle_bfloat16.h\"\n";
 
 /// What stands in headers of other systems that sources include by habit.
 const INCLUDED: &str = "// What Heddle has of it is included before the first line of a source.\n#pragma once\n";
@@ -114,6 +125,12 @@ pub(crate) fn add_arguments(command: &mut Command, language: Language, headers: 
     // Nothing of the folder gets into the code.
     command.arg(format!("-fdebug-prefix-map={}=heddle", headers.display()));
     command.arg(options.opt.flag());
+}
+
+/// What a source of CUDA or HIP with a host program is compiled with: headers that hosts rely on and that take time to read.
+pub(crate) fn host_definition(language: Language, text: &[u8]) -> Option<&'static str> {
+    let has = |word: &[u8]| text.windows(word.len()).any(|w| w == word);
+    (language.is_cuda_like() && (has(b"<<<") || has(b"main("))).then_some("-D__HEDDLE_HOST__=1")
 }
 
 /// Writes all headers to a folder.

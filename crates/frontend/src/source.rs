@@ -91,6 +91,7 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     };
     let bitcode = clang::with_library(part, |libraries, _| {
         let mut command = command(&layout, libraries, language, options, checked || passes != Passes::AtOnce, here.as_deref());
+        command.args(language::host_definition(language, source.text));
         command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
         command.arg("-o").arg(&output).arg("--").arg(&layout.name);
         let (ended, text) = clang::run(&mut command, options, true)?;
