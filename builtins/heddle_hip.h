@@ -13,6 +13,8 @@ typedef __heddle_texture hipSurfaceObject_t;
 #define __HEDDLE_DEVICE_ATTRIBUTES hipDeviceAttribute_t
 #include "heddle_simt_host.h"
 #define HIP_SYMBOL(variable) variable
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define hipThreadIdx_x threadIdx.x

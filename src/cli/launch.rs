@@ -10,7 +10,7 @@ use heddle_runtime::case::{COMMAND_LINE, Case};
 use heddle_runtime::quick::Quick;
 
 /// Extensions of sources; anything else is a case file.
-const SOURCES: [&str; 10] = ["cl", "clcpp", "cu", "hip", "spv", "spvasm", "ll", "bc", "mir", "s"];
+const SOURCES: [&str; 13] = ["cl", "clcpp", "cu", "hip", "cpp", "cc", "cxx", "spv", "spvasm", "ll", "bc", "mir", "s"];
 
 /// What is launched, as the command line says it.
 #[derive(Args)]

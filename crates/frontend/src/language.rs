@@ -27,7 +27,7 @@ pub enum Language {
     OpenClCpp,
     /// Device code of CUDA: `.cu`.
     Cuda,
-    /// Device code of HIP: `.hip`.
+    /// Device code of HIP: `.hip`, and `.cpp`, `.cc`, `.cxx`.
     Hip,
     /// SPIR-V: `.spv`.
     SpirV,
@@ -71,7 +71,8 @@ impl Language {
         match name.extension().and_then(OsStr::to_str) {
             Some("clcpp") => Language::OpenClCpp,
             Some("cu") => Language::Cuda,
-            Some("hip") => Language::Hip,
+            // hipcc takes C++ for HIP, and no other language here has its ends.
+            Some("hip" | "cpp" | "cc" | "cxx") => Language::Hip,
             Some("spv") => Language::SpirV,
             Some("spvasm") => Language::SpirVText,
             _ => Language::OpenClC,
@@ -130,7 +131,8 @@ pub(crate) fn add_arguments(command: &mut Command, language: Language, headers: 
 /// What a source of CUDA or HIP with a host program is compiled with: headers that hosts rely on and that take time to read.
 pub(crate) fn host_definition(language: Language, text: &[u8]) -> Option<&'static str> {
     let has = |word: &[u8]| text.windows(word.len()).any(|w| w == word);
-    (language.is_cuda_like() && (has(b"<<<") || has(b"main("))).then_some("-D__HEDDLE_HOST__=1")
+    let words: [&[u8]; 3] = [b"<<<", b"main(", b"hipLaunchKernel"];
+    (language.is_cuda_like() && (words.into_iter().any(has) || !has(b"__global__"))).then_some("-D__HEDDLE_HOST__=1")
 }
 
 /// Writes all headers to a folder.

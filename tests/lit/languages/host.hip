@@ -1,7 +1,10 @@
 // A host program in the same file is left out, and so is what it includes.
 // RUN: %heddle run %s --kernel scale --grid 1 --block 8 --arg a=zeros:float32:8,save=%t.npy --arg f32=2 -q
 // RUN: od -An -v -w32 -tf4 -j128 %t.npy | tr -s ' ' | FileCheck %s
-// RUN: %heddle build -fsyntax-only %s
+// RUN: cp %s %t.cpp
+// RUN: %heddle build -fsyntax-only %t.cpp
+// RUN: %heddle run %t.cpp --kernel scale --grid 1 --block 8 --arg a=zeros:float32:8,save=%t.npy --arg f32=2 -q
+// RUN: od -An -v -w32 -tf4 -j128 %t.npy | tr -s " " | FileCheck %s
 // CHECK: 0 2 4 6 8 10 12 14
 #include <algorithm>
 #include <cstdio>
@@ -24,6 +27,7 @@ int main() {
   hipEventCreate(&before);
   hipEventRecord(before);
   scale<<<1, 8>>>(a, 2);
+  hipLaunchKernelGGL(scale, dim3(1), dim3(8), 0, 0, a, 3.0f);
   hipMemcpy(host.data(), a, host.size() * sizeof *a, hipMemcpyDeviceToHost);
   std::printf("%s %f\n", properties.name, host[1]);
   return hipFree(a) == hipSuccess ? 0 : 1;
