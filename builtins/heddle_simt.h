@@ -17,6 +17,13 @@
 #define __grid_constant__
 
 typedef __SIZE_TYPE__ size_t;
+// As the C library's headers have them, which CUDA's include.
+typedef unsigned short ushort;
+typedef unsigned uint;
+typedef unsigned long ulong;
+#ifndef NULL
+#define NULL __null
+#endif
 
 // Declares a function of the built-in library by its mangled name.
 #define __HEDDLE_DECLARE(result, name, arguments, symbol) extern "C" __device__ result name arguments __asm__(symbol)
