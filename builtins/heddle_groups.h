@@ -4,12 +4,17 @@
 
 namespace cooperative_groups {
 
-template <class T = void> struct plus { __HEDDLE_METHOD T operator()(T a, T b) const { return a + b; } };
-template <class T = void> struct less { __HEDDLE_METHOD T operator()(T a, T b) const { return b < a ? b : a; } };
-template <class T = void> struct greater { __HEDDLE_METHOD T operator()(T a, T b) const { return a < b ? b : a; } };
-template <class T = void> struct bit_and { __HEDDLE_METHOD T operator()(T a, T b) const { return a & b; } };
-template <class T = void> struct bit_or { __HEDDLE_METHOD T operator()(T a, T b) const { return a | b; } };
-template <class T = void> struct bit_xor { __HEDDLE_METHOD T operator()(T a, T b) const { return a ^ b; } };
+// Of a type, or of whatever the operands are.
+#define __HEDDLE_OPERATION(name, result) \
+  template <class T = void> struct name { __HEDDLE_METHOD T operator()(T a, T b) const { return result; } }; \
+  template <> struct name<void> { template <class T> __HEDDLE_METHOD T operator()(T a, T b) const { return result; } };
+__HEDDLE_OPERATION(plus, a + b)
+__HEDDLE_OPERATION(less, b < a ? b : a)
+__HEDDLE_OPERATION(greater, a < b ? b : a)
+__HEDDLE_OPERATION(bit_and, a & b)
+__HEDDLE_OPERATION(bit_or, a | b)
+__HEDDLE_OPERATION(bit_xor, a ^ b)
+#undef __HEDDLE_OPERATION
 
 template <unsigned N, class Parent, class T, class Op>
 __HEDDLE_METHOD T reduce(const thread_block_tile<N, Parent> &group, T v, Op op) {

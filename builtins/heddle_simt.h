@@ -10,7 +10,6 @@
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((device))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __restrict__ __restrict
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
@@ -436,6 +435,7 @@ template <class T, bool structure = __is_class(T)> struct __heddle_accessed {
   __HEDDLE_METHOD static void write(T *p, T v) { *(volatile T *)p = v; }
 };
 template <class T> struct __heddle_accessed<T, true> {
+  static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "the machine accesses 1, 2, 4, 8 or 16 bytes");
   typedef typename __heddle_piece<sizeof(T)>::type piece;
   __HEDDLE_METHOD static T streamed(const T *p) { return __builtin_bit_cast(T, __builtin_nontemporal_load((const piece *)p)); }
   __HEDDLE_METHOD static T fresh(const T *p) { return __builtin_bit_cast(T, *(const volatile piece *)p); }
@@ -489,8 +489,9 @@ __HEDDLE_INLINE __half operator-(__half a) { return -a.value; }
 #define __HEDDLE_HALF_COMPARE(op, name) \
   __HEDDLE_INLINE bool operator op(__half a, __half b) { return a.value op b.value; } \
   __HEDDLE_INLINE bool name(__half a, __half b) { return a.value op b.value; }
-__HEDDLE_HALF_COMPARE(==, __heq) __HEDDLE_HALF_COMPARE(!=, __hne) __HEDDLE_HALF_COMPARE(<, __hlt)
+__HEDDLE_HALF_COMPARE(==, __heq) __HEDDLE_HALF_COMPARE(!=, __hneu) __HEDDLE_HALF_COMPARE(<, __hlt)
 __HEDDLE_HALF_COMPARE(<=, __hle) __HEDDLE_HALF_COMPARE(>, __hgt) __HEDDLE_HALF_COMPARE(>=, __hge)
+__HEDDLE_INLINE bool __hne(__half a, __half b) { return a < b || a > b; }
 __HEDDLE_INLINE __half __float2half(float x) { return x; }
 __HEDDLE_INLINE __half __float2half_rn(float x) { return x; }
 __HEDDLE_INLINE float __half2float(__half x) { return x; }
@@ -528,13 +529,15 @@ __HEDDLE_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfm
 
 // --- Copies. ---
 
-__HEDDLE_INLINE void *memcpy(void *to, const void *from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
-__HEDDLE_INLINE void *memset(void *to, int byte, size_t bytes) { return __builtin_memset(to, byte, bytes); }
+// A program's own functions of these names are no second definitions.
+#define __HEDDLE_OURS __attribute__((enable_if(true, "")))
+__HEDDLE_INLINE void *memcpy(void *to, const void *from, size_t bytes) __HEDDLE_OURS { return __builtin_memcpy(to, from, bytes); }
+__HEDDLE_INLINE void *memset(void *to, int byte, size_t bytes) __HEDDLE_OURS { return __builtin_memset(to, byte, bytes); }
 
 // --- Additions of what the machine has no atomics for: the word that holds it is exchanged until nobody came between. ---
 
 #define __HEDDLE_ATOMIC_PARTS(T) \
-  __HEDDLE_INLINE T atomicAdd(T *p, T v) { \
+  __HEDDLE_INLINE T atomicAdd(T *p, T v) __HEDDLE_OURS { \
     unsigned *word = (unsigned *)((size_t)p & ~(size_t)3), seen = *(volatile unsigned *)word, old; \
     T before, after; \
     do { \

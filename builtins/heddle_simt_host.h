@@ -57,13 +57,18 @@ enum __HEDDLE_API(ChannelFormatKind) {
   __HEDDLE_API(ChannelFormatKindNone)
 };
 enum {
-  __HEDDLE_API(EventDefault), __HEDDLE_API(EventBlockingSync), __HEDDLE_API(EventDisableTiming), __HEDDLE_API(StreamDefault) = 0,
-  __HEDDLE_API(StreamNonBlocking), __HEDDLE_API(HostAllocDefault) = 0, __HEDDLE_API(HostAllocPortable),
+  __HEDDLE_API(EventDefault), __HEDDLE_API(EventBlockingSync), __HEDDLE_API(EventDisableTiming), __HEDDLE_API(StreamNonBlocking) = 1, __HEDDLE_API(HostAllocDefault) = 0, __HEDDLE_API(HostAllocPortable),
   __HEDDLE_API(HostAllocMapped), __HEDDLE_API(HostAllocWriteCombined) = 4, __HEDDLE_API(HostRegisterDefault) = 0,
   __HEDDLE_API(HostRegisterPortable), __HEDDLE_API(HostRegisterMapped), __HEDDLE_API(MemAttachGlobal) = 1,
   __HEDDLE_API(MemAttachHost), __HEDDLE_API(DeviceScheduleAuto) = 0, __HEDDLE_API(DeviceScheduleSpin),
   __HEDDLE_API(DeviceScheduleYield), __HEDDLE_API(DeviceScheduleBlockingSync) = 4, __HEDDLE_API(DeviceMapHost) = 8
 };
+// Macros, as in the runtime's own header: 0 is a stream, too.
+#define cudaStreamDefault 0
+#define hipStreamDefault 0
+#define cudaStreamLegacy ((cudaStream_t)1)
+#define cudaStreamPerThread ((cudaStream_t)2)
+#define hipStreamPerThread ((hipStream_t)2)
 #define cudaCpuDeviceId (-1)
 #define hipCpuDeviceId (-1)
 
@@ -101,7 +106,7 @@ struct __HEDDLE_API(FuncAttributes) {
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes;
 };
 struct __HEDDLE_DEVICE_PROPERTIES {
-  char name[256];
+  char name[256], gcnArchName[256];
   size_t totalGlobalMem, sharedMemPerBlock, memPitch, totalConstMem, textureAlignment, sharedMemPerMultiprocessor,
       sharedMemPerBlockOptin;
   int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate, major, minor, deviceOverlap,
@@ -198,6 +203,7 @@ __HEDDLE_CALL __HEDDLE_API(StreamWaitEvent)(__HEDDLE_API(Stream_t), __HEDDLE_API
 __HEDDLE_CALL __HEDDLE_API(StreamAddCallback)(__HEDDLE_API(Stream_t), __HEDDLE_API(StreamCallback_t), void *, unsigned);
 __HEDDLE_CALL __HEDDLE_API(LaunchHostFunc)(__HEDDLE_API(Stream_t), __HEDDLE_API(HostFn_t), void *);
 __HEDDLE_CALL __HEDDLE_API(EventCreate)(__HEDDLE_API(Event_t) *);
+__host__ __HEDDLE_API(Error_t) __HEDDLE_API(EventCreate)(__HEDDLE_API(Event_t) *, unsigned flags);
 __HEDDLE_CALL __HEDDLE_API(EventCreateWithFlags)(__HEDDLE_API(Event_t) *, unsigned);
 __HEDDLE_CALL __HEDDLE_API(EventRecord)(__HEDDLE_API(Event_t), __HEDDLE_API(Stream_t) = 0);
 __HEDDLE_CALL __HEDDLE_API(EventSynchronize)(__HEDDLE_API(Event_t));
@@ -224,6 +230,10 @@ extern "C" __host__ int __hipPushCallConfiguration(dim3, dim3, size_t = 0, void 
 __HEDDLE_EXTREMES(int) __HEDDLE_EXTREMES(unsigned) __HEDDLE_EXTREMES(long) __HEDDLE_EXTREMES(unsigned long)
 __HEDDLE_EXTREMES(long long) __HEDDLE_EXTREMES(unsigned long long) __HEDDLE_EXTREMES(float) __HEDDLE_EXTREMES(double)
 #undef __HEDDLE_EXTREMES
+#define __HEDDLE_MIXED_EXTREMES(T, U, V) __host__ V min(T, U); __host__ V min(U, T); __host__ V max(T, U); __host__ V max(U, T);
+__HEDDLE_MIXED_EXTREMES(int, unsigned, unsigned) __HEDDLE_MIXED_EXTREMES(long, unsigned long, unsigned long)
+__HEDDLE_MIXED_EXTREMES(long long, unsigned long long, unsigned long long) __HEDDLE_MIXED_EXTREMES(float, double, double)
+#undef __HEDDLE_MIXED_EXTREMES
 __host__ __half __float2half(float);
 __host__ float __half2float(__half);
 

@@ -11,9 +11,6 @@
 //!
 //! # Reference
 //! LLVM Language Reference, "Masked Vector Load and Store Intrinsics", "Matrix Intrinsics", "llvm.ptrmask".
-//!
-//! # Limits
-//! Vectors of pointers (`llvm.masked.gather`) stay as they are: selection has none.
 
 use inkwell::llvm_sys::LLVMOpcode::LLVMCall;
 use inkwell::llvm_sys::core::*;

@@ -103,7 +103,11 @@ impl Copy {
 
     fn lower(&self, module: &Module) {
         let context = context_of(module);
-        let operands: Vec<Value> = (0..3).map(|k| self.call.operand(k)).collect();
+        let mut operands: Vec<Value> = (0..3).map(|k| self.call.operand(k)).collect();
+        // Sizes have no sign, unlike offsets.
+        let b = Builder::before(context, self.call);
+        // SAFETY: a live integer of 64 bits at most, before the call that has it.
+        operands[2] = Value(unsafe { LLVMBuildIntCast2(b.0, operands[2].0, LLVMInt64TypeInContext(context), 0, UNNAMED) });
         // A constant size is one in the function, too, so that it has only the loops that it needs.
         let size = operands[2].is_constant().then_some(operands[2]);
         let passed = if size.is_some() { &operands[..2] } else { &operands[..] };

@@ -131,7 +131,7 @@ pub(crate) fn add_arguments(command: &mut Command, language: Language, headers: 
 /// What a source of CUDA or HIP with a host program is compiled with: headers that hosts rely on and that take time to read.
 pub(crate) fn host_definition(language: Language, text: &[u8]) -> Option<&'static str> {
     let has = |word: &[u8]| text.windows(word.len()).any(|w| w == word);
-    let words: [&[u8]; 3] = [b"<<<", b"main(", b"hipLaunchKernel"];
+    let words: [&[u8]; 5] = [b"<<<", b"main(", b"main (", b"hipLaunchKernel", b"cudaLaunchKernel"];
     (language.is_cuda_like() && (words.into_iter().any(has) || !has(b"__global__"))).then_some("-D__HEDDLE_HOST__=1")
 }
 
@@ -188,6 +188,23 @@ mod tests {
             [false, false, true, true, false]
         );
         assert_eq!(of("k.clcpp"), Language::OpenClCpp);
+        assert_eq!(["k.hip", "k.cpp", "k.cc", "k.cxx"].map(of), [Language::Hip; 4]);
+    }
+
+    #[test]
+    fn host_programs_are_seen() {
+        let has = |language, text: &str| host_definition(language, text.as_bytes()).is_some();
+        let kernel = "__global__ void k() {}";
+        assert!(!has(Language::Cuda, kernel) && !has(Language::OpenClC, "int main() {}"));
+        assert!(
+            has(Language::Cuda, &format!("{kernel} int main() {{}}")) && has(Language::Hip, &format!("{kernel} k<<<1, 1>>>()"))
+        );
+        assert!(has(Language::Cuda, "void of_a_host() {}"));
+    }
+
+    #[test]
+    fn spirv_has_its_ends() {
+        let of = |name: &str| Language::of(Path::new(name));
         assert!(of("k.spv").is_spirv() && of("a/k.spvasm").is_spirv() && !of("k.cl").is_spirv());
     }
 

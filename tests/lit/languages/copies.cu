@@ -1,6 +1,7 @@
 // Device code has memcpy and memset, beside the host's.
 // RUN: %heddle run %s --kernel k --grid 1 --block 32 --arg a=zeros:int32:16,save=%t.npy --arg i32=13 --check=all
 // RUN: od -An -v -w64 -td4 -j128 %t.npy | tr -s ' ' | FileCheck %s
+// RUN: %heddle build -DOWN %s -o %t.o
 // RUN: cp %s %t.hip
 // RUN: %heddle run %t.hip --kernel k --grid 1 --block 32 --arg a=zeros:int32:16,save=%t.npy --arg i32=13 -q
 // RUN: od -An -v -w64 -td4 -j128 %t.npy | tr -s ' ' | FileCheck %s
@@ -8,6 +9,10 @@
 #include <cstring>
 #include <string.h>
 struct pair { int first, second; };
+// Those that a program has itself are no second ones.
+#ifdef OWN
+__device__ void *memset(void *to, int byte, size_t bytes) { return __builtin_memset(to, byte, bytes); }
+#endif
 __global__ void k(int *a, int n) {
   if (threadIdx.x != 0) return;
   int values[4] = {7, 8, 9, 10};

@@ -26,7 +26,8 @@ int main() {
   hipEvent_t before;
   hipEventCreate(&before);
   hipEventRecord(before);
-  scale<<<1, 8>>>(a, 2);
+  unsigned sum = max(size, 3u);
+  scale<<<1, 8, min(0u, size), hipStreamDefault>>>(a, max(2.0f, 1.0) + sum);
   hipLaunchKernelGGL(scale, dim3(1), dim3(8), 0, 0, a, 3.0f);
   hipMemcpy(host.data(), a, host.size() * sizeof *a, hipMemcpyDeviceToHost);
   std::printf("%s %f\n", properties.name, host[1]);

@@ -31,13 +31,13 @@ define spir_kernel void @by_quads(ptr addrspace(1) %to, ptr addrspace(1) %from, 
 
 ; A constant size has the loops that it needs: 1030 is 64 times 16, and 6.
 ; CHECK-LABEL: define spir_kernel void @constant
-; CHECK: phi i32 [ 0, %0 ]
+; CHECK: phi i64 [ 0, %0 ]
 ; CHECK-COUNT-4: load volatile i32
-; CHECK: icmp eq i32 {{.*}}, 1024
+; CHECK: icmp eq i64 {{.*}}, 1024
 ; CHECK: load volatile i32
-; CHECK: icmp eq i32 {{.*}}, 1028
+; CHECK: icmp eq i64 {{.*}}, 1028
 ; CHECK: load volatile i8
-; CHECK: icmp eq i32 {{.*}}, 1030
+; CHECK: icmp eq i64 {{.*}}, 1030
 ; CHECK: ret void
 define spir_kernel void @constant(ptr addrspace(1) %to, ptr addrspace(4) %from) {
   call void @llvm.memcpy.p1.p4.i32(ptr addrspace(1) align 4 %to, ptr addrspace(4) align 4 %from, i32 1030, i1 true)
@@ -59,6 +59,17 @@ define spir_kernel void @constant(ptr addrspace(1) %to, ptr addrspace(4) %from) 
 ; CHECK: ret void
 define spir_kernel void @overlapping(ptr addrspace(3) %to, ptr addrspace(3) %from, i64 %n) {
   call void @llvm.memmove.p3.p3.i64(ptr addrspace(3) %to, ptr addrspace(3) %from, i64 %n, i1 false)
+  ret void
+}
+
+; Sizes have no sign.
+; CHECK-LABEL: define spir_kernel void @narrow
+; CHECK: [[SIZE:%.*]] = zext i16 %n to i64
+; CHECK: and i64 [[SIZE]], -16
+; CHECK: ret void
+declare void @llvm.memcpy.p1.p1.i16(ptr addrspace(1), ptr addrspace(1), i16, i1)
+define spir_kernel void @narrow(ptr addrspace(1) %to, ptr addrspace(1) %from, i16 %n) {
+  call void @llvm.memcpy.p1.p1.i16(ptr addrspace(1) align 4 %to, ptr addrspace(1) align 4 %from, i16 %n, i1 false)
   ret void
 }
 
