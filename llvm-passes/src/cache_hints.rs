@@ -45,6 +45,7 @@
 //!
 //! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
 
+use std::cell::OnceCell;
 use std::io::Write;
 
 use inkwell::llvm_sys::LLVMOpcode::*;
@@ -192,6 +193,8 @@ struct Access {
     loops: Vec<BlockRef>,
     /// A write of global memory stands before it in its block.
     after_write: bool,
+    /// What [`Kernel::stays`] says of it, once that is known: it is asked for each of many others.
+    stays: OnceCell<bool>,
 }
 
 /// An address that is affine in ids and iteration numbers.
@@ -323,7 +326,16 @@ impl<'a> Kernel<'a> {
             Err(Refusal::UnknownSurface) => Err("the pointer's surface is not known"),
             Err(_) => Err("address is not affine"),
         };
-        self.accesses.push(Access { inst, kind, pointer, place, sizes: offsets.sizes(value), loops, after_write });
+        self.accesses.push(Access {
+            inst,
+            kind,
+            pointer,
+            place,
+            sizes: offsets.sizes(value),
+            loops,
+            after_write,
+            stays: OnceCell::new(),
+        });
     }
 
     /// Takes note of a write of global memory.
@@ -447,8 +459,8 @@ impl<'a> Kernel<'a> {
         // The address itself need not be known.
         let object = underlying(a.pointer);
         let brings = |b: &Access| {
-            let uniform = b.kind == Kind::Load && again(b) && self.uniformity.is_uniform(b.pointer);
-            uniform && underlying(b.pointer) == object && self.decide(b).0 == Hint::UniformLoad
+            let uniform = b.kind == Kind::Load && self.uniformity.is_uniform(b.pointer);
+            uniform && underlying(b.pointer) == object && again(b) && self.decide(b).0 == Hint::UniformLoad
         };
         self.accesses.iter().take(MOST_ACCESSES).any(brings)
     }
@@ -474,6 +486,10 @@ impl<'a> Kernel<'a> {
     /// outside of loops may. The way past the uniform L1 is the longer one, so who misses in every iteration is
     /// better off in the data L1.
     fn stays(&self, a: &Access) -> bool {
+        *a.stays.get_or_init(|| self.finds_line_again(a))
+    }
+
+    fn finds_line_again(&self, a: &Access) -> bool {
         let Some(header) = a.loops.last() else { return true };
         let Ok((argument, address)) = &a.place else { return false };
         let step = address.step(*header);
@@ -486,7 +502,7 @@ impl<'a> Kernel<'a> {
         };
         step.0.is_empty()
             || is_within_line(&step)
-            || others.take(MOST_ACCESSES).filter(|o| beside(o)).count() >= PARTS_IN_LINE - 1
+            || others.take(MOST_ACCESSES).filter(|o| beside(o)).nth(PARTS_IN_LINE - 2).is_some()
     }
 
     /// Whether loads of other objects in the loop around a load fill the data L1 with what is needed again. Without them

@@ -288,8 +288,12 @@ fn for_amdgpu(ir: &str) -> String {
 /// Compile time of generated functions: 100,000 instructions in one block, and 10,000 blocks. The
 /// small form has a hundredth.
 pub fn large(setup: &Setup, report: &mut Report, folder: &Path) -> Result<()> {
-    let (instructions, diamonds) = if setup.smoke { (1_000, 33) } else { (100_000, 3_333) };
-    let texts = [("instructions_100000", straight(instructions)), ("blocks_10000", branches(diamonds))];
+    let (instructions, diamonds, loads) = if setup.smoke { (1_000, 33, 10) } else { (100_000, 3_333, 1_000) };
+    let texts = [
+        ("instructions_100000", straight(instructions)),
+        ("blocks_10000", branches(diamonds)),
+        ("loads_in_loop_1000", unrolled(loads)),
+    ];
     for (name, text) in texts {
         let file = folder.join(format!("{name}.ll"));
         std::fs::write(&file, text)?;
@@ -329,6 +333,23 @@ fn branches(diamonds: usize) -> String {
         text += &format!("j{i}:\n  %x{i} = phi i32 [ %y{i}, %b{i} ], [ %m{i}, %t{i} ]\n  br label %{next}\n");
     }
     text + &format!("end:\n  store i32 %x{}, ptr addrspace(1) %p\n  ret void\n}}\n", diamonds - 1)
+}
+
+/// A loop of so many loads from a stream that moves on by what the launch says, as unrolling makes it.
+fn unrolled(loads: usize) -> String {
+    let mut text = String::from(
+        "define spir_kernel void @k(ptr addrspace(1) %p, i64 %step, i32 %n) {\n\
+         entry:\n  br label %loop\nloop:\n\
+         \x20 %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n  %a0 = phi i32 [ 0, %entry ], [ %sum, %loop ]\n\
+         \x20 %from = mul i64 %i, %step\n  %row = getelementptr i8, ptr addrspace(1) %p, i64 %from\n",
+    );
+    for i in 0..loads {
+        text += &format!("  %p{i} = getelementptr i8, ptr addrspace(1) %row, i64 {}\n", 12 * i);
+        text += &format!("  %v{i} = load i32, ptr addrspace(1) %p{i}\n  %a{} = add i32 %a{i}, %v{i}\n", i + 1);
+    }
+    text += &format!("  %sum = add i32 %a{loads}, 1\n  %next = add i64 %i, 1\n  %at = trunc i64 %next to i32\n");
+    text += "  %more = icmp slt i32 %at, %n\n  br i1 %more, label %loop, label %end\n";
+    text + "end:\n  store i32 %sum, ptr addrspace(1) %p\n  ret void\n}\n"
 }
 
 #[cfg(test)]
