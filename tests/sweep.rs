@@ -394,3 +394,35 @@ fn ablation_agrees_with_run() {
     }
     heddle().args(["ablate", "none.json"]).assert().code(2);
 }
+
+/// Each repeated run is that of `heddle run` with its seed, and bytes are the same with all of them.
+#[test]
+fn repeated_ablations_have_means_and_intervals() {
+    let case = "test-kernels/group_functions/case.json";
+    let ablation = heddle().args(["ablate", case, "--runs", "3", "--json", "-"]).assert().success();
+    let json: Value = serde_json::from_slice(&ablation.get_output().stdout).unwrap();
+    let rows = json["cases"][0]["rows"].as_array().unwrap();
+    let cycles = |options: &[&str]| -> Vec<f64> {
+        let of_seed = |seed: u32| {
+            let seed = format!("perturbation.seed={seed}");
+            let delays = ["--set", "perturbation.cycles=16", "--set", &seed];
+            let run = heddle().args(["run", case, "--json", "-"]).args(delays).args(options).assert().success();
+            let run: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+            run["total"]["timing"]["cycles"].as_f64().unwrap()
+        };
+        (1..=3).map(of_seed).collect()
+    };
+    let (on, off) = (cycles(&[]), cycles(&["--regfile=single"]));
+    assert!(on[0] != on[1] && on[1] != on[2], "{on:?}");
+    let row = rows.iter().find(|r| r["setup"] == "no local register files").unwrap();
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / 3.0;
+    let ratio = mean(&off) / mean(&on);
+    let differences = on.iter().zip(&off).map(|(a, b)| b / mean(&off) - a / mean(&on));
+    // Student's t of two degrees of freedom.
+    let half = 4.303 * (differences.map(|d| d * d).sum::<f64>() / 2.0 / 3.0).sqrt() * ratio;
+    let near = |value: &Value, expected: f64| (value.as_f64().unwrap() / expected - 1.0).abs() < 1e-9;
+    assert!(near(&row["values"]["cycles"], mean(&off)) && near(&row["ratios"]["cycles"], ratio), "{row}");
+    assert!(near(&row["intervals"]["cycles"], half) && half > 0.0, "{row}, {half}");
+    heddle().args(["ablate", case, "--runs", "2"]).assert().success().stdout(contains("±"));
+    heddle().args(["ablate", case, "--runs", "0"]).assert().code(2);
+}

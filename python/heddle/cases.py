@@ -67,13 +67,15 @@ class Ablation(Table):
     """Cases with all techniques on, each one off, and all off."""
 
     def frame(self):
-        """A pandas frame: a row for each case and setup, with values (`cycles`) and ratios to all on (`cycles/all on`)."""
+        """A pandas frame: a row for each case and setup, with values (`cycles`), ratios to all on (`cycles/all on`) and,
+        of repeated runs, half of the ratios' 95 % intervals (`cycles/all on ±`)."""
         import pandas
 
         rows = []
         for case in self.data["cases"]:
             for row in case["rows"]:
                 ratios = {f"{k}/all on": v for k, v in row["ratios"].items()}
+                ratios |= {f"{k}/all on ±": v for k, v in row.get("intervals", {}).items()}
                 rows.append({"case": case["case"], "setup": row["setup"], "status": row["status"], **row["values"], **ratios})
         return pandas.DataFrame(rows)
 
@@ -93,9 +95,10 @@ def compare(a: Run | str | os.PathLike[str], b: Run | str | os.PathLike[str], al
 
 
 def ablate(cases: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], machine: Machine | None = None,
-           threads: int = 0) -> Ablation:
+           threads: int = 0, runs: int = 1) -> Ablation:
     """Runs cases with all techniques on, each one off in turn, and all off, in timing mode; raises `CheckError` if results
-    differ. `threads`: runs at the same time (0: as many as there are cores).
+    differ. `threads`: runs at the same time (0: as many as there are cores). `runs`: of each, with random delays if more
+    than one; then values are means, and ratios have half of their 95 % interval.
     """
     paths = [cases] if isinstance(cases, (str, os.PathLike)) else list(cases)
-    return Ablation(_native.ablate([Path(p) for p in paths], (machine or Machine())._native, threads))
+    return Ablation(_native.ablate([Path(p) for p in paths], (machine or Machine())._native, runs, threads))

@@ -215,12 +215,22 @@ pub fn compare(a: PathBuf, b: PathBuf, all: bool) -> PyResult<(String, String, S
 
 /// Runs cases with all techniques and each one off; returns JSON, text and a page.
 #[pyfunction]
-pub fn ablate(py: Python<'_>, cases: Vec<PathBuf>, machine: &Machine, threads: usize) -> PyResult<(String, String, String)> {
+pub fn ablate(
+    py: Python<'_>,
+    cases: Vec<PathBuf>,
+    machine: &Machine,
+    runs: u32,
+    threads: usize,
+) -> PyResult<(String, String, String)> {
     let named = |p: &PathBuf| load_case(p, name(p)).map_err(errors::explore);
     let cases = cases.iter().map(named).collect::<PyResult<Vec<_>>>()?;
     let description = &machine.shared.description;
     let watch = Watch::new();
-    let done = py.detach(|| ablation::run(&cases, description, threads, Some(watch.interrupt())));
+    if runs == 0 {
+        return Err(errors::input("runs: at least one"));
+    }
+    let plan = ablation::Plan { machine: description, runs, threads, interrupt: Some(watch.interrupt()) };
+    let done = py.detach(|| ablation::run(&cases, &plan));
     watch.check(py)?;
     let done = done.map_err(errors::explore)?;
     let failures = done.failures();

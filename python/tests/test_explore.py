@@ -138,6 +138,10 @@ def test_ablations(case):
     assert list(frame["setup"])[0] == "all on" and list(frame["setup"])[-1] == "all off"
     assert frame["cycles"][0] == heddle.run(case).cycles and frame["cycles/all on"][0] == 1.0
     assert "all off" in ablation.text
+    repeated = heddle.ablate(case, runs=2).frame()
+    assert repeated["cycles/all on ±"][1] >= 0 and "cycles/all on ±" not in frame
+    with pytest.raises(heddle.InputError, match="runs"):
+        heddle.ablate(case, runs=0)
 
 
 def test_case_files_that_do_not_pass(case, tmp_path):

@@ -18,6 +18,7 @@ use heddle::explore::{ablate, identity};
 ///   heddle ablate test-kernels/sgemm_tiled/case.json
 ///   heddle ablate test-kernels/*/case.json --html techniques.html
 ///   heddle ablate case.json --set warp-size=64
+///   heddle ablate case.json --runs 6                # which differences are more than chance?
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Ablate {
@@ -26,6 +27,11 @@ pub struct Ablate {
     cases: Vec<PathBuf>,
     #[command(flatten)]
     machine: MachineArgs,
+    /// Runs of each setup. More than one have small random delays of work-groups and of device memory (of up to 16
+    /// cycles, or perturbation.cycles), each from another seed; then values are means, and ratios come with half of their
+    /// 95 % interval (±): a difference within it may be chance
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
     /// Runs at the same time; 0: as many as there are cores.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -45,7 +51,8 @@ impl Ablate {
         for path in &self.cases {
             cases.push(identity::load_case(path, path.display().to_string())?);
         }
-        let ablation = ablate::run(&cases, &machine, self.threads, None)?;
+        let plan = ablate::Plan { machine: &machine, runs: self.runs, threads: self.threads, interrupt: None };
+        let ablation = ablate::run(&cases, &plan)?;
         if let Some(path) = &self.json {
             let json = serde_json::to_string_pretty(&ablation).map_err(Failure::check)?;
             write_output(Some(path), (json + "\n").as_bytes())?;

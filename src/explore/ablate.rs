@@ -4,6 +4,10 @@
 //! same bytes each time. A buffer whose expectation has a tolerance may differ within it: the order of
 //! floating-point atomics is such a case, and is told. So may a buffer without expectation where others have
 //! one: in which order atomics filled a list need not be the same.
+//!
+//! With several runs each of them has small random delays ([`Machine`]'s `perturbation`), drawn from another seed, and
+//! ratios of means come with their intervals of confidence: how much of a difference is chance (Alameldeen and Wood,
+//! Variability in Architectural Simulations of Multi-Threaded Workloads, HPCA 2003).
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,8 +23,9 @@ use super::progress::Progress;
 use super::{ExploreError, geometric_mean};
 use heddle_runtime::array::Array;
 use heddle_runtime::run::{Mode, Outcome};
+use heddle_sim::statistics::student;
 use heddle_sim::{Interrupt, Options};
-use heddle_target::Machine;
+use heddle_target::{Machine, Perturbation};
 
 /// A technique that can be turned off.
 pub struct Technique {
@@ -43,6 +48,36 @@ pub const TECHNIQUES: &[Technique] = &[
 
 /// Columns of the table.
 pub const COLUMNS: [&str; 6] = ["cycles", "energy_pj", "register_file_pj", "dram_bytes", "instructions", "occupancy"];
+
+/// Most cycles of the random delays of repeated runs, where the machine's description names none: about 4 % of the way to
+/// device memory, as in the publication.
+const DELAYS: u32 = 16;
+
+/// What cases are run on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Runs of each case in each setup. One is the machine as it is described; more have random delays.
+    pub runs: u32,
+    /// Runs at the same time; 0: as many as there are cores.
+    pub threads: usize,
+    /// What ends it early.
+    pub interrupt: Option<Interrupt>,
+}
+
+impl Plan<'_> {
+    /// The machines of the runs of a setup.
+    fn machines(&self) -> Vec<Machine> {
+        let of_seed = |seed| {
+            let mut machine = self.machine.clone();
+            let cycles = if machine.perturbation.cycles == 0 { DELAYS } else { machine.perturbation.cycles };
+            machine.perturbation = Perturbation { cycles, seed };
+            machine
+        };
+        if self.runs <= 1 { vec![self.machine.clone()] } else { (1..=self.runs).map(of_seed).collect() }
+    }
+}
 
 /// One way to run a case.
 struct Setup {
@@ -78,16 +113,19 @@ pub struct Row {
     pub status: Status,
     /// Why it did not pass.
     pub error: Option<String>,
-    /// Values of [`COLUMNS`].
+    /// Values of [`COLUMNS`], in the mean of the runs.
     pub values: BTreeMap<&'static str, Option<f64>>,
     /// Their ratios to all on.
     pub ratios: BTreeMap<&'static str, Option<f64>>,
+    /// Half of the 95 % intervals of the ratios; empty of one run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub intervals: BTreeMap<&'static str, Option<f64>>,
     /// Buffers whose bytes are not those of all on although they must be.
     pub differ: Vec<String>,
     /// Buffers whose bytes are not those of all on, within the tolerance of their expectation, or without one
     /// where others have one.
     pub within_tolerance: Vec<String>,
-    /// All statistics of the run by the names of sweeps' columns; empty if it did not end.
+    /// All statistics of the (first) run by the names of sweeps' columns; empty if it did not end.
     pub statistics: Metrics,
 }
 
@@ -125,24 +163,21 @@ pub struct Mean {
 ///
 /// # Errors
 /// A thread that cannot start; the interruption. What fails in a case is in its rows.
-pub fn run(
-    cases: &[LoadedCase],
-    machine: &Machine,
-    threads: usize,
-    interrupt: Option<Interrupt>,
-) -> Result<Ablation, ExploreError> {
-    let setups = setups()?;
+pub fn run(cases: &[LoadedCase], plan: &Plan) -> Result<Ablation, ExploreError> {
+    let (setups, machines, interrupt) = (setups()?, plan.machines(), plan.interrupt);
     let compiler = Compiler::default();
-    let results: Vec<OnceLock<Result<Ended, Failure>>> = vec![OnceLock::new(); cases.len() * setups.len()];
+    let of_case = setups.len() * machines.len();
+    let results: Vec<OnceLock<Result<Ended, Failure>>> = vec![OnceLock::new(); cases.len() * of_case];
     let progress = Progress::new(results.len(), "runs");
-    engine::in_parallel(results.len(), threads, |i| {
-        let (case, setup) = (&cases[i / setups.len()], &setups[i % setups.len()]);
+    engine::in_parallel(results.len(), plan.threads, |i| {
+        let (case, setup) = (&cases[i / of_case], &setups[i % of_case / machines.len()]);
+        let number = i % machines.len();
         let simulation = Options { interrupt, ..setup.options.simulation() };
-        let outcome = engine::run_with(&compiler, case, Ok(machine), &setup.options, (Mode::Timing, &simulation));
+        let outcome = engine::run_with(&compiler, case, Ok(&machines[number]), &setup.options, (Mode::Timing, &simulation));
         if interrupt.is_some_and(|i| i.requested()) {
             return Err(ExploreError::Check("interrupted".into()));
         }
-        let _once = results[i].set(outcome.map(|o| Ended::of(o, machine)));
+        let _once = results[i].set(outcome.map(|o| Ended::of(o, &machines[number], number == 0)));
         progress.step();
         Ok(())
     })?;
@@ -151,34 +186,71 @@ pub fn run(
     let mut results = results.into_iter().map(|r| r.into_inner().unwrap_or_else(missing));
     let mut tables = Vec::new();
     for case in cases {
-        let ended: Vec<_> = results.by_ref().take(setups.len()).collect();
+        let ended: Vec<_> = setups.iter().map(|_| together(results.by_ref().take(machines.len()))).collect();
         tables.push(CaseTable { case: case.name.clone(), rows: rows(case, &setups, &ended) });
     }
     let means = if tables.len() > 1 { means(&tables) } else { Vec::new() };
     Ok(Ablation { cases: tables, means })
 }
 
-/// What is kept of a run.
+/// What is kept of the runs of a case in a setup.
 #[derive(Clone)]
 struct Ended {
+    /// Statistics of the first run.
     metrics: Metrics,
+    /// Values of [`COLUMNS`] of all runs.
+    values: Vec<BTreeMap<&'static str, Option<f64>>>,
     mismatches: Vec<String>,
+    /// Of the first run.
     buffers: BTreeMap<String, Array>,
 }
 
 impl Ended {
-    fn of(outcome: Outcome, machine: &Machine) -> Ended {
+    fn of(outcome: Outcome, machine: &Machine, first: bool) -> Ended {
+        let metrics = metrics::of(&outcome.total, machine);
         Ended {
-            metrics: metrics::of(&outcome.total, machine),
+            values: vec![COLUMNS.map(|c| (c, metrics.get(c).and_then(Value::as_f64))).into()],
+            metrics: if first { metrics } else { Metrics::new() },
             mismatches: outcome.mismatches.iter().map(|(b, m)| format!("buffer `{b}`: {m}")).collect(),
-            buffers: outcome.buffers,
+            buffers: if first { outcome.buffers } else { BTreeMap::new() },
         }
     }
+
+    /// A column's values in all runs, if all have it, and their mean.
+    fn mean(&self, column: &str) -> Option<(Vec<f64>, f64)> {
+        let values: Vec<f64> = self.values.iter().map(|v| v[column]).collect::<Option<_>>()?;
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Some((values, mean))
+    }
+
+    /// Half of the 95 % interval of the ratio of a column's mean to another setup's, linearised. Runs of the same seed are
+    /// pairs: what their delays do to both is no difference.
+    fn interval(&self, other: &Ended, column: &str) -> Option<f64> {
+        let ((own, mean), (others, other_mean)) = (self.mean(column)?, other.mean(column)?);
+        let differences = own.iter().zip(&others).map(|(a, b)| a / mean - b / other_mean);
+        let n = own.len().min(others.len());
+        let variance = differences.map(|d| d * d).sum::<f64>() / n.saturating_sub(1) as f64;
+        let half = student(n - 1) * (variance / n as f64).sqrt() * mean / other_mean;
+        half.is_finite().then_some(half)
+    }
+}
+
+/// Runs of one setup as one: the first that failed, or what all gave.
+fn together(mut runs: impl Iterator<Item = Result<Ended, Failure>>) -> Result<Ended, Failure> {
+    let first = runs.next().unwrap_or_else(|| Err((Status::InternalError, "did not run".into())));
+    // All are taken, whatever comes first.
+    runs.fold(first, |all, run| {
+        let (mut all, run) = (all?, run?);
+        all.values.extend(run.values);
+        all.mismatches.extend(run.mismatches);
+        all.mismatches.dedup();
+        Ok(all)
+    })
 }
 
 fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -> Vec<Row> {
     let reference = ended.first().and_then(|e| e.as_ref().ok());
-    let value = |e: &Ended, column: &str| e.metrics.get(column).and_then(Value::as_f64);
+    let value = |e: &Ended, column: &str| e.mean(column).map(|m| m.1);
     let row = |(setup, ended): (&Setup, &Result<Ended, Failure>)| {
         let empty = || COLUMNS.map(|c| (c, None)).into();
         let mut row = Row {
@@ -187,6 +259,7 @@ fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -
             error: None,
             values: empty(),
             ratios: empty(),
+            intervals: BTreeMap::new(),
             differ: Vec::new(),
             within_tolerance: Vec::new(),
             statistics: Metrics::new(),
@@ -209,6 +282,10 @@ fn rows(case: &LoadedCase, setups: &[Setup], ended: &[Result<Ended, Failure>]) -
                 (a, b) => Some(b / a),
             };
             row.ratios.insert(column, ratio());
+            if e.values.len() > 1 {
+                let others = reference.filter(|r| !std::ptr::eq(*r, e));
+                row.intervals.insert(column, others.and_then(|r| e.interval(r, column)));
+            }
             row.values.insert(column, own);
         }
         row.statistics.clone_from(&e.metrics);
@@ -267,17 +344,22 @@ impl Ablation {
         let mut out = String::new();
         let setups = self.cases.iter().flat_map(|t| &t.rows).map(|r| r.setup.chars().count());
         let width = setups.max().unwrap_or(0) + 2;
+        let repeated = self.cases.iter().flat_map(|t| &t.rows).any(|r| !r.intervals.is_empty());
         let header = |out: &mut String, title: &str, cell: usize| {
             let columns: String = COLUMNS.iter().map(|c| format!("{c:>cell$}")).collect();
             let _ = writeln!(out, "{title}\n{:<width$}{columns}", "");
         };
         for table in &self.cases {
-            header(&mut out, &table.case, 23);
+            header(&mut out, &table.case, if repeated { 30 } else { 23 });
             for row in &table.rows {
                 let mut cells = String::new();
                 for c in COLUMNS {
                     let value = row.values[c].map_or_else(|| "–".into(), number);
                     cells += &format!("{value:>15} {:>7}", ratio(row.ratios[c]));
+                    if repeated {
+                        let half = row.intervals.get(c).copied().flatten();
+                        cells += &format!("{:>7}", half.map_or_else(String::new, |h| format!("±{h:.3}")));
+                    }
                 }
                 let _ = writeln!(out, "{:<width$}{cells}", row.setup);
                 if let Some(error) = &row.error {
@@ -334,7 +416,9 @@ mod tests {
             if let Some(b) = buffers.get_mut(changed) {
                 b.data[0] = 1;
             }
-            Ok(Ended { metrics: [("cycles".to_string(), cycles.into())].into(), mismatches: Vec::new(), buffers })
+            let values = COLUMNS.map(|c| (c, (c == "cycles").then_some(cycles))).into();
+            let metrics = [("cycles".to_string(), cycles.into())].into();
+            Ok(Ended { metrics, values: vec![values], mismatches: Vec::new(), buffers })
         };
         let setups: Vec<Setup> =
             ["on", "a", "b", "c", "fails"].map(|n| Setup { name: n.into(), options: PointOptions::new([]).unwrap() }).into();

@@ -92,6 +92,7 @@ mod jit;
 #[path = "interpreted_only.rs"]
 mod jit;
 pub mod memory;
+mod perturbation;
 pub mod program;
 mod progress;
 mod rename;

@@ -34,6 +34,7 @@ use std::sync::Arc;
 use super::exec::prepare;
 use super::fault::Fault;
 use super::hierarchy::Hierarchy;
+use super::perturbation::Perturbation;
 use super::residency::{Residency, held};
 use super::statistics::{HierarchyStatistics, Interruption, Statistics, TimingStatistics};
 use super::trace::Recording;
@@ -112,6 +113,7 @@ impl<'a, const N: usize> LaunchContext<'a, N> {
             threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
             lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),
             sampler: Sampler::new(&run, launch.groups().iter().map(|g| u64::from(*g)).product(), groups),
+            perturbation: Perturbation::new(machine),
             chooses: machine.memory.dram.scheduler == DramScheduler::FrFcfs,
             groups: GroupPlan {
                 total: launch.groups().iter().map(|g| u64::from(*g)).product(),

@@ -23,7 +23,7 @@ mod words;
 
 pub use describe::Violation;
 pub use load::{DEFAULT as DEFAULT_TEXT, TargetError};
-pub use machine::{Arrays, Cluster, Distances, Energy, Machine, MainFile, SharedUnits, Sm, Timing, Unit};
+pub use machine::{Arrays, Cluster, Distances, Energy, Machine, MainFile, Perturbation, SharedUnits, Sm, Timing, Unit};
 pub use mapping::{AddressField, AddressMapping, AddressPart};
 pub use memory::{
     Cache, DataCache, Dram, InstructionCache, Memory, Network, SecondLevel, SharedCache, SharedTlb, SystemMemory, Tlb,

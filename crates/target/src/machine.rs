@@ -26,6 +26,8 @@ tables! {
         launch_cycles: u32 = 0 => integers(0, 1_000_000).of("cycles").simulator_only();
         /// Cycles from the end of the last work-group to the end of the launch.
         end_cycles: u32 = 0 => integers(0, 1_000_000).of("cycles").simulator_only();
+        /// Random delays, by which the same launch takes another course.
+        perturbation: Perturbation = Perturbation::NONE => fields();
         /// Streaming multiprocessors.
         sm: Sm => fields();
         /// Clusters, in order of their numbers (C1).
@@ -40,6 +42,15 @@ tables! {
         energy: Energy => fields();
         /// Memory latencies, sizes and energies.
         memory: Memory => fields();
+    }
+
+    /// Random delays: launches that are repeated with several seeds show how much of a difference between two designs
+    /// is chance (Alameldeen and Wood, HPCA 2003).
+    Perturbation: Copy {
+        /// Most cycles by which a work-group starts later, and a read of device memory that misses L2; 0: none.
+        cycles: u32 = Perturbation::NONE.cycles => integers(0, 10_000).of("cycles").simulator_only();
+        /// What the delays are drawn from.
+        seed: u32 = Perturbation::NONE.seed => integers(0, 1_000_000_000).simulator_only();
     }
 
     /// One streaming multiprocessor; all are alike.
@@ -260,6 +271,11 @@ impl Described for Unit {
     fn forget(&mut self, whole: bool) {
         *self = if whole { Unit::Alu } else { *self };
     }
+}
+
+impl Perturbation {
+    /// No delays.
+    pub const NONE: Perturbation = Perturbation { cycles: 0, seed: 0 };
 }
 
 impl MainFile {

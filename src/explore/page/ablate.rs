@@ -92,7 +92,9 @@ fn case(t: &CaseTable) -> Vec<Value> {
         .map(|r| {
             let cells = COLUMNS.iter().flat_map(|c| {
                 let value = r.values[c].map_or_else(|| "–".into(), number);
-                [cell(value, ""), cell(ratio(r.ratios[c]), judge(r.ratios[c], more_is_better(c)))]
+                let half = r.intervals.get(c).copied().flatten();
+                let ratio = ratio(r.ratios[c]) + &half.map_or_else(String::new, |h| format!(" ±{h:.3}"));
+                [cell(value, ""), cell(ratio, judge(r.ratios[c], more_is_better(c)))]
             });
             let result = match (&r.status, r.differ.as_slice(), r.within_tolerance.as_slice()) {
                 (Status::Passed, [], []) => cell("same bytes", "t"),

@@ -3,8 +3,9 @@
 //! `heddle ablate` runs each test kernel (small launches) and each workload (large ones) with all
 //! techniques on, each off in turn, and all off, on two machines, and compares their bytes. The
 //! ratio of a technique is cycles without it over cycles with it: more than 1 is a gain. A program
-//! that loses more than 1 % is listed with its cause ([`super::cause`]). Figures are those of the
-//! simulated machine and do not depend on the host.
+//! that loses more than 1 % is listed with its cause ([`super::cause`]). All runs are repeated with
+//! random delays, and means are compared, since the cycles of one run hang on chance. Figures are
+//! those of the simulated machine and do not depend on the host.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ const MACHINES: [(&str, Option<&str>); 2] = [("default", None), ("mixed", Some("
 /// What large launches run on: two SMs with a quarter of the L2 cache and of the DRAM channels of
 /// the eight, which the workloads fill.
 const QUARTER: [&str; 4] = ["sm.count=2", "memory.l2.bytes=524288", "memory.l2.slices=2", "memory.dram.channels=2"];
+/// Runs of each program in each setup, with random delays.
+const RUNS: &str = "5";
 /// A ratio below this is a loss.
 const LOSS: f64 = 0.99;
 
@@ -36,6 +39,8 @@ struct Program {
 struct Effect {
     technique: String,
     cycles: f64,
+    /// Half of the 95 % interval of that.
+    half: f64,
     register_energy: f64,
     /// Why the technique costs cycles, if it does.
     cause: Option<String>,
@@ -48,17 +53,18 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<()> {
     let runs: Vec<_> = MACHINES.iter().flat_map(|machine| programs.iter().map(move |p| (machine, p))).collect();
     let results = setup.in_parallel(&runs, |((_, description), program)| effects(&setup.heddle, program, *description))?;
 
-    let mut losers = Table::new(["technique", "machine, launches", "kernel", "off over on", "cause"]);
-    let mut rows: Vec<(String, f64, [String; 5])> = Vec::new();
+    let mut losers = Table::new(["technique", "machine, launches", "kernel", "off over on", "± (95 %)", "cause"]);
+    let mut rows: Vec<(String, f64, [String; 6])> = Vec::new();
     let mut all: BTreeMap<(&str, &str), Vec<(&str, Effect)>> = BTreeMap::new();
     for (((machine, _), program), effects) in runs.iter().zip(results) {
         for effect in effects {
-            let Effect { technique, cycles, .. } = &effect;
+            let Effect { technique, cycles, half, .. } = &effect;
             let name = format!("{machine}.{}.{}", program.launches, key(technique));
             report.kernels.entry(program.name.clone()).or_default().insert(name, *cycles);
             if let Some(cause) = &effect.cause {
                 let place = format!("{machine}, {}", program.launches);
-                let cells = [technique.clone(), place, format!("`{}`", program.name), format!("{cycles:.3}"), cause.clone()];
+                let (name, ratio) = (format!("`{}`", program.name), format!("{cycles:.3}"));
+                let cells = [technique.clone(), place, name, ratio, format!("{half:.3}"), cause.clone()];
                 rows.push((technique.clone(), *cycles, cells));
             }
             all.entry((machine, program.launches)).or_default().push((&program.name, effect));
@@ -155,7 +161,7 @@ fn key(technique: &str) -> String {
 /// Runs a program with each technique off in turn.
 fn effects(heddle: &Path, program: &Program, description: Option<&str>) -> Result<Vec<Effect>> {
     let mut command = Command::new(heddle);
-    command.arg("ablate").arg(&program.case).args(["--threads", "1", "--json", "-"]);
+    command.arg("ablate").arg(&program.case).args(["--threads", "1", "--runs", RUNS, "--json", "-"]);
     if let Some(file) = description {
         command.arg("--target").arg(root().join(file));
     }
@@ -179,6 +185,7 @@ fn of_rows(rows: &[Value]) -> Result<Vec<Effect>> {
         Ok(Effect {
             technique: setup.strip_prefix("no ").unwrap_or(setup).to_string(),
             cycles,
+            half: off["intervals"]["cycles"].as_f64().unwrap_or(f64::NAN),
             // Nothing at all in a kernel that uses no register.
             register_energy: off["ratios"]["register_file_pj"].as_f64().unwrap_or(1.0),
             cause: (cycles < LOSS).then(|| cause::of(&on["statistics"], &off["statistics"])),
@@ -196,18 +203,19 @@ mod tests {
     fn rows_become_effects_and_losses_have_causes() {
         let row = |setup: &str, cycles: u64| {
             json!({ "setup": setup, "ratios": { "cycles": cycles as f64 / 1000.0, "register_file_pj": 2.0 },
+                    "intervals": { "cycles": 0.25 },
                     "statistics": { "timing.cycles": cycles, "timing.sm_cycles": cycles, "instructions": cycles } })
         };
         let effects = of_rows(&[row("all on", 1000), row("no list scheduling", 1500), row("all off", 900)]).expect("effects");
-        let shown: Vec<_> = effects.iter().map(|e| (e.technique.as_str(), e.cycles, e.cause.as_deref())).collect();
-        assert_eq!(shown, [("list scheduling", 1.5, None), ("all off", 0.9, Some("more instructions"))]);
+        let shown: Vec<_> = effects.iter().map(|e| (e.technique.as_str(), e.cycles, e.half, e.cause.as_deref())).collect();
+        assert_eq!(shown, [("list scheduling", 1.5, 0.25, None), ("all off", 0.9, 0.25, Some("more instructions"))]);
         assert!(of_rows(&[]).is_err());
         assert!(of_rows(&[row("all on", 1), json!({ "setup": "no x", "ratios": {} })]).is_err());
     }
 
     #[test]
     fn a_summary_names_the_best_the_worst_and_counts_losers() {
-        let effect = |cycles| Effect { technique: "scalar unit".into(), cycles, register_energy: 1.0, cause: None };
+        let effect = |cycles| Effect { technique: "scalar unit".into(), cycles, half: 0.0, register_energy: 1.0, cause: None };
         let effects = [("a", effect(2.0)), ("b", effect(0.5)), ("c", effect(0.995))];
         let text = summary("default, small launches", &effects).to_string();
         let row = "| scalar unit | 0.9983 | 2.000 `a` | 0.500 `b` | 1 of 3 | 1.000 |";

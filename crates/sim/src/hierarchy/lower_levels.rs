@@ -27,9 +27,10 @@ use super::policy::{AccessPolicy, L2Policy};
 use super::tlb::{ArrivingRequest, SharedTranslation};
 use super::undecided::{LateReply, Undecided, Waiter};
 use crate::DeviceMemory;
+use crate::perturbation::Perturbation;
 use crate::snapshot::Snapshot;
 use crate::statistics::{CacheStatistics, HierarchyStatistics, TlbStatistics};
-use heddle_target::{DramScheduler, Memory, WritePolicy};
+use heddle_target::{DramScheduler, Machine, Memory, WritePolicy};
 use smallvec::SmallVec;
 
 /// First address of the private memories of all resident warps, above every device address.
@@ -126,6 +127,7 @@ pub struct ReadReply {
 /// The levels that all SMs share: L2, device memory, and system memory behind the host's link.
 pub struct LowerLevels {
     description: Memory,
+    perturbation: Perturbation,
     slices: Vec<Slice>,
     /// The number of slices less one, if that is a mask.
     slice_mask: Option<u64>,
@@ -167,8 +169,8 @@ pub fn count_eviction(counts: &mut CacheStatistics, eviction: &Eviction, sector_
 
 impl LowerLevels {
     /// Empty caches.
-    pub fn new(description: &Memory) -> LowerLevels {
-        let m = description;
+    pub fn new(machine: &Machine) -> LowerLevels {
+        let m = &machine.memory;
         let slice = |number: u32| {
             let cache = Cache::new(&Organization {
                 bytes: m.l2.bytes / m.l2.slices,
@@ -186,6 +188,7 @@ impl LowerLevels {
         };
         LowerLevels {
             description: m.clone(),
+            perturbation: Perturbation::new(machine),
             slices: (0..m.l2.slices).map(slice).collect(),
             slice_mask: m.l2.slices.is_power_of_two().then(|| u64::from(m.l2.slices) - 1),
             dram: Dram::new(&m.dram),
@@ -572,6 +575,7 @@ impl LowerLevels {
             return self.use_link(now, count) + u64::from(self.description.system.latency);
         }
         self.statistics.dram_read_bytes += bytes;
+        let now = now + self.perturbation.delay(line, now);
         let address = self.address(line) & (CODE_BASE - 1);
         if self.chooses && !self.urgent {
             return PENDING | u64::from(self.dram.enqueue(address, count, false, now));

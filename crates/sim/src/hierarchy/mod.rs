@@ -165,7 +165,7 @@ impl Hierarchy {
         let firsts = (0..machine.sm.count as usize).step_by(sms);
         Hierarchy {
             clusters: firsts.map(|first| RefCell::new(ClusterCaches::new(machine, first))).collect(),
-            lower: Some(Box::new(LowerLevels::new(&machine.memory))),
+            lower: Some(Box::new(LowerLevels::new(machine))),
             cluster_sms: sms,
             invalidations: 0,
             used: false,

@@ -4,6 +4,7 @@
 //! and only then among all. What it decides depends on nothing but the order in which the cache was used.
 
 use crate::memory::prefetch;
+use crate::perturbation::mix;
 use crate::snapshot::Snapshot;
 use heddle_target::Replacement;
 
@@ -204,14 +205,6 @@ impl EvictionOrder {
 #[inline]
 fn normal(evict_first: bool) -> u64 {
     if evict_first { 0 } else { NORMAL }
-}
-
-/// A number that looks like chance, of a counter (the output function of SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
-fn mix(counter: u64) -> u64 {
-    let mut z = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

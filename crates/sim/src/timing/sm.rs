@@ -39,6 +39,7 @@ use super::super::exec::strands::Lost;
 use super::super::fault::Fault;
 use super::super::functional::{BlockCounts, GroupPlace, Warp};
 use super::super::hierarchy::cluster_caches::ClusterCaches;
+use super::super::perturbation::Perturbation;
 use super::super::statistics::HostState;
 use super::super::trace::Recorder;
 use super::super::turns::{Plan, Turns};
@@ -87,6 +88,8 @@ pub(super) struct LaunchContext<'a, const N: usize> {
     pub lines_per_lane: usize,
     /// DRAM chooses among requests (FR-FCFS).
     pub chooses: bool,
+    /// Random delays of work-groups.
+    pub perturbation: Perturbation,
     /// How diverged lanes take turns, if they do.
     pub turns: Option<Arc<Plan>>,
     /// Work-groups.
@@ -309,8 +312,9 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let resident = self.groups.get(group);
         (resident.number, resident.begin) = (number, self.time);
         let local = resident.local();
-        let begin = self.time.max(self.dispatches_from);
-        self.dispatches_from = begin + u64::from(c.run.machine.sm.dispatch_cycles);
+        let turn = self.time.max(self.dispatches_from);
+        self.dispatches_from = turn + u64::from(c.run.machine.sm.dispatch_cycles);
+        let begin = turn + c.perturbation.delay(number, 0);
         self.close_ranks();
         let mut free = self.warps.free();
         for w in 0..live.min(c.groups.warps as u32) {

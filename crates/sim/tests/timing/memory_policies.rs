@@ -383,3 +383,22 @@ fn uneven_work_groups_are_alike_on_any_number_of_threads() {
         assert_eq!((turns.cycles, &turns.hierarchy, &turns.stalls), (many.cycles, &many.hierarchy, &many.stalls));
     }
 }
+
+/// A seed is a course of its own, the same in turns and side by side, with either scheduler of DRAM; results do not change.
+#[test]
+fn random_delays_depend_on_the_seed_alone() {
+    for scheduler in ["in-order", "fr-fcfs"] {
+        let run = |delays: &[&str]| {
+            let scheduler = format!("memory.dram.scheduler={scheduler}");
+            let set = [delays, &["sm.count=8", "sm.max-work-groups=4", &scheduler]].concat();
+            execute_in_turns_and_side_by_side(UNEVEN, 64 * 24, &set, &[1, 2, 3])
+        };
+        let (bytes, plain) = run(&[]);
+        let delayed = ["perturbation.seed=1", "perturbation.seed=2"].map(|seed| run(&["perturbation.cycles=9", seed]));
+        assert!(delayed.iter().all(|(b, _)| *b == bytes));
+        let [a, b] = delayed.map(|(_, timing)| timing.cycles);
+        assert!(a != b && a != plain.cycles && b != plain.cycles, "{} {a} {b}", plain.cycles);
+        // Without cycles to draw from a seed does nothing.
+        assert_eq!(run(&["perturbation.seed=7"]).1.cycles, plain.cycles);
+    }
+}

@@ -578,6 +578,19 @@ fn work_groups_come_to_an_sm_one_after_the_other() {
 }
 
 #[test]
+fn random_delays_of_work_groups_have_a_bound() {
+    let many = Sizes { warps: 1, groups: 12 };
+    let begins = |sets: &[&str]| -> Vec<u64> {
+        let o = run(THREE, many, sets);
+        (0..12).map(|slot| o.of(slot)[0]).collect()
+    };
+    // Much longer than all wait for their code.
+    let (plain, delayed) = (begins(&[]), begins(&["perturbation.cycles=10000", "perturbation.seed=3"]));
+    let later: Vec<u64> = plain.iter().zip(&delayed).map(|(a, b)| b.saturating_sub(*a)).collect();
+    assert!(later.iter().all(|c| *c <= 10_000) && later.iter().any(|c| *c > 5000), "{plain:?} {delayed:?}");
+}
+
+#[test]
 fn a_work_group_begins_when_another_one_has_ended() {
     // Group 0 ends soon; group 1, beside it, waits for a division. Group 2 takes the place of the first one without
     // waiting for what happens in the other.
