@@ -15,7 +15,8 @@
 //! - all that is uniform in lanes, as without the scalar unit.
 //!
 //! The first one stays unless another one saves by [`WORTH`]; of the others the one with fewer values in lanes is taken unless
-//! the other one saves by [`BETTER`]. Where accesses of the loop have addresses of ids, whose other part must be scalar, the
+//! the other one saves by [`BETTER`]. A uniform value that lanes take with them where they leave the loop at different times costs
+//! a copy in each iteration. Where accesses of the loop have addresses of ids, whose other part must be scalar, the
 //! loop's counters stay where they are. What leaves a loop does so through the phis of LCSSA form, whose inputs are taken from
 //! the first lane.
 //!
@@ -77,7 +78,7 @@ impl IssueRates {
 /// Times that a loop's body runs for each time that it is entered, as in the address-cost model.
 const ITERATIONS: f64 = 8.0;
 /// What is to be gained at least: the quotient of an iteration's cycles.
-const WORTH: f64 = 1.2;
+const WORTH: f64 = 1.05;
 /// What is to be gained at least by more values in lanes.
 const BETTER: f64 = 1.1;
 /// What is to be gained at least by pointers in lanes instead of addresses of ids. Any value from 1.04 to 1.1 gives large launches on
@@ -135,12 +136,13 @@ pub(crate) fn overload(
             continue;
         }
         let addresses = addresses(&body, &mut offsets);
+        let leaving = leave_by_lane(cfg, l, uniformity, &uniform);
         let slots_of = |chosen: &FxHashSet<Value>, of_ids: &dyn Fn(Value) -> bool| {
-            let scalar = |i: Value| !i.is_void() && uniformity.is_uniform(i) && !in_lanes.contains(&i) && !chosen.contains(&i);
-            let mut slots = slots(cfg, l, |i| !for_addresses.contains(&i), scalar);
-            let [vector, scalar] = counters(&addresses, cfg.blocks[l.header], of_ids, &scalar);
+            let is_scalar = |i: Value| !i.is_void() && uniformity.is_uniform(i) && !in_lanes.contains(&i) && !chosen.contains(&i);
+            let mut slots = slots(cfg, l, |i| !for_addresses.contains(&i), is_scalar);
+            let [vector, scalar] = counters(&addresses, cfg.blocks[l.header], of_ids, &is_scalar);
             slots.vector += vector;
-            slots.scalar += scalar;
+            slots.scalar += scalar + leaving.iter().filter(|i| is_scalar(**i)).count() as f64;
             slots
         };
         let none = FxHashSet::default();
@@ -155,9 +157,10 @@ pub(crate) fn overload(
         let all = with_users(cfg, l, &uniform, |_| true);
         let of_loaded = cycles(&loaded);
         let of_all = if body.iter().any(|i| has_id(*i)) { f64::INFINITY } else { cycles(&all) };
-        let chosen = if of_loaded <= BETTER * of_all { (loaded, of_loaded) } else { (all, of_all) };
-        if now > WORTH * chosen.1 {
-            in_lanes.extend(chosen.0);
+        if now > WORTH * of_loaded && of_loaded <= BETTER * of_all {
+            in_lanes.extend(loaded);
+        } else if now > WORTH * of_all {
+            in_lanes.extend(all);
         }
     }
     in_lanes
@@ -166,6 +169,13 @@ pub(crate) fn overload(
 /// Whether a loop has no other one inside.
 fn innermost(cfg: &Cfg, l: &Loop) -> bool {
     cfg.loops.iter().all(|other| other.header == l.header || !l.members.contains(other.header))
+}
+
+/// Uniform values of a loop that lanes take with them which leave it at different times: each iteration copies them to lanes.
+fn leave_by_lane(cfg: &Cfg, l: &Loop, uniformity: &Uniformity, uniform: &[Value]) -> Vec<Value> {
+    let outside = |u: &Value| cfg.index.get(&u.parent()).is_some_and(|b| !l.members.contains(*b));
+    let by_lane = |u: Value| u.is_instruction() && u.opcode() == LLVMPHI && outside(&u) && !uniformity.is_uniform(u);
+    uniform.iter().copied().filter(|i| i.users().any(by_lane)).collect()
 }
 
 /// Uniform values of a loop that are wanted, and those of the loop that are computed from them.
