@@ -6,6 +6,7 @@
 
 #include "math.cl"
 #include "zeros.cl"
+#include "trigonometry.cl"
 
 // ctz(0) is the number of bits: all bits below the lowest set one, counted.
 #define CTZ1(T, U) \

@@ -10,20 +10,7 @@ ODD(atan)
 ODD(atanpi)
 ODD(erf)
 ODD(expm1)
-ODD(sin)
 ODD(tan)
-
-OVERLOAD double cos(double x);
-OVERLOAD double2 cos(double2 x);
-OVERLOAD double3 cos(double3 x);
-OVERLOAD double4 cos(double4 x);
-OVERLOAD double8 cos(double8 x);
-OVERLOAD double16 cos(double16 x);
-#define SINCOS(T) \
-  OVERLOAD T sincos(T x, __private T *c) { *c = cos(x); return sin(x); } \
-  OVERLOAD T sincos(T x, __local T *c) { *c = cos(x); return sin(x); } \
-  OVERLOAD T sincos(T x, __global T *c) { *c = cos(x); return sin(x); }
-SINCOS(double) SINCOS(double2) SINCOS(double3) SINCOS(double4) SINCOS(double8) SINCOS(double16)
 
 // Functions of pi x. An integer's sine has the integer's sign, a cosine's zero is positive, and an odd integer's tangent has the other sign.
 #define OF_PI(T, LETTER) \

@@ -2,7 +2,8 @@
 //!
 //! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without
 //! `get_global_id` and `get_global_size`, so that the passes still see those calls (DESIGN §3), and without
-//! `mad_sat` and `mul_hi` of `long`, which are wrong there, and `shuffle`, `mul24` and `mad24`, which are slow there; functions that ours are made of get another name.
+//! `mad_sat` and `mul_hi` of `long`, which are wrong there, and `shuffle`, `mul24` and `mad24`, which are slow there; functions
+//! that ours are made of get another name, and calls of intrinsics lose attributes that keep LLVM from optimising them.
 //! It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily). But clang looks at each function's declaration, and there are 13,000, which takes longer than the
 //! rest of a small kernel's compilation. So there is a second library without the families that have most of
@@ -47,7 +48,7 @@ fn main() {
     println!("cargo:rustc-env=HEDDLE_CLANG_DEFAULT={}", clang.display());
 
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let renamed = folder.join("renamed.bc");
+    let renamed = folder.join("plain.ll");
     take_libclc(&library, &extract, &opt, &folder, &renamed);
     let own = folder.join("own.bc");
     let mut command = Command::new(&clang);
@@ -151,18 +152,29 @@ fn take_libclc(library: &Path, extract: &Path, opt: &Path, folder: &Path, out: &
     let map = folder.join("renamed.map");
     let lines = RENAMED.map(|(symbol, name)| format!("function: {{ source: {symbol}, target: libclc_{name} }}\n"));
     std::fs::write(&map, lines.concat()).expect("cargo's OUT_DIR can be written");
+    let text = folder.join("renamed.ll");
     let mut command = Command::new(opt);
     command.arg("--passes=rewrite-symbols").arg(format!("--rewrite-map-file={}", map.display()));
-    run(command.arg(&trimmed).arg("-o").arg(out), "rename functions of libclc's library");
+    run(command.arg("-S").arg(&trimmed).arg("-o").arg(&text), "rename functions of libclc's library");
+    let lines = std::fs::read_to_string(&text).expect("just written");
+    std::fs::write(out, lines.split_inclusive('\n').map(plain_calls).collect::<String>()).expect("cargo's OUT_DIR can be written");
+}
+
+/// A line of LLVM IR, without what libclc's build has on calls: `nobuiltin`, for which LLVM does not evaluate intrinsics of
+/// constants, and `convergent`, for which it does not look beyond a block. What is convergent says so in its declaration.
+fn plain_calls(line: &str) -> String {
+    if !line.starts_with("attributes #") || !line.contains(" nobuiltin ") {
+        return line.to_string();
+    }
+    line.replace(" nobuiltin ", " ").replace(" convergent ", " ")
 }
 
 /// libclc's functions that `builtins/zeros.cl` has its own names for.
-const RENAMED: [(&str, &str); 12] = [
+const RENAMED: [(&str, &str); 11] = [
     ("_Z4atand", "atan"),
     ("_Z6atanpid", "atanpi"),
     ("_Z3erfd", "erf"),
     ("_Z5expm1d", "expm1"),
-    ("_Z3sind", "sin"),
     ("_Z3tand", "tan"),
     ("_Z5sinpif", "sinpi_f"),
     ("_Z5cospif", "cospi_f"),
