@@ -55,9 +55,11 @@ fn main() {
     command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);
     command.args(["-Xclang", &features::extensions(true)]).args(features::definitions(true));
     run(command.arg(root.join("builtins/heddle.cl")).arg("-o").arg(&own), "compile builtins/heddle.cl");
+    let powers = compile_powers(&clang, &opt, &root, &folder);
     let out = folder.join("builtins.bc");
     let mut command = Command::new(&link);
-    run(command.arg(&renamed).arg(&own).arg(root.join("builtins/scratch.ll")).arg("-o").arg(&out), "link the built-in library");
+    command.args([&renamed, &own, &powers]).arg(root.join("builtins/scratch.ll"));
+    run(command.arg("-o").arg(&out), "link the built-in library");
     let core = folder.join("core.bc");
     let mut command = Command::new(&extract);
     command.arg("--delete").arg(format!("--rfunc={NOT_IN_CORE}")).arg(&out).arg("-o").arg(&core);
@@ -140,6 +142,20 @@ fn unmangled(symbol: &str) -> &str {
     rest.get(digits..digits + length).unwrap_or(symbol)
 }
 
+/// Compiles `builtins/powers.cl`, which asks whether arguments are constants. LLVM's whole pipeline would answer that they are
+/// not, so only what makes variables values runs.
+fn compile_powers(clang: &Path, opt: &Path, root: &Path, folder: &Path) -> PathBuf {
+    let (raw, out) = (folder.join("powers-raw.bc"), folder.join("powers.bc"));
+    let mut command = Command::new(clang);
+    command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-Xclang", "-disable-llvm-passes"]);
+    command.args(["-emit-llvm", "-c"]).args(["-Xclang", &features::extensions(true)]).args(features::definitions(true));
+    run(command.arg(root.join("builtins/powers.cl")).arg("-o").arg(&raw), "compile builtins/powers.cl");
+    let mut command = Command::new(opt);
+    command.arg("--passes=always-inline,function(sroa,early-cse)");
+    run(command.arg(&raw).arg("-o").arg(&out), "simplify builtins/powers.cl");
+    out
+}
+
 /// What is kept of libclc's library, with functions that ours are made of under another name.
 fn take_libclc(library: &Path, extract: &Path, opt: &Path, folder: &Path, out: &Path) {
     let trimmed = folder.join("trimmed.bc");
@@ -157,7 +173,8 @@ fn take_libclc(library: &Path, extract: &Path, opt: &Path, folder: &Path, out: &
     command.arg("--passes=rewrite-symbols").arg(format!("--rewrite-map-file={}", map.display()));
     run(command.arg("-S").arg(&trimmed).arg("-o").arg(&text), "rename functions of libclc's library");
     let lines = std::fs::read_to_string(&text).expect("just written");
-    std::fs::write(out, lines.split_inclusive('\n').map(plain_calls).collect::<String>()).expect("cargo's OUT_DIR can be written");
+    std::fs::write(out, lines.split_inclusive('\n').map(plain_calls).collect::<String>())
+        .expect("cargo's OUT_DIR can be written");
 }
 
 /// A line of LLVM IR, without what libclc's build has on calls: `nobuiltin`, for which LLVM does not evaluate intrinsics of
@@ -169,8 +186,12 @@ fn plain_calls(line: &str) -> String {
     line.replace(" nobuiltin ", " ").replace(" convergent ", " ")
 }
 
-/// libclc's functions that `builtins/zeros.cl` has its own names for.
-const RENAMED: [(&str, &str); 11] = [
+/// libclc's functions that `builtins/zeros.cl` and `builtins/powers.cl` call by other names.
+const RENAMED: [(&str, &str); 15] = [
+    ("_Z3powff", "pow_f"),
+    ("_Z3powdd", "pow_d"),
+    ("_Z4pownfi", "pown_f"),
+    ("_Z4powndi", "pown_d"),
     ("_Z4atand", "atan"),
     ("_Z6atanpid", "atanpi"),
     ("_Z3erfd", "erf"),

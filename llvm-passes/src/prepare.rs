@@ -5,12 +5,13 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything, replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up,
-//! make local memory whose size the launch says an argument ([`crate::dynamic_local`]), lower
-//! generic pointers ([`crate::lower_generic`]), large copies ([`crate::lower_copies`]) and `printf`
+//! Inline everything, replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be
+//! ([`crate::id_ranges`]), take vectors apart and clean up, make accesses of neighbours one, make local
+//! memory whose size the launch says an argument ([`crate::dynamic_local`]), lower generic pointers
+//! ([`crate::lower_generic`]), large copies ([`crate::lower_copies`]) and `printf`
 //! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), infer
-//! alignments, put loops into simplified and LCSSA form, and structurize what would be
-//! desynchronised ([`crate::structurize`]).
+//! alignments, put loops into simplified and LCSSA form, and structurize what would be desynchronised
+//! ([`crate::structurize`]).
 //!
 //! # Limits
 //! Recursion stays; selection refuses it.
@@ -37,6 +38,10 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     let has_ids = !unoptimised && id_ranges::attach(module, facts);
     if let Some(passes) = simplifying(has_calls, has_ids, !unoptimised && has_vector_arithmetic(module), unoptimised) {
         llvm_passes::run(module, &format!("function({passes})"))?;
+    }
+    if !unoptimised {
+        // Clang splits the load of a vector whose elements are used one by one, and the copy of a structure.
+        llvm_passes::run(module, "function(infer-alignment,load-store-vectorizer)")?;
     }
     dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
