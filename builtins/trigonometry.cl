@@ -1,6 +1,7 @@
-// Sine and cosine: libclc's, in two parts. The first one, the reduction of the argument to an eighth of a circle, is most of the work and the same for both.
-// It is a function of its argument alone that is not inlined at first, so that LLVM makes one call of two where a program wants the sine and the cosine of one
-// angle; the rest is straight-line code, of which LLVM finds for itself what both have in common. (AMDGPU's back end makes `sincos` of such pairs.)
+// Sine and cosine: libclc's, in two parts. The first one, the reduction of the argument to an eighth of a circle, is most of the work
+// and the same for both. It is a function of its argument alone that is not inlined at first, so that LLVM makes one call of two where
+// a program wants the sine and the cosine of one angle; the rest is straight-line code, of which LLVM finds for itself what both have
+// in common. (AMDGPU's back end makes `sincos` of such pairs.)
 
 #define PURE static __attribute__((noinline, const))
 
@@ -14,12 +15,12 @@ float __clc_cosf_piby4(float x, float y);
 double2 __clc_sincos_piby4(double x, double y);
 
 // Bits of r and of rr, and the quarters. x: not negative.
-PURE int4 reduce_float(float x) {
+PURE int4 __heddle_reduce_float(float x) {
   float r, rr;
   int quarters = __clc_argReductionS(&r, &rr, x);
   return (int4)(as_int(r), as_int(rr), quarters, 0);
 }
-PURE long4 reduce_double(double x) {
+PURE long4 __heddle_reduce_double(double x) {
   double r, rr;
   int quarters;
   if (x < 0x1.0p+47)
@@ -34,7 +35,7 @@ PURE long4 reduce_double(double x) {
 
 OVERLOAD float sin(float x) {
   float distance = __builtin_fabsf(x);
-  int4 reduced = reduce_float(distance);
+  int4 reduced = __heddle_reduce_float(distance);
   float r = as_float(reduced.x), rr = as_float(reduced.y);
   float s = __clc_sinf_piby4(r, rr), c = __clc_cosf_piby4(r, rr), of_quarter = reduced.z & 1 ? c : s;
   int sign = SIGN_OF(reduced.z) ^ as_int(x) ^ as_int(distance);
@@ -45,7 +46,7 @@ OVERLOAD float sin(float x) {
 }
 OVERLOAD float cos(float x) {
   float distance = __builtin_fabsf(x);
-  int4 reduced = reduce_float(distance);
+  int4 reduced = __heddle_reduce_float(distance);
   float r = as_float(reduced.x), rr = as_float(reduced.y);
   float s = __clc_sinf_piby4(r, rr), c = __clc_cosf_piby4(r, rr), of_quarter = reduced.z & 1 ? -s : c;
   float signed_result = as_float(as_int(of_quarter) ^ SIGN_OF(reduced.z));
@@ -54,7 +55,7 @@ OVERLOAD float cos(float x) {
 
 OVERLOAD double sin(double x) {
   double distance = __builtin_fabs(x);
-  long4 reduced = reduce_double(distance);
+  long4 reduced = __heddle_reduce_double(distance);
   double2 both = __clc_sincos_piby4(as_double(reduced.x), as_double(reduced.y));
   int2 of_quarter = as_int2(reduced.z & 1 ? both.y : both.x);
   of_quarter.y ^= SIGN_OF((int)reduced.z) ^ (x < 0.0 ? (int)0x80000000 : 0);
@@ -63,7 +64,7 @@ OVERLOAD double sin(double x) {
 }
 OVERLOAD double cos(double x) {
   double distance = __builtin_fabs(x);
-  long4 reduced = reduce_double(distance);
+  long4 reduced = __heddle_reduce_double(distance);
   double2 both = __clc_sincos_piby4(as_double(reduced.x), as_double(reduced.y));
   int2 of_quarter = as_int2(reduced.z & 1 ? -both.x : both.y);
   of_quarter.y ^= SIGN_OF((int)reduced.z);

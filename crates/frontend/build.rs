@@ -3,7 +3,7 @@
 //! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without
 //! `get_global_id` and `get_global_size`, so that the passes still see those calls (DESIGN §3), and without
 //! `mad_sat` and `mul_hi` of `long`, which are wrong there, and `shuffle`, `mul24` and `mad24`, which are slow there; functions
-//! that ours are made of get another name, and calls of intrinsics lose attributes that keep LLVM from optimising them.
+//! that ours are made of get another name, and what keeps LLVM from evaluating functions of constants is taken away.
 //! It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily). But clang looks at each function's declaration, and there are 13,000, which takes longer than the
 //! rest of a small kernel's compilation. So there is a second library without the families that have most of
@@ -48,17 +48,18 @@ fn main() {
     println!("cargo:rustc-env=HEDDLE_CLANG_DEFAULT={}", clang.display());
 
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let renamed = folder.join("plain.ll");
-    take_libclc(&library, &extract, &opt, &folder, &renamed);
-    let own = folder.join("own.bc");
+    let libclc = folder.join("libclc.ll");
+    take_libclc(&library, &extract, &opt, &folder, &libclc);
+    let (own_text, own) = (folder.join("own-text.ll"), folder.join("own.ll"));
     let mut command = Command::new(&clang);
-    command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-c"]);
+    command.args(["-x", "cl", "-cl-std=CL3.0", "--target=nvptx64--", "-O1", "-emit-llvm", "-S"]);
     command.args(["-Xclang", &features::extensions(true)]).args(features::definitions(true));
-    run(command.arg(root.join("builtins/heddle.cl")).arg("-o").arg(&own), "compile builtins/heddle.cl");
+    run(command.arg(root.join("builtins/heddle.cl")).arg("-o").arg(&own_text), "compile builtins/heddle.cl");
+    make_evaluable(&own_text, &own);
     let powers = compile_powers(&clang, &opt, &root, &folder);
     let out = folder.join("builtins.bc");
     let mut command = Command::new(&link);
-    command.args([&renamed, &own, &powers]).arg(root.join("builtins/scratch.ll"));
+    command.args([&libclc, &own, &powers]).arg(root.join("builtins/scratch.ll"));
     run(command.arg("-o").arg(&out), "link the built-in library");
     let core = folder.join("core.bc");
     let mut command = Command::new(&extract);
@@ -128,6 +129,12 @@ fn names(nm: &Path, library: &Path) -> Vec<String> {
         other => fail(&format!("could not list the built-in library: {}: {other:?}", nm.display())),
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // What a program may call its own functions must not be taken; libclc's tables are all in capitals.
+    let is_own = |s: &str| s.starts_with('_') || s.starts_with("libclc_") || s.contains('.');
+    let reserved = |s: &str| is_own(s) || !s.contains(|c: char| c.is_ascii_lowercase());
+    if let Some(symbol) = text.lines().map(str::trim).find(|s| !reserved(s)) {
+        fail(&format!("the built-in library has a function of a name that programs may have: {symbol}"));
+    }
     let mut names: Vec<String> = text.lines().map(|l| unmangled(l.trim()).to_string()).filter(|n| !n.is_empty()).collect();
     names.sort();
     names.dedup();
@@ -172,18 +179,36 @@ fn take_libclc(library: &Path, extract: &Path, opt: &Path, folder: &Path, out: &
     let mut command = Command::new(opt);
     command.arg("--passes=rewrite-symbols").arg(format!("--rewrite-map-file={}", map.display()));
     run(command.arg("-S").arg(&trimmed).arg("-o").arg(&text), "rename functions of libclc's library");
-    let lines = std::fs::read_to_string(&text).expect("just written");
-    std::fs::write(out, lines.split_inclusive('\n').map(plain_calls).collect::<String>())
-        .expect("cargo's OUT_DIR can be written");
+    make_evaluable(&text, out);
 }
 
-/// A line of LLVM IR, without what libclc's build has on calls: `nobuiltin`, for which LLVM does not evaluate intrinsics of
-/// constants, and `convergent`, for which it does not look beyond a block. What is convergent says so in its declaration.
-fn plain_calls(line: &str) -> String {
-    if !line.starts_with("attributes #") || !line.contains(" nobuiltin ") {
-        return line.to_string();
+/// Writes LLVM IR whose library functions LLVM may evaluate for constants.
+///
+/// libclc's build has attributes on calls that are taken away: `nobuiltin`, for which LLVM does not evaluate intrinsics, and
+/// `convergent`, for which it neither looks beyond a block nor unrolls a loop. What is convergent says so in its declaration.
+///
+/// Functions convert numbers that are out of range, use what comes of it as an index of a table, and then do not take what they
+/// have loaded. For LLVM that is undefined behaviour once the numbers are constants, so what is converted is frozen.
+fn make_evaluable(ir: &Path, out: &Path) {
+    let text = std::fs::read_to_string(ir).expect("just written");
+    let mut result = String::with_capacity(text.len() + (text.len() >> 4));
+    let mut converted = 0;
+    for line in text.lines() {
+        let conversion = line.strip_prefix("  %").and_then(|l| l.split_once(" = fpto")).filter(|(_, l)| l.contains(" to "));
+        if line.starts_with("attributes #") && line.contains(" nobuiltin ") {
+            result += &line.replace(" nobuiltin ", " ").replace(" convergent ", " ");
+        } else if let Some((name, rest)) = conversion {
+            let ty = rest.rsplit_once(" to ").map_or("", |(_, ty)| ty);
+            let ty = ty.split_once(", !").map_or(ty, |(ty, _)| ty);
+            converted += 1;
+            result += &format!("  %converted.{name} = fpto{rest}\n  %{name} = freeze {ty} %converted.{name}");
+        } else {
+            result += line;
+        }
+        result.push('\n');
     }
-    line.replace(" nobuiltin ", " ").replace(" convergent ", " ")
+    assert!(converted > 0, "{}: LLVM prints conversions in another way", ir.display());
+    std::fs::write(out, result).expect("cargo's OUT_DIR can be written");
 }
 
 /// libclc's functions that `builtins/zeros.cl` and `builtins/powers.cl` call by other names.

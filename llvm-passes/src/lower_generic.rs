@@ -7,7 +7,7 @@
 //! [`crate::ir::address_space`] has the format of generic pointers.
 //!
 //! # Algorithm
-//! 1. Nothing happens to modules without generic pointers.
+//! 1. Nothing happens to modules without generic pointers. Those in structures that a kernel is given by value are global.
 //! 2. LLVM's `InferAddressSpaces` (with the NVPTX target's description of address spaces) takes
 //!    back the casts, which settles nearly all pointers once everything is inlined.
 //! 3. What is left is compared with the apertures: each access becomes a call of a function that
@@ -38,7 +38,7 @@ use inkwell::module::Module;
 use crate::error::PassError;
 use crate::ir::address_space::{CONSTANT, GENERIC, GLOBAL, LOCAL, LOCAL_APERTURE, PRIVATE, PRIVATE_APERTURE};
 use crate::ir::build::{Builder, UNNAMED, append_block, context_of, inlined_function, replace_by_call};
-use crate::ir::{self, Value, function, llvm_passes};
+use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 
 /// What to do after the casts are gone.
 const CLEAN_UP: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -53,6 +53,7 @@ const MOST_STEPS: usize = 16;
 /// # Errors
 /// LLVM's message.
 pub fn lower(module: &Module) -> Result<(), PassError> {
+    function::bodies(module).into_iter().filter(|f| is_kernel(*f)).for_each(|f| cast_pointers_of_host(module, f));
     let concerns = |f| Sources::of(f).any() || !queries(f).is_empty() || !generic_accesses(f, false).is_empty();
     if !function::bodies(module).into_iter().any(concerns) {
         return Ok(());
@@ -71,6 +72,35 @@ pub fn lower(module: &Module) -> Result<(), PassError> {
         llvm_passes::run(module, "always-inline,globaldce,function(early-cse)")?;
     }
     Ok(())
+}
+
+/// Casts pointers that a kernel loads from structures it is given by value to global memory and back: they come from the host,
+/// which has no others (as LLVM's NVPTXLowerArgs takes them).
+fn cast_pointers_of_host(module: &Module, kernel: Value) {
+    let structures = ir::params(kernel).into_iter().enumerate();
+    let given = structures.filter(|(i, _)| function::by_value_type(kernel, *i as u32).is_some()).map(|(_, p)| p);
+    let mut places: Vec<Value> = given.collect();
+    let mut loads = Vec::new();
+    while let Some(place) = places.pop() {
+        for user in place.users().filter(|u| u.is_instruction()) {
+            match user.opcode() {
+                LLVMGetElementPtr if user.operand(0) == place => places.push(user),
+                LLVMLoad if is_generic(user) => loads.push(user),
+                _ => {}
+            }
+        }
+    }
+    let context = context_of(module);
+    for load in loads {
+        // SAFETY: a live load, which has an instruction behind it, before which the builder stands.
+        unsafe {
+            let b = Builder::before(context, Value(LLVMGetNextInstruction(load.0)));
+            let global = LLVMBuildAddrSpaceCast(b.0, load.0, LLVMPointerTypeInContext(context, GLOBAL), UNNAMED);
+            let generic = LLVMBuildAddrSpaceCast(b.0, global, load.ty(), UNNAMED);
+            LLVMReplaceAllUsesWith(load.0, generic);
+            LLVMSetOperand(global, 0, load.0);
+        }
+    }
 }
 
 /// Lowers the queries of a function and one generic pointer of each of its accesses; whether there

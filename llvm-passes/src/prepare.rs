@@ -39,12 +39,12 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     if let Some(passes) = simplifying(has_calls, has_ids, !unoptimised && has_vector_arithmetic(module), unoptimised) {
         llvm_passes::run(module, &format!("function({passes})"))?;
     }
-    if !unoptimised {
-        // Clang splits the load of a vector whose elements are used one by one, and the copy of a structure.
-        llvm_passes::run(module, "function(infer-alignment,load-store-vectorizer)")?;
-    }
     dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
+    if !unoptimised {
+        // Behind the lowering of generic pointers, of which two would become a vector of integers. Clang splits the load of a vector whose elements are used one by one, and the copy of a structure.
+        llvm_passes::run(module, "function(infer-alignment,load-store-vectorizer)")?;
+    }
     lower_copies::lower(module)?;
     lower_printf::lower(module)?;
     relative_id::rewrite(module)?;

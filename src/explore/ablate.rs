@@ -1,7 +1,7 @@
 //! Each technique off in turn: what it is worth, and that it changes no result.
 //!
 //! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the
-//! same bytes each time. A buffer whose expectation has a tolerance may differ within it: the order of
+//! same bytes each time (of repeated runs, below, after the first). A buffer whose expectation has a tolerance may differ within it: the order of
 //! floating-point atomics is such a case, and is told. So may a buffer without expectation where others have
 //! one: in which order atomics filled a list need not be the same.
 //!
@@ -177,7 +177,10 @@ pub fn run(cases: &[LoadedCase], plan: &Plan) -> Result<Ablation, ExploreError> 
         if interrupt.is_some_and(|i| i.requested()) {
             return Err(ExploreError::Check("interrupted".into()));
         }
-        let _once = results[i].set(outcome.map(|o| Ended::of(o, &machines[number], number == 0)));
+        let _once = results[i].set(match outcome {
+            Ok(outcome) => Ok(Ended::of(outcome, &machines[number], number == 0)),
+            Err((status, error)) => Err((status, of_seed(error, &machines[number]))),
+        });
         progress.step();
         Ok(())
     })?;
@@ -211,7 +214,7 @@ impl Ended {
         Ended {
             values: vec![COLUMNS.map(|c| (c, metrics.get(c).and_then(Value::as_f64))).into()],
             metrics: if first { metrics } else { Metrics::new() },
-            mismatches: outcome.mismatches.iter().map(|(b, m)| format!("buffer `{b}`: {m}")).collect(),
+            mismatches: outcome.mismatches.iter().map(|(b, m)| of_seed(format!("buffer `{b}`: {m}"), machine)).collect(),
             buffers: if first { outcome.buffers } else { BTreeMap::new() },
         }
     }
@@ -235,6 +238,14 @@ impl Ended {
     }
 }
 
+/// A message with what repeats the run, if its delays are random.
+fn of_seed(message: String, machine: &Machine) -> String {
+    match machine.perturbation {
+        Perturbation { cycles: 0, .. } => message,
+        Perturbation { cycles, seed } => format!("{message} (with perturbation.cycles={cycles}, perturbation.seed={seed})"),
+    }
+}
+
 /// Runs of one setup as one: the first that failed, or what all gave.
 fn together(mut runs: impl Iterator<Item = Result<Ended, Failure>>) -> Result<Ended, Failure> {
     let first = runs.next().unwrap_or_else(|| Err((Status::InternalError, "did not run".into())));
@@ -242,8 +253,9 @@ fn together(mut runs: impl Iterator<Item = Result<Ended, Failure>>) -> Result<En
     runs.fold(first, |all, run| {
         let (mut all, run) = (all?, run?);
         all.values.extend(run.values);
-        all.mismatches.extend(run.mismatches);
-        all.mismatches.dedup();
+        if all.mismatches.is_empty() {
+            all.mismatches = run.mismatches;
+        }
         Ok(all)
     })
 }

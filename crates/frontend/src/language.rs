@@ -131,8 +131,15 @@ pub(crate) fn add_arguments(command: &mut Command, language: Language, headers: 
 /// What a source of CUDA or HIP with a host program is compiled with: headers that hosts rely on and that take time to read.
 pub(crate) fn host_definition(language: Language, text: &[u8]) -> Option<&'static str> {
     let has = |word: &[u8]| text.windows(word.len()).any(|w| w == word);
-    let words: [&[u8]; 5] = [b"<<<", b"main(", b"main (", b"hipLaunchKernel", b"cudaLaunchKernel"];
-    (language.is_cuda_like() && (words.into_iter().any(has) || !has(b"__global__"))).then_some("-D__HEDDLE_HOST__=1")
+    let is_part_of_name = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
+    // Not `domain(`.
+    let begins = |word: &[u8]| {
+        let ends_before = |at: usize| at == 0 || !is_part_of_name(&text[at - 1]);
+        text.windows(word.len()).enumerate().any(|(at, w)| w == word && ends_before(at))
+    };
+    let of_hosts: [&[u8]; 3] = [b"<<<", b"hipLaunchKernel", b"cudaLaunchKernel"];
+    let is_host = of_hosts.into_iter().any(has) || begins(b"main(") || begins(b"main (") || !has(b"__global__");
+    (language.is_cuda_like() && is_host).then_some("-D__HEDDLE_HOST__=1")
 }
 
 /// Writes all headers to a folder.
@@ -200,6 +207,8 @@ mod tests {
             has(Language::Cuda, &format!("{kernel} int main() {{}}")) && has(Language::Hip, &format!("{kernel} k<<<1, 1>>>()"))
         );
         assert!(has(Language::Cuda, "void of_a_host() {}"));
+        assert!(!has(Language::Cuda, &format!("{kernel} void domain(int); int remain (int);")));
+        assert!(has(Language::Hip, &format!("main(){{}} {kernel}")));
     }
 
     #[test]

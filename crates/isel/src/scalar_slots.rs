@@ -142,7 +142,7 @@ pub(crate) fn overload(
             let mut slots = slots(cfg, l, |i| !for_addresses.contains(&i), is_scalar);
             let [vector, scalar] = counters(&addresses, cfg.blocks[l.header], of_ids, &is_scalar);
             slots.vector += vector;
-            slots.scalar += scalar + leaving.iter().filter(|i| is_scalar(**i)).count() as f64;
+            slots.scalar += scalar + leaving.iter().filter(|(i, _)| is_scalar(*i)).map(|(_, weight)| weight).sum::<f64>();
             slots
         };
         let none = FxHashSet::default();
@@ -171,11 +171,19 @@ fn innermost(cfg: &Cfg, l: &Loop) -> bool {
     cfg.loops.iter().all(|other| other.header == l.header || !l.members.contains(other.header))
 }
 
-/// Uniform values of a loop that lanes take with them which leave it at different times: each iteration copies them to lanes.
-fn leave_by_lane(cfg: &Cfg, l: &Loop, uniformity: &Uniformity, uniform: &[Value]) -> Vec<Value> {
+/// Uniform values of a loop that lanes take with them which leave it at different times: each iteration copies them to lanes,
+/// as often as it executes their blocks.
+fn leave_by_lane(cfg: &Cfg, l: &Loop, uniformity: &Uniformity, uniform: &[Value]) -> Vec<(Value, f64)> {
     let outside = |u: &Value| cfg.index.get(&u.parent()).is_some_and(|b| !l.members.contains(*b));
     let by_lane = |u: Value| u.is_instruction() && u.opcode() == LLVMPHI && outside(&u) && !uniformity.is_uniform(u);
-    uniform.iter().copied().filter(|i| i.users().any(by_lane)).collect()
+    let leaving = uniform.iter().copied().filter(|i| i.users().any(by_lane));
+    leaving.map(|i| (i, cfg.index.get(&i.parent()).map_or(1.0, |b| executions(cfg, l, *b)))).collect()
+}
+
+/// Times that an iteration of a loop executes a block of it.
+fn executions(cfg: &Cfg, l: &Loop, block: Index) -> f64 {
+    let depth = |b: Index| cfg.loops.iter().filter(|l| l.members.contains(b)).count() as i32;
+    ITERATIONS.powi(depth(block) - depth(l.header))
 }
 
 /// Uniform values of a loop that are wanted, and those of the loop that are computed from them.
@@ -264,11 +272,9 @@ fn counters(
 
 /// What an iteration issues without its addresses, if some of its instructions run on the scalar unit.
 fn slots(cfg: &Cfg, l: &Loop, counts: impl Fn(Value) -> bool, is_scalar: impl Fn(Value) -> bool) -> Slots {
-    let depth = |b: Index| cfg.loops.iter().filter(|l| l.members.contains(b)).count() as i32;
-    let own = depth(l.header);
     let mut all = Slots::default();
     for b in l.members.ones() {
-        let weight = ITERATIONS.powi(depth(b) - own);
+        let weight = executions(cfg, l, b);
         for i in cfg.blocks[b].instructions().filter(|i| counts(*i)) {
             let slots = weight * issues(i);
             if is_scalar(i) {

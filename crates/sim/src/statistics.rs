@@ -123,7 +123,8 @@ const STUDENT: [f64; 30] = [
 
 /// The two-sided quantile of Student's t at [`CONFIDENCE`], with some degrees of freedom.
 pub fn student(freedom: usize) -> f64 {
-    STUDENT.get(freedom.max(1) - 1).copied().unwrap_or(1.96)
+    let of_many = 1.96 + 2.4 / freedom.max(1) as f64;
+    STUDENT.get(freedom.max(1) - 1).copied().unwrap_or(of_many)
 }
 
 impl Sampling {

@@ -4,7 +4,7 @@
 //! techniques on, each off in turn, and all off, on two machines, and compares their bytes. The
 //! ratio of a technique is cycles without it over cycles with it: more than 1 is a gain. A program
 //! that loses more than 1 % is listed with its cause ([`super::cause`]). All runs are repeated with
-//! random delays, and means are compared, since the cycles of one run hang on chance. Figures are
+//! random delays, and means are compared, since the cycles of one run depend on chance. Figures are
 //! those of the simulated machine and do not depend on the host.
 
 use std::collections::BTreeMap;
