@@ -145,6 +145,9 @@ impl Sources {
             }
         }
         s.private |= ir::params(function).iter().any(|p| is_generic(*p));
+        // Copies of structures with pointers of the host, where they are not seen to come from there.
+        let given = (0..ir::params(function).len()).filter_map(|i| function::by_value_type(function, i as u32));
+        s.global |= is_kernel(function) && given.into_iter().any(has_pointers);
         s
     }
 
@@ -208,6 +211,19 @@ const SPACES: [Space; 3] = [
 
 fn is_generic(v: Value) -> bool {
     v.type_kind() == LLVMPointerTypeKind && v.address_space() == GENERIC
+}
+
+/// Whether a type has pointers in it.
+fn has_pointers(ty: LLVMTypeRef) -> bool {
+    // SAFETY: a live type, of which the elements that it has are asked for.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMPointerTypeKind => true,
+            LLVMStructTypeKind => (0..LLVMCountStructElementTypes(ty)).any(|i| has_pointers(LLVMStructGetTypeAtIndex(ty, i))),
+            LLVMArrayTypeKind | LLVMVectorTypeKind => has_pointers(LLVMGetElementType(ty)),
+            _ => false,
+        }
+    }
 }
 
 /// An access to lower.

@@ -5,8 +5,9 @@
 //! command-line layer. What remains is read here as clang would read it: options clang should see are passed
 //! on, the ones that say what to do with the result are interpreted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::language::Language;
 use crate::spirv::{SpecValue, parse_spec};
 
 /// Optimisation level.
@@ -72,7 +73,7 @@ const WITH_VALUE: &[&str] =
 const IGNORED: &[&str] = &["-cl-denorms-are-zero", "-cl-no-subgroup-ifp", "-cl-strict-aliasing"];
 /// Options about targets, linking and code generation for hosts, accepted and without meaning here; with a
 /// value as the next word.
-const IGNORED_WITH_VALUE: &[&str] = &["-target", "-arch", "-L", "-l", "-x", "-Xlinker", "-march", "-mcpu"];
+const IGNORED_WITH_VALUE: &[&str] = &["-target", "-arch", "-L", "-l", "-Xlinker", "-march", "-mcpu"];
 
 /// What options start with that clang gets as they are.
 const PASSED_ON: [&str; 18] = [
@@ -100,7 +101,7 @@ const IGNORED_STARTS: [&str; 5] = ["--target=", "-march=", "-mcpu=", "-L", "-l"]
 
 /// Whether the word after this option is its value.
 pub fn takes_value(option: &str) -> bool {
-    ["-o", "--spec"].contains(&option) || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
+    ["-o", "--spec", "-x"].contains(&option) || WITH_VALUE.contains(&option) || IGNORED_WITH_VALUE.contains(&option)
 }
 
 /// Whether a word is an option for the compilation of a source whose output nobody sees: one for clang or a
@@ -123,6 +124,7 @@ pub fn parse_clang_style(args: &[String]) -> Result<BuildInvocation, String> {
                 .into(),
         );
     }
+    reader.check_language()?;
     reader.name_dependencies();
     Ok(reader.line)
 }
@@ -143,6 +145,8 @@ struct Reader {
     dependencies: bool,
     dependency_file: bool,
     dependency_target: bool,
+    /// The language of `-x`.
+    language: Option<String>,
 }
 
 impl Reader {
@@ -190,6 +194,7 @@ impl Reader {
                 self.pass_on(word);
                 self.pass_on(&v);
             }
+            "-x" => self.language = Some(value(words)?),
             w if IGNORED_WITH_VALUE.contains(&w) => _ = value(words)?,
             w if IGNORED_STARTS.iter().any(|start| w.starts_with(start)) || IGNORED.contains(&w) => {}
             w if w.starts_with("--spec=") => self.line.spec_constants.push(parse_spec(&w["--spec=".len()..])?),
@@ -206,6 +211,23 @@ impl Reader {
             _ => self.line.inputs.push(PathBuf::from(word)),
         }
         Ok(())
+    }
+
+    /// Languages go by the ends of names: `-x` may say the same, as build systems do, and nothing else.
+    fn check_language(&self) -> Result<(), String> {
+        let Some(word) = self.language.as_deref().filter(|l| !["none", "ir"].contains(l)) else { return Ok(()) };
+        let known = [("cl", "cl"), ("clcpp", "clcpp"), ("cuda", "cu"), ("hip", "hip")];
+        let Some((_, end)) = known.iter().find(|(name, _)| *name == word) else {
+            return Err(format!("-x {word}: no language that Heddle compiles; give cl, clcpp, cuda or hip"));
+        };
+        let wanted = Language::of(&Path::new("a").with_extension(end));
+        match self.line.inputs.iter().find(|i| Language::of(i) != wanted) {
+            Some(input) => {
+                let (name, is) = (input.display(), Language::of(input).name());
+                Err(format!("-x {word}: {name} is {is} by the end of its name; for {} give it the end .{end}", wanted.name()))
+            }
+            None => Ok(()),
+        }
     }
 
     fn pass_on(&mut self, word: &str) {
@@ -290,6 +312,16 @@ mod tests {
             assert!(!is_compilation_option(word), "{word}");
         }
         assert!(takes_value("-D") && takes_value("-o") && !takes_value("-DN"));
+    }
+
+    #[test]
+    fn a_language_that_is_not_the_files_is_an_error() {
+        for fine in ["-x cl k.cl", "k.cu -x cuda", "-x none k.cl", "-x ir k.ll", "-x hip k.cpp"] {
+            assert!(parse(fine).is_ok(), "{fine}");
+        }
+        let message = |words: &str| parse(words).unwrap_err();
+        assert_eq!(message("-x hip k.cl"), "-x hip: k.cl is OpenCL C by the end of its name; for HIP give it the end .hip");
+        assert!(message("-x c k.c").contains("give cl, clcpp, cuda or hip") && message("k.cl -x").contains("-x"));
     }
 
     #[test]

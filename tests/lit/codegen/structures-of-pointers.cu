@@ -14,3 +14,22 @@ extern "C" __global__ void product(Arrays s) {
   if (i < s.n)
     s.rows[1][i] = s.a[i] * s.k;
 }
+// Where it is copied to an array that data index, the run shows where its pointers point.
+// CHECK: .kernel {"name":"copied"
+// CHECK: st.private.b64
+// CHECK: {{ld|st}}.global.b32
+// CHECK: exit
+extern "C" __global__ void copied(Arrays s, Arrays t, int n) {
+  Arrays both[2] = {s, t};
+  int i = threadIdx.x;
+  both[n & 1].a[i] = both[i & 1].a[i] * 2;
+}
+// The address of one of two.
+// CHECK: .kernel {"name":"chosen"
+// CHECK: ld.global.b32
+// CHECK: st.global.b32
+// CHECK: exit
+extern "C" __global__ void chosen(Arrays s, Arrays t, int n) {
+  Arrays *v = n ? &s : &t;
+  v->a[threadIdx.x] *= 2;
+}
