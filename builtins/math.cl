@@ -45,6 +45,45 @@ OVERLOAD float exp2(float x) {
 }
 EACH(exp2, float)
 
+// x = 2^k (1 + f) with 1 + f from sqrt(1/2) to sqrt(2), and the logarithm of 1 + f is f + rest. The polynomial is the best of its degree for the relative
+// error of the logarithm, 2^-27. libclc divides, and loads from three tables at places that data say.
+typedef struct { float k, f, rest; } LogarithmParts;
+static LogarithmParts logarithm(float x) {
+  bool denormal = x < 0x1p-126f;
+  int bits = as_int(denormal ? x * 0x1p23f : x) - 0x3f3504f3;
+  float f = as_float((bits & 0x7fffff) + 0x3f3504f3) - 1.0f, square = f * f;
+  float p = fma(f, -0x1.38b576p-4f, 0x1.055b68p-3f);
+  p = fma(f, p, -0x1.0d8542p-3f);
+  p = fma(f, p, 0x1.22da1ep-3f);
+  p = fma(f, p, -0x1.547244p-3f);
+  p = fma(f, p, 0x1.99a008p-3f);
+  p = fma(f, p, -0x1.000226p-2f);
+  p = fma(f, p, 0x1.555554p-2f);
+  LogarithmParts parts = {(float)((bits >> 23) - (denormal ? 23 : 0)), f, fma(f * square, p, -0.5f * square)};
+  return parts;
+}
+// Of zeros, numbers below, infinity and NaN.
+static float logarithm_of(float x, float result) {
+  result = x < INFINITY ? result : x;
+  result = x < 0.0f ? as_float(0x7fc00000) : result;
+  return x == 0.0f ? -INFINITY : result;
+}
+OVERLOAD float log(float x) {
+  LogarithmParts l = logarithm(x);
+  // ln 2 in two parts, of which k times the first is exact.
+  return logarithm_of(x, fma(l.k, 0x1.63p-1f, l.f + fma(l.k, -0x1.bd0106p-13f, l.rest)));
+}
+OVERLOAD float log2(float x) {
+  LogarithmParts l = logarithm(x);
+  return logarithm_of(x, fma(l.f, M_LOG2E_F, fma(l.rest, M_LOG2E_F, l.f * 0x1.4ae0cp-26f)) + l.k);
+}
+OVERLOAD float log10(float x) {
+  LogarithmParts l = logarithm(x);
+  float low = fma(l.k, 0x1.3509f8p-18f, fma(l.rest, M_LOG10E_F, l.f * -0x1.5b235ep-27f));
+  return logarithm_of(x, fma(l.k, 0x1.344p-2f, fma(l.f, M_LOG10E_F, low)));
+}
+EACH(log, float) EACH(log2, float) EACH(log10, float)
+
 OVERLOAD float erfc(float x) { return (float)erfc((double)x); }
 EACH(erfc, float)
 
