@@ -5,9 +5,8 @@
 //! command-line layer. What remains is read here as clang would read it: options clang should see are passed
 //! on, the ones that say what to do with the result are interpreted.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::language::Language;
 use crate::spirv::{SpecValue, parse_spec};
 
 /// Optimisation level.
@@ -216,15 +215,22 @@ impl Reader {
     /// Languages go by the ends of names: `-x` may say the same, as build systems do, and nothing else.
     fn check_language(&self) -> Result<(), String> {
         let Some(word) = self.language.as_deref().filter(|l| !["none", "ir"].contains(l)) else { return Ok(()) };
-        let known = [("cl", "cl"), ("clcpp", "clcpp"), ("cuda", "cu"), ("hip", "hip")];
-        let Some((_, end)) = known.iter().find(|(name, _)| *name == word) else {
-            return Err(format!("-x {word}: no language that Heddle compiles; give cl, clcpp, cuda or hip"));
+        // As `Language::of` has them, which takes anything else for OpenCL C.
+        const ENDS: [(&str, &[&str]); 4] =
+            [("clcpp", &["clcpp"]), ("cuda", &["cu"]), ("hip", &["hip", "cpp", "cc", "cxx"]), ("SPIR-V", &["spv", "spvasm"])];
+        let of_name = |path: &PathBuf| {
+            let end = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+            ENDS.iter().find(|(_, ends)| ends.contains(&end)).map_or("cl", |(language, _)| language)
         };
-        let wanted = Language::of(&Path::new("a").with_extension(end));
-        match self.line.inputs.iter().find(|i| Language::of(i) != wanted) {
+        let end = match word {
+            "cl" => "cl",
+            "clcpp" | "cuda" | "hip" => ENDS.iter().find(|(language, _)| *language == word).map_or("", |(_, ends)| ends[0]),
+            _ => return Err(format!("-x {word}: no language that Heddle compiles; give cl, clcpp, cuda or hip")),
+        };
+        match self.line.inputs.iter().find(|i| of_name(i) != word) {
             Some(input) => {
-                let (name, is) = (input.display(), Language::of(input).name());
-                Err(format!("-x {word}: {name} is {is} by the end of its name; for {} give it the end .{end}", wanted.name()))
+                let (name, is) = (input.display(), of_name(input));
+                Err(format!("-x {word}: {name} is {is} by the end of its name; give it the end .{end}"))
             }
             None => Ok(()),
         }
@@ -320,7 +326,7 @@ mod tests {
             assert!(parse(fine).is_ok(), "{fine}");
         }
         let message = |words: &str| parse(words).unwrap_err();
-        assert_eq!(message("-x hip k.cl"), "-x hip: k.cl is OpenCL C by the end of its name; for HIP give it the end .hip");
+        assert_eq!(message("-x hip k.cl"), "-x hip: k.cl is cl by the end of its name; give it the end .hip");
         assert!(message("-x c k.c").contains("give cl, clcpp, cuda or hip") && message("k.cl -x").contains("-x"));
     }
 
