@@ -42,7 +42,8 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
     if !unoptimised {
-        // Behind the lowering of generic pointers, of which two would become a vector of integers. Clang splits the load of a vector whose elements are used one by one, and the copy of a structure.
+        // Clang splits the load of a vector whose elements are used one by one, and the copy of a structure. This is behind the
+        // lowering of generic pointers, of which two neighbours would become a vector of integers.
         llvm_passes::run(module, "function(infer-alignment,load-store-vectorizer)")?;
     }
     lower_copies::lower(module)?;

@@ -1,9 +1,9 @@
 //! Each technique off in turn: what it is worth, and that it changes no result.
 //!
-//! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the
-//! same bytes each time (of repeated runs, below, after the first). A buffer whose expectation has a tolerance may differ within it: the order of
-//! floating-point atomics is such a case, and is told. So may a buffer without expectation where others have
-//! one: in which order atomics filled a list need not be the same.
+//! A case runs with all techniques on, with each one off, and with all off. All its buffers must hold the same
+//! bytes each time (of repeated runs, below, after the first). A buffer whose expectation has a tolerance may
+//! differ within it: the order of floating-point atomics is such a case, and is told. So may a buffer without
+//! expectation where others have one: in which order atomics filled a list need not be the same.
 //!
 //! With several runs each of them has small random delays ([`Machine`]'s `perturbation`), drawn from another seed, and
 //! ratios of means come with their intervals of confidence: how much of a difference is chance (Alameldeen and Wood,
