@@ -33,7 +33,8 @@
 //! innermost loop advances it by less than a sector, neighbouring work-items do not share what it
 //! touches and are at least a line apart, and the loop is of the deepest level. Rows whose length is
 //! known only at launch are taken to be long, those of bytes to be short; the launch puts the length in
-//! ([`LoopReuse::exact`]). Addresses that are not affine count as nothing.
+//! ([`LoopReuse::exact`]). Addresses that are not affine, and rows of a length that the kernel computes in a way that the
+//! launch cannot repeat, count as nothing.
 //!
 //! Loads that advance by at least a line in every iteration are candidates for prefetches; this
 //! pass inserts none.

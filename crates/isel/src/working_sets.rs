@@ -35,10 +35,9 @@ impl WorkingSets {
         WorkingSets { loops: Vec::new(), warp_size }
     }
 
-    /// Takes note of a load. What its strides are in values of the launch is given if that can be said.
-    pub fn add(&mut self, reuse: &LoopReuse, exact: [Option<LaunchExpression>; 3], uniform: bool) {
-        let known = |d: usize| exact[d].clone().unwrap_or_else(|| LaunchExpression::default().plus(reuse.strides[d]));
-        let set = WorkingSet { uniform, strides: [0, 1, 2].map(known) };
+    /// Takes note of a load, with its strides in values of the launch.
+    pub fn add(&mut self, reuse: &LoopReuse, strides: [LaunchExpression; 3], uniform: bool) {
+        let set = WorkingSet { uniform, strides };
         let lines = WorkingSet::lines(reuse.strides, [self.warp_size, 1, 1], LINE);
         match self.loops.iter_mut().find(|l| l.header == reuse.header) {
             Some(l) => {
