@@ -72,14 +72,14 @@ pub(crate) fn icmp(s: &mut Selector, i: Value) {
 }
 
 /// The low word of an integer of two words of which the high one is 0.
-fn zero_extended(s: &mut Selector, v: Value) -> Option<Operand> {
+pub(crate) fn zero_extended(s: &mut Selector, v: Value) -> Option<Operand> {
     if v.integer_bits() != 64 {
         return None;
     }
     if let Some(c) = constants::sign_extended(v) {
         return u32::try_from(c).ok().map(Operand::Immediate);
     }
-    if is_zero_extended(v, 4) { s.values.low.get(&v).copied() } else { None }
+    is_zero_extended(v, 4).then(|| s.low_word(v))
 }
 
 /// Whether the high word of an instruction's result is 0; `depth`: operations to look through.
@@ -94,7 +94,10 @@ fn is_zero_extended(v: Value, depth: u32) -> bool {
             LLVMZExt => true,
             LLVMCall => matches!(builtins::of_call(v), Some(Builtin::Query(_))),
             LLVMOr | LLVMXor => operand(0) && operand(1),
-            LLVMAnd => operand(0) || operand(1),
+            LLVMAnd | LLVMURem => operand(0) || operand(1),
+            LLVMSelect => operand(1) && operand(2),
+            LLVMFreeze | LLVMUDiv => operand(0),
+            LLVMLShr => operand(0) || matches!(constants::sign_extended(v.operand(1)), Some(32..64)),
             _ => false,
         }
 }

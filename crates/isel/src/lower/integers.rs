@@ -6,6 +6,7 @@
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
+use crate::lower::comparisons::zero_extended;
 use crate::values::Extension;
 use crate::{Selector, constants, division};
 use heddle_isa::{Op, Operand, Type};
@@ -195,6 +196,9 @@ fn wide_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
     {
         return moved;
     }
+    if let Some(result) = division_of_low_words(s, i) {
+        return result;
+    }
     let (op, ty, a, b) = match i.opcode() {
         LLVMAdd => (Op::Add, Type::B64, a, b),
         LLVMSub => (Op::Sub, Type::B64, a, b),
@@ -216,6 +220,22 @@ fn wide_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
         _ => (Op::Rem, Type::S64, ext(s, a, true), ext(s, b, true)),
     };
     s.out.emit_joint(op, ty, 2, &[a, b])
+}
+
+/// An unsigned division, or its remainder, of operands whose high words are 0, such as ids and sizes.
+fn division_of_low_words(s: &mut Selector, i: Value) -> Option<Operand> {
+    let op = match i.opcode() {
+        LLVMUDiv => Op::Div,
+        LLVMURem => Op::Rem,
+        _ => return None,
+    };
+    let (a, b) = (zero_extended(s, i.operand(0))?, zero_extended(s, i.operand(1))?);
+    let by_constant = match b {
+        Operand::Immediate(d) => division::by_constant(&mut s.out, s.cx.options.division, (op, Type::U32), 32, a, d),
+        _ => None,
+    };
+    let low = by_constant.unwrap_or_else(|| s.out.emit_joint(op, Type::U32, 1, &[a, b]));
+    Some(s.out.pair(low, Operand::Immediate(0)))
 }
 
 /// A 64-bit product of two extended 32-bit values.
