@@ -7,7 +7,7 @@
 //! # Algorithm
 //! From the innermost loop of a block outward: a pure instruction whose operands are all defined outside the
 //! loop moves to the end of the loop's preheader, if its block runs in every iteration, so that it is never
-//! executed more often than before. Only results in S move, as many as scalar registers allow; a value that
+//! executed more often than before; a loop inside is taken to run in every iteration, though a test may go around it. Only results in S move, as many as scalar registers allow; a value that
 //! lives through a loop in lanes would cost a register there, which is worth more than an instruction (the
 //! local files hold few).
 //!
@@ -20,6 +20,7 @@
 //! May touch: SSA form only; no instruction with an effect. A loop without a preheader stays as it is.
 
 use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
 
 use super::CodegenError;
 use super::context::Context;
@@ -95,7 +96,7 @@ fn target(
         let place = &places.of[index as usize];
         let from = result.unwrap_or(block);
         match place.preheader {
-            Some(preheader) if place.latches.iter().all(|l| dominators.dominates(from, *l)) => result = Some(preheader),
+            Some(preheader) if place.latches.iter().all(|l| dominators.dominates(places.entered(from), *l)) => result = Some(preheader),
             _ => break,
         }
         at = loops.loops[index as usize].parent;
@@ -106,6 +107,8 @@ fn target(
 /// Where the code of each loop goes and where the loop closes.
 pub(super) struct Preheaders {
     pub of: Vec<Preheader>,
+    /// The blocks that test whether loops run at all, of the preheaders that come after them.
+    guards: FxHashMap<Block, Block>,
 }
 
 /// Of one loop.
@@ -127,6 +130,18 @@ impl Preheaders {
             };
             Preheader { preheader, latches }
         });
-        Preheaders { of: of.collect() }
+        let of: Vec<Preheader> = of.collect();
+        let guarded = of.iter().filter_map(|p| {
+            let preheader = p.preheader?;
+            let [guard] = cfg.edges[preheader].preds[..] else { return None };
+            Some((preheader, guard))
+        });
+        let guards = guarded.collect();
+        Preheaders { of, guards }
+    }
+
+    /// The block that leads to a preheader, through a test whether its loop runs at all; of another block, itself.
+    fn entered(&self, block: Block) -> Block {
+        self.guards.get(&block).copied().unwrap_or(block)
     }
 }
