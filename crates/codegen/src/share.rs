@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 use super::CodegenError;
 use super::context::Context;
 use super::ssa::{Definitions, Key, Substitution, is_pure};
-use heddle_isa::{Inst, Op, Operand, VReg};
+use heddle_isa::{Inst, Op, Operand, Type, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::{Bank, Block, Function};
 
@@ -150,8 +150,15 @@ impl Proof<'_> {
         a.ty == b.ty && a.blocks() == b.blocks() && a.srcs.iter().zip(&b.srcs).all(|(x, y)| self.same(*x, *y, DEPTH))
     }
 
+    /// What stands for an operand: a special register, a word of the constant bank or a number that it is a copy of.
+    fn standing_for(&self, op: Operand) -> Operand {
+        let op = self.replaced.operand(op);
+        let copied = self.definitions.of(self.function, op).filter(|i| i.op == Op::Mov && i.ty == Type::B32 && is_pure(i));
+        copied.map(|i| i.srcs[0]).filter(|source| source.as_virt().is_none()).unwrap_or(op)
+    }
+
     fn same(&self, a: Operand, b: Operand, depth: u32) -> bool {
-        let (a, b) = (self.replaced.operand(a), self.replaced.operand(b));
+        let (a, b) = (self.standing_for(a), self.standing_for(b));
         if a == b {
             return true;
         }
