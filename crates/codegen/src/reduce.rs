@@ -8,7 +8,7 @@
 //! The basic induction variables of a loop are phis of its header that grow by what is invariant. An expression
 //! of sums, differences, shifts by constants and products with something invariant is affine in them; all in
 //! 32 bits, so that overflow changes nothing. Where such an expression feeds anything else and at least two
-//! instructions are there for it alone, it becomes a phi: its value on entry is the expression with the
+//! instructions are there for it alone (three if the step is not a number), it becomes a phi: its value on entry is the expression with the
 //! variables' first values, computed in the preheader; its step is the expression's difference over an
 //! iteration, added at the end of the latch. A single scalar product or shift becomes one too if a load reads it: then the
 //! addition costs no more, and the load at the beginning of an iteration does not wait for it. Inner loops come first, so that what they start from can step in
@@ -234,7 +234,7 @@ impl<'a> Reducer<'a> {
                     && left[kind] > 0
                     && self.degree(f, &current, Operand::virt(dst), DEPTH) == Some(Degree::Affine)
                     && !self.steps_already(f, &current, dst, latch)
-                    && (self.alone(f, index, dst, DEPTH) >= 2 || self.delays_load(f, dst, inst));
+                    && (self.alone(f, index, dst, DEPTH) >= self.fewest_alone(f, &current, dst) || self.delays_load(f, dst, inst));
                 if !worth {
                     continue;
                 }
@@ -355,6 +355,25 @@ impl<'a> Reducer<'a> {
         let only = |r: &VReg| self.uses[*r] == 1 && self.home[*r].is_some_and(|b| self.loops.innermost[b] == Some(index));
         let inner = inst.srcs.iter().filter_map(|s| s.as_virt()).map(|(r, _)| r).filter(only);
         1 + inner.map(|r| self.alone(f, index, r, depth - 1)).sum::<u32>()
+    }
+
+    /// How many instructions must be there for a value alone. Where a variable steps by a number that the launch has, such as the
+    /// size of a work-group, work-items share the iterations: there are few for each of them, and the step is to be computed, too.
+    fn fewest_alone(&self, f: &Function, current: &Current, dst: VReg) -> u32 {
+        if self.steps_by_launch(f, current, Operand::virt(dst), DEPTH) { 3 } else { 2 }
+    }
+
+    /// Whether an affine expression has a variable in it that steps by anything but an immediate.
+    fn steps_by_launch(&self, f: &Function, current: &Current, op: Operand, depth: u32) -> bool {
+        if self.outside(current.index, op) {
+            return false;
+        }
+        let variable = op.as_virt().and_then(|(r, _)| current.variables.get(&r));
+        match (variable, self.linear(f, op).filter(|_| depth > 0)) {
+            (Some(variable), _) => variable.steps.iter().any(|s| !matches!(s, Operand::Immediate(_))),
+            (None, Some(inst)) => inst.srcs.iter().any(|s| self.steps_by_launch(f, current, *s, depth - 1)),
+            (None, None) => false,
+        }
     }
 
     /// Whether a load waits for a scalar product or shift.
