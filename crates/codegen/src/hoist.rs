@@ -96,7 +96,9 @@ fn target(
         let place = &places.of[index as usize];
         let from = result.unwrap_or(block);
         match place.preheader {
-            Some(preheader) if place.latches.iter().all(|l| dominators.dominates(places.entered(from), *l)) => result = Some(preheader),
+            Some(preheader) if place.latches.iter().all(|l| dominators.dominates(places.entered(from), *l)) => {
+                result = Some(preheader)
+            }
             _ => break,
         }
         at = loops.loops[index as usize].parent;

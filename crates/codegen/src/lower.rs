@@ -163,10 +163,10 @@ fn copy(function: &Function, dst: VReg, src: Operand, loc: SourceLoc) -> Inst {
 
 /// `tuple` becomes a copy of each word, in pairs where two words come from an aligned pair; `undef` becomes zero.
 ///
-/// A word that is computed in the same block for the tuple alone is written there at once: the scheduler then sees that the
-/// tuple's reader is what ends its life.
+/// A word that is computed in the same block, and read nowhere else, is written there at once: the scheduler then sees that the
+/// tuple's reader is what ends its life, and the word has no other home that it would be copied from.
 fn lower_tuples(function: &mut Function) {
-    let alone = read_once(function);
+    let within = read_in_one_block(function);
     for block in function.layout.clone() {
         if !function.blocks[block].insts.iter().any(|i| matches!(i.op, Op::Tuple | Op::Undef)) {
             continue;
@@ -174,7 +174,13 @@ fn lower_tuples(function: &mut Function) {
         let old = std::mem::take(&mut function.blocks[block].insts);
         let mut new: Vec<Inst> = Vec::with_capacity(old.len() + 8);
         let mut defined: FxHashMap<VReg, usize> = FxHashMap::default();
-        for inst in old {
+        let mut renamed: FxHashMap<VReg, Operand> = FxHashMap::default();
+        for mut inst in old {
+            for s in &mut inst.srcs {
+                if let Some(word) = s.as_virt().and_then(|(r, _)| renamed.get(&r)) {
+                    *s = *word;
+                }
+            }
             match (inst.op, inst.dst.as_virt()) {
                 (Op::Undef, Some((dst, _))) => {
                     // Any value will do; words are written one by one because no wide move takes an immediate
@@ -201,11 +207,19 @@ fn lower_tuples(function: &mut Function) {
                         i += if pair { 2 } else { 1 };
                     }
                     for (word, ty, src) in pieces {
-                        let own = src.as_virt().filter(|(r, _)| alone[*r] && function.vregs[*r].bank == function.vregs[dst].bank);
-                        if let Some(at) = own.and_then(|(r, _)| defined.get(&r)) {
-                            new[*at].dst = Operand::virt_word(dst, word);
+                        let own =
+                            src.as_virt().filter(|(r, _)| within[*r] && function.vregs[*r].bank == function.vregs[dst].bank);
+                        if let Some((at, reg)) = own.and_then(|(r, _)| Some((*defined.get(&r)?, r))) {
+                            new[at].dst = Operand::virt_word(dst, word);
+                            for s in new[at..].iter_mut().flat_map(|i| &mut i.srcs).filter(|s| **s == Operand::virt(reg)) {
+                                *s = Operand::virt_word(dst, word);
+                            }
+                            renamed.insert(reg, Operand::virt_word(dst, word));
+                            defined.remove(&reg);
                             continue;
                         }
+                        // The same word may be in the tuple twice.
+                        let src = src.as_virt().and_then(|(r, _)| renamed.get(&r).copied()).unwrap_or(src);
                         let mut m = Inst::new(Op::Mov, ty, Operand::virt_word(dst, word), [src]);
                         m.loc = inst.loc;
                         new.push(m);
@@ -223,18 +237,21 @@ fn lower_tuples(function: &mut Function) {
     }
 }
 
-/// Vector registers of one word that are written once and read once, as a source.
-fn read_once(function: &Function) -> SecondaryMap<VReg, bool> {
-    let mut mentions: SecondaryMap<VReg, [u32; 2]> = SecondaryMap::with_capacity(function.vregs.len());
-    for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
+/// Vector registers of one word that are written once, and read in that block alone, as sources.
+fn read_in_one_block(function: &Function) -> SecondaryMap<VReg, bool> {
+    let mut written: SecondaryMap<VReg, (u32, Option<Block>)> = SecondaryMap::with_capacity(function.vregs.len());
+    let insts = |block: Block| function.blocks[block].insts.iter().map(move |i| (block, i));
+    for (block, inst) in function.layout.iter().flat_map(|b| insts(*b)) {
         if let Some((r, _)) = inst.dst.as_virt() {
-            mentions[r][0] += 1;
+            written[r] = (written[r].0 + 1, Some(block));
         }
-        liveness::for_each_use(inst, |r, _| mentions[r][1] += 1);
     }
     let mut result = SecondaryMap::with_capacity(function.vregs.len());
     for (reg, class) in function.vregs.iter() {
-        result[reg] = class.bank == Bank::Vector && class.words == 1 && mentions[reg] == [1, 1];
+        result[reg] = class.bank == Bank::Vector && class.words == 1 && written[reg].0 == 1;
+    }
+    for (block, inst) in function.layout.iter().flat_map(|b| insts(*b)) {
+        liveness::for_each_use(inst, |r, _| result[r] &= written[r].1 == Some(block));
     }
     result
 }

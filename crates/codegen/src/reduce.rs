@@ -8,7 +8,7 @@
 //! The basic induction variables of a loop are phis of its header that grow by what is invariant. An expression
 //! of sums, differences, shifts by constants and products with something invariant is affine in them; all in
 //! 32 bits, so that overflow changes nothing. Where such an expression feeds anything else and at least two
-//! instructions are there for it alone (three if the step is not a number), it becomes a phi: its value on entry is the expression with the
+//! instructions are there for it alone, it becomes a phi: its value on entry is the expression with the
 //! variables' first values, computed in the preheader; its step is the expression's difference over an
 //! iteration, added at the end of the latch. A single scalar product or shift becomes one too if a load reads it: then the
 //! addition costs no more, and the load at the beginning of an iteration does not wait for it. Inner loops come first, so that what they start from can step in
@@ -234,12 +234,13 @@ impl<'a> Reducer<'a> {
                     && left[kind] > 0
                     && self.degree(f, &current, Operand::virt(dst), DEPTH) == Some(Degree::Affine)
                     && !self.steps_already(f, &current, dst, latch)
-                    && (self.alone(f, index, dst, DEPTH) >= self.fewest_alone(f, &current, dst) || self.delays_load(f, dst, inst));
+                    && (self.alone(f, index, dst, DEPTH) >= 2 || self.delays_load(f, dst, inst));
                 if !worth {
                     continue;
                 }
                 current.loc = inst.loc;
-                if self.replace(f, &mut current, header, latch, dst) {
+                let most_for_step = self.most_for_step(f, &current, dst);
+                if self.replace(f, &mut current, header, latch, dst, most_for_step) {
                     left[kind] -= 1;
                 }
             }
@@ -357,10 +358,12 @@ impl<'a> Reducer<'a> {
         1 + inner.map(|r| self.alone(f, index, r, depth - 1)).sum::<u32>()
     }
 
-    /// How many instructions must be there for a value alone. Where a variable steps by a number that the launch has, such as the
-    /// size of a work-group, work-items share the iterations: there are few for each of them, and the step is to be computed, too.
-    fn fewest_alone(&self, f: &Function, current: &Current, dst: VReg) -> u32 {
-        if self.steps_by_launch(f, current, Operand::virt(dst), DEPTH) { 3 } else { 2 }
+    /// How many instructions may compute a value's step. Where a variable steps by a number that the launch has, such as the size of a
+    /// work-group, work-items share the iterations: there are few for each of them to make up for more than one, unless more than one
+    /// is saved.
+    fn most_for_step(&self, f: &Function, current: &Current, dst: VReg) -> usize {
+        let shared = self.steps_by_launch(f, current, Operand::virt(dst), DEPTH);
+        if shared && self.alone(f, current.index, dst, DEPTH) < 3 { 1 } else { usize::MAX }
     }
 
     /// Whether an affine expression has a variable in it that steps by anything but an immediate.
@@ -381,10 +384,12 @@ impl<'a> Reducer<'a> {
         f.vregs[dst].bank == Bank::Scalar && self.loads[dst] && matches!(inst.op, Op::Mul | Op::Shl | Op::Mad)
     }
 
-    /// Makes a register a phi that steps; false if its step is not the same in all lanes.
-    fn replace(&mut self, f: &mut Function, current: &mut Current, header: Block, latch: Block, dst: VReg) -> bool {
-        let ends = self.edits.ends.get(&current.preheader).map_or(0, Vec::len);
-        let Some(step) = self.difference(f, current, Operand::virt(dst)).filter(|s| self.is_step(f, *s)) else {
+    /// Makes a register a phi that steps; false if its step is not the same in all lanes, or takes more instructions than it may.
+    fn replace(&mut self, f: &mut Function, current: &mut Current, header: Block, latch: Block, dst: VReg, most: usize) -> bool {
+        let made = |s: &Self, current: &Current| s.edits.ends.get(&current.preheader).map_or(0, Vec::len);
+        let ends = made(self, current);
+        let step = self.difference(f, current, Operand::virt(dst)).filter(|s| self.is_step(f, *s));
+        let Some(step) = step.filter(|_| made(self, current) <= ends.saturating_add(most)) else {
             // What was made for it goes with dead code; nothing else may use it.
             if let Some(list) = self.edits.ends.get_mut(&current.preheader) {
                 for inst in list.drain(ends..) {
