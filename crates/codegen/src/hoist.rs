@@ -7,8 +7,10 @@
 //! # Algorithm
 //! From the innermost loop of a block outward: a pure instruction whose operands are all defined outside the
 //! loop moves to the end of the loop's preheader, if its block runs in every iteration, so that it is never
-//! executed more often than before; a loop inside is taken to run in every iteration, though a test may go around it. Only results in S move, as many as scalar registers allow; a value that
-//! lives through a loop in lanes would cost a register there, which is worth more than an instruction (the
+//! executed more often than before; a loop inside is taken to run in every iteration, though a test may go around it.
+//! Sums, products and shifts of words, of which addresses are made, move from other blocks, too: LLVM moves them wherever
+//! they stand, and it is selection that makes new ones. Only results in S move, as many as scalar registers allow; a value
+//! that lives through a loop in lanes would cost a register there, which is worth more than an instruction (the
 //! local files hold few).
 //!
 //! A scalar instruction that moves runs once for the warp before any of its lanes enters the loop; what it
@@ -26,7 +28,7 @@ use super::CodegenError;
 use super::context::Context;
 use super::loops::Loops;
 use super::ssa::is_pure;
-use heddle_isa::{Inst, VReg};
+use heddle_isa::{Inst, Op, Operand, Type, VReg};
 use heddle_mir::cfg::{Cfg, Dominators};
 use heddle_mir::{Bank, Block, Function};
 
@@ -87,6 +89,7 @@ fn target(
     if function.vregs[dst].bank != Bank::Scalar || !is_pure(inst) {
         return None;
     }
+    let anyway = may_run_anyway(inst);
     let (mut at, mut result) = (loops.innermost[block], None);
     while let Some(index) = at {
         let invariant = |r: VReg| defined[r].is_some_and(|b| !loops.contains(index, b));
@@ -96,7 +99,7 @@ fn target(
         let place = &places.of[index as usize];
         let from = result.unwrap_or(block);
         match place.preheader {
-            Some(preheader) if place.latches.iter().all(|l| dominators.dominates(places.entered(from), *l)) => {
+            Some(preheader) if anyway || place.latches.iter().all(|l| dominators.dominates(places.entered(from), *l)) => {
                 result = Some(preheader)
             }
             _ => break,
@@ -104,6 +107,13 @@ fn target(
         at = loops.loops[index as usize].parent;
     }
     result
+}
+
+/// Whether an instruction may be executed though its block is not: one of those that addresses are made of, such as
+/// products of the launch's values, which LLVM would have moved.
+fn may_run_anyway(inst: &Inst) -> bool {
+    let linear = matches!(inst.op, Op::Add | Op::Sub | Op::Mul | Op::Shl | Op::Mad) && inst.ty == Type::B32;
+    linear && !inst.srcs.iter().all(|s| matches!(s, Operand::Immediate(_) | Operand::None))
 }
 
 /// Where the code of each loop goes and where the loop closes.
