@@ -523,7 +523,14 @@ impl<'a> Analysis<'a> {
             LLVMFreeze => self.low(v.operand(0)),
             LLVMTrunc if bits >= 32 => self.low(v.operand(0)),
             LLVMSExt | LLVMZExt => self.extended(v.operand(0)),
-            LLVMAnd if bits == 64 && constant(v.operand(1)) == Some(0xffff_ffff) => self.low(v.operand(0)),
+            // What cuts the high word off, and with it low bits that are 0 in any case.
+            LLVMAnd => {
+                let kept = constant(v.operand(1)).map_or(0, |c| c as u32);
+                let whole = kept.leading_ones() + kept.trailing_zeros() == u32::BITS && kept != 0;
+                let low = if whole { self.low(v.operand(0))? } else { Poly::default() };
+                let changes = low.0.values().any(|c| c & !kept != 0);
+                if whole && !changes { Ok(low) } else { Err(Refusal::Data(v)) }
+            }
             // A pair of shifts extends the low word, with a smaller second shift scales it, too;
             // additions may stand between.
             LLVMAShr | LLVMLShr => {
@@ -550,6 +557,10 @@ impl<'a> Analysis<'a> {
         match v.opcode() {
             LLVMAdd => Ok(self.high(v.operand(0))?.plus(&self.high(v.operand(1))?, 1)),
             LLVMSub => Ok(self.high(v.operand(0))?.plus(&self.high(v.operand(1))?, u32::MAX)),
+            LLVMMul => {
+                let factor = v.operand(1).as_constant_int().unwrap_or(0) >> 32;
+                Ok(self.low(v.operand(0))?.scaled(factor as u32))
+            }
             _ => {
                 let by = v.operand(1).as_constant_int().unwrap_or(63) as u32;
                 Ok(self.low(v.operand(0))?.scaled(1u32.checked_shl(by.saturating_sub(32)).unwrap_or(0)))
@@ -665,6 +676,8 @@ fn shifted_by(v: Value) -> Option<u32> {
     }
     match v.opcode() {
         LLVMShl => v.operand(1).as_constant_int().map(|n| n as u32),
+        // LLVM draws a factor and the shift together.
+        LLVMMul => v.operand(1).as_constant_int().map(u64::trailing_zeros).filter(|n| (32..64).contains(n)),
         LLVMAdd | LLVMSub => Some(shifted_by(v.operand(0))?.min(shifted_by(v.operand(1))?)),
         _ => None,
     }

@@ -274,6 +274,12 @@ fn word_above_zeros(s: &mut Selector, v: Value, depth: u32) -> Option<Operand> {
             let (low, amount) = (s.low_word(a), Operand::Immediate(by as u32 - 32));
             return Some(if by == 32 { low } else { s.out.emit_joint(Op::Shl, Type::B32, 1, &[low, amount]) });
         }
+        // LLVM draws a factor and the shift together.
+        LLVMMul => {
+            let factor = constants::sign_extended(b).filter(|c| *c as u32 == 0)?;
+            let low = s.low_word(a);
+            return Some(s.out.mad32(low, (factor >> 32) as u32, None));
+        }
         LLVMAdd => Op::Add,
         LLVMSub => Op::Sub,
         LLVMAnd => Op::And,
