@@ -207,6 +207,13 @@ pub(crate) fn select_instruction(s: &mut Selector, i: Value) {
             s.out.choose(condition, *leaf, pa[k], pb[k])
         })
         .collect();
+    if i.integer_bits() == 64
+        && [a, b].iter().any(|v| s.values.low.contains_key(v))
+    {
+        let (x, y) = (s.low_word(a), s.low_word(b));
+        let low = s.out.choose(conditions[0], Leaf::WORD, x, y);
+        s.values.low.insert(i, low);
+    }
     let known = |v: Value| s.values.extended.get(&v).copied();
     if let Some(extension) = known(a).filter(|x| known(b) == Some(*x)) {
         s.values.extended.insert(i, extension);

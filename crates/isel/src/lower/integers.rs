@@ -199,6 +199,11 @@ fn wide_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
     if let Some(result) = division_of_low_words(s, i) {
         return result;
     }
+    if bits == 64
+        && let Some(high) = word_above_zeros(s, i, 4)
+    {
+        return s.out.pair(Operand::Immediate(0), high);
+    }
     let (op, ty, a, b) = match i.opcode() {
         LLVMAdd => (Op::Add, Type::B64, a, b),
         LLVMSub => (Op::Sub, Type::B64, a, b),
