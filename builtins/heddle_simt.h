@@ -202,7 +202,7 @@ __HEDDLE_INLINE unsigned __heddle_joined(unsigned low, unsigned high, unsigned s
 __HEDDLE_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) { return __heddle_joined(low, high, shift & 31); }
 __HEDDLE_INLINE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) { return shift >= 32 ? high : __heddle_joined(low, high, shift); }
 __HEDDLE_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
-  return (unsigned)(((unsigned long)high << 32 | low) << (shift & 31) >> 32);
+  return __heddle_joined(low, high, 32 - (shift & 31));
 }
 __HEDDLE_INLINE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) { return shift >= 32 ? low : __funnelshift_l(low, high, shift); }
 __HEDDLE_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {

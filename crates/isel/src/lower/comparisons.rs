@@ -207,9 +207,7 @@ pub(crate) fn select_instruction(s: &mut Selector, i: Value) {
             s.out.choose(condition, *leaf, pa[k], pb[k])
         })
         .collect();
-    if i.integer_bits() == 64
-        && [a, b].iter().any(|v| s.values.low.contains_key(v))
-    {
+    if i.integer_bits() == 64 && [a, b].iter().any(|v| s.values.low.contains_key(v)) {
         let (x, y) = (s.low_word(a), s.low_word(b));
         let low = s.out.choose(conditions[0], Leaf::WORD, x, y);
         s.values.low.insert(i, low);

@@ -204,6 +204,11 @@ fn wide_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
     {
         return s.out.pair(Operand::Immediate(0), high);
     }
+    if bits == 64
+        && let Some(joined) = joined_words(s, i)
+    {
+        return joined;
+    }
     let (op, ty, a, b) = match i.opcode() {
         LLVMAdd => (Op::Add, Type::B64, a, b),
         LLVMSub => (Op::Sub, Type::B64, a, b),
@@ -225,6 +230,22 @@ fn wide_integer(s: &mut Selector, i: Value, leaf: Leaf, a: Operand, b: Operand) 
         _ => (Op::Rem, Type::S64, ext(s, a, true), ext(s, b, true)),
     };
     s.out.emit_joint(op, ty, 2, &[a, b])
+}
+
+/// Two words drawn together: `high << 32 | low`, as programs join them.
+fn joined_words(s: &mut Selector, i: Value) -> Option<Operand> {
+    if !matches!(i.opcode(), LLVMOr | LLVMXor | LLVMAdd) {
+        return None;
+    }
+    let (a, b) = (i.operand(0), i.operand(1));
+    for (upper, lower) in [(a, b), (b, a)] {
+        if let Some(low) = zero_extended(s, lower)
+            && let Some(high) = word_above_zeros(s, upper, 4)
+        {
+            return Some(s.out.pair(low, high));
+        }
+    }
+    None
 }
 
 /// An unsigned division, or its remainder, of operands whose high words are 0, such as ids and sizes.
