@@ -166,7 +166,7 @@ fn copy(function: &Function, dst: VReg, src: Operand, loc: SourceLoc) -> Inst {
 /// A word that is computed in the same block, and read nowhere else, is written there at once: the scheduler then sees that the
 /// tuple's reader is what ends its life, and the word has no other home that it would be copied from.
 fn lower_tuples(function: &mut Function) {
-    let within = read_in_one_block(function);
+    let (reads, writes) = reads_in_one_block(function);
     for block in function.layout.clone() {
         if !function.blocks[block].insts.iter().any(|i| matches!(i.op, Op::Tuple | Op::Undef)) {
             continue;
@@ -175,7 +175,11 @@ fn lower_tuples(function: &mut Function) {
         let mut new: Vec<Inst> = Vec::with_capacity(old.len() + 8);
         let mut defined: FxHashMap<VReg, usize> = FxHashMap::default();
         let mut renamed: FxHashMap<VReg, Operand> = FxHashMap::default();
+        // Where each register was last read or written under its own name.
+        let mut mentioned: FxHashMap<VReg, usize> = FxHashMap::default();
         for mut inst in old {
+            let own_names = inst.srcs.iter().chain([&inst.dst]).filter_map(|o| o.as_virt()).filter(|_| inst.op != Op::Tuple);
+            mentioned.extend(own_names.map(|(r, _)| (r, new.len())));
             for s in &mut inst.srcs {
                 if let Some(word) = s.as_virt().and_then(|(r, _)| renamed.get(&r)) {
                     *s = *word;
@@ -193,7 +197,11 @@ fn lower_tuples(function: &mut Function) {
                         new.push(copy(function, dst, Operand::Immediate(0), inst.loc));
                     }
                 }
-                (Op::Tuple, Some((dst, _))) => {
+                (Op::Tuple, Some((to, _))) => {
+                    // A tuple that takes words of what was in its register before is made elsewhere.
+                    let reads_own = inst.srcs.iter().filter_map(|s| s.as_virt()).any(|(r, _)| r == to);
+                    let dst = if reads_own { function.add_vreg(function.vregs[to]) } else { to };
+                    let once = writes.get(dst).is_none_or(|n| *n <= 1);
                     let mut pieces: SmallVec<[(u8, Type, Operand); 4]> = SmallVec::new();
                     let mut i = 0;
                     while i < inst.srcs.len() {
@@ -207,9 +215,12 @@ fn lower_tuples(function: &mut Function) {
                         i += if pair { 2 } else { 1 };
                     }
                     for (word, ty, src) in pieces {
-                        let own =
-                            src.as_virt().filter(|(r, _)| within[*r] && function.vregs[*r].bank == function.vregs[dst].bank);
-                        if let Some((at, reg)) = own.and_then(|(r, _)| Some((*defined.get(&r)?, r))) {
+                        // A register that is written elsewhere, too, does not keep the word for others.
+                        let fits = |r: VReg| reads.get(r).is_some_and(|n| *n == 1 || *n > 1 && once);
+                        let own = src.as_virt().filter(|(r, _)| fits(*r) && function.vregs[*r].bank == function.vregs[dst].bank);
+                        // A loop's phi may have the tuple's register: its old value must have been read before.
+                        let free = |at: &usize| mentioned.get(&dst).is_none_or(|last| last <= at);
+                        if let Some((at, reg)) = own.and_then(|(r, _)| Some((*defined.get(&r).filter(|at| free(at))?, r))) {
                             new[at].dst = Operand::virt_word(dst, word);
                             for s in new[at..].iter_mut().flat_map(|i| &mut i.srcs).filter(|s| **s == Operand::virt(reg)) {
                                 *s = Operand::virt_word(dst, word);
@@ -220,9 +231,14 @@ fn lower_tuples(function: &mut Function) {
                         }
                         // The same word may be in the tuple twice.
                         let src = src.as_virt().and_then(|(r, _)| renamed.get(&r).copied()).unwrap_or(src);
+                        mentioned.extend(src.as_virt().map(|(r, _)| (r, new.len())));
                         let mut m = Inst::new(Op::Mov, ty, Operand::virt_word(dst, word), [src]);
                         m.loc = inst.loc;
                         new.push(m);
+                    }
+                    if dst != to {
+                        mentioned.insert(to, new.len());
+                        new.push(copy(function, to, Operand::virt(dst), inst.loc));
                     }
                 }
                 _ => {
@@ -237,21 +253,30 @@ fn lower_tuples(function: &mut Function) {
     }
 }
 
-/// Vector registers of one word that are written once, and read in that block alone, as sources.
-fn read_in_one_block(function: &Function) -> SecondaryMap<VReg, bool> {
-    let mut written: SecondaryMap<VReg, (u32, Option<Block>)> = SecondaryMap::with_capacity(function.vregs.len());
+/// How often each vector register of one word is read that is written once and read in that block alone, as a source; and how often
+/// each register is written.
+fn reads_in_one_block(function: &Function) -> (SecondaryMap<VReg, u32>, SecondaryMap<VReg, u32>) {
+    let mut writes: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(function.vregs.len());
+    let mut home: SecondaryMap<VReg, Option<Block>> = SecondaryMap::with_capacity(function.vregs.len());
     let insts = |block: Block| function.blocks[block].insts.iter().map(move |i| (block, i));
     for (block, inst) in function.layout.iter().flat_map(|b| insts(*b)) {
         if let Some((r, _)) = inst.dst.as_virt() {
-            written[r] = (written[r].0 + 1, Some(block));
+            writes[r] += 1;
+            home[r] = Some(block);
         }
     }
-    let mut result = SecondaryMap::with_capacity(function.vregs.len());
-    for (reg, class) in function.vregs.iter() {
-        result[reg] = class.bank == Bank::Vector && class.words == 1 && written[reg].0 == 1;
-    }
+    let mut reads: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(function.vregs.len());
+    let mut elsewhere: SecondaryMap<VReg, bool> = SecondaryMap::with_capacity(function.vregs.len());
     for (block, inst) in function.layout.iter().flat_map(|b| insts(*b)) {
-        liveness::for_each_use(inst, |r, _| result[r] &= written[r].1 == Some(block));
+        liveness::for_each_use(inst, |r, _| {
+            reads[r] += 1;
+            elsewhere[r] |= home[r] != Some(block);
+        });
     }
-    result
+    for (reg, class) in function.vregs.iter() {
+        if class.bank != Bank::Vector || class.words != 1 || writes[reg] != 1 || elsewhere[reg] {
+            reads[reg] = 0;
+        }
+    }
+    (reads, writes)
 }

@@ -24,3 +24,11 @@ __kernel void by_size(__global int *out, uint width) {
 // CHECK: div.u64
 // CHECK: exit
 __kernel void signed_width(__global int *out, int width) { out[get_global_id(0)] = get_global_id(0) / width; }
+
+// CHECK: .kernel {"name":"forty_bits"
+// CHECK: div.u64
+// CHECK: exit
+__kernel void forty_bits(__global ulong *out, __global const ulong *in) {
+  unsigned _BitInt(40) x = in[get_global_id(0)];
+  out[get_global_id(0)] = (ulong)x / 7;
+}

@@ -91,7 +91,7 @@ fn is_zero_extended(v: Value, depth: u32) -> bool {
     };
     v.is_instruction()
         && match v.opcode() {
-            LLVMZExt => true,
+            LLVMZExt => v.operand(0).integer_bits() <= 32,
             LLVMCall => matches!(builtins::of_call(v), Some(Builtin::Query(_))),
             LLVMOr | LLVMXor => operand(0) && operand(1),
             LLVMAnd | LLVMURem => operand(0) || operand(1),
