@@ -15,6 +15,7 @@ pub mod color;
 pub mod context;
 pub mod costs;
 pub mod dump;
+mod early_copies;
 pub mod edges;
 pub mod emit;
 pub mod finish;

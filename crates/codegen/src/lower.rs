@@ -7,7 +7,7 @@
 //! Copies into scalar registers run for the whole warp, as the branch that leads there does.
 //!
 //! Loop phis whose next value can take their place share a register with it and need no copy on the back edge
-//! ([`super::coalesce`]). An input that is `undef` needs no copy. Tuples become copies of their words. Sequences of parallel copies:
+//! ([`super::coalesce`]), and so do those whose old value is copied before a branch ([`super::early_copies`]). An input that is `undef` needs no copy. Tuples become copies of their words. Sequences of parallel copies:
 //! Boissinot et al., "Revisiting out-of-SSA translation" (CGO 2009).
 //!
 //! May touch: phis, tuples, and blocks on critical edges. Afterwards registers have several definitions.
@@ -35,6 +35,7 @@ struct Copy {
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
     context.frozen = bindings::freeze(function);
     lower_phis(function);
+    super::early_copies::run(function);
     lower_tuples(function);
     function.form = Form::Lowered;
     Ok(())
