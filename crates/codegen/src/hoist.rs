@@ -6,12 +6,11 @@
 //!
 //! # Algorithm
 //! From the innermost loop of a block outward: a pure instruction whose operands are all defined outside the
-//! loop moves to the end of the loop's preheader, if its block runs in every iteration, so that it is never
-//! executed more often than before; a loop inside is taken to run in every iteration, though a test may go around it.
-//! Sums, products and shifts of words, of which addresses are made, move from other blocks, too: LLVM moves them wherever
-//! they stand, and it is selection that makes new ones. Only results in S move, as many as scalar registers allow; a value
-//! that lives through a loop in lanes would cost a register there, which is worth more than an instruction (the
-//! local files hold few).
+//! loop moves to the end of the loop's preheader if its block runs in every iteration, or is the preheader of a loop
+//! inside, which a test may go around. Sums, products and shifts of words, of which addresses are made, move from any
+//! block: LLVM moves them wherever they stand, and it is selection that makes new ones. Those may run more often than before
+//! where a side of a branch is rarely taken. Only results in S move, as many as scalar registers allow; a value that lives
+//! through a loop in lanes would cost a register there, which is worth more than an instruction (the local files hold few).
 //!
 //! A scalar instruction that moves runs once for the warp before any of its lanes enters the loop; what it
 //! computes does not depend on which lanes are active.
@@ -119,7 +118,7 @@ fn may_run_anyway(inst: &Inst) -> bool {
 /// Where the code of each loop goes and where the loop closes.
 pub(super) struct Preheaders {
     pub of: Vec<Preheader>,
-    /// The blocks that test whether loops run at all, of the preheaders that come after them.
+    /// The only block that leads to each preheader, mostly with a test whether the loop runs at all.
     guards: FxHashMap<Block, Block>,
 }
 
@@ -152,7 +151,7 @@ impl Preheaders {
         Preheaders { of, guards }
     }
 
-    /// The block that leads to a preheader, through a test whether its loop runs at all; of another block, itself.
+    /// The only block that leads to a preheader, as if there were no test; of another block, itself.
     fn entered(&self, block: Block) -> Block {
         self.guards.get(&block).copied().unwrap_or(block)
     }

@@ -120,7 +120,7 @@ pub(crate) fn cache_control(
 fn working_set(s: &mut Selector, i: Value, caching: Caching) {
     let reuse = s.cx.hints.decision(i).and_then(|d| d.reuse.clone());
     if let Some(reuse) = reuse.filter(|_| s.cx.options.cache_hints == CacheHints::Analysis && !s.cx.is_scalar(i)) {
-        // With strides that only the kernel knows the lines may be a tenth of a guess, and the launch cannot say so.
+        // Where the launch cannot compute the distance of work-items, nobody knows how many lines they touch: it limits nothing.
         let [x, y, z] = std::array::from_fn(|d| surface::launch_expression(s, &reuse.exact[d]));
         if let (Some(x), Some(y), Some(z)) = (x, y, z) {
             s.working_sets.add(&reuse, [x, y, z], caching.uniform);
