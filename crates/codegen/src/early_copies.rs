@@ -49,6 +49,7 @@ pub(super) fn run(function: &mut Function) {
     let dominators = cfg.dominators();
     let wanted: FxHashSet<VReg> = copies.iter().map(|c| c.old).collect();
     let live = Liveness::of(function, &cfg, |r| wanted.contains(&r));
+    // The blocks of a branch's sides come behind it.
     for copy in copies.iter().rev() {
         for k in 0..2 {
             let [side, join] = cfg.edges[copy.block].succs[..] else { break };
@@ -75,8 +76,7 @@ fn early_copies(function: &Function) -> Vec<Early> {
         let end = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
         let mut written: SmallVec<[VReg; 4]> = SmallVec::new();
         for inst in insts[..end].iter().rev().take_while(|i| branches && i.op == Op::Mov) {
-            if let (Some((phi, 0)), Some((old, 0)), None) = (inst.dst.as_virt(), inst.srcs[0].as_virt(), inst.guard)
-                && function.vregs[phi] == function.vregs[old]
+            if let Some((phi, old)) = whole_copy(function, inst)
                 && function.vregs[phi].bank == Bank::Vector
                 && !written.iter().any(|r| *r == phi || *r == old)
             {
@@ -86,6 +86,14 @@ fn early_copies(function: &Function) -> Vec<Early> {
         }
     }
     result
+}
+
+/// The ends of a copy of a whole register as it is: destination and source.
+fn whole_copy(function: &Function, inst: &Inst) -> Option<(VReg, VReg)> {
+    let ((to, 0), (from, 0)) = (inst.dst.as_virt()?, inst.srcs.first()?.as_virt()?) else { return None };
+    let plain = inst.op == Op::Mov && inst.guard.is_none() && inst.neg == 0 && inst.abs == 0;
+    let class = function.vregs[to];
+    (plain && class == function.vregs[from] && inst.dst_words() == class.words).then_some((to, from))
 }
 
 /// The blocks of a side of a branch up to where lanes meet, if nothing else leads there.
@@ -136,16 +144,14 @@ fn rename(insts: &mut [Inst], copy: &Early) {
     }
 }
 
-/// Registers of copies at most, beyond which all keep their own.
+/// Registers of copies that are looked at; further ones keep their own.
 const MOST_REGISTERS: usize = 512;
 
 /// Gives the ends of copies one register, and drops the copies, where neither end is written while the other one is needed: else the
 /// scheduler would move a copy up, past reads of the old value.
 fn merge(function: &mut Function, copies: &[Early]) {
+    let copies = &copies[..copies.len().min(MOST_REGISTERS / 2)];
     let ends: FxHashSet<VReg> = copies.iter().flat_map(|c| [c.phi, c.old]).collect();
-    if ends.len() > MOST_REGISTERS {
-        return;
-    }
     let apart = interferences(function, &ends);
     let mut classes: FxHashMap<VReg, SmallVec<[VReg; 4]>> = ends.iter().map(|r| (*r, SmallVec::from_slice(&[*r]))).collect();
     let mut of: FxHashMap<VReg, VReg> = ends.iter().map(|r| (*r, *r)).collect();
@@ -166,11 +172,13 @@ fn merge(function: &mut Function, copies: &[Early]) {
         None => op,
     };
     for block in function.layout.clone() {
-        function.blocks[block].insts.retain_mut(|inst| {
+        let mut insts = std::mem::take(&mut function.blocks[block].insts);
+        insts.retain_mut(|inst| {
             inst.dst = named(inst.dst);
             inst.srcs.iter_mut().for_each(|s| *s = named(*s));
-            inst.op != Op::Mov || inst.guard.is_some() || inst.dst.as_virt().is_none() || inst.dst != inst.srcs[0]
+            whole_copy(function, inst).is_none_or(|(to, from)| to != from)
         });
+        function.blocks[block].insts = insts;
     }
 }
 
@@ -183,7 +191,7 @@ fn interferences(function: &Function, ends: &FxHashSet<VReg>) -> FxHashSet<(VReg
         let mut now: FxHashMap<VReg, u8> = live.live_out(block).collect();
         for inst in function.blocks[block].insts.iter().rev() {
             if let Some((reg, _)) = liveness::def(inst).filter(|(r, _)| ends.contains(r)) {
-                let copied = (inst.op == Op::Mov).then(|| inst.srcs[0].as_virt()).flatten().map(|(r, _)| r);
+                let copied = whole_copy(function, inst).map(|(_, from)| from);
                 let others = now.keys().filter(|r| **r != reg && Some(**r) != copied);
                 result.extend(others.map(|r| (*r.min(&reg), *r.max(&reg))));
                 if let Some(words) = now.get_mut(&reg) {
