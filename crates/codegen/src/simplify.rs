@@ -59,6 +59,9 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
     Ok(())
 }
 
+/// Operations to look through for what is known of a word.
+const DEPTH: u32 = 4;
+
 /// What the rules look at.
 struct Rules {
     definitions: Definitions,
@@ -97,6 +100,8 @@ impl Rules {
         let changed = match (inst.op, inst.ty) {
             (Op::Add | Op::Sub | Op::Mul | Op::Shl | Op::Mad, Type::B32) if !inst.mods.saturate => self.sum(f, inst),
             (Op::And | Op::Or | Op::Xor, Type::B32) => self.bitwise(f, inst),
+            (Op::And, Type::B64) => self.masked_by_opposite(f, inst),
+            (Op::Cvt, Type::S8 | Type::S16) if !inst.mods.saturate => self.extended(f, inst),
             (Op::Fshr, Type::B32) => funnel(inst),
             (Op::And | Op::Or | Op::Xor | Op::Not | Op::Sel, Type::Pred) => self.logic(f, inst),
             (Op::Sel, _) => self.choice(f, inst),
@@ -109,10 +114,15 @@ impl Rules {
     /// The definition of a register in the same bank as the destination: what it reads, the instruction may
     /// read as well.
     fn inner<'f>(&self, f: &'f Function, inst: &Inst, op: Operand) -> Option<&'f Inst> {
+        self.inner_of(f, inst, op, Type::B32)
+    }
+
+    /// The same of an operation of another type.
+    fn inner_of<'f>(&self, f: &'f Function, inst: &Inst, op: Operand, ty: Type) -> Option<&'f Inst> {
         let (reg, 0) = op.as_virt()? else { return None };
         let (dst, _) = inst.dst.as_virt()?;
         let definition = self.definitions.of(f, op)?;
-        let plain = definition.guard.is_none() && !definition.mods.saturate && definition.ty == Type::B32;
+        let plain = definition.guard.is_none() && !definition.mods.saturate && definition.ty == ty;
         (plain && f.vregs[reg] == f.vregs[dst]).then_some(definition)
     }
 
@@ -222,7 +232,10 @@ impl Rules {
         let (a, b) = if immediate(a).is_some() { (b, a) } else { (a, b) };
         let Some(y) = immediate(b) else {
             let same = a == b && inst.op != Op::Xor;
-            return same.then(|| copy(inst, a)).or_else(|| self.halves_of_shift(f, inst, a, b));
+            return same
+                .then(|| copy(inst, a))
+                .or_else(|| self.halves_of_shift(f, inst, a, b))
+                .or_else(|| self.masked_by_opposite(f, inst));
         };
         if let Some(x) = immediate(a) {
             return Some(copy(inst, Operand::Immediate(combine(inst.op, x, y))));
@@ -245,6 +258,24 @@ impl Rules {
         }
     }
 
+    /// `x & (y ^ -1)`: one operation takes the bits of y away.
+    fn masked_by_opposite(&self, f: &Function, inst: &Inst) -> Option<Inst> {
+        let (dst, _) = inst.dst.as_virt()?;
+        let opposite = |op: Operand| {
+            let (reg, 0) = op.as_virt()? else { return None };
+            let definition = self.definitions.of(f, op)?;
+            let turned = match definition.op {
+                Op::Xor => definition.srcs[1] == Operand::Immediate(u32::MAX),
+                op => op == Op::Not,
+            };
+            let plain = definition.guard.is_none() && definition.ty == inst.ty && f.vregs[reg] == f.vregs[dst];
+            (plain && turned).then(|| definition.srcs[0])
+        };
+        let (a, b) = (inst.srcs[0], inst.srcs[1]);
+        let (kept, taken) = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((x, opposite(y)?)))?;
+        (inst.op == Op::And).then(|| with(inst, Op::AndNot, inst.ty, &[kept, taken]))
+    }
+
     /// `x >> k | y << 32 - k`: a funnel shift of both.
     fn halves_of_shift(&self, f: &Function, inst: &Inst, a: Operand, b: Operand) -> Option<Inst> {
         let shift = |op: Operand| {
@@ -260,6 +291,45 @@ impl Rules {
         };
         let fits = once && down + up == 32;
         fits.then(|| with(inst, Op::Fshr, Type::B32, &[high, low, Operand::Immediate(down)]))
+    }
+
+    /// The sign extension of the low bits of a word.
+    fn extended(&self, f: &Function, inst: &Inst) -> Option<Inst> {
+        let (bits, source) = (if inst.ty == Type::S8 { 8 } else { 16 }, inst.srcs[0]);
+        if !matches!(inst.mods.from, Some(Type::S32 | Type::U32)) {
+            return None;
+        }
+        let word = |op, ty, srcs: &[Operand]| Some(with(inst, op, ty, srcs));
+        if self.is_extended(f, source, bits, DEPTH) {
+            return word(Op::Mov, Type::B32, &[source]);
+        }
+        // Of the uppermost bits.
+        let inner = self.inner_of(f, inst, source, Type::U32).filter(|i| i.op == Op::Shr)?;
+        (immediate(inner.srcs[1])? == 32 - bits).then(|| with(inst, Op::Shr, Type::S32, &inner.srcs))
+    }
+
+    /// Whether a word is the sign extension of so many of its low bits; `depth`: operations to look through.
+    fn is_extended(&self, f: &Function, op: Operand, bits: u32, depth: u32) -> bool {
+        if bits >= 32 || self.zeros_of(op).leading_ones() > 32 - bits {
+            return true;
+        }
+        if let Operand::Immediate(v) = op {
+            return (v as i32) << (32 - bits) >> (32 - bits) == v as i32;
+        }
+        let Some(inst) = self.definitions.of(f, op).filter(|i| depth > 0 && i.guard.is_none() && !i.mods.saturate) else {
+            return false;
+        };
+        let source = |i: usize, bits: u32| inst.srcs.get(i).is_some_and(|s| self.is_extended(f, *s, bits, depth - 1));
+        match (inst.op, inst.ty) {
+            (Op::Load | Op::LoadUniform | Op::Cvt, Type::S8) => bits >= 8,
+            (Op::Load | Op::LoadUniform | Op::Cvt, Type::S16) => bits >= 16,
+            (Op::Mov, Type::B32) => source(0, bits),
+            (Op::Min | Op::Max, Type::S32) => source(0, bits) && source(1, bits),
+            (Op::Sel, Type::B32) => source(1, bits) && source(2, bits),
+            (Op::Add | Op::Sub, Type::B32) => source(0, bits - 1) && source(1, bits - 1),
+            (Op::Shr, Type::S32) => immediate(inst.srcs[1]).is_some_and(|k| bits + k >= 32),
+            _ => false,
+        }
     }
 
     /// What a predicate operand is a copy of: a condition in S that has been copied in this block (S4), a
@@ -447,6 +517,14 @@ impl Rules {
             // Below both, or below the greater of both.
             (Op::Min, Type::U32) => leading(zeros(0).leading_ones().max(zeros(1).leading_ones())),
             (Op::Max, Type::U32) => leading(zeros(0).leading_ones().min(zeros(1).leading_ones())),
+            (Op::Min, Type::S32) if (zeros(0) & zeros(1)) >> 31 == 1 => {
+                leading(zeros(0).leading_ones().max(zeros(1).leading_ones()))
+            }
+            // Not below 0, and in as many bits as both.
+            (Op::Max, Type::S32) if (zeros(0) | zeros(1)) >> 31 == 1 => {
+                let fit = |bits: &u32| (0..2).all(|i| self.is_extended(f, inst.srcs[i], *bits, DEPTH));
+                leading([8, 9, 16, 17, 24].into_iter().find(fit).map_or(1, |bits| 33 - bits))
+            }
             (Op::Rem, Type::U32) => match inst.srcs[1] {
                 Operand::Immediate(v) if v > 0 => leading((v - 1).leading_zeros()),
                 _ => leading(zeros(0).leading_ones()),
