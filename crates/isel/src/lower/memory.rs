@@ -13,6 +13,8 @@ use crate::{CacheHints, Selector, constant_bank, surface};
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, Inst, MemorySpace, Op, Operand, Type};
 use heddle_llvm_passes::ir::{self, Value};
 use heddle_mir::{Bank, RegClass};
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind::LLVMVectorTypeKind;
 
 use heddle_llvm_passes::cache_hints::Hint;
@@ -142,15 +144,22 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     let leaves = s.cx.leaves(i);
     let bank = s.cx.bank(i);
     let align = i.alignment().max(1);
+    let narrow = match leaves[..] {
+        [leaf] => !is_in_bank(&address) && !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16),
+        _ => false,
+    };
+    // What is not aligned is put together from bytes.
+    let whole = leaves.first().is_some_and(|leaf| align * 8 >= leaf.bits);
+    let extension = Extension::of(narrow && whole && wants_sign(i));
     let parts = match packed(s, i, i.type_of()) {
         Some(bits) => load_bits(&mut s.out, &address, bits, align, caching, bank),
-        None => load_value(&mut s.out, &address, &leaves, align, caching, bank),
+        None => load_pieces(&mut s.out, &address, &leaves, align, caching, bank, extension),
     };
     prefetch(s, i);
     working_set(s, i, caching);
     if let [leaf] = leaves[..] {
-        if !is_in_bank(&address) && !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16) {
-            s.values.extended.insert(i, Extension::Zero);
+        if narrow {
+            s.values.extended.insert(i, extension);
         }
         if let Some(space) = leaf.pointer {
             s.addresses.set(i, s.out.register_address(space, parts[0]));
@@ -159,7 +168,30 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     s.values.set(i, parts);
 }
 
-/// Loads the leaves of a type.
+/// Whether more users of a narrow integer want it extended by its sign than by zeros.
+fn wants_sign(v: Value) -> bool {
+    let wants = |user: Value| -> i32 {
+        let signed = match user.opcode() {
+            LLVMSExt | LLVMAShr | LLVMSDiv | LLVMSRem => true,
+            LLVMZExt | LLVMLShr | LLVMUDiv | LLVMURem => false,
+            LLVMICmp => match user.integer_predicate() {
+                LLVMIntSGT | LLVMIntSGE | LLVMIntSLT | LLVMIntSLE => true,
+                LLVMIntUGT | LLVMIntUGE | LLVMIntULT | LLVMIntULE => false,
+                _ => return 0,
+            },
+            LLVMCall => match user.called_name().split('.').nth(1) {
+                Some("smin" | "smax" | "abs" | "sadd" | "ssub" | "scmp") => true,
+                Some("umin" | "umax" | "uadd" | "usub" | "ucmp") => false,
+                _ => return 0,
+            },
+            _ => return 0,
+        };
+        if signed { 1 } else { -1 }
+    };
+    v.users().map(wants).sum::<i32>() > 0
+}
+
+/// Loads the leaves of a type; what is narrower than a word is extended by zeros.
 pub(crate) fn load_value(
     out: &mut Emitter,
     address: &Address,
@@ -168,6 +200,19 @@ pub(crate) fn load_value(
     caching: Caching,
     bank: Bank,
 ) -> Parts {
+    load_pieces(out, address, leaves, align, caching, bank, Extension::Zero)
+}
+
+/// The same with either extension.
+fn load_pieces(
+    out: &mut Emitter,
+    address: &Address,
+    leaves: &[Leaf],
+    align: u32,
+    caching: Caching,
+    bank: Bank,
+    extension: Extension,
+) -> Parts {
     let offset = out.offset(address);
     if is_in_bank(address) {
         return leaves.iter().map(|leaf| constant_bank::argument_leaf(out, address.immediate as u32, *leaf, bank)).collect();
@@ -175,6 +220,11 @@ pub(crate) fn load_value(
     let mut loaded: Vec<(Piece, Operand)> = Vec::new();
     for piece in pieces::pieces(leaves, align) {
         let (ty, words) = pieces::access_type(piece.bytes);
+        let ty = match (ty, extension) {
+            (Type::U8, Extension::Sign) => Type::S8,
+            (Type::U16, Extension::Sign) => Type::S16,
+            _ => ty,
+        };
         let dst = out.register(RegClass { bank, words });
         let mut inst = Inst::new(Op::Load, ty, dst, []);
         out.set_address(&mut inst, address, offset, piece.offset);
