@@ -4,7 +4,7 @@
 //! Such an integer is the list of its 64-bit leaves ([`crate::leaf::leaves`]), lowest first, so whatever only
 //! moves values (phi, load, store, select, vector and aggregate elements, bitcast) needs no code of its own.
 //! Here is what works on their words: widening, truncation, shifts by constants, `and`, `or`, `xor`, sums,
-//! differences and comparisons. Other arithmetic is refused; OpenCL C has no type that asks for it.
+//! differences, products of 128 bits and comparisons. Other arithmetic is refused; OpenCL C has no type that asks for it.
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts, widest_integer};
@@ -69,6 +69,7 @@ pub(crate) fn wide_instruction(s: &mut Selector, i: Value) {
             let (a, b) = (words(s, source), words(s, i.operand(1)));
             Some(if i.opcode() == LLVMAdd { wide_sum(&mut s.out, &a, &b) } else { wide_difference(&mut s.out, &a, &b).0 })
         }
+        LLVMMul if to == 128 => Some(wide_product(s, i)),
         LLVMICmp => {
             let bit = wide_comparison(s, i);
             return s.values.set1(i, bit);
@@ -159,6 +160,26 @@ fn shifted_words(s: &mut Selector, i: Value, bits: u32, shift: Shift) -> Option<
     let (whole, rest) = ((first / 32) as usize, first % 32);
     let at = |k: usize| words.get(k).copied().unwrap_or(fill);
     Some((whole..whole + count).map(|k| if rest == 0 { at(k) } else { across(&mut s.out, at(k), at(k + 1), rest) }).collect())
+}
+
+/// The words of a product of 128 bits. Of operands that are extended from 64 bits the upper halves need no products.
+fn wide_product(s: &mut Selector, i: Value) -> Vec<Operand> {
+    let (x, y) = (i.operand(0), i.operand(1));
+    let extended = |opcode| [x, y].iter().all(|v| v.is_instruction() && v.opcode() == opcode);
+    let (zeros, signs) = (extended(LLVMZExt), extended(LLVMSExt));
+    let (a, b) = (words(s, x), words(s, y));
+    let half = |out: &mut Emitter, words: &[Operand], k: usize| out.join_halves(words[2 * k], words[2 * k + 1]);
+    let out = &mut s.out;
+    let (low_a, low_b) = (half(out, &a, 0), half(out, &b, 0));
+    let low = out.emit_joint(Op::Mul, Type::B64, 2, &[low_a, low_b]);
+    let mut high = out.emit_joint(Op::MulHi, if signs { Type::S64 } else { Type::U64 }, 2, &[low_a, low_b]);
+    if !zeros && !signs {
+        let (high_a, high_b) = (half(out, &a, 1), half(out, &b, 1));
+        high = out.emit_joint(Op::Mad, Type::B64, 2, &[low_a, high_b, high]);
+        high = out.emit_joint(Op::Mad, Type::B64, 2, &[high_a, low_b, high]);
+    }
+    let halves = [low, high].map(|half| out.halves(half));
+    halves.into_iter().flat_map(|(low, high)| [low, high]).collect()
 }
 
 /// The bit of an `icmp`.
