@@ -252,12 +252,7 @@ impl Translator<'_> {
             Op::Min | Op::Max => self.extremum(s, x(0), x(1)),
             Op::Sqrt => unary("llvm.sqrt"),
             Op::Copysign => self.b.apply([x(0), x(1)], |a| self.b.intrinsic_of("llvm.copysign", &a)),
-            Op::Round => unary(match inst.mods.rounding {
-                Rounding::Rn => "llvm.roundeven",
-                Rounding::Rz => "llvm.trunc",
-                Rounding::Rp => "llvm.ceil",
-                Rounding::Rm => "llvm.floor",
-            }),
+            Op::Round => unary(rounding_intrinsic(inst.mods.rounding)),
             Op::Rcp => self.b.apply([one, x(0)], |[o, a]| self.b.fdiv(o, a)),
             Op::Rsq => {
                 let root = unary("llvm.sqrt");
@@ -317,11 +312,12 @@ impl Translator<'_> {
             Op::Or => binary(&|a, b| self.b.or(a, b)),
             Op::Xor => binary(&|a, b| self.b.xor(a, b)),
             Op::Not => Some(self.b.apply([x(0)], |[a]| self.b.not(a))),
-            Op::MulHi if bits == 32 => {
-                let wide = |v| if signed { self.b.sext(v, Elem::I(64)) } else { self.b.zext(v, Elem::I(64)) };
-                let product = [wide(x(0)), wide(x(1)), Val::Same(self.b.int(64, 32))];
+            Op::MulHi => {
+                let double = Elem::I(2 * bits);
+                let wide = |v| if signed { self.b.sext(v, double) } else { self.b.zext(v, double) };
+                let product = [wide(x(0)), wide(x(1)), Val::Same(self.b.int(2 * bits, u64::from(bits)))];
                 let high = self.b.apply(product, |[a, b, n]| self.b.lshr(self.b.mul(a, b), n));
-                Some(self.b.trunc(high, Elem::I(32)))
+                Some(self.b.trunc(high, Elem::I(bits)))
             }
             Op::Min => intrinsic(if signed { "llvm.smin" } else { "llvm.umin" }),
             Op::Max => intrinsic(if signed { "llvm.smax" } else { "llvm.umax" }),
@@ -445,14 +441,29 @@ impl Translator<'_> {
                 Some(self.words_of_float(v, to))
             }
             // Clamping conversions with NaN to 0 are what the intrinsics do.
-            (false, true) if mods.rounding == Rounding::Rz && matches!(to, Type::S32 | Type::U32) => {
-                let name = if to == Type::S32 { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
+            (false, true) if to.words() == 1 => {
+                let (width, signed) = match to {
+                    Type::S8 | Type::U8 => (8, to == Type::S8),
+                    Type::S16 | Type::U16 => (16, to == Type::S16),
+                    _ => (32, to == Type::S32),
+                };
+                let name = if signed { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
                 let v = self.real(s, 0, from);
+                // The intrinsics round to zero.
+                let v = match mods.rounding {
+                    Rounding::Rz => v,
+                    rounding => self.b.apply([v], |[v]| self.b.intrinsic_of(rounding_intrinsic(rounding), &[v])),
+                };
                 let result = match v {
-                    Val::Same(x) => Val::Same(self.b.intrinsic(name, &[self.b.elem(Elem::I(32)), self.b.type_of(x)], &[x])),
+                    Val::Same(x) => Val::Same(self.b.intrinsic(name, &[self.b.elem(Elem::I(width)), self.b.type_of(x)], &[x])),
                     Val::Lanes(x) => {
-                        Val::Lanes(self.b.intrinsic(name, &[self.b.vector(Elem::I(32), self.b.n), self.b.type_of(x)], &[x]))
+                        Val::Lanes(self.b.intrinsic(name, &[self.b.vector(Elem::I(width), self.b.n), self.b.type_of(x)], &[x]))
                     }
+                };
+                let result = match (width, signed) {
+                    (32, _) => result,
+                    (_, true) => self.b.sext(result, Elem::I(32)),
+                    (_, false) => self.b.zext(result, Elem::I(32)),
                 };
                 Some(vec![if from == Type::F64 { self.in_lane_order(result) } else { result }])
             }
@@ -471,6 +482,16 @@ impl Translator<'_> {
         };
         let cut = self.b.trunc(v, Elem::I(bits));
         if signed { self.b.sext(cut, Elem::I(32)) } else { self.b.zext(cut, Elem::I(32)) }
+    }
+}
+
+/// The intrinsic that rounds to an integral value.
+fn rounding_intrinsic(rounding: Rounding) -> &'static str {
+    match rounding {
+        Rounding::Rn => "llvm.roundeven",
+        Rounding::Rz => "llvm.trunc",
+        Rounding::Rp => "llvm.ceil",
+        Rounding::Rm => "llvm.floor",
     }
 }
 
