@@ -40,18 +40,6 @@ MUL24(uint) MUL24(uint2) MUL24(uint3) MUL24(uint4) MUL24(uint8) MUL24(uint16)
 SUB_SAT(int) SUB_SAT(int2) SUB_SAT(int3) SUB_SAT(int4) SUB_SAT(int8) SUB_SAT(int16)
 SUB_SAT(long) SUB_SAT(long2) SUB_SAT(long3) SUB_SAT(long4) SUB_SAT(long8) SUB_SAT(long16)
 
-// libclc's multiplies the low words as signed numbers: that overflows, and LLVM then makes anything of it. The unsigned product is right but for the
-// operands that are negative.
-static ulong upper_half(ulong a, ulong b) { return mul_hi(a, b); }
-OVERLOAD long mul_hi(long a, long b) {
-  return (long)(upper_half((ulong)a, (ulong)b) - ((ulong)(a >> 63) & (ulong)b) - ((ulong)(b >> 63) & (ulong)a));
-}
-OVERLOAD long2 mul_hi(long2 a, long2 b) { return (long2)(mul_hi(a.x, b.x), mul_hi(a.y, b.y)); }
-OVERLOAD long3 mul_hi(long3 a, long3 b) { return (long3)(mul_hi(a.xy, b.xy), mul_hi(a.z, b.z)); }
-OVERLOAD long4 mul_hi(long4 a, long4 b) { return (long4)(mul_hi(a.lo, b.lo), mul_hi(a.hi, b.hi)); }
-OVERLOAD long8 mul_hi(long8 a, long8 b) { return (long8)(mul_hi(a.lo, b.lo), mul_hi(a.hi, b.hi)); }
-OVERLOAD long16 mul_hi(long16 a, long16 b) { return (long16)(mul_hi(a.lo, b.lo), mul_hi(a.hi, b.hi)); }
-
 // In 128 bits: libclc's saturates too early.
 OVERLOAD long mad_sat(long a, long b, long c) {
   ulong low = (ulong)a * (ulong)b, s = low + (ulong)c;
@@ -344,3 +332,6 @@ SMOOTHSTEP(double2) SMOOTHSTEP(double3) SMOOTHSTEP(double4) SMOOTHSTEP(double8) 
 #include "ballot.cl"
 #include "shuffle.cl"
 #include "bits.cl"
+
+// Last, since a definition hides what clang declares of the same name.
+#include "common.cl"

@@ -169,7 +169,6 @@ fn take_libclc(library: &Path, extract: &Path, opt: &Path, folder: &Path, out: &
     let mut command = Command::new(extract);
     command.arg("--delete").args(["--func=_Z13get_global_idj", "--func=_Z15get_global_sizej", "--func=_Z7mad_satlll"]);
     command.args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z7mad_satDv{n}_lS_S_")));
-    command.arg("--func=_Z6mul_hill").args([2, 3, 4, 8, 16].map(|n| format!("--func=_Z6mul_hiDv{n}_lS_")));
     command.args(["--rfunc=^_Z7shuffle", "--rfunc=^_Z8shuffle2", "--rfunc=^_Z5m(ul|ad)24"]);
     run(command.arg(library).arg("-o").arg(&trimmed), "trim libclc's library");
     let map = folder.join("renamed.map");
@@ -211,8 +210,14 @@ fn make_evaluable(ir: &Path, out: &Path) {
     std::fs::write(out, result).expect("cargo's OUT_DIR can be written");
 }
 
-/// libclc's functions that `builtins/zeros.cl` and `builtins/powers.cl` call by other names.
-const RENAMED: [(&str, &str); 15] = [
+/// libclc's functions that `builtins/common.cl`, `builtins/zeros.cl` and `builtins/powers.cl` call by other names.
+const RENAMED: [(&str, &str); 21] = [
+    ("_Z6lengthDv2_f", "length_2"),
+    ("_Z6lengthDv3_f", "length_3"),
+    ("_Z6lengthDv4_f", "length_4"),
+    ("_Z9normalizeDv2_f", "normalize_2"),
+    ("_Z9normalizeDv3_f", "normalize_3"),
+    ("_Z9normalizeDv4_f", "normalize_4"),
     ("_Z3powff", "pow_f"),
     ("_Z3powdd", "pow_d"),
     ("_Z4pownfi", "pown_f"),

@@ -35,6 +35,32 @@ pub(crate) fn scalar_bits(c: Value) -> Option<u64> {
     }
 }
 
+/// The bits of a constant float and how many it has; of a vector, if all elements are the same.
+pub(crate) fn float_bits(v: Value) -> Option<(u64, u32)> {
+    if !v.is_constant() {
+        return None;
+    }
+    let of = v.type_of();
+    let (element, elements) = if v.is_vector() { (of.element()?, of.element_count()) } else { (of, 1) };
+    let width = match element.kind() {
+        LLVMHalfTypeKind => 16,
+        LLVMFloatTypeKind => 32,
+        LLVMDoubleTypeKind => 64,
+        _ => return None,
+    };
+    let scalar = |c: Value| match c.kind() {
+        LLVMValueKind::LLVMConstantFPValueKind => c.constant_float_bits(),
+        LLVMValueKind::LLVMConstantAggregateZeroValueKind => Some(0),
+        _ => None,
+    };
+    if !v.is_vector() || v.kind() == LLVMValueKind::LLVMConstantAggregateZeroValueKind {
+        return Some((scalar(v)?, width));
+    }
+    let first = v.aggregate_element(0).and_then(scalar)?;
+    let same = (1..elements as u32).all(|k| v.aggregate_element(k).and_then(scalar) == Some(first));
+    same.then_some((first, width))
+}
+
 /// The leaves of a constant.
 pub(crate) fn constant_parts(s: &mut Selector, c: Value) -> Parts {
     let mut parts = Parts::new();

@@ -84,6 +84,17 @@ pub fn is_attached(instruction: Value, kind: &str) -> bool {
     }
 }
 
+/// The error in units in the last place that a float operation may have (`!fpmath`); 0 where nothing is said.
+pub fn allowed_error(instruction: Value) -> f32 {
+    // SAFETY: reads metadata of a live instruction.
+    let node = unsafe {
+        let kind = kind_in(LLVMGetTypeContext(instruction.ty()), "fpmath");
+        LLVMGetMetadata(instruction.0, kind)
+    };
+    let error = if node.is_null() { None } else { operands(node).into_iter().flatten().next() };
+    error.and_then(Value::constant_float_bits).map_or(0.0, |bits| f32::from_bits(bits as u32))
+}
+
 /// A node that a [`Writer`] made.
 #[derive(Clone, Copy)]
 pub struct Node(LLVMMetadataRef);

@@ -11,6 +11,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMFastMathAllowReciprocal, LLVMFastMathApproxFunc, LLVMFastMathNoNaNs, LLVMFastMathNoSignedZeros};
 
 /// A value: instruction, argument, constant or global.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -19,6 +20,17 @@ pub struct Value(pub LLVMValueRef);
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct BlockRef(pub LLVMBasicBlockRef);
+
+/// What the flags of a float operation allow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FastMath {
+    /// A NaN makes the result poison (`nnan`).
+    pub no_nans: bool,
+    /// The sign of a zero does not matter (`nsz`).
+    pub no_signed_zeros: bool,
+    /// A quotient may be an approximate product with a reciprocal (`arcp` and `afn`).
+    pub approximate_quotient: bool,
+}
 
 /// A place in a source file. All of it is empty or 0 where nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,6 +163,22 @@ impl Value {
     pub fn is_disjoint(self) -> bool {
         // SAFETY: the flag of a live `or`.
         self.is_instruction() && self.opcode() == LLVMOpcode::LLVMOr && unsafe { LLVMGetIsDisjoint(self.0) != 0 }
+    }
+
+    /// What a float operation's flags allow.
+    pub fn fast_math(self) -> FastMath {
+        // SAFETY: the flags of a live instruction that may have some.
+        let flags = unsafe {
+            match self.is_instruction() && LLVMCanValueUseFastMathFlags(self.0) != 0 {
+                true => LLVMGetFastMathFlags(self.0),
+                false => 0,
+            }
+        };
+        FastMath {
+            no_nans: flags & LLVMFastMathNoNaNs != 0,
+            no_signed_zeros: flags & LLVMFastMathNoSignedZeros != 0,
+            approximate_quotient: flags & LLVMFastMathAllowReciprocal != 0 && flags & LLVMFastMathApproxFunc != 0,
+        }
     }
 
     /// Bits of an integer; 0 for values of other types.

@@ -2,8 +2,8 @@
 
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts, is_wide};
-use crate::lower::bitcast;
 use crate::lower::floats::plain;
+use crate::lower::{bitcast, float_intrinsics};
 use crate::values::Extension;
 use crate::{Selector, pointers};
 use heddle_isa::{Cond, Op, Operand, Rounding, Type};
@@ -49,7 +49,10 @@ pub(crate) fn cast(s: &mut Selector, i: Value) {
         }
         _ => {}
     }
-    let parts = s.parts(source);
+    let (parts, rounding) = match i.opcode() {
+        LLVMFPToUI | LLVMFPToSI => rounded_source(s, source),
+        _ => (s.parts(source), Rounding::Rz),
+    };
     let (from, to) = (s.cx.leaves(source), s.cx.leaves(i));
     let single = from.len() == 1;
     let mut result = Parts::new();
@@ -60,8 +63,8 @@ pub(crate) fn cast(s: &mut Selector, i: Value) {
             LLVMZExt => widen(s, known, parts[k], *f, *t, false),
             LLVMSExt => widen(s, known, parts[k], *f, *t, true),
             LLVMPtrToInt => pointer_to_integer(&mut s.out, parts[k], *f, *t),
-            LLVMFPToUI => float_to_integer(&mut s.out, parts[k], *f, *t, false),
-            LLVMFPToSI => float_to_integer(&mut s.out, parts[k], *f, *t, true),
+            LLVMFPToUI => float_to_integer(&mut s.out, parts[k], *f, *t, false, rounding),
+            LLVMFPToSI => float_to_integer(&mut s.out, parts[k], *f, *t, true, rounding),
             LLVMUIToFP => integer_to_float(s, known, parts[k], *f, *t, false),
             LLVMSIToFP => integer_to_float(s, known, parts[k], *f, *t, true),
             _ => s.out.convert(parts[k], f.float_type(), t.float_type(), Rounding::Rn),
@@ -167,6 +170,9 @@ fn integer_to_float(s: &mut Selector, known: Option<Value>, op: Operand, from: L
         s.out.widen_bit(op, word, signed)
     } else if from.words() == 2 {
         s.out.extend_wide(op, from.bits, signed)
+    } else if matches!(from.bits, 8 | 16) && !matches!(op, Operand::Immediate(_)) {
+        // The conversion reads the low bits alone.
+        return s.out.convert(op, integer_type(from.bits, signed), to.float_type(), Rounding::Rn);
     } else {
         match known {
             Some(v) => s.extend(v, op, from.bits, signed),
@@ -185,30 +191,63 @@ fn pointer_to_integer(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf) -> O
     }
 }
 
-/// Conversion of a float that fits, rounded to zero.
-pub(crate) fn float_to_integer(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf, signed: bool) -> Operand {
+/// What a conversion to an integer converts, and how it rounds: a rounding before it is part of it.
+pub(crate) fn rounded_source(s: &mut Selector, source: Value) -> (Parts, Rounding) {
+    let name = if source.is_instruction() && source.opcode() == LLVMCall { source.called_name() } else { String::new() };
+    let rounding = match name.strip_prefix("llvm.").and_then(|n| n.split('.').next()) {
+        Some("rint" | "nearbyint" | "roundeven") => Rounding::Rn,
+        Some("floor") => Rounding::Rm,
+        Some("ceil") => Rounding::Rp,
+        Some("trunc") => Rounding::Rz,
+        Some("round") => {
+            let parts = s.parts(source.operand(0));
+            let leaves = s.cx.leaves(source);
+            let sums = leaves.iter().zip(parts).map(|(leaf, x)| float_intrinsics::with_half_added(&mut s.out, *leaf, x));
+            return (sums.collect(), Rounding::Rz);
+        }
+        _ => return (s.parts(source), Rounding::Rz),
+    };
+    (s.parts(source.operand(0)), rounding)
+}
+
+/// Conversion of a float that fits when it is rounded.
+pub(crate) fn float_to_integer(
+    out: &mut Emitter,
+    op: Operand,
+    from: Leaf,
+    to: Leaf,
+    signed: bool,
+    rounding: Rounding,
+) -> Operand {
     if to.bits == 1 {
-        let word = out.convert(op, from.float_type(), Type::S32, Rounding::Rz);
+        let word = out.convert(op, from.float_type(), Type::S32, rounding);
         let bit = out.and32(word, 1);
         return if out.joint_bank(&[bit]) == Bank::Scalar { bit } else { out.test_not_zero(bit) };
     }
     // Out-of-range inputs are undefined in LLVM; a conversion at the full register width has the most defined
     // results.
     let ty = if to.words() == 2 { integer_type(64, signed) } else { integer_type(32, signed) };
-    out.convert(op, from.float_type(), ty, Rounding::Rz)
+    out.convert(op, from.float_type(), ty, rounding)
 }
 
 /// Conversion that clamps to the width (`llvm.fpto[su]i.sat`).
-pub(crate) fn float_to_integer_saturating(out: &mut Emitter, op: Operand, from: Leaf, to: Leaf, signed: bool) -> Operand {
+pub(crate) fn float_to_integer_saturating(
+    out: &mut Emitter,
+    op: Operand,
+    from: Leaf,
+    to: Leaf,
+    signed: bool,
+    rounding: Rounding,
+) -> Operand {
     let bits = to.bits;
     if matches!(bits, 8 | 16 | 32 | 64) {
-        return out.convert(op, from.float_type(), integer_type(bits, signed), Rounding::Rz);
+        return out.convert(op, from.float_type(), integer_type(bits, signed), rounding);
     }
     // Of an odd width: as the next that the machine has, held to what fits.
     let (width, words) = if bits > 32 { (64, 2) } else { (32, 1) };
     let ty = integer_type(width, signed);
     let (low, high) = if signed { (-1i64 << (bits - 1), !(-1i64 << (bits - 1))) } else { (0, !(-1i64 << bits)) };
-    let mut held = out.convert(op, from.float_type(), ty, Rounding::Rz);
+    let mut held = out.convert(op, from.float_type(), ty, rounding);
     if signed {
         let low = out.constant_operand(low as u64, words);
         held = out.emit_joint(Op::Max, ty, words, &[held, low]);

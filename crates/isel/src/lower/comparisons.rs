@@ -1,6 +1,7 @@
 //! Comparisons and selects.
 
 use crate::leaf::{Leaf, Parts};
+use crate::lower::extremes;
 use crate::lower::floats;
 use crate::lower::floats::plain;
 use crate::values::Extension;
@@ -194,6 +195,9 @@ pub(crate) fn select_instruction(s: &mut Selector, i: Value) {
         let y = s.out.whole_offset(&y);
         let offset = s.out.choose(conditions[0], Leaf::WORD, x, y);
         s.addresses.set(i, s.out.with_offset(root, offset));
+        return;
+    }
+    if extremes::select(s, i) {
         return;
     }
     let leaves = s.cx.leaves(i);

@@ -36,11 +36,11 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
         "lrint" | "llrint" | "lround" | "llround" => {
             let from = s.leaf(i.operand(0));
             each_leaf(s, i, 1, |s, to, a| {
-                let whole = match base {
-                    "lrint" | "llrint" => round_to(&mut s.out, from, a[0], Rounding::Rn),
-                    _ => round_half_away(&mut s.out, from, a[0]),
+                let (sum, rounding) = match base {
+                    "lrint" | "llrint" => (a[0], Rounding::Rn),
+                    _ => (with_half_added(&mut s.out, from, a[0]), Rounding::Rz),
                 };
-                casts::float_to_integer(&mut s.out, whole, from, to, true)
+                casts::float_to_integer(&mut s.out, sum, from, to, true, rounding)
             });
         }
         _ => return base.strip_prefix("vector.reduce.").is_some_and(|which| reduction(s, i, which)),
@@ -167,24 +167,24 @@ fn constant(out: &mut Emitter, leaf: Leaf, value: f64) -> Operand {
     }
 }
 
-/// Round half away from zero: `t = trunc(x); |x - t| >= 0.5 ? t + copysign(1, x) : t`; exact because x - t is.
+/// Round half away from zero: what lies beyond the next half is cut off, and so is the sign lost by none.
 fn round_half_away(out: &mut Emitter, leaf: Leaf, x: Operand) -> Operand {
+    let sum = with_half_added(out, leaf, x);
+    round_to(out, leaf, sum, Rounding::Rz)
+}
+
+/// A number and, with its sign, the greatest number below a half: a half itself would take the number below it up to 1. The sum
+/// of a half and that is 1, since a tie goes to the even number; integers without a fraction stay as they are.
+pub(crate) fn with_half_added(out: &mut Emitter, leaf: Leaf, x: Operand) -> Operand {
     let ty = leaf.float_type();
-    let t = round_to(out, leaf, x, Rounding::Rz);
-    let mut negated = plain(t);
-    negated.neg = true;
-    let rest = out.emit_float(Op::Add, ty, &[plain(x), negated]);
-    let half = constant(out, leaf, 0.5);
-    let mut magnitude = plain(rest);
-    magnitude.abs = true;
-    let up = out.compare(Cond::Oge, ty, magnitude, plain(half));
-    let one = constant(out, leaf, 1.0);
-    let zero = constant(out, leaf, 0.0);
-    let step = out.choose(up, leaf, one, zero);
+    let below_half = match ty {
+        Type::F16 => 0.5 - 0.5f64.powi(12),
+        Type::F32 => 0.5 - 0.5f64.powi(25),
+        _ => 0.5 - 0.5f64.powi(54),
+    };
+    let step = constant(out, leaf, below_half);
     let step = out.emit_float(Op::Copysign, ty, &[plain(step), plain(x)]);
-    let sum = out.emit_float(Op::Add, ty, &[plain(t), plain(step)]);
-    // -0.3 rounds to -0, which adding +0 would lose; the sign is the argument's always.
-    out.emit_float(Op::Copysign, ty, &[plain(sum), plain(x)])
+    out.emit_float(Op::Add, ty, &[plain(x), plain(step)])
 }
 
 /// The special-function unit's operations. They are what `native_` built-ins and half-precision ask for;

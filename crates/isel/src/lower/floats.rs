@@ -4,7 +4,7 @@ use crate::Selector;
 use crate::emit::Emitter;
 use crate::leaf::{Leaf, Parts};
 use heddle_isa::{Inst, Op, Operand, Type};
-use heddle_llvm_passes::ir::Value;
+use heddle_llvm_passes::ir::{Value, metadata};
 use heddle_mir::RegClass;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
@@ -72,6 +72,10 @@ pub(crate) fn float_arithmetic(s: &mut Selector, i: Value) {
         let mut sources: Vec<FloatSource> =
             (0..arity).map(|n| if single { float_source(s, i.operand(n)) } else { plain(all[n as usize][k]) }).collect();
         let ty = leaf.float_type();
+        if let Some(quotient) = approximate_quotient(s, i, ty, &sources, k) {
+            parts.push(quotient);
+            continue;
+        }
         let op = match i.opcode() {
             LLVMFAdd => Op::Add,
             LLVMFSub => {
@@ -93,6 +97,33 @@ pub(crate) fn float_arithmetic(s: &mut Selector, i: Value) {
         parts.push(s.out.emit_float(op, ty, &sources));
     }
     s.values.set(i, parts);
+}
+
+/// A quotient in single precision without a division where its error may be as large as that of the special-function unit: a
+/// reciprocal (1 ulp) or a reciprocal square root (2 ulp), as OpenCL C allows (2.5 ulp for a quotient, 3 for a square root), and
+/// by flags the product with a reciprocal. `k`: the leaf.
+fn approximate_quotient(s: &mut Selector, i: Value, ty: Type, sources: &[FloatSource], k: usize) -> Option<Operand> {
+    if i.opcode() != LLVMFDiv || ty != Type::F32 {
+        return None;
+    }
+    let (error, flags) = (metadata::allowed_error(i), i.fast_math());
+    let one = f32::to_bits(1.0);
+    let of_one = sources[0].op == Operand::Immediate(one) && !sources[0].neg;
+    let divisor = sources[1];
+    if of_one && (error >= 2.0 || flags.approximate_quotient) {
+        let root = i.operand(1);
+        let is_root = root.is_instruction() && root.opcode() == LLVMCall && root.called_name().starts_with("llvm.sqrt.");
+        if is_root && (metadata::allowed_error(root) >= 1.0 || root.fast_math().approximate_quotient) {
+            let square = s.parts(root.operand(0))[k];
+            return Some(s.out.emit_float(Op::Rsq, ty, &[plain(square)]));
+        }
+    }
+    let approximate = flags.approximate_quotient;
+    if !(of_one && error >= 1.0 || approximate) || matches!(divisor.op, Operand::Immediate(_)) {
+        return None;
+    }
+    let reciprocal = s.out.emit_float(Op::Rcp, ty, &[divisor]);
+    Some(if of_one { reciprocal } else { s.out.emit_float(Op::Mul, ty, &[sources[0], plain(reciprocal)]) })
 }
 
 /// `-x` by its sign bit.

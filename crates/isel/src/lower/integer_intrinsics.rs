@@ -44,7 +44,12 @@ pub(crate) fn select(s: &mut Selector, i: Value, base: &str) -> bool {
         "fptosi.sat" | "fptoui.sat" => {
             let signed = base == "fptosi.sat";
             let from = s.leaf(i.operand(0));
-            each_leaf(s, i, 1, |s, leaf, a| casts::float_to_integer_saturating(&mut s.out, a[0], from, leaf, signed));
+            let (sources, rounding) = casts::rounded_source(s, i.operand(0));
+            let mut of_leaf = sources.into_iter();
+            each_leaf(s, i, 0, |s, leaf, _| {
+                let source = of_leaf.next().unwrap_or(Operand::Immediate(0));
+                casts::float_to_integer_saturating(&mut s.out, source, from, leaf, signed, rounding)
+            });
         }
         _ => return base.strip_prefix("vector.reduce.").is_some_and(|which| reduction(s, i, which)),
     }

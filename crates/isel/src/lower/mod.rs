@@ -11,6 +11,7 @@ pub(crate) mod calls;
 pub(crate) mod casts;
 pub(crate) mod comparisons;
 pub(crate) mod copies;
+pub(crate) mod extremes;
 pub(crate) mod float_intrinsics;
 pub(crate) mod floats;
 pub(crate) mod images;
