@@ -9,8 +9,11 @@
 //! the same where that one's block dominates. Before a block's instructions its phis are compared in pairs:
 //! two are one if their inputs are the same values under the assumption that they are.
 //!
-//! Across blocks only results in S are shared. There are many scalar registers, and a value that lives on in
-//! one costs nothing; one that lives on in lanes costs a main register, and a predicate one of a few.
+//! Across blocks all results in S are shared. There are many scalar registers, and a value that lives on in
+//! one costs nothing; one that lives on in lanes costs a main register, and a predicate one of a few. So of
+//! lanes a value of another block is taken only where it lives anyway, as the index that a reduction's steps
+//! have in common: then there is one value less; and where its block alone leads here, as to what a test
+//! guards, which is not far.
 //! A value in S is written for the whole warp, so the earlier one has the same bits in whatever lanes run.
 //!
 //! References: Briggs, Cooper and Simpson, "Value numbering" (1997), for hashing over dominators; Alpern, Wegman
@@ -27,6 +30,7 @@ use super::context::Context;
 use super::ssa::{Definitions, Key, Substitution, is_pure};
 use heddle_isa::{Inst, Op, Operand, Type, VReg};
 use heddle_mir::cfg::Cfg;
+use heddle_mir::liveness::Liveness;
 use heddle_mir::{Bank, Block, Function};
 
 /// How far the inputs of two phis are followed when they are compared.
@@ -40,7 +44,13 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
     let mut replaced = Substitution::new(function);
     let size = cfg.rpo.iter().map(|b| function.blocks[*b].insts.len()).sum();
     let mut seen: FxHashMap<Key, SmallVec<[(Block, VReg); 2]>> = FxHashMap::with_capacity_and_hasher(size, Default::default());
+    let lanes = |r: VReg| function.vregs[r].bank == Bank::Vector && definitions.of(function, Operand::virt(r)).is_some_and(is_pure);
+    let liveness = Liveness::of(function, &cfg, lanes);
+    // How many words of each register live where a block begins.
+    let mut living: FxHashMap<VReg, u8> = FxHashMap::default();
     for &block in &cfg.rpo {
+        living.clear();
+        liveness.live_in(block).for_each(|(r, words)| *living.entry(r).or_default() += words.count_ones() as u8);
         merge_phis(function, &definitions, block, &mut replaced);
         for i in 0..function.blocks[block].insts.len() {
             let inst = &mut function.blocks[block].insts[i];
@@ -57,8 +67,16 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
                 continue;
             }
             let earlier = seen.entry(Key::new(inst, class)).or_default();
-            let serves = |from: Block| from == block || class.bank == Bank::Scalar && tree.dominates(from, block);
-            match earlier.iter().find(|(from, _)| serves(*from)) {
+            let serves = |from: Block, same: VReg| match class.bank {
+                _ if from == block => true,
+                Bank::Scalar => tree.dominates(from, block),
+                Bank::Vector => {
+                    let lives = living.get(&same) == Some(&class.words) && tree.dominates(from, block);
+                    lives || cfg.edges[block].preds[..] == [from]
+                }
+                _ => false,
+            };
+            match earlier.iter().find(|(from, same)| serves(*from, *same)) {
                 Some((_, same)) => replaced.replace(dst, *same),
                 None => earlier.push((block, dst)),
             }
