@@ -100,8 +100,8 @@ pub(crate) fn float_arithmetic(s: &mut Selector, i: Value) {
 }
 
 /// A quotient in single precision without a division where its error may be as large as that of the special-function unit: a
-/// reciprocal (1 ulp) or a reciprocal square root (2 ulp), as OpenCL C allows (2.5 ulp for a quotient, 3 for a square root), and
-/// by flags the product with a reciprocal. `k`: the leaf.
+/// reciprocal (1 ulp) or a reciprocal square root (2 ulp), as OpenCL C allows (2.5 ulp for a quotient, 3 for a square root), a
+/// product if the divisor is constant, and by flags one with a reciprocal otherwise. `k`: the leaf.
 fn approximate_quotient(s: &mut Selector, i: Value, ty: Type, sources: &[FloatSource], k: usize) -> Option<Operand> {
     if i.opcode() != LLVMFDiv || ty != Type::F32 {
         return None;
@@ -119,7 +119,14 @@ fn approximate_quotient(s: &mut Selector, i: Value, ty: Type, sources: &[FloatSo
         }
     }
     let approximate = flags.approximate_quotient;
-    if !(of_one && error >= 1.0 || approximate) || matches!(divisor.op, Operand::Immediate(_)) {
+    if let Operand::Immediate(bits) = divisor.op {
+        // The rounded reciprocal and the rounded product are off by 1.5 ulp together.
+        let reciprocal = 1.0 / f32::from_bits(bits);
+        let exact = f32::from_bits(bits).is_normal() && reciprocal.is_normal();
+        let factor = FloatSource { op: Operand::Immediate(reciprocal.to_bits()), ..divisor };
+        return (exact && (error >= 1.5 || approximate)).then(|| s.out.emit_float(Op::Mul, ty, &[sources[0], factor]));
+    }
+    if !(of_one && error >= 1.0 || approximate) {
         return None;
     }
     let reciprocal = s.out.emit_float(Op::Rcp, ty, &[divisor]);
