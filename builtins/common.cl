@@ -99,6 +99,13 @@ CLAMPED_TO(int, 32, fptosi) CLAMPED_TO(uint, 32, fptoui) CLAMPED_TO(long, 64, fp
   OVERLOAD T half_rsqrt(T x) { return 1.0f / __builtin_elementwise_sqrt(x); }
 APPROXIMATE(float) WIDTHS(APPROXIMATE, float)
 
+// No less accurate than they have to be: as the functions themselves, which are short.
+#define HALF_AS(NAME) HALF_AS_T(NAME, float) HALF_AS_T(NAME, float2) HALF_AS_T(NAME, float3) HALF_AS_T(NAME, float4) HALF_AS_T(NAME, float8) HALF_AS_T(NAME, float16)
+#define HALF_AS_T(NAME, T) OVERLOAD T half_##NAME(T x) { return NAME(x); }
+HALF_AS(exp) HALF_AS(exp2) HALF_AS(log) HALF_AS(log2) HALF_AS(log10) HALF_AS(sin) HALF_AS(cos)
+#define HALF_POWR(T) OVERLOAD T half_powr(T x, T y) { return powr(x, y); }
+HALF_POWR(float) WIDTHS(HALF_POWR, float)
+
 // Lengths. Where the square is infinite, denormal or 0, libclc's functions scale the vector; one comparison finds that.
 static bool is_ordinary(float square) { return as_uint(square) - 0x00800000u < 0x7f000000u; }
 #define LENGTHS(T, N) \

@@ -68,6 +68,60 @@ static float logarithm_of(float x, float result) {
   result = x < 0.0f ? as_float(0x7fc00000) : result;
   return x == 0.0f ? -INFINITY : result;
 }
+// x^y for x above 0, both finite, as 2^(y log2 x), whose exponent has two parts: the logarithm's error is 2^-29 of it, which the largest exponent, 128,
+// makes 4 ulp. Everything else is left to libclc.
+float libclc_pow_f(float x, float y);
+float libclc_powr_f(float x, float y);
+static bool has_ordinary_power(float x, float y) { return as_uint(x) - 1u < 0x7f7fffffu && __builtin_fabsf(y) < INFINITY; }
+static float ordinary_power(float x, float y) {
+  bool denormal = x < 0x1p-126f;
+  int bits = as_int(denormal ? x * 0x1p23f : x) - 0x3f3504f3;
+  float k = (float)((bits >> 23) - (denormal ? 23 : 0));
+  float f = as_float((bits & 0x7fffff) + 0x3f3504f3) - 1.0f, square = f * f;
+  float p = fma(f, 0x1.1484e6p-4f, -0x1.de1008p-4f);
+  p = fma(f, p, 0x1.e6c040p-4f);
+  p = fma(f, p, -0x1.fc26acp-4f);
+  p = fma(f, p, 0x1.233b78p-3f);
+  p = fma(f, p, -0x1.555c4ep-3f);
+  p = fma(f, p, 0x1.99a478p-3f);
+  p = fma(f, p, -0x1.000006p-2f);
+  p = fma(f, p, 0x1.555548p-2f);
+  // The logarithm of 1 + f, high + low, to the base e, then to the base 2.
+  float half_square = -0.5f * square, difference = f + half_square;
+  float others = fma(f * square, p, fma(-0.5f * f, f, -half_square)) + ((f - difference) + half_square);
+  float high = difference + others, low = (difference - high) + others;
+  float t = high * 0x1.715476p+0f;
+  float rest = fma(low, 0x1.715476p+0f, fma(high, 0x1.4ae0c0p-26f, fma(high, 0x1.715476p+0f, -t)));
+  float whole = k + t;
+  rest += (k - whole) + t;
+  float e = y * whole;
+  float e_rest = fma(y, rest, fma(y, whole, -e));
+  float c = __builtin_fminf(__builtin_fmaxf(e, -200.0f), 200.0f);
+  e_rest = c == e ? e_rest : 0.0f;
+  float shifted = c + SHIFTER, n = shifted - SHIFTER;
+  return scaled_exp(((c - n) + e_rest) * M_LN2_F, as_int(shifted) - as_int(SHIFTER));
+}
+float __heddle_pow(float x, float y) { return has_ordinary_power(x, y) ? ordinary_power(x, y) : libclc_pow_f(x, y); }
+OVERLOAD float powr(float x, float y) { return has_ordinary_power(x, y) ? ordinary_power(x, y) : libclc_powr_f(x, y); }
+OVERLOAD float2 powr(float2 x, float2 y) { return (float2)(powr(x.s0, y.s0), powr(x.s1, y.s1)); }
+OVERLOAD float3 powr(float3 x, float3 y) { return (float3)(powr(x.s0, y.s0), powr(x.s1, y.s1), powr(x.s2, y.s2)); }
+OVERLOAD float4 powr(float4 x, float4 y) { return (float4)(powr(x.lo, y.lo), powr(x.hi, y.hi)); }
+OVERLOAD float8 powr(float8 x, float8 y) { return (float8)(powr(x.lo, y.lo), powr(x.hi, y.hi)); }
+OVERLOAD float16 powr(float16 x, float16 y) { return (float16)(powr(x.lo, y.lo), powr(x.hi, y.hi)); }
+
+// Up to .55 by the polynomial of least relative error, 2^-29; beyond it by the exponential function.
+OVERLOAD float tanh(float x) {
+  float distance = __builtin_fabsf(x), square = x * x;
+  float p = fma(square, -0x1.9454f0p-8f, 0x1.5811f6p-6f);
+  p = fma(square, p, -0x1.b905c4p-5f);
+  p = fma(square, p, 0x1.110c5ep-3f);
+  p = fma(square, p, -0x1.555548p-2f);
+  float small = fma(distance * square, p, distance);
+  float large = fma(-2.0f, 1.0f / (exp(2.0f * distance) + 1.0f), 1.0f);
+  return __builtin_copysignf(distance < 0.55f ? small : large, x);
+}
+EACH(tanh, float)
+
 OVERLOAD float log(float x) {
   LogarithmParts l = logarithm(x);
   // ln 2 in two parts, of which k times the first is exact.

@@ -34,8 +34,8 @@ PRODUCTS(double)
 ROOTS(float, __builtin_sqrtf)
 ROOTS(double, __builtin_sqrt)
 
-#define POWER(T, LETTER) \
-  T libclc_pow_##LETTER(T x, T y); \
+#define POWER(T, LETTER, OTHERWISE) \
+  T OTHERWISE(T x, T y); \
   T libclc_pown_##LETTER(T x, int n); \
   OVERLOAD T pow(T x, T y) { \
     if (__builtin_constant_p(y)) { \
@@ -43,14 +43,14 @@ ROOTS(double, __builtin_sqrt)
       if (y == (T)0.5) return root(x); \
       if (y == (T)-0.5) return reciprocal_root(x); \
     } \
-    return libclc_pow_##LETTER(x, y); \
+    return OTHERWISE(x, y); \
   } \
   OVERLOAD T pown(T x, int n) { \
     if (__builtin_constant_p(n) && n >= LEAST && n <= MOST) return products(x, n); \
     return libclc_pown_##LETTER(x, n); \
   }
-POWER(float, f)
-POWER(double, d)
+POWER(float, f, __heddle_pow)
+POWER(double, d, libclc_pow_d)
 
 #define EACH(NAME, T, Y) \
   OVERLOAD T##2 NAME(T##2 x, Y##2 y) { return (T##2)(NAME(x.s0, y.s0), NAME(x.s1, y.s1)); } \

@@ -1,4 +1,4 @@
-// Sine and cosine: libclc's, in two parts. The first one, the reduction of the argument to an eighth of a circle, is most of the work
+// Sine and cosine, in two parts. The first one, the reduction of the argument to an eighth of a circle, is most of the work
 // and the same for both. It is a function of its argument alone that is not inlined at first, so that LLVM makes one call of two where
 // a program wants the sine and the cosine of one angle; the rest is straight-line code, of which LLVM finds for itself what both have
 // in common. (AMDGPU's back end makes `sincos` of such pairs.)
@@ -9,17 +9,25 @@
 int __clc_argReductionS(__private float *r, __private float *rr, float x);
 void __clc_remainder_piby2_medium(double x, __private double *r, __private double *rr, __private int *quarters);
 void __clc_remainder_piby2_large(double x, __private double *r, __private double *rr, __private int *quarters);
-// Sine, or cosine, or both, of x + y with |x + y| up to pi / 4.
-float __clc_sinf_piby4(float x, float y);
-float __clc_cosf_piby4(float x, float y);
+// Sine and cosine of x + y with |x + y| up to pi / 4.
 double2 __clc_sincos_piby4(double x, double y);
 
-// Bits of r and of rr, and the quarters. x: not negative.
-PURE int4 __heddle_reduce_float(float x) {
+// Bits of what is left, and the quarters. x: not negative; the rest of an infinity is NaN. Up to 2^17 quarters of a circle are taken off in three
+// parts of pi / 2 (Cody and Waite): the product with the first is exact in the sum, and each sum is rounded to what it leaves, so that it is right
+// to an ulp however near to a multiple x is. Beyond that libclc multiplies with as many bits of 2 / pi as it takes (Payne and Hanek).
+PURE int2 __heddle_reduce_float(float x) {
+  if (x < 0x1p17f) {
+    float t = fma(x, M_2_PI_F, SHIFTER), k = t - SHIFTER;
+    float r = fma(k, -0x1.921fb6p+0f, x);
+    r = fma(k, 0x1.777a5cp-25f, r);
+    r = fma(k, 0x1.ee59dap-50f, r);
+    return (int2)(as_int(r), as_int(t));
+  }
   float r, rr;
   int quarters = __clc_argReductionS(&r, &rr, x);
-  return (int4)(as_int(r), as_int(rr), quarters, 0);
+  return (int2)(as_int(x < INFINITY ? r + rr : NAN), quarters);
 }
+// Bits of r and of rr, and the quarters.
 PURE long4 __heddle_reduce_double(double x) {
   double r, rr;
   int quarters;
@@ -33,24 +41,32 @@ PURE long4 __heddle_reduce_double(double x) {
 // The sign bit of the third and the fourth quarter.
 #define SIGN_OF(QUARTERS) (((QUARTERS) << 30) & (int)0x80000000)
 
+// Of |r| up to pi / 4: the polynomials of their degrees with the least relative error, 2^-32.
+static float sine_of(float r) {
+  float square = r * r;
+  float p = fma(square, 0x1.7c2d52p-19f, -0x1.a05956p-13f);
+  p = fma(square, p, 0x1.111174p-7f);
+  p = fma(square, p, -0x1.555556p-3f);
+  return fma(r * square, p, r);
+}
+static float cosine_of(float r) {
+  float square = r * r;
+  float p = fma(square, 0x1.99e71cp-16f, -0x1.6c0c26p-10f);
+  p = fma(square, p, 0x1.55554ap-5f);
+  return fma(square * square, p, fma(square, -0.5f, 1.0f));
+}
+
 OVERLOAD float sin(float x) {
   float distance = __builtin_fabsf(x);
-  int4 reduced = __heddle_reduce_float(distance);
-  float r = as_float(reduced.x), rr = as_float(reduced.y);
-  float s = __clc_sinf_piby4(r, rr), c = __clc_cosf_piby4(r, rr), of_quarter = reduced.z & 1 ? c : s;
-  int sign = SIGN_OF(reduced.z) ^ as_int(x) ^ as_int(distance);
-  float signed_result = as_float(as_int(of_quarter) ^ sign);
-  // Of infinities and NaN, and of zeros, which have their sign.
-  float result = as_int(distance) > 0x7f7fffff ? as_float(0x7fc00000) : signed_result;
-  return x == 0.0f ? x : result;
+  int2 reduced = __heddle_reduce_float(distance);
+  float r = as_float(reduced.x), s = sine_of(r), c = cosine_of(r), of_quarter = reduced.y & 1 ? c : s;
+  return as_float(as_int(of_quarter) ^ ((reduced.y << 30 ^ as_int(x)) & (int)0x80000000));
 }
 OVERLOAD float cos(float x) {
   float distance = __builtin_fabsf(x);
-  int4 reduced = __heddle_reduce_float(distance);
-  float r = as_float(reduced.x), rr = as_float(reduced.y);
-  float s = __clc_sinf_piby4(r, rr), c = __clc_cosf_piby4(r, rr), of_quarter = reduced.z & 1 ? -s : c;
-  float signed_result = as_float(as_int(of_quarter) ^ SIGN_OF(reduced.z));
-  return as_int(distance) > 0x7f7fffff ? as_float(0x7fc00000) : signed_result;
+  int2 reduced = __heddle_reduce_float(distance);
+  float r = as_float(reduced.x), s = sine_of(r), c = cosine_of(r), of_quarter = reduced.y & 1 ? s : c;
+  return as_float(as_int(of_quarter) ^ SIGN_OF(reduced.y + 1));
 }
 
 OVERLOAD double sin(double x) {

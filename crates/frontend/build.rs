@@ -211,7 +211,7 @@ fn make_evaluable(ir: &Path, out: &Path) {
 }
 
 /// libclc's functions that `builtins/common.cl`, `builtins/zeros.cl` and `builtins/powers.cl` call by other names.
-const RENAMED: [(&str, &str); 21] = [
+const RENAMED: [(&str, &str); 22] = [
     ("_Z6lengthDv2_f", "length_2"),
     ("_Z6lengthDv3_f", "length_3"),
     ("_Z6lengthDv4_f", "length_4"),
@@ -220,6 +220,7 @@ const RENAMED: [(&str, &str); 21] = [
     ("_Z9normalizeDv4_f", "normalize_4"),
     ("_Z3powff", "pow_f"),
     ("_Z3powdd", "pow_d"),
+    ("_Z4powrff", "powr_f"),
     ("_Z4pownfi", "pown_f"),
     ("_Z4powndi", "pown_d"),
     ("_Z4atand", "atan"),
