@@ -101,7 +101,8 @@ static float ordinary_power(float x, float y) {
   float shifted = c + SHIFTER, n = shifted - SHIFTER;
   return scaled_exp(((c - n) + e_rest) * M_LN2_F, as_int(shifted) - as_int(SHIFTER));
 }
-float __heddle_pow(float x, float y) { return has_ordinary_power(x, y) ? ordinary_power(x, y) : libclc_pow_f(x, y); }
+// Not inlined at first: `pow` itself (powers.cl) has to be, for only then is it known whether the exponent is a constant.
+__attribute__((noinline, const)) float __heddle_pow(float x, float y) { return has_ordinary_power(x, y) ? ordinary_power(x, y) : libclc_pow_f(x, y); }
 OVERLOAD float powr(float x, float y) { return has_ordinary_power(x, y) ? ordinary_power(x, y) : libclc_powr_f(x, y); }
 OVERLOAD float2 powr(float2 x, float2 y) { return (float2)(powr(x.s0, y.s0), powr(x.s1, y.s1)); }
 OVERLOAD float3 powr(float3 x, float3 y) { return (float3)(powr(x.s0, y.s0), powr(x.s1, y.s1), powr(x.s2, y.s2)); }

@@ -13,7 +13,7 @@
 // CHECK-NOT: mulwide.u32 {{.*}}0xfe5163ab
 // CHECK: .kernel {"name":"constants"
 // CHECK-NOT: {{round|cvt|brad}}
-// CHECK: mul.f32 {{.*}}0x3f6c835f
+// CHECK: mul.f32 {{.*}}0x3f6c835e
 // CHECK-NOT: {{round|cvt|brad}}
 // CHECK: .kernel {"name":"dot_product"
 // CHECK: [[LOOP:L[0-9]+]]:
