@@ -44,7 +44,8 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
     let mut replaced = Substitution::new(function);
     let size = cfg.rpo.iter().map(|b| function.blocks[*b].insts.len()).sum();
     let mut seen: FxHashMap<Key, SmallVec<[(Block, VReg); 2]>> = FxHashMap::with_capacity_and_hasher(size, Default::default());
-    let lanes = |r: VReg| function.vregs[r].bank == Bank::Vector && definitions.of(function, Operand::virt(r)).is_some_and(is_pure);
+    let lanes =
+        |r: VReg| function.vregs[r].bank == Bank::Vector && definitions.of(function, Operand::virt(r)).is_some_and(is_pure);
     let liveness = Liveness::of(function, &cfg, lanes);
     // How many words of each register live where a block begins.
     let mut living: FxHashMap<VReg, u8> = FxHashMap::default();
