@@ -363,7 +363,7 @@ __HEDDLE_INLINE void __sincosf(float x, float *s, float *c) { *s = __sinf(x); *c
 __HEDDLE_INLINE float __powf(float x, float y) { return exp2f(y * __log2f(x)); }
 __HEDDLE_VALUE(float, __heddle_divide, (float, float), "_Z13native_divideff");
 __HEDDLE_INLINE float __fdividef(float x, float y) { return __heddle_divide(x, y); }
-__HEDDLE_INLINE float fdividef(float x, float y) { return __heddle_divide(x, y); }
+__HEDDLE_INLINE float fdividef(float x, float y) { return x / y; }
 
 // Rounded to nearest, and never part of a multiplication and addition in one.
 #define __HEDDLE_ROUNDED(T, prefix) \

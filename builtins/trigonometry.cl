@@ -12,7 +12,7 @@ void __clc_remainder_piby2_large(double x, __private double *r, __private double
 // Sine and cosine of x + y with |x + y| up to pi / 4.
 double2 __clc_sincos_piby4(double x, double y);
 
-// Bits of what is left, and the quarters. x: not negative; the rest of an infinity is NaN. Up to 2^17 quarters of a circle are taken off in three
+// Bits of what is left, and the quarters. x: not negative; the rest of an infinity is NaN. Below 2^17 the quarters of a circle are taken off in three
 // parts of pi / 2 (Cody and Waite): the product with the first is exact in the sum, and each sum is rounded to what it leaves, so that it is right
 // to an ulp however near to a multiple x is. Beyond that libclc multiplies with as many bits of 2 / pi as it takes (Payne and Hanek).
 PURE int2 __heddle_reduce_float(float x) {

@@ -2,7 +2,7 @@
 //!
 //! Functions that libclc leaves out are in `builtins/`. The rest is libclc's generic `nvptx64--.bc` without
 //! `get_global_id` and `get_global_size`, so that the passes still see those calls (DESIGN §3), and without
-//! `mad_sat` and `mul_hi` of `long`, which are wrong there, and `shuffle`, `mul24` and `mad24`, which are slow there; functions
+//! `mad_sat` of `long`, which is wrong there, and `shuffle`, `mul24` and `mad24`, which are slow there; functions
 //! that ours are made of get another name, and what keeps LLVM from evaluating functions of constants is taken away.
 //! It is embedded in the binary; clang links what a kernel needs of it (`-mlink-builtin-bitcode` loads
 //! lazily). But clang looks at each function's declaration, and there are 13,000, which takes longer than the

@@ -269,7 +269,7 @@ impl Rules {
                 op => op == Op::Not,
             };
             let plain = definition.guard.is_none() && definition.ty == inst.ty && f.vregs[reg] == f.vregs[dst];
-            (plain && turned).then(|| definition.srcs[0])
+            (plain && turned && in_bank_of(f, definition.srcs[0], dst)).then(|| definition.srcs[0])
         };
         let (a, b) = (inst.srcs[0], inst.srcs[1]);
         let (kept, taken) = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((x, opposite(y)?)))?;
@@ -305,7 +305,9 @@ impl Rules {
         }
         // Of the uppermost bits.
         let inner = self.inner_of(f, inst, source, Type::U32).filter(|i| i.op == Op::Shr)?;
-        (immediate(inner.srcs[1])? == 32 - bits).then(|| with(inst, Op::Shr, Type::S32, &inner.srcs))
+        let (dst, _) = inst.dst.as_virt()?;
+        let uppermost = immediate(inner.srcs[1])? == 32 - bits && in_bank_of(f, inner.srcs[0], dst);
+        uppermost.then(|| with(inst, Op::Shr, Type::S32, &inner.srcs))
     }
 
     /// Whether a word is the sign extension of so many of its low bits; `depth`: operations to look through.
@@ -550,6 +552,12 @@ impl Rules {
             _ => 0,
         }
     }
+}
+
+/// Whether an operand, if it is a register, is in the bank of another one: a word in S may have changed since lanes took it, in a
+/// loop that they leave one by one (S4).
+fn in_bank_of(f: &Function, op: Operand, reg: VReg) -> bool {
+    op.as_virt().is_none_or(|(r, _)| f.vregs[r].bank == f.vregs[reg].bank)
 }
 
 /// The uppermost bits, so many.

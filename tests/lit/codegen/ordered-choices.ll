@@ -79,3 +79,19 @@ define spir_kernel void @seen(ptr addrspace(1) %p) {
   store float %m, ptr addrspace(1) %q
   ret void
 }
+
+; A NaN does not come as far as the conversion: the second choice gives 255 for it.
+; CHECK-LABEL: kernel @stopped
+; CHECK: cmp.olt.f32
+; CHECK-NOT: max.f32
+; CHECK: min.f32
+define spir_kernel void @stopped(ptr addrspace(1) %p) {
+  %x = load float, ptr addrspace(1) %p
+  %c = fcmp olt float %x, 0.0
+  %m = select i1 %c, float 0.0, float %x
+  %d = fcmp olt float %m, 255.0
+  %n = select i1 %d, float %m, float 255.0
+  %i = fptosi float %n to i32
+  store i32 %i, ptr addrspace(1) %p
+  ret void
+}

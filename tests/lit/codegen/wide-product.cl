@@ -24,3 +24,15 @@ kernel void whole(global ulong *x, global ulong *y) {
   x[0] = (ulong)(c >> 64);
   x[1] = (ulong)c;
 }
+
+// Not from more than 64 bits.
+// CHECK-LABEL: "name":"from_96_bits"
+// CHECK-DAG: mulhi.u64
+// CHECK-DAG: mad.b64
+// CHECK: exit
+kernel void from_96_bits(global ulong *x, global ulong *y) {
+  unsigned _BitInt(96) p = (unsigned _BitInt(96))x[1] << 40 | x[0];
+  unsigned __int128 c = (unsigned __int128)p * (unsigned __int128)p;
+  y[0] = (ulong)c;
+  y[1] = (ulong)(c >> 64);
+}

@@ -4,8 +4,7 @@
 //! A choice gives its second operand where one is NaN (or the first, if the comparison is unordered), and of a zero and a negative
 //! one that which stands there; the machine gives the operand that is a number, and takes the negative zero for less. So the
 //! choice is one instruction only where that cannot be, or nobody can see it: one operand is a constant, is a number for certain,
-//! or all that is made of the result are integers, for which a NaN is poison.
-//!
+//! or all that is made of the result are integers, for //! or all that is made of the result are integers, for which a NaN that comes as far is poison.//!
 //! May look at the users of values; selects nothing but the one instruction.
 
 use inkwell::llvm_sys::LLVMOpcode::*;
@@ -128,11 +127,14 @@ fn is_number(v: Value, depth: u32) -> bool {
     }
 }
 
-/// Whether all that is made of a value are integers, of which a NaN makes poison and either zero 0; choices by order may stand
-/// between.
+/// Whether all that is made of a value are integers, of which a NaN makes poison and either zero 0. Choices by order may stand
+/// between if a NaN passes through them.
 fn becomes_integer(v: Value, depth: u32) -> bool {
     let to_integer = |user: Value| matches!(user.opcode(), LLVMFPToSI | LLVMFPToUI);
-    let by_order = |user: Value| Choice::of(user).is_some() && becomes_integer(user, depth - 1);
+    let by_order = |user: Value| {
+        let passes = |choice: Choice| choice.if_unordered() == v;
+        Choice::of(user).is_some_and(passes) && becomes_integer(user, depth - 1)
+    };
     depth > 0
         && v.users().all(|user| {
             to_integer(user)

@@ -162,10 +162,11 @@ fn shifted_words(s: &mut Selector, i: Value, bits: u32, shift: Shift) -> Option<
     Some((whole..whole + count).map(|k| if rest == 0 { at(k) } else { across(&mut s.out, at(k), at(k + 1), rest) }).collect())
 }
 
-/// The words of a product of 128 bits. Of operands that are extended from 64 bits the upper halves need no products.
+/// The words of a product of 128 bits. Of operands that are extended from 64 bits or less the upper halves need no products.
 fn wide_product(s: &mut Selector, i: Value) -> Vec<Operand> {
     let (x, y) = (i.operand(0), i.operand(1));
-    let extended = |opcode| [x, y].iter().all(|v| v.is_instruction() && v.opcode() == opcode);
+    let narrow = |v: &Value| v.operand(0).integer_bits() <= 64;
+    let extended = |opcode| [x, y].iter().all(|v| v.is_instruction() && v.opcode() == opcode && narrow(v));
     let (zeros, signs) = (extended(LLVMZExt), extended(LLVMSExt));
     let (a, b) = (words(s, x), words(s, y));
     let half = |out: &mut Emitter, words: &[Operand], k: usize| out.join_halves(words[2 * k], words[2 * k + 1]);
