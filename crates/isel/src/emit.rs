@@ -22,6 +22,8 @@ pub(crate) struct Emitter {
     pub scalarize: bool,
     pub pool: ConstantPool,
     pub files: SourceFiles,
+    /// Whether a branch had a condition that turned out constant: one of its edges is missing.
+    pub dropped_edges: bool,
     /// Words of the constant bank that no operand can name, loaded on entry, by byte offset and number.
     pub far_words: FxHashMap<(u32, u8), Operand>,
     /// What one-word results of logic and of shifts to the right were computed from, as it was asked for.
@@ -96,6 +98,7 @@ impl Emitter {
             scalarize,
             pool: ConstantPool::default(),
             files: SourceFiles::default(),
+            dropped_edges: false,
             far_words: FxHashMap::default(),
             bitwise: FxHashMap::default(),
         }
@@ -314,6 +317,7 @@ impl Emitter {
             return self.jump(yes);
         }
         if let Operand::Immediate(v) = condition {
+            self.dropped_edges = true;
             return self.jump(if v & 1 == 1 { yes } else { no });
         }
         // The block that follows in the layout is reached by falling through.

@@ -182,6 +182,9 @@ impl<'a> Selector<'a> {
         variables::begin(&mut self);
         select::all_blocks(&mut self);
         phis::complete_phis(&mut self);
+        if self.out.dropped_edges {
+            phis::drop_absent_inputs(&mut self.out.f);
+        }
         storage::check_memory(&mut self);
         if self.cx.options.remarks {
             remarks.extend(surface::remarks(&self));

@@ -4,7 +4,8 @@
 
 use heddle_isa::{Inst, Op, Operand, Targets, Type};
 use heddle_llvm_passes::ir::Value;
-use heddle_mir::{Bank, Block, RegClass};
+use heddle_mir::cfg::Cfg;
+use heddle_mir::{Bank, Block, Function, RegClass};
 use smallvec::SmallVec;
 
 use crate::emit::Emitter;
@@ -73,6 +74,21 @@ pub(crate) fn complete_phis(s: &mut Selector) {
                     add_input(s, &pending, value, end);
                 }
             }
+        }
+    }
+}
+
+/// Takes away phis' inputs from blocks that do not lead to theirs, as where a condition is found constant only in selection.
+pub(crate) fn drop_absent_inputs(f: &mut Function) {
+    let cfg = Cfg::new(f);
+    for &block in &cfg.rpo {
+        let from = &cfg.edges[block].preds;
+        for phi in f.blocks[block].insts.iter_mut().take_while(|i| i.op == Op::Phi) {
+            let Targets::Blocks(blocks) = &mut phi.targets else { continue };
+            let kept: SmallVec<[bool; 4]> = blocks.iter().map(|b| from.contains(b)).collect();
+            let (mut of_block, mut of_source) = (kept.iter(), kept.iter());
+            blocks.retain(|_| *of_block.next().unwrap_or(&true));
+            phi.srcs.retain(|_| *of_source.next().unwrap_or(&true));
         }
     }
 }
