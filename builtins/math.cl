@@ -1,5 +1,6 @@
 // Math functions in place of libclc's where those are not accurate enough (docs/ULP.md): exp, exp2 and erfc of floats flush denormal results, tgamma is the
-// exponential of lgamma and as far off as its argument is large.
+// exponential of lgamma and as far off as its argument is large; and where they take more instructions than they have to: logarithms, pow, powr and tanh of
+// floats.
 
 #define EACH(NAME, T) \
   OVERLOAD T##2 NAME(T##2 x) { return (T##2)(NAME(x.s0), NAME(x.s1)); } \

@@ -1,6 +1,6 @@
 // pow and pown of exponents that the compiler knows: products, a reciprocal before, or a square root, where these are as accurate as
 // is asked for (16 ulp; an eighth power by products is off by 4). `libclc_…` are libclc's own functions under the names that build.rs
-// gives them. This file is compiled by itself, without LLVM's pipeline, which would answer `__builtin_constant_p` before it is known.
+// gives them; `__heddle_pow` is in math.cl. This file is compiled by itself, without LLVM's pipeline, which would answer `__builtin_constant_p` before it is known.
 // (AMDGPU's back end does the same: AMDGPULibCalls.cpp, fold_pow.)
 
 #define OVERLOAD __attribute__((overloadable))

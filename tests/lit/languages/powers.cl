@@ -1,4 +1,4 @@
-// Powers of exponents that the compiler knows are products, reciprocals and roots, for vectors too; others are libclc's.
+// Powers of exponents that the compiler knows are products, reciprocals and roots, for vectors too; others are not.
 // RUN: %heddle build %s --emit asm -o - | FileCheck %s
 // RUN: %heddle build %s --emit asm -O0 -o - | FileCheck %s
 // RUN: %heddle run %s --kernel powers --global 9 --mode functional --arg a=%S/Inputs/bases.npy --arg o=zeros:float32:9x4,expect=%S/Inputs/powers.npy,rtol=4e-7
