@@ -48,6 +48,7 @@ pub mod structurize;
 pub mod surfaces;
 pub mod uniformity;
 pub mod uninitialised;
+pub mod unroll;
 
 // Running them.
 pub mod pipeline;

@@ -16,7 +16,7 @@ use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
     cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, lower_copies, lower_generic, lower_printf,
-    math_intrinsics, prepare, relative_id, surfaces, uniformity,
+    math_intrinsics, prepare, relative_id, surfaces, uniformity, unroll,
 };
 
 /// What a pass leaves of a module.
@@ -113,10 +113,11 @@ pub const PASSES: &[Pass] = &[
         }),
         "attach the ranges of ids and sizes that LLVM simplifies by",
     ),
+    pass("unroll", Transform(unroll::unroll), "unroll loops by whether lanes leave them together"),
     pass("relative-id", Transform(|m, _| relative_id::rewrite(m)), "turn group id times size plus local id into one query (G8)"),
     pass(
         "heddle-prepare",
-        Transform(|m, f| prepare::prepare(m, f, false)),
+        Transform(|m, f| prepare::prepare(m, f, prepare::Optimisation::Full)),
         "inline everything and put loops into the form selection expects",
     ),
 ];

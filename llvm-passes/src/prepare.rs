@@ -6,9 +6,9 @@
 //!
 //! # Algorithm
 //! Inline everything, replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be
-//! ([`crate::id_ranges`]), take vectors apart and clean up, make accesses of neighbours one, make local
-//! memory whose size the launch says an argument ([`crate::dynamic_local`]), lower generic pointers
-//! ([`crate::lower_generic`]), large copies ([`crate::lower_copies`]) and `printf`
+//! ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
+//! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), unroll
+//! loops ([`crate::unroll`]), make accesses of neighbours one, lower large copies ([`crate::lower_copies`]) and `printf`
 //! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), infer
 //! alignments, put loops into simplified and LCSSA form, and structurize what would be desynchronised
 //! ([`crate::structurize`]).
@@ -22,14 +22,27 @@ use inkwell::module::Module;
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
-use crate::{dynamic_local, expand_intrinsics, id_ranges, lower_copies, lower_generic, lower_printf, relative_id, structurize};
+use crate::{
+    dynamic_local, expand_intrinsics, id_ranges, lower_copies, lower_generic, lower_printf, relative_id, structurize, unroll,
+};
 
-/// Prepares a module. `unoptimised`: the module comes from `-O0`, so memory is promoted and
-/// simplified first.
+/// What a module has been through, and what it is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Optimisation {
+    /// It comes from `-O0`: memory is promoted and simplified, and the rest stays as it is.
+    Little,
+    /// Loops stay loops: small code was asked for, or that no loop is unrolled.
+    KeepLoops,
+    /// All there is.
+    Full,
+}
+
+/// Prepares a module.
 ///
 /// # Errors
 /// LLVM's message, and what the lowerings report.
-pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), PassError> {
+pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Result<(), PassError> {
+    let unoptimised = optimisation == Optimisation::Little;
     let has_calls = function::bodies(module).into_iter().any(|f| !is_kernel(f) || function::is_called(f));
     if has_calls {
         llvm_passes::run(module, "always-inline,globaldce")?;
@@ -41,6 +54,9 @@ pub fn prepare(module: &Module, facts: Facts, unoptimised: bool) -> Result<(), P
     }
     dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
+    if optimisation == Optimisation::Full {
+        unroll::unroll(module, facts)?;
+    }
     if !unoptimised {
         // Clang splits the load of a vector whose elements are used one by one, and the copy of a structure. This is behind the
         // lowering of generic pointers, of which two neighbours would become a vector of integers.

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use heddle_llvm_passes::unroll;
+
 use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::{Library, Part};
@@ -160,7 +162,7 @@ pub(crate) fn compilation(
     for library in libraries {
         command.args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(library.path());
     }
-    command.args(NO_VECTORS).arg("-fno-discard-value-names");
+    command.args(NO_VECTORS).args(unroll::CLANG).arg("-fno-discard-value-names");
     let cuda_like = language.is_cuda_like();
     // C99 gives inline functions no body of their own; a kernel needs one wherever clang does not inline.
     // (OpenCL C++ has bodies anyway.)
@@ -216,7 +218,7 @@ fn compile_ir(bitcode: &[u8], name: &str, options: &FrontendOptions, more: &[&Os
     let (input, output) = (folder.path().join("kept.bc"), folder.path().join("kernel.bc"));
     fs::write(&input, bitcode).map_err(io(WHAT))?;
     let mut command = Command::new(clang_path());
-    command.args(["-x", "ir", TARGET, "-emit-llvm", "-c"]).args(NO_VECTORS).args(more);
+    command.args(["-x", "ir", TARGET, "-emit-llvm", "-c"]).args(NO_VECTORS).args(unroll::CLANG).args(more);
     // What others compiled names its target in another way.
     command.arg("-Wno-override-module").args(pipeline_args(&options.clang_args));
     command.arg(options.opt.flag()).arg(&input).arg("-o").arg(&output);

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use heddle_llvm_passes::ir::{self, Value, link};
+use heddle_llvm_passes::prepare::{self, Optimisation};
 use heddle_llvm_passes::{Facts, cuda_kernels, math_intrinsics, spir};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -395,5 +396,12 @@ fn optimise_checked<'ctx>(
 
 /// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
 fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
-    heddle_llvm_passes::prepare::prepare(module, facts, options.opt == OptLevel::O0).map_err(pass)
+    let keeps_loops =
+        options.clang_args.iter().rev().find(|a| a.ends_with("unroll-loops")).is_some_and(|a| a.starts_with("-fno"));
+    let optimisation = match options.opt {
+        OptLevel::O0 => Optimisation::Little,
+        OptLevel::O2 | OptLevel::O3 if !keeps_loops => Optimisation::Full,
+        _ => Optimisation::KeepLoops,
+    };
+    prepare::prepare(module, facts, optimisation).map_err(pass)
 }

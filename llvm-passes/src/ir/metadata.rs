@@ -3,10 +3,14 @@
 use std::ffi::CString;
 
 use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use inkwell::module::Module;
 
 use super::value::{Value, copied};
+
+/// The kind of what is said of loops.
+const LOOP: &str = "llvm.loop";
 
 /// The context of a function's module.
 fn context_of(function: Value) -> LLVMContextRef {
@@ -84,6 +88,29 @@ pub fn is_attached(instruction: Value, kind: &str) -> bool {
     }
 }
 
+/// What is said of the loop that a branch ends (`!llvm.loop`): the names of the hints.
+pub fn loop_hints(branch: Value) -> Vec<String> {
+    loop_operands(branch).into_iter().skip(1).flatten().map(name_of_hint).collect()
+}
+
+/// The name of a hint; empty for what is none.
+fn name_of_hint(hint: Value) -> String {
+    // SAFETY: a live operand of a node.
+    let is_node = unsafe { !LLVMIsAMDNode(hint.0).is_null() };
+    let name = if is_node { operands(hint.0).into_iter().flatten().next().map(string) } else { None };
+    String::from_utf8_lossy(&name.unwrap_or_default()).into_owned()
+}
+
+/// The operands of the node of a loop, of which the first one is the node itself; none if there is no node.
+fn loop_operands(branch: Value) -> Vec<Option<Value>> {
+    // SAFETY: reads metadata of a live instruction.
+    let node = unsafe {
+        let kind = kind_in(LLVMGetTypeContext(branch.ty()), LOOP);
+        LLVMGetMetadata(branch.0, kind)
+    };
+    if node.is_null() { Vec::new() } else { operands(node) }
+}
+
 /// The error in units in the last place that a float operation may have (`!fpmath`); 0 where nothing is said.
 pub fn allowed_error(instruction: Value) -> f32 {
     // SAFETY: reads metadata of a live instruction.
@@ -151,6 +178,25 @@ impl Writer {
     pub fn attach(&self, instruction: Value, kind: &str, node: Node) {
         // SAFETY: a live instruction and a node of its context.
         unsafe { LLVMSetMetadata(instruction.0, kind_in(self.0, kind), LLVMMetadataAsValue(self.0, node.0)) }
+    }
+
+    /// Says of the loop that a branch ends how many copies it is to become, in place of what is said of that.
+    pub fn unroll(&self, branch: Value, copies: u32) {
+        let said = loop_operands(branch).into_iter().skip(1).flatten();
+        let said = said.filter(|hint| !name_of_hint(*hint).starts_with("llvm.loop.unroll"));
+        // SAFETY: nodes and constants of a live context. A loop's node is its own first operand, for which another one stands until
+        // there is the node.
+        unsafe {
+            let name = "llvm.loop.unroll.count";
+            let name = LLVMMDStringInContext2(self.0, name.as_ptr().cast(), name.len());
+            let number = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(self.0), copies.into(), 0));
+            let count = self.node(vec![name, number]);
+            let itself = LLVMTemporaryMDNode(self.0, std::ptr::null_mut(), 0);
+            let said = said.map(|hint| LLVMValueAsMetadata(hint.0));
+            let node = self.node([itself].into_iter().chain(said).chain([count.0]).collect());
+            LLVMMetadataReplaceAllUsesWith(itself, node.0);
+            self.attach(branch, LOOP, node);
+        }
     }
 
     /// Attaches a node to a function, in place of another one of its kind.

@@ -75,7 +75,7 @@ __kernel void grid_stride(__global const float *a, __global float *b, int n) {
 // CHECK-LABEL: cache hints of rest:
 // CHECK-NOT: ca,
 // CHECK-NOT: wb,
-// CHECK: %a: load cs, touched once, prefetch 64*arg2 bytes ahead
+// CHECK: %a: load cs, touched once, prefetch 32*arg2 bytes ahead
 __kernel void rest(__global const float *a, __global float *b, int n) {
   int i = get_global_id(0);
   float s = 0;

@@ -16,6 +16,7 @@
 kernel void product(global const float *a, global const float *b, global float *c, int n, int width) {
   int x = get_global_id(0), y = get_global_id(1);
   float sum = 0;
+#pragma unroll 1
   for (int k = 0; k < n; ++k)
     sum += a[y * n + k] * b[k * width + x];
   c[y * width + x] = sum;

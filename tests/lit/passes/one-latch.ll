@@ -60,7 +60,7 @@ end:
 ; CHECK-NEXT: br i1 [[FIRST]], label %{{.*}}, label %{{.*}}
 ; UNIFORM-LABEL: uniformity of 'two_ways_out':
 ; UNIFORM: uniform: {{.*}} = phi i32 [ 0, %entry ]
-define spir_kernel void @two_ways_out(ptr addrspace(1) %p, i32 %n) {
+define spir_kernel void @two_ways_out(ptr addrspace(1) %p, ptr addrspace(1) %q) {
 entry:
   %id = call i64 @_Z12get_local_idj(i32 0)
   %t = trunc i64 %id to i32
@@ -79,10 +79,10 @@ right:
 latch:
   br label %loop
 first:
-  store i32 %i1, ptr addrspace(1) %p
+  store volatile i32 %i1, ptr addrspace(1) %p
   br label %end
 second:
-  store i32 %n, ptr addrspace(1) %p
+  store volatile i32 7, ptr addrspace(1) %q
   br label %end
 end:
   ret void

@@ -19,9 +19,12 @@ loop:
   %i = phi i32 [ 0, %entry ], [ %next, %loop ]
   %next = add i32 %i, 1
   %more = icmp slt i32 %next, %n
-  br i1 %more, label %loop, label %end
+  br i1 %more, label %loop, label %end, !llvm.loop !0
 end:
   %r = call i32 @helper(i32 %next)
   store i32 %r, ptr addrspace(1) %p
   ret void
 }
+
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}

@@ -1,0 +1,173 @@
+//! Unrolling of innermost loops whose number of iterations only a launch knows.
+//!
+//! # Problem
+//! A warp issues in order and hides little of a load's latency by itself: the loads of several iterations have to stand side by
+//! side. Unrolled, they share a counter and addresses, too. Clang unrolls by a size that is the same for all loops, but what a
+//! remainder costs is not: where all lanes leave a loop together ([`crate::uniformity`]) its remainder is a few iterations once a
+//! warp, elsewhere each lane has its own, and the warp executes the longest.
+//!
+//! # Algorithm
+//! Clang leaves such loops alone ([`CLANG`]). Here those that go round a few times at most become as many copies ([`SHORT`]). Then
+//! each innermost one that is left at its end only, by a comparison of a counter of constant step with what does not change in it,
+//! is to become as many copies as fit into a size, by whether lanes leave it together: a power of two up to [`MOST_COPIES`].
+//! Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a
+//! loop behind it for what is left over, which becomes two copies if all lanes leave it together, and what copies have in common is
+//! joined. A loop that the program or clang says something about is left as it is.
+//!
+//! # Reference
+//! LLVM's `LoopUnrollPass` and its targets' `getUnrollingPreferences`, which know nothing of divergence.
+//!
+//! May touch: the loops. Reads LLVM IR in which everything is inlined, and brings it into LCSSA form.
+
+use inkwell::llvm_sys::LLVMOpcode::*;
+use inkwell::module::Module;
+
+use crate::error::PassError;
+use crate::facts::Facts;
+use crate::ir::cfg::{Cfg, Index, Loop};
+use crate::ir::function;
+use crate::ir::metadata::{self, Writer};
+use crate::ir::{Value, llvm_passes};
+use crate::uniformity;
+
+/// What keeps clang from unrolling these loops.
+pub const CLANG: [&str; 2] = ["-mllvm", "-unroll-runtime=false"];
+
+/// Instructions that the copies of a loop may have that all lanes of a warp leave together.
+const UNIFORM_SIZE: usize = 200;
+
+/// The same where lanes leave one by one.
+const VARYING_SIZE: usize = 37;
+
+/// Copies at most.
+const MOST_COPIES: usize = 8;
+
+/// The comparison and the branch at the end of a loop, of which copies share one.
+const END: usize = 2;
+
+/// LLVM's pass, which unrolls what metadata say and nothing else.
+const MARKED: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;no-upperbound;full-unroll-max=0>";
+
+/// The same for loops that go round a few times at most, which is known here where it was not for clang: a warp's lanes are so many,
+/// and work-groups are not larger than the machine takes.
+const SHORT: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;upperbound;full-unroll-max=8>";
+
+const COMBINE: &str = "instcombine<no-verify-fixpoint>";
+
+/// What LLVM appends to the names of blocks of such a loop.
+const REMAINDER: &str = ".epil";
+
+/// Copies of what is left over.
+const REMAINDER_COPIES: usize = 2;
+
+/// Unrolls loops in all functions of a module.
+///
+/// # Errors
+/// LLVM's message.
+pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
+    let run = |passes: &str| llvm_passes::run(module, &format!("function({passes})"));
+    let mark_all = |loops| function::bodies(module).into_iter().fold(false, |any, f| any | mark(f, facts, loops));
+    if function::bodies(module).into_iter().all(|f| Cfg::new(f).loops.is_empty()) {
+        return Ok(());
+    }
+    run(&format!("{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
+    if !mark_all(Loops::Unknown) {
+        return Ok(());
+    }
+    run(MARKED)?;
+    if mark_all(Loops::Remainders) {
+        run(MARKED)?;
+    }
+    // What copies have in common.
+    run(&format!("early-cse,{COMBINE},loop-mssa(licm),simplifycfg"))
+}
+
+/// Which loops are to be unrolled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loops {
+    /// Those that nothing is said of.
+    Unknown,
+    /// What is left over behind unrolled ones that all lanes leave together.
+    Remainders,
+}
+
+/// Says of some of a function's loops how many copies they are to become; whether there is one.
+fn mark(function: Value, facts: Facts, loops: Loops) -> bool {
+    let uniformity = uniformity::analyze(function, facts);
+    let (cfg, writer) = (uniformity.cfg(), Writer::of_function(function));
+    let mut any = false;
+    for candidate in cfg.loops.iter().filter(|l| is_innermost(cfg, l)) {
+        let Some(latch) = counted(cfg, candidate) else { continue };
+        let end = cfg.blocks[latch].terminator();
+        let together = !uniformity.branch_is_divergent(latch);
+        let copies = match loops {
+            Loops::Remainders if together && cfg.blocks[candidate.header].name().ends_with(REMAINDER) => REMAINDER_COPIES,
+            Loops::Unknown if !metadata::loop_hints(end).iter().any(|hint| hint.starts_with("llvm.loop.unroll")) => {
+                copies(size(cfg, candidate), if together { UNIFORM_SIZE } else { VARYING_SIZE })
+            }
+            _ => 1,
+        };
+        if copies > 1 {
+            writer.unroll(end, copies as u32);
+            any = true;
+        }
+    }
+    any
+}
+
+fn is_innermost(cfg: &Cfg, l: &Loop) -> bool {
+    !l.irreducible && !cfg.loops.iter().any(|other| other.header != l.header && l.members.contains(other.header))
+}
+
+/// The block that ends the iterations of a loop, if it is left there only and by a count.
+fn counted(cfg: &Cfg, l: &Loop) -> Option<Index> {
+    let inside = |b: &Index| l.members.contains(*b);
+    let mut latches = cfg.preds[l.header].iter().copied().filter(inside);
+    let latch = latches.next().filter(|_| latches.next().is_none())?;
+    let leaves = |b: &Index| cfg.succs[*b].is_empty() || !cfg.succs[*b].iter().all(|s| inside(s));
+    if l.members.ones().any(|b| b != latch && leaves(&b)) || cfg.succs[latch].len() != 2 || !leaves(&latch) {
+        return None;
+    }
+    let condition = cfg.blocks[latch].terminator().operand(0);
+    if !condition.is_instruction() || condition.opcode() != LLVMICmp {
+        return None;
+    }
+    let defined_inside = |v: Value| v.is_instruction() && cfg.index.get(&v.parent()).is_some_and(inside);
+    let is_counter = |v: Value| defined_inside(v) && steps(cfg, l, latch, v);
+    let (a, b) = (condition.operand(0), condition.operand(1));
+    let counts = is_counter(a) && !defined_inside(b) || is_counter(b) && !defined_inside(a);
+    counts.then_some(latch)
+}
+
+/// Whether a value is a counter of constant step, before the step or behind it.
+fn steps(cfg: &Cfg, l: &Loop, latch: Index, v: Value) -> bool {
+    let header = cfg.blocks[l.header];
+    let is_step = |v: Value, phi: Value| {
+        let constant = |i: u32| v.operand(i).as_constant_int().is_some();
+        match v.is_instruction().then(|| v.opcode()) {
+            Some(LLVMAdd) => v.operand(0) == phi && constant(1) || v.operand(1) == phi && constant(0),
+            Some(LLVMGetElementPtr) => v.operand_count() == 2 && v.operand(0) == phi && constant(1),
+            _ => false,
+        }
+    };
+    let is_phi = |v: Value| v.is_instruction() && v.opcode() == LLVMPHI && v.parent() == header;
+    let counts = |phi: Value| phi.incoming().any(|(next, from)| from == cfg.blocks[latch] && is_step(next, phi));
+    if is_phi(v) { counts(v) } else { v.operands().any(|o| is_phi(o) && counts(o) && is_step(v, o)) }
+}
+
+/// The instructions of a loop that become code.
+fn size(cfg: &Cfg, l: &Loop) -> usize {
+    let becomes_code = |i: &Value| match i.opcode() {
+        LLVMPHI | LLVMBitCast | LLVMTrunc | LLVMPtrToInt | LLVMIntToPtr => false,
+        LLVMCall => !i.called_name().starts_with("llvm.dbg"),
+        _ => true,
+    };
+    l.members.ones().flat_map(|b| cfg.blocks[b].instructions()).filter(becomes_code).count()
+}
+
+/// Copies of a loop of some size that fit into another one.
+fn copies(size: usize, into: usize) -> usize {
+    let body = size.saturating_sub(END).max(1);
+    let fits = |copies: &usize| body * copies + END <= into;
+    (1..=MOST_COPIES).rev().filter(|copies| copies.is_power_of_two()).find(fits).unwrap_or(1)
+}
