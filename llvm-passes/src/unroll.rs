@@ -124,7 +124,7 @@ fn counted(cfg: &Cfg, l: &Loop) -> Option<Index> {
     let inside = |b: &Index| l.members.contains(*b);
     let mut latches = cfg.preds[l.header].iter().copied().filter(inside);
     let latch = latches.next().filter(|_| latches.next().is_none())?;
-    let leaves = |b: &Index| cfg.succs[*b].is_empty() || !cfg.succs[*b].iter().all(|s| inside(s));
+    let leaves = |b: &Index| cfg.succs[*b].is_empty() || !cfg.succs[*b].iter().all(inside);
     if l.members.ones().any(|b| b != latch && leaves(&b)) || cfg.succs[latch].len() != 2 || !leaves(&latch) {
         return None;
     }
