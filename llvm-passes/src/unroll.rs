@@ -22,8 +22,10 @@
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 
+use crate::builtins::{self, Builtin};
 use crate::error::PassError;
 use crate::facts::Facts;
+use crate::ir::build::Builder;
 use crate::ir::cfg::{Cfg, Index, Loop};
 use crate::ir::function;
 use crate::ir::metadata::{self, Writer};
@@ -70,7 +72,10 @@ pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
     if function::bodies(module).into_iter().all(|f| Cfg::new(f).loops.is_empty()) {
         return Ok(());
     }
-    run(&format!("{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
+    let hoisted = function::bodies(module).into_iter().fold(false, |any, f| any | hoist_queries(f));
+    // What is computed from them does not change in a loop either.
+    let hoist = if hoisted { "early-cse,loop-mssa(licm)," } else { "" };
+    run(&format!("{hoist}{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
     if !mark_all(Loops::Unknown) {
         return Ok(());
     }
@@ -89,6 +94,21 @@ enum Loops {
     Unknown,
     /// What is left over behind unrolled ones that all lanes leave together.
     Remainders,
+}
+
+/// Moves what asks for ids and sizes out of loops, where LLVM leaves it: it takes any such function for one whose callers matter.
+fn hoist_queries(function: Value) -> bool {
+    let cfg = Cfg::new(function);
+    let in_loop = |b: &Index| cfg.loops.iter().any(|l| l.members.contains(*b));
+    let asks = |i: &Value| {
+        let asked = (i.opcode() == LLVMCall).then(|| builtins::of_call(*i)).flatten();
+        matches!(asked, Some(Builtin::Query(query)) if !query.has_dimension() || i.operand(0).as_constant_int().is_some())
+    };
+    let blocks = (0..cfg.blocks.len()).filter(in_loop).map(|b| cfg.blocks[b]);
+    let queries: Vec<Value> = blocks.flat_map(|b| b.instructions()).filter(asks).collect();
+    let builder = Builder::before(metadata::context_of(function), cfg.blocks[0].terminator());
+    queries.iter().for_each(|query| builder.move_here(*query));
+    !queries.is_empty()
 }
 
 /// Says of some of a function's loops how many copies they are to become; whether there is one.

@@ -71,6 +71,15 @@ impl Builder {
         Value(unsafe { LLVMBuildICmp(self.0, LLVMIntPredicate::LLVMIntEQ, x.0, y.0, UNNAMED) })
     }
 
+    /// Puts an instruction here that is elsewhere.
+    pub fn move_here(&self, instruction: Value) {
+        // SAFETY: a live instruction, whose operands the caller knows to be there.
+        unsafe {
+            LLVMInstructionRemoveFromParent(instruction.0);
+            LLVMInsertIntoBuilder(self.0, instruction.0);
+        }
+    }
+
     /// A phi at the beginning of a block.
     pub fn phi(&self, block: BlockRef, ty: LLVMTypeRef, incoming: &[(Value, BlockRef)]) -> Value {
         let mut values: Vec<LLVMValueRef> = incoming.iter().map(|(v, _)| v.0).collect();

@@ -13,7 +13,7 @@ use super::value::{Value, copied};
 const LOOP: &str = "llvm.loop";
 
 /// The context of a function's module.
-fn context_of(function: Value) -> LLVMContextRef {
+pub(crate) fn context_of(function: Value) -> LLVMContextRef {
     // SAFETY: a live function.
     unsafe { LLVMGetModuleContext(LLVMGetGlobalParent(function.0)) }
 }

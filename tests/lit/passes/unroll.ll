@@ -120,5 +120,28 @@ end:
   ret void
 }
 
+; What is asked of a work-group in a loop does not change in it, though LLVM may not know.
+; CHECK-LABEL: define spir_kernel void @asks
+; CHECK: call i64 @_Z14get_local_sizej(i32 0)
+; CHECK: loop:
+; CHECK-NOT: call
+; CHECK-COUNT-8: store volatile i64
+; CHECK: br i1 {{.*}}, label %{{.*}}, label %loop
+define spir_kernel void @asks(ptr addrspace(1) %p) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  store volatile i64 %i, ptr addrspace(1) %p
+  %size = call i64 @_Z14get_local_sizej(i32 0) #0
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, %size
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+declare i64 @_Z14get_local_sizej(i32) #0
+
+attributes #0 = { convergent nounwind willreturn memory(none) }
 !0 = distinct !{!0, !1}
 !1 = !{!"llvm.loop.unroll.disable"}
