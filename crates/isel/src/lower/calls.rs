@@ -4,7 +4,8 @@ use crate::lower::{cache_control, images, intrinsics, queries};
 use crate::{Selector, constants};
 use heddle_isa::{Inst, Op, Operand, Special, Type};
 use heddle_llvm_passes::ir::Value;
-use heddle_mir::RegClass;
+use heddle_mir::{Bank, RegClass};
+use inkwell::llvm_sys::LLVMOpcode::{LLVMSExt, LLVMZExt};
 
 use heddle_llvm_passes::builtins::{self, Builtin};
 use heddle_llvm_passes::ir;
@@ -19,6 +20,13 @@ fn optional_feature(name: &str) -> Option<&'static str> {
         (_, true) => Some("launching kernels from kernels (blocks, enqueue_kernel) is"),
         _ => None,
     }
+}
+
+/// The bit that a number is an extension of, if each lane has its own.
+fn extended_bit(s: &mut Selector, number: Value) -> Option<Operand> {
+    let extends = number.is_instruction() && matches!(number.opcode(), LLVMZExt | LLVMSExt);
+    let bit = s.operand((extends && number.operand(0).integer_bits() == 1).then(|| number.operand(0))?);
+    (s.out.bank(bit) == Some(Bank::Predicate)).then_some(bit)
 }
 
 /// Selects a call.
@@ -45,10 +53,12 @@ pub(crate) fn call(s: &mut Selector, i: Value) {
             return s.values.set1(i, result);
         }
         Some(Builtin::Ballot) => {
-            let value = s.operand(i.operand(0));
-            // Without a value a lane there is one bit for all.
-            let value = s.out.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
-            let predicate = s.out.predicate(value);
+            let predicate = extended_bit(s, i.operand(0)).unwrap_or_else(|| {
+                let value = s.operand(i.operand(0));
+                // Without a value a lane there is one bit for all.
+                let value = s.out.emit(Op::Mov, Type::B32, RegClass::vector(1), [value]);
+                s.out.predicate(value)
+            });
             let lanes = s.out.emit(Op::Ballot, Type::None, RegClass::scalar(2), [predicate]);
             let in_lanes = !s.cx.is_scalar(i);
             let result = if in_lanes { s.out.emit(Op::Mov, Type::B64, RegClass::vector(2), [lanes]) } else { lanes };
