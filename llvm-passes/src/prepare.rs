@@ -31,7 +31,7 @@ use crate::{
 pub enum Optimisation {
     /// It comes from `-O0`: memory is promoted and simplified, and the rest stays as it is.
     Little,
-    /// Loops stay loops: small code was asked for, or that no loop is unrolled.
+    /// Loops stay as clang leaves them: small code was asked for, or that no loop is unrolled.
     KeepLoops,
     /// All there is.
     Full,

@@ -7,7 +7,8 @@
 //! warp, elsewhere each lane has its own, and the warp executes the longest.
 //!
 //! # Algorithm
-//! Clang leaves such loops alone ([`CLANG`]). Here those that go round a few times at most become as many copies ([`SHORT`]). Then
+//! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, and loops that go round a few times at
+//! most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Then
 //! each innermost one that is left at its end only, by a comparison of a counter of constant step with what does not change in it,
 //! is to become as many copies as fit into a size, by whether lanes leave it together: a power of two up to [`MOST_COPIES`].
 //! Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a
@@ -17,10 +18,15 @@
 //! # Reference
 //! LLVM's `LoopUnrollPass` and its targets' `getUnrollingPreferences`, which know nothing of divergence.
 //!
-//! May touch: the loops. Reads LLVM IR in which everything is inlined, and brings it into LCSSA form.
+//! # Limits
+//! Loops with convergent operations, as barriers and shuffles are, LLVM unrolls only where nothing is left over. Functions of very
+//! many loops stay as they are.
+//!
+//! May touch: the loops, and in modules with loops what LLVM's passes simplify. Reads LLVM IR in which everything is inlined, and brings it into LCSSA form.
 
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
+use rustc_hash::FxHashSet;
 
 use crate::builtins::{self, Builtin};
 use crate::error::PassError;
@@ -50,13 +56,16 @@ const END: usize = 2;
 /// LLVM's pass, which unrolls what metadata say and nothing else.
 const MARKED: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;no-upperbound;full-unroll-max=0>";
 
-/// The same for loops that go round a few times at most, which is known here where it was not for clang: a warp's lanes are so many,
-/// and work-groups are not larger than the machine takes.
+/// The same, and copies of loops that go round a few times at most, which is known here where it was not for clang: a warp's lanes are so
+/// many, and work-groups are not larger than the machine takes.
 const SHORT: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;upperbound;full-unroll-max=8>";
 
 const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 
-/// What LLVM appends to the names of blocks of such a loop.
+/// Functions of more loops keep them: LLVM takes time by the square of their number.
+const MOST_LOOPS: usize = 100;
+
+/// What LLVM appends to the names of blocks of what is left over behind a loop.
 const REMAINDER: &str = ".epil";
 
 /// Copies of what is left over.
@@ -68,32 +77,25 @@ const REMAINDER_COPIES: usize = 2;
 /// LLVM's message.
 pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
     let run = |passes: &str| llvm_passes::run(module, &format!("function({passes})"));
-    let mark_all = |loops| function::bodies(module).into_iter().fold(false, |any, f| any | mark(f, facts, loops));
-    if function::bodies(module).into_iter().all(|f| Cfg::new(f).loops.is_empty()) {
+    let bodies = || function::bodies(module).into_iter();
+    if bodies().all(|f| Cfg::new(f).loops.is_empty()) {
         return Ok(());
     }
-    let hoisted = function::bodies(module).into_iter().fold(false, |any, f| any | hoist_queries(f));
-    // What is computed from them does not change in a loop either.
-    let hoist = if hoisted { "early-cse,loop-mssa(licm)," } else { "" };
+    let hoisted = bodies().fold(false, |any, f| any | hoist_queries(f));
+    // What is computed from them does not change in a loop either, and the comparison moves to the loop's end.
+    let hoist = if hoisted { "early-cse,loop-mssa(licm,loop-rotate)," } else { "" };
     run(&format!("{hoist}{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
-    if !mark_all(Loops::Unknown) {
+    let known: FxHashSet<(Value, String)> = bodies().flat_map(|f| remainders(f).into_iter().map(move |name| (f, name))).collect();
+    if !bodies().fold(false, |any, f| any | mark(f, facts)) {
         return Ok(());
     }
     run(MARKED)?;
-    if mark_all(Loops::Remainders) {
+    let is_new = |f: Value, name: String| name.ends_with(REMAINDER) && !known.contains(&(f, name));
+    if bodies().fold(false, |any, f| any | mark_remainders(f, facts, |name| is_new(f, name))) {
         run(MARKED)?;
     }
     // What copies have in common.
     run(&format!("early-cse,{COMBINE},loop-mssa(licm),simplifycfg"))
-}
-
-/// Which loops are to be unrolled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Loops {
-    /// Those that nothing is said of.
-    Unknown,
-    /// What is left over behind unrolled ones that all lanes leave together.
-    Remainders,
 }
 
 /// Moves what asks for ids and sizes out of loops, where LLVM leaves it: it takes any such function for one whose callers matter.
@@ -111,28 +113,54 @@ fn hoist_queries(function: Value) -> bool {
     !queries.is_empty()
 }
 
-/// Says of some of a function's loops how many copies they are to become; whether there is one.
-fn mark(function: Value, facts: Facts, loops: Loops) -> bool {
+/// Says of a function's loops how many copies they are to become; whether there is one.
+fn mark(function: Value, facts: Facts) -> bool {
+    each_counted(function, facts, |cfg, candidate, end, together| {
+        let said = metadata::loop_hints(end).iter().any(|hint| hint.starts_with("llvm.loop.unroll"));
+        if said {
+            return 1;
+        }
+        copies(size(cfg, candidate), if together { UNIFORM_SIZE } else { VARYING_SIZE })
+    })
+}
+
+/// The same for what is left over behind loops that LLVM has unrolled, if all lanes leave it together.
+fn mark_remainders(function: Value, facts: Facts, is_new: impl Fn(String) -> bool) -> bool {
+    each_counted(
+        function,
+        facts,
+        |cfg, candidate, _, together| {
+            if together && is_new(cfg.blocks[candidate.header].name()) { REMAINDER_COPIES } else { 1 }
+        },
+    )
+}
+
+/// Says of a function's innermost loops that end with a count how many copies they are to become, by the graph, the loop, the branch at
+/// its end, and whether all lanes leave it together. Whether there is one of several copies.
+fn each_counted(function: Value, facts: Facts, copies: impl Fn(&Cfg, &Loop, Value, bool) -> usize) -> bool {
     let uniformity = uniformity::analyze(function, facts);
     let (cfg, writer) = (uniformity.cfg(), Writer::of_function(function));
+    if cfg.loops.len() > MOST_LOOPS {
+        return false;
+    }
     let mut any = false;
     for candidate in cfg.loops.iter().filter(|l| is_innermost(cfg, l)) {
         let Some(latch) = counted(cfg, candidate) else { continue };
         let end = cfg.blocks[latch].terminator();
-        let together = !uniformity.branch_is_divergent(latch);
-        let copies = match loops {
-            Loops::Remainders if together && cfg.blocks[candidate.header].name().ends_with(REMAINDER) => REMAINDER_COPIES,
-            Loops::Unknown if !metadata::loop_hints(end).iter().any(|hint| hint.starts_with("llvm.loop.unroll")) => {
-                copies(size(cfg, candidate), if together { UNIFORM_SIZE } else { VARYING_SIZE })
-            }
-            _ => 1,
-        };
+        let copies = copies(cfg, candidate, end, !uniformity.branch_is_divergent(latch));
         if copies > 1 {
             writer.unroll(end, copies as u32);
             any = true;
         }
     }
     any
+}
+
+/// The names of a function's headers that look like those of what LLVM leaves over.
+fn remainders(function: Value) -> Vec<String> {
+    let cfg = Cfg::new(function);
+    let names = cfg.loops.iter().map(|l| cfg.blocks[l.header].name());
+    names.filter(|name| name.ends_with(REMAINDER)).collect()
 }
 
 fn is_innermost(cfg: &Cfg, l: &Loop) -> bool {

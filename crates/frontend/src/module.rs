@@ -396,8 +396,8 @@ fn optimise_checked<'ctx>(
 
 /// Inlines everything into the kernels, drops what nothing uses and puts loops into LCSSA form.
 fn prepare(module: &Module, options: &FrontendOptions, facts: Facts) -> Result<(), FrontendError> {
-    let keeps_loops =
-        options.clang_args.iter().rev().find(|a| a.ends_with("unroll-loops")).is_some_and(|a| a.starts_with("-fno"));
+    let keeps_loops = options.clang_args.iter().rev().find(|a| ["-funroll-loops", "-fno-unroll-loops"].contains(&a.as_str()));
+    let keeps_loops = keeps_loops.is_some_and(|a| a.starts_with("-fno"));
     let optimisation = match options.opt {
         OptLevel::O0 => Optimisation::Little,
         OptLevel::O2 | OptLevel::O3 if !keeps_loops => Optimisation::Full,

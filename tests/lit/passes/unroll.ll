@@ -3,7 +3,6 @@
 ; RUN: %heddle opt --passes=heddle-unroll %s | FileCheck %s
 
 declare i64 @_Z12get_local_idj(i32)
-declare i32 @_Z18get_sub_group_sizev()
 
 ; CHECK-LABEL: define spir_kernel void @together
 ; CHECK: loop:
@@ -143,5 +142,85 @@ end:
 declare i64 @_Z14get_local_sizej(i32) #0
 
 attributes #0 = { convergent nounwind willreturn memory(none) }
+; The comparison with what is asked for stands at the loop's beginning, as clang leaves it.
+; CHECK-LABEL: define spir_kernel void @asks_first
+; CHECK-COUNT-8: store volatile i64
+; CHECK: br i1
+define spir_kernel void @asks_first(ptr addrspace(1) %p) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %size = call i64 @_Z14get_local_sizej(i32 0) #0
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %body, label %end
+body:
+  store volatile i64 %i, ptr addrspace(1) %p
+  %next = add nuw nsw i64 %i, 1
+  br label %loop
+end:
+  ret void
+}
+
+; What looks like a remainder, but was there before, stays as the program says.
+; CHECK-LABEL: define spir_kernel void @own_remainder
+; CHECK-COUNT-1: store volatile float
+; CHECK-NOT: store
+; CHECK: ret void
+define spir_kernel void @own_remainder(ptr addrspace(1) %p, i32 %n) {
+entry:
+  %any = icmp sgt i32 %n, 0
+  br i1 %any, label %y.epil, label %end
+y.epil:
+  %i = phi i32 [ 0, %entry ], [ %next, %y.epil ]
+  %x = sitofp i32 %i to float
+  store volatile float %x, ptr addrspace(1) %p
+  %next = add nsw i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %y.epil, label %end, !llvm.loop !0
+end:
+  ret void
+}
+
+; Behind a loop with barriers there can be none for what is left over.
+; CHECK-LABEL: define spir_kernel void @barriers
+; CHECK-COUNT-1: call void @_Z7barrierj
+; CHECK-NOT: barrier
+; CHECK: ret void
+define spir_kernel void @barriers(ptr addrspace(3) %p, i32 %n) {
+entry:
+  %any = icmp sgt i32 %n, 0
+  br i1 %any, label %loop, label %end
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr addrspace(3) %p
+  call void @_Z7barrierj(i32 1) #1
+  %next = add nsw i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+declare void @_Z7barrierj(i32) #1
+
+; A pointer counts, and the comparison is of what it was before the step.
+; CHECK-LABEL: define spir_kernel void @walks
+; CHECK: loop:
+; CHECK-COUNT-8: store volatile float
+; CHECK: br i1 {{.*}}, label %{{.*}}, label %loop
+define spir_kernel void @walks(ptr addrspace(1) %p, ptr addrspace(1) %last) {
+entry:
+  br label %loop
+loop:
+  %q = phi ptr addrspace(1) [ %p, %entry ], [ %next, %loop ]
+  store volatile float 1.0, ptr addrspace(1) %q
+  %next = getelementptr inbounds float, ptr addrspace(1) %q, i64 1
+  %done = icmp eq ptr addrspace(1) %q, %last
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+attributes #1 = { convergent nounwind }
 !0 = distinct !{!0, !1}
 !1 = !{!"llvm.loop.unroll.disable"}
