@@ -181,7 +181,10 @@ fn counted(cfg: &Cfg, l: &Loop) -> Option<Index> {
         return None;
     }
     let defined_inside = |v: Value| v.is_instruction() && cfg.index.get(&v.parent()).is_some_and(inside);
-    let is_counter = |v: Value| defined_inside(v) && steps(cfg, l, latch, v);
+    // `int` counters are compared with sizes of 64 bits.
+    let extends = |v: Value| defined_inside(v) && matches!(v.opcode(), LLVMSExt | LLVMZExt);
+    let narrow = |v: Value| if extends(v) { v.operand(0) } else { v };
+    let is_counter = |v: Value| defined_inside(narrow(v)) && steps(cfg, l, latch, narrow(v));
     let (a, b) = (condition.operand(0), condition.operand(1));
     let counts = is_counter(a) && !defined_inside(b) || is_counter(b) && !defined_inside(a);
     counts.then_some(latch)

@@ -162,6 +162,27 @@ end:
   ret void
 }
 
+; A counter of 32 bits, and a size of 64.
+; CHECK-LABEL: define spir_kernel void @narrow
+; CHECK-COUNT-8: store volatile i32
+; CHECK: br i1
+define spir_kernel void @narrow(ptr addrspace(1) %p) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 1, %entry ], [ %next, %body ]
+  %wide = sext i32 %i to i64
+  %size = call i64 @_Z14get_local_sizej(i32 0) #0
+  %more = icmp ugt i64 %size, %wide
+  br i1 %more, label %body, label %end
+body:
+  store volatile i32 %i, ptr addrspace(1) %p
+  %next = add nsw i32 %i, 1
+  br label %loop
+end:
+  ret void
+}
+
 ; What looks like a remainder, but was there before, stays as the program says.
 ; CHECK-LABEL: define spir_kernel void @own_remainder
 ; CHECK-COUNT-1: store volatile float
