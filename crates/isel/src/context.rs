@@ -12,7 +12,8 @@ use heddle_llvm_passes::polynomial::Poly;
 use heddle_llvm_passes::uniformity::{self, Uniformity};
 use heddle_mir::{Bank, RegClass};
 use inkwell::llvm_sys::LLVMOpcode;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 
 use crate::leaf::{self, Leaf, Leaves};
 use crate::{SelectOptions, scalar_slots, surface};
@@ -35,6 +36,8 @@ pub(crate) struct Context<'a> {
     pub hints: Hints,
     /// Uniform values that are computed in lanes all the same.
     in_lanes: FxHashSet<Value>,
+    /// The numbers of the kernel's instructions in its order, once somebody asks.
+    numbers: OnceCell<FxHashMap<Value, u32>>,
 }
 
 impl<'a> Context<'a> {
@@ -60,7 +63,16 @@ impl<'a> Context<'a> {
         let in_lanes = scalar_slots::overload(kernel, &uniformity, &mut global_ids, options.issue_rates.as_ref());
         let shared_bytes = surface::shared_bytes(&global_ids);
         let (params, warp_size) = (ir::params(kernel), facts.warp_size);
-        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints, in_lanes }
+        let numbers = OnceCell::new();
+        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints, in_lanes, numbers }
+    }
+
+    /// The number of an instruction in the kernel's order, and of other values the largest: what code's order may depend on, as it
+    /// must not on where LLVM keeps them.
+    pub fn number(&self, v: Value) -> u32 {
+        let instructions = || ir::blocks(self.kernel).into_iter().flat_map(|b| b.instructions());
+        let numbers = self.numbers.get_or_init(|| instructions().zip(0..).collect());
+        numbers.get(&v).copied().unwrap_or(u32::MAX)
     }
 
     /// Whether a value is computed on the scalar unit.

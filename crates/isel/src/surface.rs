@@ -7,6 +7,7 @@
 //! need it, the rest once a block.
 
 use crate::address::{Address, Root};
+use crate::context::Context;
 use crate::emit::Emitter;
 use crate::{Selector, constant_bank};
 use heddle_isa::surface::{LaunchExpression, LaunchValue, Surface, SurfaceIds, SurfaceKind};
@@ -182,9 +183,12 @@ fn sum(s: &mut Selector, p: &Poly, start: Option<Operand>) -> Option<Operand> {
     let mut sum = start;
     // A term that is not scaled needs no operation if it comes first.
     let plain = |c: u32, m: &[Symbol]| c == 1 && !m.is_empty();
-    let terms = p.0.iter().filter(|(m, c)| plain(**c, m)).chain(p.0.iter().filter(|(m, c)| !plain(**c, m)));
-    for (monomial, &c) in terms {
-        let product = product(s, monomial);
+    let mut terms: Vec<(Vec<Symbol>, u32)> = p.0.iter().map(|(m, c)| (m.clone(), *c)).collect();
+    terms.iter_mut().for_each(|(m, _)| m.sort_by_key(|symbol| place(&s.cx, *symbol)));
+    let places = |m: &[Symbol]| m.iter().map(|symbol| place(&s.cx, *symbol)).collect::<Vec<_>>();
+    terms.sort_by_cached_key(|(m, c)| (!plain(*c, m), places(m)));
+    for (monomial, c) in terms {
+        let product = product(s, &monomial);
         let out = &mut s.out;
         sum = Some(match (product, sum) {
             (None, None) => Operand::Immediate(c),
@@ -198,6 +202,22 @@ fn sum(s: &mut Selector, p: &Poly, start: Option<Operand>) -> Option<Operand> {
         });
     }
     sum
+}
+
+/// The place of a symbol among others: their own order, but of values that of the code, and not that of their addresses.
+fn place(cx: &Context, symbol: Symbol) -> (u8, u32) {
+    match symbol {
+        Symbol::Id(d) => (0, d.into()),
+        Symbol::Size(d) => (1, d.into()),
+        Symbol::GroupSize(d) => (2, d.into()),
+        Symbol::Groups(d) => (3, d.into()),
+        Symbol::Offset(d) => (4, d.into()),
+        Symbol::Argument(i) => (5, i),
+        Symbol::Group(d) => (6, d.into()),
+        Symbol::LocalSize(d) => (7, d.into()),
+        Symbol::Uniform(v) => (8, cx.number(v)),
+        Symbol::Iteration(header) => (9, cx.number(header.terminator())),
+    }
 }
 
 /// The product of a monomial's symbols; `None` if it has none.
