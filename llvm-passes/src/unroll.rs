@@ -7,13 +7,13 @@
 //! warp, elsewhere each lane has its own, and the warp executes the longest.
 //!
 //! # Algorithm
-//! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, and loops that go round a few times at
-//! most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Then
-//! each innermost one that is left at its end only, by a comparison of a counter of constant step with what does not change in it,
-//! is to become as many copies as fit into a size, by whether lanes leave it together: a power of two up to [`MOST_COPIES`].
-//! Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a
-//! loop behind it for what is left over, which becomes two copies if all lanes leave it together, and what copies have in common is
-//! joined. A loop that the program or clang says something about is left as it is.
+//! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, and loops that go round a few times
+//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Then each innermost one that is left at its
+//! end only, by a comparison of a counter of constant step with what does not change in it, is to become as many copies as fit
+//! into a size, by whether lanes leave it together: a power of two up to [`MOST_COPIES`]. Metadata say so
+//! (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a loop behind it for what is left over, which becomes two
+//! copies if all lanes leave it together, and what copies have in common is joined. A loop that the program or clang says
+//! something about is left as it is.
 //!
 //! # Reference
 //! LLVM's `LoopUnrollPass` and its targets' `getUnrollingPreferences`, which know nothing of divergence.
@@ -22,7 +22,8 @@
 //! Loops with convergent operations, as barriers and shuffles are, LLVM unrolls only where nothing is left over. Functions of very
 //! many loops stay as they are.
 //!
-//! May touch: the loops, and in modules with loops what LLVM's passes simplify. Reads LLVM IR in which everything is inlined, and brings it into LCSSA form.
+//! May touch: the loops, and in modules with loops what LLVM's passes simplify. Reads LLVM IR in which everything is inlined, and
+//! brings it into LCSSA form.
 
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
