@@ -7,7 +7,7 @@ use heddle_llvm_passes::Facts;
 use heddle_llvm_passes::cache_hints::{self, Hints};
 use heddle_llvm_passes::global_id::{self, GlobalIds};
 use heddle_llvm_passes::ir::layout::Layout;
-use heddle_llvm_passes::ir::{self, Value};
+use heddle_llvm_passes::ir::{self, BlockRef, Value};
 use heddle_llvm_passes::polynomial::Poly;
 use heddle_llvm_passes::uniformity::{self, Uniformity};
 use heddle_mir::{Bank, RegClass};
@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
 use crate::leaf::{self, Leaf, Leaves};
-use crate::{SelectOptions, scalar_slots, surface};
+use crate::{SelectOptions, scalar_slots};
 
 /// Most surfaces that an instruction can name.
 const MOST_SURFACES: u32 = 256;
@@ -61,7 +61,7 @@ impl<'a> Context<'a> {
         let hints = cache_hints::analyze(kernel, &uniformity);
         let mut global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
         let in_lanes = scalar_slots::overload(kernel, &uniformity, &mut global_ids, options.issue_rates.as_ref());
-        let shared_bytes = surface::shared_bytes(&global_ids);
+        let shared_bytes = shared_bytes(&global_ids);
         let (params, warp_size) = (ir::params(kernel), facts.warp_size);
         let numbers = OnceCell::new();
         Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints, in_lanes, numbers }
@@ -114,4 +114,17 @@ impl<'a> Context<'a> {
     pub fn most_surfaces(&self) -> usize {
         self.options.surfaces.min(MOST_SURFACES) as usize
     }
+}
+
+/// The parts of surface accesses' addresses that are the same in a whole work-group and needed in several blocks.
+fn shared_bytes(ids: &GlobalIds) -> FxHashSet<Poly> {
+    let mut first: FxHashMap<Poly, BlockRef> = FxHashMap::default();
+    let mut shared = FxHashSet::default();
+    for (access, a) in &ids.accesses {
+        let (fixed, _) = a.uniform.split_fixed();
+        if !fixed.0.is_empty() && *first.entry(fixed.clone()).or_insert(access.parent()) != access.parent() {
+            shared.insert(fixed);
+        }
+    }
+    shared
 }

@@ -12,13 +12,12 @@ use crate::emit::Emitter;
 use crate::{Selector, constant_bank};
 use heddle_isa::surface::{LaunchExpression, LaunchValue, Surface, SurfaceIds, SurfaceKind};
 use heddle_isa::{MemorySpace, Op, Operand, Special, SurfacePlace, Type};
-use heddle_llvm_passes::ir::{BlockRef, SourcePosition, Value, address_space};
+use heddle_llvm_passes::ir::{SourcePosition, Value, address_space};
 use heddle_mir::RegClass;
 use heddle_object::metadata::ArgumentKind;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Remark;
-use heddle_llvm_passes::global_id::{Access, GlobalIds, Ids, View};
+use heddle_llvm_passes::global_id::{Access, Ids, View};
 use heddle_llvm_passes::ir;
 use heddle_llvm_passes::polynomial::{Poly, Symbol};
 use heddle_llvm_passes::surfaces::Kind;
@@ -163,19 +162,6 @@ fn fixed_bytes(s: &mut Selector, p: &Poly) -> Operand {
     s.out.leave_entry(here);
     s.addresses.uniform_on_entry.insert(p.clone(), op);
     op
-}
-
-/// The parts of surface accesses' addresses that are the same in a whole work-group and needed in several blocks.
-pub(crate) fn shared_bytes(ids: &GlobalIds) -> FxHashSet<Poly> {
-    let mut first: FxHashMap<Poly, BlockRef> = FxHashMap::default();
-    let mut shared = FxHashSet::default();
-    for (access, a) in &ids.accesses {
-        let (fixed, _) = a.uniform.split_fixed();
-        if !fixed.0.is_empty() && *first.entry(fixed.clone()).or_insert(access.parent()) != access.parent() {
-            shared.insert(fixed);
-        }
-    }
-    shared
 }
 
 /// A number plus the value of a polynomial, on the scalar unit; `None` if there is neither.
