@@ -60,7 +60,7 @@ enum Size {
 pub fn rewrite(module: &Module) -> Result<(), PassError> {
     let mut changed = false;
     for function in function::bodies(module) {
-        let facts = KernelFacts { required: required_work_group_size(function), whole: function::uniform_work_groups(function) };
+        let facts = KernelFacts::of(function);
         let sums: Vec<Value> = ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_sum(*i)).collect();
         for sum in sums {
             changed |= rewrite_sum(module, sum, &facts);
@@ -72,12 +72,34 @@ pub fn rewrite(module: &Module) -> Result<(), PassError> {
     Ok(())
 }
 
+/// The dimension whose id in the launch a sum is, made by hand, if it is nothing else, and whether that rests on the size of this work-group
+/// alone.
+pub(crate) fn made_by_hand(function: Value, sum: Value) -> Option<(u32, bool)> {
+    let facts = KernelFacts::of(function);
+    let mut all = Vec::new();
+    if is_sum(sum) {
+        terms(sum, &mut all);
+    }
+    let [x, y] = all[..] else { return None };
+    let pair = |id: Value, by: Value| {
+        let (d, size) = product(by, &facts)?;
+        (query(id)? == (Query::LocalId, d)).then_some((d, facts.whole || size == Size::Own))
+    };
+    pair(x, y).or_else(|| pair(y, x))
+}
+
 /// What a kernel says of its launches.
 struct KernelFacts {
     /// `reqd_work_group_size`.
     required: Option<[u32; 3]>,
     /// All work-groups have one size.
     whole: bool,
+}
+
+impl KernelFacts {
+    fn of(function: Value) -> KernelFacts {
+        KernelFacts { required: required_work_group_size(function), whole: function::uniform_work_groups(function) }
+    }
 }
 
 fn is_sum(i: Value) -> bool {
@@ -97,7 +119,7 @@ fn terms(sum: Value, found: &mut Vec<Value>) {
 }
 
 /// The query and dimension that an integer is the answer of, in as many bits as it has.
-fn query(v: Value) -> Option<(Query, u32)> {
+pub(crate) fn query(v: Value) -> Option<(Query, u32)> {
     let narrow = v.integer_bits() == 32;
     let (mut at, mut signed) = (v, false);
     while at.is_instruction() && at.integer_bits() >= 32 {

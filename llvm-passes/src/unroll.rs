@@ -8,12 +8,12 @@
 //!
 //! # Algorithm
 //! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, and loops that go round a few times
-//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Then each innermost one that is left at its
-//! end only, by a comparison of a counter of constant step with what does not change in it, is to become as many copies as fit
-//! into a size, by whether lanes leave it together: a power of two up to [`MOST_COPIES`]. Metadata say so
-//! (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a loop behind it for what is left over, which becomes two
-//! copies if all lanes leave it together, and what copies have in common is joined. A loop that the program or clang says
-//! something about is left as it is.
+//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Loops whose step only a launch knows have a
+//! way of their own (`grid_stride`). Then each innermost one that is left at its end only, by a comparison of a counter of constant
+//! step with what does not change in it, is to become as many copies as fit into a size, by whether lanes leave it together: a power
+//! of two up to eight. Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a loop behind it for what is
+//! left over, which becomes two copies if all lanes leave it together, and what copies have in common is joined. A loop that the
+//! program or clang says something about is left as it is.
 //!
 //! # Reference
 //! LLVM's `LoopUnrollPass` and its targets' `getUnrollingPreferences`, which know nothing of divergence.
@@ -39,6 +39,9 @@ use crate::ir::metadata::{self, Writer};
 use crate::ir::{Value, llvm_passes};
 use crate::uniformity;
 
+mod grid_stride;
+mod shape;
+
 /// What keeps clang from unrolling these loops.
 pub const CLANG: [&str; 2] = ["-mllvm", "-unroll-runtime=false"];
 
@@ -47,12 +50,6 @@ const UNIFORM_SIZE: usize = 200;
 
 /// The same where lanes leave one by one.
 const VARYING_SIZE: usize = 37;
-
-/// Copies at most.
-const MOST_COPIES: usize = 8;
-
-/// The comparison and the branch at the end of a loop, of which copies share one.
-const END: usize = 2;
 
 /// LLVM's pass, which unrolls what metadata say and nothing else.
 const MARKED: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;no-upperbound;full-unroll-max=0>";
@@ -87,7 +84,9 @@ pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
     let hoist = if hoisted { "early-cse,loop-mssa(licm,loop-rotate)," } else { "" };
     run(&format!("{hoist}{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
     let known: FxHashSet<(Value, String)> = bodies().flat_map(|f| remainders(f).into_iter().map(move |name| (f, name))).collect();
-    if !bodies().fold(false, |any, f| any | mark(f, facts)) {
+    let strided = grid_stride::run(module, facts, UNIFORM_SIZE, MOST_LOOPS);
+    let marked = bodies().fold(false, |any, f| any | mark(f, facts));
+    if !strided && !marked {
         return Ok(());
     }
     run(MARKED)?;
@@ -121,7 +120,7 @@ fn mark(function: Value, facts: Facts) -> bool {
         if said {
             return 1;
         }
-        copies(size(cfg, candidate), if together { UNIFORM_SIZE } else { VARYING_SIZE })
+        shape::copies(shape::size(cfg, candidate), if together { UNIFORM_SIZE } else { VARYING_SIZE })
     })
 }
 
@@ -145,7 +144,7 @@ fn each_counted(function: Value, facts: Facts, copies: impl Fn(&Cfg, &Loop, Valu
         return false;
     }
     let mut any = false;
-    for candidate in cfg.loops.iter().filter(|l| is_innermost(cfg, l)) {
+    for candidate in cfg.loops.iter().filter(|l| shape::is_innermost(cfg, l)) {
         let Some(latch) = counted(cfg, candidate) else { continue };
         let end = cfg.blocks[latch].terminator();
         let copies = copies(cfg, candidate, end, !uniformity.branch_is_divergent(latch));
@@ -164,24 +163,11 @@ fn remainders(function: Value) -> Vec<String> {
     names.filter(|name| name.ends_with(REMAINDER)).collect()
 }
 
-fn is_innermost(cfg: &Cfg, l: &Loop) -> bool {
-    !l.irreducible && !cfg.loops.iter().any(|other| other.header != l.header && l.members.contains(other.header))
-}
-
 /// The block that ends the iterations of a loop, if it is left there only and by a count.
 fn counted(cfg: &Cfg, l: &Loop) -> Option<Index> {
-    let inside = |b: &Index| l.members.contains(*b);
-    let mut latches = cfg.preds[l.header].iter().copied().filter(inside);
-    let latch = latches.next().filter(|_| latches.next().is_none())?;
-    let leaves = |b: &Index| cfg.succs[*b].is_empty() || !cfg.succs[*b].iter().all(inside);
-    if l.members.ones().any(|b| b != latch && leaves(&b)) || cfg.succs[latch].len() != 2 || !leaves(&latch) {
-        return None;
-    }
+    let latch = shape::end(cfg, l)?;
     let condition = cfg.blocks[latch].terminator().operand(0);
-    if !condition.is_instruction() || condition.opcode() != LLVMICmp {
-        return None;
-    }
-    let defined_inside = |v: Value| v.is_instruction() && cfg.index.get(&v.parent()).is_some_and(inside);
+    let defined_inside = |v: Value| shape::is_defined_inside(cfg, l, v);
     // `int` counters are compared with sizes of 64 bits.
     let extends = |v: Value| defined_inside(v) && matches!(v.opcode(), LLVMSExt | LLVMZExt);
     let narrow = |v: Value| if extends(v) { v.operand(0) } else { v };
@@ -205,21 +191,4 @@ fn steps(cfg: &Cfg, l: &Loop, latch: Index, v: Value) -> bool {
     let is_phi = |v: Value| v.is_instruction() && v.opcode() == LLVMPHI && v.parent() == header;
     let counts = |phi: Value| phi.incoming().any(|(next, from)| from == cfg.blocks[latch] && is_step(next, phi));
     if is_phi(v) { counts(v) } else { v.operands().any(|o| is_phi(o) && counts(o) && is_step(v, o)) }
-}
-
-/// The instructions of a loop that become code.
-fn size(cfg: &Cfg, l: &Loop) -> usize {
-    let becomes_code = |i: &Value| match i.opcode() {
-        LLVMPHI | LLVMBitCast | LLVMTrunc | LLVMPtrToInt | LLVMIntToPtr => false,
-        LLVMCall => !i.called_name().starts_with("llvm.dbg"),
-        _ => true,
-    };
-    l.members.ones().flat_map(|b| cfg.blocks[b].instructions()).filter(becomes_code).count()
-}
-
-/// Copies of a loop of some size that fit into another one.
-fn copies(size: usize, into: usize) -> usize {
-    let body = size.saturating_sub(END).max(1);
-    let fits = |copies: &usize| body * copies + END <= into;
-    (1..=MOST_COPIES).rev().filter(|copies| copies.is_power_of_two()).find(fits).unwrap_or(1)
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMBuilderRef, LLVMContextRef, LLVMTypeRef, LLVMValueRef};
-use inkwell::llvm_sys::{LLVMIntPredicate, LLVMLinkage};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode};
 use inkwell::module::Module;
 
 use super::function::attribute_kind;
@@ -71,6 +71,55 @@ impl Builder {
         Value(unsafe { LLVMBuildICmp(self.0, LLVMIntPredicate::LLVMIntEQ, x.0, y.0, UNNAMED) })
     }
 
+    /// An operation on two integers of one type.
+    pub fn binary(&self, operation: LLVMOpcode, x: Value, y: Value) -> Value {
+        // SAFETY: live integers of one type, and an operation on such.
+        Value(unsafe { LLVMBuildBinOp(self.0, operation, x.0, y.0, UNNAMED) })
+    }
+
+    /// Whether two integers of one type are in an order.
+    pub fn compare(&self, order: LLVMIntPredicate, x: Value, y: Value) -> Value {
+        // SAFETY: live integers of one type.
+        Value(unsafe { LLVMBuildICmp(self.0, order, x.0, y.0, UNNAMED) })
+    }
+
+    /// A conversion of an integer.
+    pub fn cast(&self, operation: LLVMOpcode, x: Value, ty: LLVMTypeRef) -> Value {
+        // SAFETY: a live integer, and an operation that makes the type of it.
+        Value(unsafe { LLVMBuildCast(self.0, operation, x.0, ty, UNNAMED) })
+    }
+
+    /// What is built from now on has the position in the source that an instruction has.
+    pub fn locate(&self, instruction: Value) {
+        // SAFETY: a live instruction of the context.
+        unsafe { LLVMSetCurrentDebugLocation2(self.0, LLVMInstructionGetDebugLoc(instruction.0)) }
+    }
+
+    /// The block in which it builds.
+    pub fn place(&self) -> BlockRef {
+        // SAFETY: a builder with a place.
+        BlockRef(unsafe { LLVMGetInsertBlock(self.0) })
+    }
+
+    /// A copy of an instruction that is no phi, with other operands, and other blocks that it goes to.
+    pub fn copy(&self, instruction: Value, value: impl Fn(Value) -> Value, target: impl Fn(BlockRef) -> BlockRef) -> Value {
+        // SAFETY: a live instruction; what stands for its operands is live and of their types.
+        unsafe {
+            let copy = LLVMInstructionClone(instruction.0);
+            for i in 0..LLVMGetNumOperands(instruction.0) as u32 {
+                let operand = LLVMGetOperand(instruction.0, i);
+                let by = match LLVMValueIsBasicBlock(operand) {
+                    0 => value(Value(operand)).0,
+                    _ => LLVMBasicBlockAsValue(target(BlockRef(LLVMValueAsBasicBlock(operand))).0),
+                };
+                LLVMSetOperand(copy, i, by);
+            }
+            LLVMInsertIntoBuilder(self.0, copy);
+            LLVMInstructionSetDebugLoc(copy, LLVMInstructionGetDebugLoc(instruction.0));
+            Value(copy)
+        }
+    }
+
     /// Puts an instruction here that is elsewhere.
     pub fn move_here(&self, instruction: Value) {
         // SAFETY: a live instruction, whose operands the caller knows to be there.
@@ -95,6 +144,50 @@ impl Builder {
             Value(phi)
         }
     }
+}
+
+/// Gives a phi one more value.
+pub(crate) fn add_incoming(phi: Value, value: Value, from: BlockRef) {
+    // SAFETY: a live phi, a live value of its type and a live block.
+    unsafe { LLVMAddIncoming(phi.0, [value.0].as_mut_ptr(), [from.0].as_mut_ptr(), 1) };
+}
+
+/// The lanes of the warp that are here and for which a bit is set, a bit of 64 each.
+pub(crate) fn ballot(module: &Module, b: &Builder, bit: Value) -> Value {
+    let value = b.cast(LLVMOpcode::LLVMZExt, bit, integer(context_of(module), 32));
+    // It reads no memory, ends, and depends on who is here.
+    call(module, b, c"__heddle_ballot", value, &["memory", "nounwind", "willreturn", "convergent"])
+}
+
+/// The global offset in a dimension, of 64 bits.
+pub(crate) fn global_offset(module: &Module, b: &Builder, d: u32) -> Value {
+    let d = constant(context_of(module), 32, d.into());
+    call(module, b, c"_Z17get_global_offsetj", d, &["memory", "nounwind", "willreturn"])
+}
+
+/// A call of a function of 32 bits that gives 64, with attributes without values.
+fn call(module: &Module, b: &Builder, name: &CStr, argument: Value, attributes: &[&str]) -> Value {
+    let context = context_of(module);
+    // SAFETY: a live module and types of its context; a builder with a place; the function is of that type.
+    unsafe {
+        let ty = LLVMFunctionType(LLVMInt64TypeInContext(context), [LLVMInt32TypeInContext(context)].as_mut_ptr(), 1, 0);
+        let mut function = LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr());
+        if function.is_null() {
+            function = LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty);
+        }
+        let call = LLVMBuildCall2(b.0, ty, function, [argument.0].as_mut_ptr(), 1, UNNAMED);
+        for name in attributes {
+            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), 0);
+            LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, attribute);
+        }
+        Value(call)
+    }
+}
+
+/// The type of integers of so many bits.
+pub(crate) fn integer(context: LLVMContextRef, bits: u32) -> LLVMTypeRef {
+    // SAFETY: a live context.
+    unsafe { LLVMIntTypeInContext(context, bits) }
 }
 
 /// Removes an instruction that has another value in its place.
@@ -146,7 +239,7 @@ pub(crate) fn inlined_function(module: &Module, name: &str, result: LLVMTypeRef,
         let function = LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty);
         LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
         let always = LLVMCreateEnumAttribute(context_of(module), attribute_kind("alwaysinline"), 0);
-        LLVMAddAttributeAtIndex(function, inkwell::llvm_sys::LLVMAttributeFunctionIndex, always);
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, always);
         function
     }
 }

@@ -288,6 +288,11 @@ impl Value {
         self.called_function().map(Value::name).unwrap_or_default()
     }
 
+    /// Whether it says something of the source's variables, and does nothing.
+    pub fn is_debug(self) -> bool {
+        self.opcode() == LLVMOpcode::LLVMCall && self.called_name().starts_with("llvm.dbg")
+    }
+
     /// Whether a load, store or atomic operation is volatile.
     pub fn is_volatile(self) -> bool {
         // SAFETY: a live access of memory.
