@@ -8,8 +8,8 @@
 //!
 //! # Algorithm
 //! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, and loops that go round a few times
-//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Loops whose step only a launch knows have a
-//! way of their own (`grid_stride`). Then each innermost one that is left at its end only, by a comparison of a counter of constant
+//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Loops whose step only a launch knows, and loops
+//! with several ways out, have a way of their own (`front`). Then each innermost one that is left at its end only, by a comparison of a counter of constant
 //! step with what does not change in it, is to become as many copies as fit into a size, by whether lanes leave it together: a power
 //! of two up to eight. Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a loop behind it for what is
 //! left over, which becomes two copies if all lanes leave it together, and what copies have in common is joined. A loop that the
@@ -39,7 +39,8 @@ use crate::ir::metadata::{self, Writer};
 use crate::ir::{Value, llvm_passes};
 use crate::uniformity;
 
-mod grid_stride;
+mod front;
+mod narrow;
 mod shape;
 
 /// What keeps clang from unrolling these loops.
@@ -84,7 +85,7 @@ pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
     let hoist = if hoisted { "early-cse,loop-mssa(licm,loop-rotate)," } else { "" };
     run(&format!("{hoist}{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
     let known: FxHashSet<(Value, String)> = bodies().flat_map(|f| remainders(f).into_iter().map(move |name| (f, name))).collect();
-    let strided = grid_stride::run(module, facts, UNIFORM_SIZE, MOST_LOOPS);
+    let strided = front::run(module, facts, UNIFORM_SIZE, MOST_LOOPS);
     let marked = bodies().fold(false, |any, f| any | mark(f, facts));
     if !strided && !marked {
         return Ok(());

@@ -20,11 +20,18 @@ pub fn is_innermost(cfg: &Cfg, l: &Loop) -> bool {
 
 /// The block that ends the iterations of a loop, if it is left there only, by a comparison of integers or pointers.
 pub fn end(cfg: &Cfg, l: &Loop) -> Option<Index> {
+    let latch = counting_latch(cfg, l)?;
+    let stays = |b: Index| cfg.succs[b].iter().all(|s| l.members.contains(*s));
+    l.members.ones().all(|b| b == latch || stays(b)).then_some(latch)
+}
+
+/// The block that ends the iterations of a loop, if it leaves the loop by a comparison of integers or pointers; other blocks may leave it,
+/// too, but do not end the function.
+pub fn counting_latch(cfg: &Cfg, l: &Loop) -> Option<Index> {
     let inside = |b: &Index| l.members.contains(*b);
     let mut latches = cfg.preds[l.header].iter().copied().filter(inside);
     let latch = latches.next().filter(|_| latches.next().is_none())?;
-    let leaves = |b: &Index| cfg.succs[*b].is_empty() || !cfg.succs[*b].iter().all(inside);
-    if l.members.ones().any(|b| b != latch && leaves(&b)) || cfg.succs[latch].len() != 2 || !leaves(&latch) {
+    if cfg.succs[latch].len() != 2 || cfg.succs[latch].iter().all(inside) || l.members.ones().any(|b| cfg.succs[b].is_empty()) {
         return None;
     }
     let condition = cfg.blocks[latch].terminator().operand(0);

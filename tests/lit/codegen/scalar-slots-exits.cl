@@ -1,8 +1,8 @@
 // S5: a counter that lanes take with them when they leave a loop at different times is copied to lanes in each iteration. Where
 // the scalar unit's slots limit the loop already, the counter is in lanes; where they do not, it is scalar, as it is where
 // nobody wants it behind the loop.
-// RUN: %heddle build %s --target %root/machines/mixed.toml --emit asm -o - | FileCheck %s
-// RUN: %heddle build %s --target %root/machines/mixed.toml --set sm.scalar-issue=4 --emit asm -o - | FileCheck %s --check-prefix=SCALAR
+// RUN: %heddle build %s -fno-unroll-loops --target %root/machines/mixed.toml --emit asm -o - | FileCheck %s
+// RUN: %heddle build %s -fno-unroll-loops --target %root/machines/mixed.toml --set sm.scalar-issue=4 --emit asm -o - | FileCheck %s --check-prefix=SCALAR
 
 // CHECK: .kernel {"name":"escapes"
 // CHECK: [[LOOP:L[0-9]+]]:

@@ -1,18 +1,19 @@
-//! Unrolling of loops whose step only a launch knows, as grid-stride loops have it: `for (i = id; i < n; i += size)`.
+//! Copies in front of loops that LLVM does not unroll well.
 //!
 //! # Problem
-//! How often such a loop goes round says a division, and each lane's number may be another, so LLVM's unroller has no good way: a
-//! division costs more than short loops take, and behind it each lane has a remainder of its own.
+//! How often a loop goes round whose step only a launch knows (a grid-stride loop, `for (i = id; i < n; i += size)`) says a division, and
+//! each lane's number may be another: a division costs more than short loops take, and behind it each lane has a remainder of its
+//! own. Loops that are left in their middle, too (`if (found) break;`), LLVM takes for unpredictable; each of their iterations counts
+//! and compares.
 //!
 //! # Algorithm
-//! In front of a loop that its lanes leave at a uniform bound and in uniform steps stands another one of several copies without
-//! comparisons, in which the lanes of a warp stay together: they go round as long as all of them have as many iterations left as there
-//! are copies, about which they vote. A lane has them while its counter is below `bound - (copies - 1) * step`, which is computed once;
-//! where that or a counter could wrap around, the copies are not entered. What is left over is done by the loop as it was. Lanes leave
-//! the copies together, so what the counter has grown by until then is one number for all of them, from which the addresses behind
-//! are as plain as before.
-//!
-//! Clang computes an `int` counter that a size of 64 bits steps with 64 bits; it becomes one of 32 first.
+//! In front of a loop that goes round as long as a counter has not come to a uniform bound in uniform steps stands another one of several
+//! copies without this comparison, in which the lanes of a warp stay together: they go round as long as all of them have as many
+//! iterations left as there are copies. A lane has them while its counter is below `bound - (copies - 1) * step`, which is computed once;
+//! where that or a counter could wrap around, the copies are not entered. Where lanes begin at ids below the step, what the counter
+//! has grown by says it for all of them, elsewhere they vote. What is left over is done by the loop as it was. Lanes leave the copies
+//! together, but for other ways out of the loop, so what the counter has grown by until then is one number for all of them, from which the
+//! addresses behind are as plain as before. A counter that steps by one until it is the bound has a multiple of the copies before it.
 //!
 //! # Reference
 //! M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops" (2013), for the loops. The bound less some steps is that of
@@ -25,11 +26,11 @@
 //! May touch: the loops and what stands before them. Keeps simplified and LCSSA form.
 
 use inkwell::llvm_sys::LLVMIntPredicate::{self, *};
-use inkwell::llvm_sys::LLVMOpcode::{self, *};
+use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 use rustc_hash::FxHashMap;
 
-use super::shape;
+use super::{narrow, shape};
 use crate::builtins::{self, Builtin, Query};
 use crate::facts::Facts;
 use crate::ir::build::{self, Builder, constant, context_of};
@@ -38,7 +39,7 @@ use crate::ir::{BlockRef, Value, address_space, function, metadata};
 use crate::relative_id;
 use crate::uniformity::{self, Uniformity};
 
-/// Copies at most: such loops are mostly short.
+/// Copies at most: loops of such steps are mostly short, and what is left in the middle gains little from more.
 const MOST_COPIES: usize = 4;
 
 /// Puts copies in front of such loops, each of which may become so much code; whether there is one.
@@ -49,9 +50,11 @@ pub fn run(module: &Module, facts: Facts, size: usize, most_loops: usize) -> boo
         if cfg.loops.is_empty() || cfg.loops.len() > most_loops {
             continue;
         }
-        cfg.loops.iter().for_each(|l| narrow(&cfg, l));
+        cfg.loops.iter().for_each(|l| narrow::run(&cfg, l));
         let uniformity = uniformity::analyze(function, facts);
-        let candidates = uniformity.cfg().loops.iter().filter_map(|l| Candidate::of(&uniformity, l, size));
+        let apart: Vec<usize> = uniformity.desynchronised_loops().collect();
+        let loops = uniformity.cfg().loops.iter().enumerate();
+        let candidates = loops.filter_map(|(i, l)| Candidate::of(&uniformity, l, apart.contains(&i), size));
         for candidate in candidates.collect::<Vec<_>>() {
             candidate.split(module);
             any = true;
@@ -66,7 +69,10 @@ struct Candidate {
     blocks: Vec<BlockRef>,
     preheader: BlockRef,
     latch: BlockRef,
+    /// Where the loop goes when it has counted to its end.
     exit: BlockRef,
+    /// Its other ways out: from where to where.
+    others: Vec<(BlockRef, BlockRef)>,
     counter: Counter,
     starts: Starts,
     copies: usize,
@@ -91,7 +97,7 @@ struct Counter {
     next: Value,
     step: Value,
     bound: Value,
-    /// Below, or not above.
+    /// Below, not above, or another.
     order: LLVMIntPredicate,
 }
 
@@ -126,28 +132,30 @@ impl Starts {
     }
 }
 
-/// The queries of sizes that a number is the product of; whether it is one. It is below 2³², as sizes of launches are, if no size is twice
-/// in it.
+/// The queries of sizes that a number is the product of; whether it is one that has 32 bits, as sizes of launches have.
 fn product(v: Value, factors: &mut Vec<(Query, u32)>) -> bool {
-    if let Some((query, d)) = relative_id::query(v) {
-        let again = factors.iter().any(|(_, e)| *e != d) || factors.len() == 2;
-        factors.push((query, d));
-        return !again;
+    use Query::{EnqueuedLocalSize, LocalSize, NumGroups};
+    let size_of_group = |f: &(Query, u32)| matches!(f.0, LocalSize | EnqueuedLocalSize);
+    if let Some(factor) = relative_id::query(v) {
+        factors.push(factor);
+        return match factors[..] {
+            [_] => true,
+            [a, b] => a.1 == b.1 && (size_of_group(&a) && b.0 == NumGroups || size_of_group(&b) && a.0 == NumGroups),
+            _ => false,
+        };
     }
-    if !v.is_instruction() {
-        return false;
-    }
-    match v.opcode() {
-        LLVMTrunc | LLVMZExt | LLVMSExt => product(v.operand(0), factors),
-        LLVMMul => product(v.operand(0), factors) && product(v.operand(1), factors),
-        _ => false,
-    }
+    v.is_instruction()
+        && match v.opcode() {
+            LLVMTrunc | LLVMZExt | LLVMSExt => product(v.operand(0), factors),
+            LLVMMul => product(v.operand(0), factors) && product(v.operand(1), factors),
+            _ => false,
+        }
 }
 
 impl Candidate {
-    fn of(uniformity: &Uniformity, l: &Loop, size: usize) -> Option<Candidate> {
+    fn of(uniformity: &Uniformity, l: &Loop, desynchronised: bool, size: usize) -> Option<Candidate> {
         let cfg = uniformity.cfg();
-        let latch = shape::end(cfg, l).filter(|_| shape::is_innermost(cfg, l))?;
+        let latch = shape::counting_latch(cfg, l).filter(|_| shape::is_innermost(cfg, l))?;
         let counter = Counter::of(cfg, l, latch)?;
         if !uniformity.is_uniform(counter.step) || !uniformity.is_uniform(counter.bound) {
             return None;
@@ -155,7 +163,9 @@ impl Candidate {
         let inside = |b: &Index| l.members.contains(*b);
         let mut before = cfg.preds[l.header].iter().copied().filter(|b| !inside(b));
         let preheader = before.next().filter(|b| before.next().is_none() && cfg.succs[*b].len() == 1)?;
-        let exit = cfg.succs[latch].iter().copied().find(|b| !inside(b)).filter(|b| cfg.preds[*b].len() == 1)?;
+        let exit = cfg.succs[latch].iter().copied().find(|b| !inside(b))?;
+        let ways = |from: Index| cfg.succs[from].iter().copied().filter(|to| !inside(to)).map(move |to| (from, to));
+        let others: Vec<(Index, Index)> = l.members.ones().filter(|b| *b != latch).flat_map(ways).collect();
         let end = cfg.blocks[latch].terminator();
         if metadata::loop_hints(end).iter().any(|hint| hint.starts_with("llvm.loop.unroll")) {
             return None;
@@ -168,8 +178,17 @@ impl Candidate {
         };
         let is_nested = cfg.loops.iter().any(|other| other.header != l.header && other.members.contains(l.header));
         let waits = |i: Value| i.opcode() == LLVMLoad && i.operand(0).address_space() != address_space::LOCAL;
-        let few = counter.bound.is_constant() || starts == Starts::Anywhere && is_nested;
-        if few || !blocks.iter().flat_map(|b| b.instructions()).any(waits) {
+        let mut code = blocks.iter().flat_map(|b| b.instructions());
+        let gains = match counter.step.is_constant() {
+            // Others LLVM unrolls.
+            true => !others.is_empty() && starts == Starts::Together,
+            false => !(counter.bound.is_constant() || starts == Starts::Anywhere && is_nested) && code.any(waits),
+        };
+        // A phi has a value for each way by which a switch comes. Where lanes leave in the middle, those that are left meet again at the
+        // end of an iteration at the earliest, and not at that of a copy.
+        let is_plain = |from: &Index| cfg.blocks[*from].terminator().opcode() == LLVMBr;
+        let meet = || !desynchronised && !blocks.iter().flat_map(|b| b.instructions()).any(depends_on_lanes);
+        if !gains || !others.iter().all(|(from, _)| is_plain(from)) || !others.is_empty() && !meet() {
             return None;
         }
         let copies = shape::copies(shape::size(cfg, l), size).min(MOST_COPIES);
@@ -179,6 +198,7 @@ impl Candidate {
             preheader: cfg.blocks[preheader],
             latch: cfg.blocks[latch],
             exit: cfg.blocks[exit],
+            others: others.iter().map(|(from, to)| (cfg.blocks[*from], cfg.blocks[*to])).collect(),
             counter,
             starts,
             copies,
@@ -201,29 +221,11 @@ impl Candidate {
         b.at(end);
         b.locate(self.latch.terminator());
 
-        // Before the loop: are there so many iterations? What begins below the step is, so many steps further, below one more.
-        let steps = self.copies as u64 - u64::from(self.starts.are_distinct());
-        let distance = b.binary(LLVMMul, step, number(steps));
-        let last = b.binary(LLVMSub, bound, distance);
-        let most = (1u64 << (bits - 1)) - 1;
-        let short = b.compare(LLVMIntULE, step, number(most / steps));
-        let far = b.compare(if is_signed(order) { LLVMIntSGE } else { LLVMIntUGE }, bound, distance);
-        let plain = b.binary(LLVMAnd, short, far);
+        // Before the loop: are there so many iterations?
         let from_outside = |phi: Value| phi.incoming().find(|(_, from)| *from == self.preheader).map_or(phi, |(v, _)| v);
         let around = |phi: Value| phi.incoming().find(|(_, from)| *from == self.latch).map_or(phi, |(v, _)| v);
         let start = from_outside(counter);
-        let enter = match self.starts {
-            Starts::BelowStep => plain,
-            Starts::BelowStepWithoutOffset(d) => {
-                let offset = build::global_offset(module, &b, d);
-                let none = b.compare(LLVMIntEQ, offset, constant(context, 64, 0));
-                b.binary(LLVMAnd, plain, none)
-            }
-            Starts::Together | Starts::Anywhere => {
-                let enough = b.compare(order, start, last);
-                self.vote(module, &b, b.binary(LLVMAnd, plain, enough))
-            }
-        };
+        let (enter, last) = self.limits(module, &b, start);
         b.branch(enter, front, rest);
         build::erase(end);
 
@@ -241,13 +243,16 @@ impl Candidate {
         for copy in 0..self.copies {
             let copied = self.copy(&b, function, &values);
             b.jump(copied.blocks[&header]);
-            let last = copied.blocks[&self.latch];
+            let end = copied.blocks[&self.latch];
+            for (from, to) in &self.others {
+                each_phi(*to, *from, |phi, value| build::add_incoming(phi, mapped(&copied.values, value), copied.blocks[from]));
+            }
             values = copied.values;
             if copy + 1 < self.copies {
                 let carried: Vec<Value> = phis.iter().map(|phi| mapped(&values, around(*phi))).collect();
                 values.extend(phis.iter().copied().zip(carried));
             }
-            b.at_end(last);
+            b.at_end(end);
         }
         b.jump(again);
 
@@ -279,10 +284,7 @@ impl Candidate {
         b.at_end(left);
         let more = b.compare(order, reached, bound);
         b.branch(more, rest, self.exit);
-        for phi in self.exit.instructions().take_while(|i| i.opcode() == LLVMPHI) {
-            let value = phi.incoming().find(|(_, from)| *from == self.latch).map_or(phi, |(v, _)| v);
-            build::add_incoming(phi, mapped(&values, value), left);
-        }
+        each_phi(self.exit, self.latch, |phi, value| build::add_incoming(phi, mapped(&values, value), left));
         let grown = grown_next.map(|next| b.phi(rest, next.ty(), &[(number(0), self.preheader), (next, left)]));
         let merge = |phi: &Value| match grown {
             Some(_) if *phi == counter => None,
@@ -301,6 +303,43 @@ impl Candidate {
             let new = b.phi(header, phi.ty(), &[(begun.unwrap_or(*phi), rest), (around(*phi), self.latch)]);
             build::replace(*phi, new);
         }
+    }
+
+    /// Whether there are so many iterations that the copies are entered, and up to where they are entered once more.
+    fn limits(&self, module: &Module, b: &Builder, start: Value) -> (Value, Value) {
+        let context = context_of(module);
+        let Counter { phi, step, bound, order, .. } = self.counter;
+        let bits = phi.integer_bits();
+        let number = |n: u64| constant(context, bits, n);
+        if order == LLVMIntNE {
+            // One up or down each time: so many iterations, and those that the copies leave over.
+            let up = step.as_signed_constant() == Some(1);
+            let iterations = if up { b.binary(LLVMSub, bound, start) } else { b.binary(LLVMSub, start, bound) };
+            let rest = b.binary(LLVMAnd, iterations, number(self.copies as u64 - 1));
+            let last = b.binary(if up { LLVMSub } else { LLVMAdd }, bound, rest);
+            return (b.compare(LLVMIntUGE, iterations, number(self.copies as u64)), last);
+        }
+        // What begins below the step is, so many steps further, below one more.
+        let steps = self.copies as u64 - u64::from(self.starts.are_distinct());
+        let distance = b.binary(LLVMMul, step, number(steps));
+        let last = b.binary(LLVMSub, bound, distance);
+        let most = (1u64 << (bits - 1)) - 1;
+        let short = b.compare(LLVMIntULE, step, number(most / steps));
+        let far = b.compare(if is_signed(order) { LLVMIntSGE } else { LLVMIntUGE }, bound, distance);
+        let plain = b.binary(LLVMAnd, short, far);
+        let enter = match self.starts {
+            Starts::BelowStep => plain,
+            Starts::BelowStepWithoutOffset(d) => {
+                let offset = build::global_offset(module, b, d);
+                let none = b.compare(LLVMIntEQ, offset, constant(context, 64, 0));
+                b.binary(LLVMAnd, plain, none)
+            }
+            Starts::Together | Starts::Anywhere => {
+                let enough = b.compare(order, start, last);
+                self.vote(module, b, b.binary(LLVMAnd, plain, enough))
+            }
+        };
+        (enter, last)
     }
 
     /// Whether something holds for all lanes that are here.
@@ -342,6 +381,16 @@ impl Candidate {
     }
 }
 
+/// The phis of a block, each with its value by way of another block.
+fn each_phi(block: BlockRef, from: BlockRef, mut with: impl FnMut(Value, Value)) {
+    let phis: Vec<Value> = block.instructions().take_while(|i| i.opcode() == LLVMPHI).collect();
+    for phi in phis {
+        if let Some((value, _)) = phi.incoming().find(|(_, at)| *at == from) {
+            with(phi, value);
+        }
+    }
+}
+
 /// A copy of a loop's blocks.
 struct Copied {
     blocks: FxHashMap<BlockRef, BlockRef>,
@@ -351,6 +400,12 @@ struct Copied {
 /// What stands for a value.
 fn mapped(values: &FxHashMap<Value, Value>, v: Value) -> Value {
     values.get(&v).copied().unwrap_or(v)
+}
+
+/// Whether a call's result depends on which lanes are here, as far as is known.
+fn depends_on_lanes(instruction: Value) -> bool {
+    let asks = || matches!(builtins::of_call(instruction), Some(Builtin::Query(_)));
+    instruction.opcode() == LLVMCall && !asks() && !instruction.called_name().starts_with("llvm.")
 }
 
 fn may_be_copied(instruction: Value) -> bool {
@@ -366,7 +421,7 @@ fn may_be_copied(instruction: Value) -> bool {
 }
 
 impl Counter {
-    /// What ends a loop, if it steps by what does not change in it and no constant is.
+    /// What ends a loop, if it steps by what does not change in it.
     fn of(cfg: &Cfg, l: &Loop, latch: Index) -> Option<Counter> {
         let end = cfg.blocks[latch].terminator();
         let condition = end.operand(0);
@@ -387,9 +442,12 @@ impl Counter {
             (phi, step) = (step, phi);
         }
         let steps = is_phi(phi) && phi.incoming().any(|(v, from)| v == next && from == cfg.blocks[latch]);
-        let known = inside(step) || step.as_constant_int().is_some();
-        let ordered = matches!(order, LLVMIntSLT | LLVMIntSLE | LLVMIntULT | LLVMIntULE);
-        (steps && !known && ordered).then_some(Counter { phi, next, step, bound, order })
+        let fits = match order {
+            LLVMIntNE => matches!(step.as_signed_constant(), Some(1 | -1)),
+            LLVMIntSLT | LLVMIntSLE | LLVMIntULT | LLVMIntULE => true,
+            _ => false,
+        };
+        (steps && !inside(step) && fits).then_some(Counter { phi, next, step, bound, order })
     }
 }
 
@@ -425,130 +483,5 @@ fn inverse(order: LLVMIntPredicate) -> LLVMIntPredicate {
         LLVMIntUGE => LLVMIntULT,
         LLVMIntEQ => LLVMIntNE,
         LLVMIntNE => LLVMIntEQ,
-    }
-}
-
-/// Makes counters of a loop of which only the low word is read, extended for a step of 64 bits, counters of 32 bits.
-fn narrow(cfg: &Cfg, l: &Loop) {
-    if l.irreducible {
-        return;
-    }
-    let phis = cfg.blocks[l.header].instructions().take_while(|i| i.opcode() == LLVMPHI);
-    let wide: Vec<Wide> = phis.filter_map(|phi| Wide::of(cfg, l, phi)).collect();
-    wide.iter().for_each(Wide::narrow);
-}
-
-/// A counter that is computed with 64 bits.
-struct Wide {
-    phi: Value,
-    next: Value,
-    /// What it steps by, of 64 bits.
-    step: Value,
-    /// Where `next` is the sum of 64 bits, those of its users that take the low word of it.
-    cuts: Vec<Value>,
-    /// Where `phi` has 64 bits, its users that take its low word or extend that, with the instruction that does.
-    reads: Vec<(Value, Option<LLVMOpcode>)>,
-}
-
-/// The number by which words are shifted into the high half and back.
-const WORD: u64 = 32;
-
-impl Wide {
-    fn of(cfg: &Cfg, l: &Loop, phi: Value) -> Option<Wide> {
-        let inside = |v: Value| shape::is_defined_inside(cfg, l, v);
-        let has_bits =
-            |bits: u32| phi.type_kind() == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && phi.integer_bits() == bits;
-        let back: Vec<Value> = phi
-            .incoming()
-            .filter(|(_, from)| cfg.index.get(from).is_some_and(|b| l.members.contains(*b)))
-            .map(|(v, _)| v)
-            .collect();
-        let [next] = back[..] else { return None };
-        if phi.incoming().count() != 2 || !inside(next) {
-            return None;
-        }
-        let is_constant = |v: Value, n: u64| v.as_constant_int() == Some(n);
-        let sum = if has_bits(64) { next } else { (has_bits(32) && next.opcode() == LLVMTrunc).then(|| next.operand(0))? };
-        if !inside(sum) || sum.opcode() != LLVMAdd || sum.integer_bits() != 64 {
-            return None;
-        }
-        // Which operand is the step?
-        let (mut low, mut step) = (sum.operand(0), sum.operand(1));
-        if !inside(low) {
-            (low, step) = (step, low);
-        }
-        if !inside(low) || inside(step) || step.as_constant_int().is_some() {
-            return None;
-        }
-        if has_bits(32) {
-            let extends = matches!(low.opcode(), LLVMSExt | LLVMZExt) && low.operand(0) == phi;
-            return extends.then_some(Wide { phi, next, step, cuts: Vec::new(), reads: Vec::new() });
-        }
-        let is_cut = |v: Value| v.is_instruction() && v.opcode() == LLVMTrunc && v.integer_bits() == 32;
-        let mut reads = Vec::new();
-        for user in phi.users() {
-            match user.opcode() {
-                LLVMTrunc if is_cut(user) => reads.push((user, None)),
-                LLVMAnd if is_constant(user.operand(1), u32::MAX.into()) => reads.push((user, Some(LLVMZExt))),
-                LLVMShl if is_constant(user.operand(1), WORD) => {
-                    for shifted in user.users() {
-                        let back = match shifted.opcode() {
-                            LLVMAShr => LLVMSExt,
-                            LLVMLShr => LLVMZExt,
-                            _ => return None,
-                        };
-                        if !is_constant(shifted.operand(1), WORD) {
-                            return None;
-                        }
-                        reads.push((shifted, Some(back)));
-                    }
-                }
-                _ => return None,
-            }
-        }
-        let cuts: Vec<Value> = next.users().filter(|u| *u != phi).collect();
-        let extended = reads.iter().any(|(v, extension)| *v == low && extension.is_some());
-        (extended && cuts.iter().all(|c| is_cut(*c))).then_some(Wide { phi, next, step, cuts, reads })
-    }
-
-    fn narrow(&self) {
-        let context = metadata::context_of(self.phi.parent().function());
-        let word = build::integer(context, WORD as u32);
-        let b = Builder::new(context);
-        let cut = |v: Value, before: Value| {
-            b.at(before);
-            b.cast(LLVMTrunc, v, word)
-        };
-        let outside = self.phi.incoming().find(|(v, _)| *v != self.next).map_or(self.next, |(_, from)| from.terminator());
-        let step = cut(self.step, outside);
-        b.at(self.next);
-        b.locate(self.next);
-        if self.phi.integer_bits() == 32 {
-            build::replace(self.next, b.binary(LLVMAdd, self.phi, step));
-            return;
-        }
-        let incoming =
-            self.phi.incoming().map(|(v, from)| if v == self.next { (v, from) } else { (cut(v, from.terminator()), from) });
-        let incoming: Vec<(Value, BlockRef)> = incoming.collect();
-        // The sum has the phi for its operand, and the phi the sum.
-        let phi = b.phi(self.phi.parent(), word, &[]);
-        b.at(self.next);
-        let next = b.binary(LLVMAdd, phi, step);
-        for (v, from) in incoming {
-            build::add_incoming(phi, if v == self.next { next } else { v }, from);
-        }
-        for (read, extension) in &self.reads {
-            let by = match extension {
-                None => phi,
-                Some(extension) => {
-                    b.at(*read);
-                    b.cast(*extension, phi, read.ty())
-                }
-            };
-            build::replace(*read, by);
-        }
-        self.cuts.iter().for_each(|c| build::replace(*c, next));
-        // The old ones name each other and nothing else names them.
-        build::replace(self.phi, build::poison(self.phi.ty()));
     }
 }
