@@ -14,7 +14,8 @@
 //!
 //! The greedy assignment does not know how many ranges fit into a local file, nor how warps get into each other's way. So it is
 //! made with several weights of balance and waiting against energy, and what the most promising come to is found with a copy
-//! of the function ([`outcome`]); the cheapest is kept. Where clusters do not take turns, the assignment that is made without local
+//! of the function ([`outcome`]); the cheapest is kept. Where warps take turns at alike clusters, one cluster for all instructions of a warp
+//! is compared, too: it copies nothing, and the greedy assignment seldom finds it over many blocks. Where clusters do not take turns, the assignment that is made without local
 //! files is always compared with the others, which have to be better for certain.
 //!
 //! # Without
@@ -27,7 +28,7 @@ mod greedy;
 mod outcome;
 
 use greedy::Prepared;
-use outcome::Outcomes;
+use outcome::{Outcome, Outcomes};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use strum::IntoEnumIterator;
@@ -130,9 +131,15 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
         // is what runs without local files, too, and energy of registers is to cost no cycles here.
         assigned.insert(0, balance(function, machine, candidates));
     }
+    let mut single = None;
+    if machine.sm.rotate_clusters && instructions <= MOST_TRIED {
+        let all = first(function, candidates);
+        single = Some(all.clone());
+        assigned.push(all);
+    }
     let mut known: FxHashSet<Clusters> = FxHashSet::default();
     assigned.retain(|clusters| known.insert(clusters.clone()));
-    let mut costs = vec![0.0];
+    let mut best = 0;
     if assigned.len() > 1 {
         let outcomes = Outcomes::new(function, context)?;
         if assigned.len() > PROMISING {
@@ -140,13 +147,13 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
             let estimates = map(little, assigned.iter().collect(), estimate);
             keep_promising(&mut assigned, &estimates);
         }
-        let found = map(little, assigned.iter().collect(), |clusters| outcomes.cost(clusters));
-        costs = found.into_iter().collect::<Result<_, _>>()?;
+        let found = map(little, assigned.iter().collect(), |clusters| outcomes.of(clusters));
+        let found: Vec<Outcome> = found.into_iter().collect::<Result<_, _>>()?;
+        let is_single = |i: usize| single.as_ref() == Some(&assigned[i]);
+        let better = |best: usize, i: usize| if found[i].is_better_than(&found[best], is_single(i)) { i } else { best };
+        best = (1..assigned.len()).fold(0, better);
         context.orders = Some(outcomes.into_order());
     }
-    // The first ones are favoured: what differs by less is not known that well.
-    let better = |best: usize, i: usize| if costs[i] < costs[best] * (1.0 - SURE) { i } else { best };
-    let best = (1..assigned.len()).fold(0, better);
     set_clusters(function, &assigned[best]);
     Ok(())
 }
@@ -192,6 +199,12 @@ fn balance(function: &Function, machine: &Machine, candidates: &Candidates) -> C
         insts.map(|inst| candidates.least_loaded(function, inst, &mut load)).collect()
     };
     function.layout.iter().map(of).collect()
+}
+
+/// Gives each instruction the first cluster that it can have.
+fn first(function: &Function, candidates: &Candidates) -> Clusters {
+    let of = |inst: &Inst| candidates.0[inst.class() as usize].clusters.first().copied().unwrap_or(0);
+    function.layout.iter().map(|block| function.blocks[*block].insts.iter().map(of).collect()).collect()
 }
 
 /// Assigns clusters to what allocation inserted, beside the work that is there.
@@ -248,16 +261,13 @@ const MOST_TRIED: usize = 4096;
 const LITTLE: usize = 200;
 
 /// Beside the first assignment so many are compared, those of least estimate.
-const PROMISING: usize = 3;
+const PROMISING: usize = 4;
 
 /// An assignment that is estimated to cost more than the least by this part is not compared.
-const PROMISING_MARGIN: f32 = 0.02;
+const PROMISING_MARGIN: f32 = 0.06;
 
 /// Estimates that differ by this part differ by the order in which they were summed.
 const ROUNDING: f32 = 1e-5;
-
-/// By how much of the cost another assignment has to be better than the first.
-const SURE: f32 = 0.002;
 
 /// Cycles that a warp alone takes for a block: issue in order, operands by their latencies.
 pub fn path(machine: &Machine, insts: &[Inst]) -> f32 {
