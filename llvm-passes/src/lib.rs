@@ -49,6 +49,7 @@ pub mod surfaces;
 pub mod uniformity;
 pub mod uninitialised;
 pub mod unroll;
+pub mod wide_integers;
 
 // Running them.
 pub mod pipeline;

@@ -8,8 +8,8 @@
 //! Inline everything, replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be
 //! ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
 //! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), unroll
-//! loops ([`crate::unroll`]), make accesses of neighbours one, lower large copies ([`crate::lower_copies`]) and `printf`
-//! ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), infer
+//! loops ([`crate::unroll`]), make accesses of neighbours one, take integers of more than 64 bits apart ([`crate::wide_integers`]), lower
+//! large copies ([`crate::lower_copies`]) and `printf` ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), infer
 //! alignments, put loops into simplified and LCSSA form, and structurize what would be desynchronised
 //! ([`crate::structurize`]).
 //!
@@ -24,6 +24,7 @@ use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 use crate::{
     dynamic_local, expand_intrinsics, id_ranges, lower_copies, lower_generic, lower_printf, relative_id, structurize, unroll,
+    wide_integers,
 };
 
 /// What a module has been through, and what it is to become.
@@ -62,6 +63,7 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
         // lowering of generic pointers, of which two neighbours would become a vector of integers.
         llvm_passes::run(module, "function(infer-alignment,load-store-vectorizer)")?;
     }
+    wide_integers::lower(module);
     lower_copies::lower(module)?;
     lower_printf::lower(module)?;
     relative_id::rewrite(module)?;
