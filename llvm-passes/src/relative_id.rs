@@ -72,8 +72,8 @@ pub fn rewrite(module: &Module) -> Result<(), PassError> {
     Ok(())
 }
 
-/// The dimension whose id in the launch a sum is, made by hand, if it is nothing else, and whether that rests on the size of this work-group
-/// alone.
+/// The dimension whose id in the launch a sum is, made by hand, if it is nothing else, and whether that rests on the size of
+/// this work-group alone.
 pub(crate) fn made_by_hand(function: Value, sum: Value) -> Option<(u32, bool)> {
     let facts = KernelFacts::of(function);
     let mut all = Vec::new();
@@ -109,11 +109,14 @@ fn is_sum(i: Value) -> bool {
 
 /// The terms of a sum.
 fn terms(sum: Value, found: &mut Vec<Value>) {
-    for operand in [sum.operand(0), sum.operand(1)] {
-        if found.len() < MOST_TERMS && is_sum(operand) {
-            terms(operand, found);
-        } else {
-            found.push(operand);
+    let mut open = vec![sum];
+    while let Some(sum) = open.pop() {
+        for operand in [sum.operand(0), sum.operand(1)] {
+            if found.len() + open.len() < MOST_TERMS && is_sum(operand) {
+                open.push(operand);
+            } else {
+                found.push(operand);
+            }
         }
     }
 }

@@ -8,19 +8,19 @@
 //!
 //! # Algorithm
 //! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, and loops that go round a few times
-//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Loops whose step only a launch knows, and loops
-//! with several ways out, have a way of their own (`front`). Then each innermost one that is left at its end only, by a comparison of a counter of constant
-//! step with what does not change in it, is to become as many copies as fit into a size, by whether lanes leave it together: a power
-//! of two up to eight. Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a loop behind it for what is
-//! left over, which becomes two copies if all lanes leave it together, and what copies have in common is joined. A loop that the
-//! program or clang says something about is left as it is.
+//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Loops whose step only a launch knows, and
+//! loops with several ways out, have a way of their own (`front`). Then each innermost one that is left at its end only, by a
+//! comparison of a counter of constant step with what does not change in it, is to become as many copies as fit into a size, by
+//! whether lanes leave it together: a power of two up to eight. Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll`
+//! does it, with a loop behind it for what is left over, which becomes two copies if all lanes leave it together, and what
+//! copies have in common is joined. A loop that the program or clang says something about is left as it is.
 //!
 //! # Reference
 //! LLVM's `LoopUnrollPass` and its targets' `getUnrollingPreferences`, which know nothing of divergence.
 //!
 //! # Limits
-//! Loops with convergent operations, as barriers and shuffles are, LLVM unrolls only where nothing is left over. Functions of very
-//! many loops stay as they are.
+//! Loops with convergent operations, as barriers and shuffles are, LLVM unrolls only where nothing is left over. Functions of
+//! very many loops stay as they are.
 //!
 //! May touch: the loops, and in modules with loops what LLVM's passes simplify. Reads LLVM IR in which everything is inlined, and
 //! brings it into LCSSA form.
@@ -55,8 +55,8 @@ const VARYING_SIZE: usize = 37;
 /// LLVM's pass, which unrolls what metadata say and nothing else.
 const MARKED: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;no-upperbound;full-unroll-max=0>";
 
-/// The same, and copies of loops that go round a few times at most, which is known here where it was not for clang: a warp's lanes are so
-/// many, and work-groups are not larger than the machine takes.
+/// The same, and copies of loops that go round a few times at most, which is known here where it was not for clang: a warp's
+/// lanes are so many, and work-groups are not larger than the machine takes.
 const SHORT: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;upperbound;full-unroll-max=8>";
 
 const COMBINE: &str = "instcombine<no-verify-fixpoint>";
@@ -86,6 +86,9 @@ pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
     run(&format!("{hoist}{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
     let known: FxHashSet<(Value, String)> = bodies().flat_map(|f| remainders(f).into_iter().map(move |name| (f, name))).collect();
     let strided = front::run(module, facts, UNIFORM_SIZE, MOST_LOOPS);
+    if strided {
+        run("loop-simplify,lcssa")?;
+    }
     let marked = bodies().fold(false, |any, f| any | mark(f, facts));
     if !strided && !marked {
         return Ok(());
@@ -136,8 +139,8 @@ fn mark_remainders(function: Value, facts: Facts, is_new: impl Fn(String) -> boo
     )
 }
 
-/// Says of a function's innermost loops that end with a count how many copies they are to become, by the graph, the loop, the branch at
-/// its end, and whether all lanes leave it together. Whether there is one of several copies.
+/// Says of a function's innermost loops that end with a count how many copies they are to become, by the graph, the loop, the
+/// branch at its end, and whether all lanes leave it together. Whether there is one of several copies.
 fn each_counted(function: Value, facts: Facts, copies: impl Fn(&Cfg, &Loop, Value, bool) -> usize) -> bool {
     let uniformity = uniformity::analyze(function, facts);
     let (cfg, writer) = (uniformity.cfg(), Writer::of_function(function));

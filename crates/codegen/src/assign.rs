@@ -14,9 +14,10 @@
 //!
 //! The greedy assignment does not know how many ranges fit into a local file, nor how warps get into each other's way. So it is
 //! made with several weights of balance and waiting against energy, and what the most promising come to is found with a copy
-//! of the function ([`outcome`]); the cheapest is kept. Where warps take turns at alike clusters, one cluster for all instructions of a warp
-//! is compared, too: it copies nothing, and the greedy assignment seldom finds it over many blocks. Where clusters do not take turns, the assignment that is made without local
-//! files is always compared with the others, which have to be better for certain.
+//! of the function ([`outcome`]); the cheapest is kept. Where warps take turns at alike clusters, one cluster for all
+//! instructions of a warp is compared, too: it copies nothing, and the greedy assignment seldom finds it over many blocks. Where
+//! clusters do not take turns, the assignment that is made without local files is always compared with the others, which have to
+//! be better for certain.
 //!
 //! # Without
 //! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles
@@ -131,11 +132,9 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
         // is what runs without local files, too, and energy of registers is to cost no cycles here.
         assigned.insert(0, balance(function, machine, candidates));
     }
-    let mut single = None;
-    if machine.sm.rotate_clusters && instructions <= MOST_TRIED {
-        let all = first(function, candidates);
-        single = Some(all.clone());
-        assigned.push(all);
+    let takes_turns = machine.sm.rotate_clusters && machine.clusters_alike(0).len() > 1;
+    if takes_turns && instructions <= MOST_TRIED {
+        assigned.push(first(function, candidates));
     }
     let mut known: FxHashSet<Clusters> = FxHashSet::default();
     assigned.retain(|clusters| known.insert(clusters.clone()));
@@ -149,8 +148,9 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
         }
         let found = map(little, assigned.iter().collect(), |clusters| outcomes.of(clusters));
         let found: Vec<Outcome> = found.into_iter().collect::<Result<_, _>>()?;
-        let is_single = |i: usize| single.as_ref() == Some(&assigned[i]);
-        let better = |best: usize, i: usize| if found[i].is_better_than(&found[best], is_single(i)) { i } else { best };
+        let least = found.iter().map(|f| f.cost).fold(f32::INFINITY, f32::min);
+        let is_single = |i: usize| takes_turns && is_single(function, candidates, &assigned[i]);
+        let better = |best: usize, i: usize| if found[i].is_better_than(&found[best], least, is_single(i)) { i } else { best };
         best = (1..assigned.len()).fold(0, better);
         context.orders = Some(outcomes.into_order());
     }
@@ -158,8 +158,8 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
     Ok(())
 }
 
-/// Keeps the assignments of least estimate, in their order, and the first, which is favoured. Of those that are estimated to come to
-/// the same, as they do if clusters have only changed their names, the first is enough.
+/// Keeps the assignments of least estimate, in their order, and the first, which is favoured. Of those that are estimated to
+/// come to the same, as they do if clusters have only changed their names, the first is enough.
 fn keep_promising(assigned: &mut Vec<Clusters>, estimates: &[f32]) {
     let mut order: Vec<usize> = (0..assigned.len()).collect();
     order.sort_by(|a, b| estimates[*a].total_cmp(&estimates[*b]));
@@ -205,6 +205,14 @@ fn balance(function: &Function, machine: &Machine, candidates: &Candidates) -> C
 fn first(function: &Function, candidates: &Candidates) -> Clusters {
     let of = |inst: &Inst| candidates.0[inst.class() as usize].clusters.first().copied().unwrap_or(0);
     function.layout.iter().map(|block| function.blocks[*block].insts.iter().map(of).collect()).collect()
+}
+
+/// Whether all instructions that have a choice are in one cluster.
+fn is_single(function: &Function, candidates: &Candidates, clusters: &Clusters) -> bool {
+    let insts = function.layout.iter().flat_map(|block| &function.blocks[*block].insts).zip(clusters.iter().flatten());
+    let has_choice = |inst: &Inst| candidates.0[inst.class() as usize].clusters.len() > 1 && !is_scalar(function, inst.dst);
+    let mut chosen = insts.filter(|(inst, _)| has_choice(inst)).map(|(_, cluster)| *cluster);
+    chosen.next().is_none_or(|first| chosen.all(|c| c == first))
 }
 
 /// Assigns clusters to what allocation inserted, beside the work that is there.

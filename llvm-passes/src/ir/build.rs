@@ -89,6 +89,12 @@ impl Builder {
         Value(unsafe { LLVMBuildCast(self.0, operation, x.0, ty, UNNAMED) })
     }
 
+    /// Some number in the place of one that is poison, and else the number.
+    pub fn freeze(&self, x: Value) -> Value {
+        // SAFETY: a live value.
+        Value(unsafe { LLVMBuildFreeze(self.0, x.0, UNNAMED) })
+    }
+
     /// What is built from now on has the position in the source that an instruction has.
     pub fn locate(&self, instruction: Value) {
         // SAFETY: a live instruction of the context.
@@ -172,13 +178,18 @@ fn call(module: &Module, b: &Builder, name: &CStr, argument: Value, attributes: 
     unsafe {
         let ty = LLVMFunctionType(LLVMInt64TypeInContext(context), [LLVMInt32TypeInContext(context)].as_mut_ptr(), 1, 0);
         let mut function = LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr());
-        if function.is_null() {
+        let is_new = function.is_null();
+        if is_new {
             function = LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty);
         }
         let call = LLVMBuildCall2(b.0, ty, function, [argument.0].as_mut_ptr(), 1, UNNAMED);
         for name in attributes {
             let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), 0);
             LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, attribute);
+            // LLVM takes from calls what the function does not say, such as `convergent`.
+            if is_new {
+                LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, attribute);
+            }
         }
         Value(call)
     }

@@ -1,29 +1,32 @@
 //! Copies in front of loops that LLVM does not unroll well.
 //!
 //! # Problem
-//! How often a loop goes round whose step only a launch knows (a grid-stride loop, `for (i = id; i < n; i += size)`) says a division, and
-//! each lane's number may be another: a division costs more than short loops take, and behind it each lane has a remainder of its
-//! own. Loops that are left in their middle, too (`if (found) break;`), LLVM takes for unpredictable; each of their iterations counts
-//! and compares.
+//! How often a loop goes round whose step only a launch knows (a grid-stride loop, `for (i = id; i < n; i += size)`) says a
+//! division, and each lane's number may be another: a division costs more than short loops take, and behind it each lane has a
+//! remainder of its own. Loops that are left in their middle, too (`if (found) break;`), LLVM takes for unpredictable; each of
+//! their iterations counts and compares.
 //!
 //! # Algorithm
-//! In front of a loop that goes round as long as a counter has not come to a uniform bound in uniform steps stands another one of several
-//! copies without this comparison, in which the lanes of a warp stay together: they go round as long as all of them have as many
-//! iterations left as there are copies. A lane has them while its counter is below `bound - (copies - 1) * step`, which is computed once;
-//! where that or a counter could wrap around, the copies are not entered. Where lanes begin at ids below the step, what the counter
-//! has grown by says it for all of them, elsewhere they vote. What is left over is done by the loop as it was. Lanes leave the copies
-//! together, but for other ways out of the loop, so what the counter has grown by until then is one number for all of them, from which the
-//! addresses behind are as plain as before. A counter that steps by one until it is the bound has a multiple of the copies before it.
+//! In front of a loop that goes round as long as a counter has not come to a uniform bound in uniform steps stands another one
+//! of several copies without this comparison, in which the lanes of a warp stay together: they go round as long as all of them
+//! have as many iterations left as there are copies. A lane has them while its counter is below `bound - (copies - 1) * step`,
+//! which is computed once; where that or a counter could wrap around, the copies are not entered. Where lanes begin at ids below
+//! the step, what the counter has grown by says it for all of them, elsewhere they vote. What is left over is done by the loop
+//! as it was. Lanes leave the copies together, but for other ways out of the loop, so what the counter has grown by until then
+//! is one number for all of them, from which the addresses behind are as plain as before. A counter that steps by one until it
+//! is the bound has a multiple of the copies before it.
 //!
 //! # Reference
-//! M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops" (2013), for the loops. The bound less some steps is that of
-//! LLVM's inductive range check elimination (`InductiveRangeCheckElimination`).
+//! M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops" (2013), for the loops. The bound less some steps is
+//! that of LLVM's inductive range check elimination (`InductiveRangeCheckElimination`).
 //!
 //! # Limits
-//! The counter is an integer of 32 or 64 bits and compared as it is after its step. Loops with barriers stay as they are. In the copies
-//! a debugger does not know the source's variables.
+//! The counter is an integer of 32 or 64 bits and compared as it is after its step. Loops with barriers stay as they are. In the
+//! copies a debugger does not know the source's variables.
 //!
-//! May touch: the loops and what stands before them. Keeps simplified and LCSSA form.
+//! Ways out that bring the same values are one condition to LLVM, which is no `break`; such loops stay as they are.
+//!
+//! May touch: the loops and what stands before them. Reads simplified and LCSSA form, which LLVM has to restore.
 
 use inkwell::llvm_sys::LLVMIntPredicate::{self, *};
 use inkwell::llvm_sys::LLVMOpcode::*;
@@ -47,7 +50,8 @@ pub fn run(module: &Module, facts: Facts, size: usize, most_loops: usize) -> boo
     let mut any = false;
     for function in function::bodies(module) {
         let cfg = Cfg::new(function);
-        if cfg.loops.is_empty() || cfg.loops.len() > most_loops {
+        // What LLVM is to leave alone is not in the form that this needs.
+        if cfg.loops.is_empty() || cfg.loops.len() > most_loops || cfg.left_loop().is_some() {
             continue;
         }
         cfg.loops.iter().for_each(|l| narrow::run(&cfg, l));
@@ -111,7 +115,7 @@ impl Starts {
     fn of(function: Value, start: Value, step: Value) -> Starts {
         use Query::{EnqueuedLocalSize, GlobalId, GlobalSize, LocalId, LocalSize, NumGroups, RelativeId};
         let mut factors = Vec::new();
-        if !product(step, &mut factors) {
+        if !product(step, &mut factors, MOST_FACTORS) {
             return Starts::Anywhere;
         }
         let has = |d: u32, sizes: &[Query]| factors.iter().any(|(q, e)| *e == d && sizes.contains(q));
@@ -132,10 +136,18 @@ impl Starts {
     }
 }
 
-/// The queries of sizes that a number is the product of; whether it is one that has 32 bits, as sizes of launches have.
-fn product(v: Value, factors: &mut Vec<(Query, u32)>) -> bool {
+/// More factors and extensions than a step has that is worth looking at.
+const MOST_FACTORS: u32 = 8;
+
+/// The queries of sizes that a number is the product of; whether it is one that has 32 bits, as sizes of launches have. Looks so
+/// deep.
+fn product(v: Value, factors: &mut Vec<(Query, u32)>, depth: u32) -> bool {
     use Query::{EnqueuedLocalSize, LocalSize, NumGroups};
     let size_of_group = |f: &(Query, u32)| matches!(f.0, LocalSize | EnqueuedLocalSize);
+    // A narrower number is not the size.
+    if depth == 0 || v.integer_bits() < 32 {
+        return false;
+    }
     if let Some(factor) = relative_id::query(v) {
         factors.push(factor);
         return match factors[..] {
@@ -146,8 +158,8 @@ fn product(v: Value, factors: &mut Vec<(Query, u32)>) -> bool {
     }
     v.is_instruction()
         && match v.opcode() {
-            LLVMTrunc | LLVMZExt | LLVMSExt => product(v.operand(0), factors),
-            LLVMMul => product(v.operand(0), factors) && product(v.operand(1), factors),
+            LLVMTrunc | LLVMZExt | LLVMSExt => product(v.operand(0), factors, depth - 1),
+            LLVMMul => product(v.operand(0), factors, depth - 1) && product(v.operand(1), factors, depth - 1),
             _ => false,
         }
 }
@@ -184,8 +196,8 @@ impl Candidate {
             true => !others.is_empty() && starts == Starts::Together,
             false => !(counter.bound.is_constant() || starts == Starts::Anywhere && is_nested) && code.any(waits),
         };
-        // A phi has a value for each way by which a switch comes. Where lanes leave in the middle, those that are left meet again at the
-        // end of an iteration at the earliest, and not at that of a copy.
+        // A phi has a value for each way by which a switch comes. Where lanes leave in the middle, those that are left meet
+        // again at the end of an iteration at the earliest, and not at that of a copy.
         let is_plain = |from: &Index| cfg.blocks[*from].terminator().opcode() == LLVMBr;
         let meet = || !desynchronised && !blocks.iter().flat_map(|b| b.instructions()).any(depends_on_lanes);
         if !gains || !others.iter().all(|(from, _)| is_plain(from)) || !others.is_empty() && !meet() {
@@ -224,8 +236,10 @@ impl Candidate {
         // Before the loop: are there so many iterations?
         let from_outside = |phi: Value| phi.incoming().find(|(_, from)| *from == self.preheader).map_or(phi, |(v, _)| v);
         let around = |phi: Value| phi.incoming().find(|(_, from)| *from == self.latch).map_or(phi, |(v, _)| v);
-        let start = from_outside(counter);
-        let (enter, last) = self.limits(module, &b, start);
+        // Where the program may leave before it compares, it may do so with numbers that nobody may look at.
+        let looked_at = |v: Value| if self.others.is_empty() || v.is_constant() { v } else { b.freeze(v) };
+        let (start, step, bound) = (looked_at(from_outside(counter)), looked_at(step), looked_at(bound));
+        let (enter, last) = self.limits(module, &b, start, step, bound);
         b.branch(enter, front, rest);
         build::erase(end);
 
@@ -306,14 +320,14 @@ impl Candidate {
     }
 
     /// Whether there are so many iterations that the copies are entered, and up to where they are entered once more.
-    fn limits(&self, module: &Module, b: &Builder, start: Value) -> (Value, Value) {
+    fn limits(&self, module: &Module, b: &Builder, start: Value, step: Value, bound: Value) -> (Value, Value) {
         let context = context_of(module);
-        let Counter { phi, step, bound, order, .. } = self.counter;
+        let Counter { phi, order, .. } = self.counter;
         let bits = phi.integer_bits();
         let number = |n: u64| constant(context, bits, n);
         if order == LLVMIntNE {
             // One up or down each time: so many iterations, and those that the copies leave over.
-            let up = step.as_signed_constant() == Some(1);
+            let up = self.counter.step.as_signed_constant() == Some(1);
             let iterations = if up { b.binary(LLVMSub, bound, start) } else { b.binary(LLVMSub, start, bound) };
             let rest = b.binary(LLVMAnd, iterations, number(self.copies as u64 - 1));
             let last = b.binary(if up { LLVMSub } else { LLVMAdd }, bound, rest);

@@ -1,12 +1,12 @@
 //! Counters of 32 bits that clang computes with 64.
 //!
 //! # Problem
-//! `for (int i = …; i < n; i += get_global_size(0))` steps an `int` by a number of 64 bits: clang keeps the sum and extends its low word
-//! in each iteration, or extends the counter, adds and cuts.
+//! In `for (int i = …; i < n; i += get_global_size(0))` a number of 64 bits steps an `int`: clang keeps the sum and extends its
+//! low word in each iteration, or extends the counter, adds and cuts.
 //!
 //! # Algorithm
-//! A sum has the low word of the sum of its operands' low words. Where nothing but the low word is read, the counter becomes one of 32 bits,
-//! and its step is cut before the loop.
+//! A sum has the low word of the sum of its operands' low words. Where nothing but the low word is read, the counter becomes one
+//! of 32 bits, and its step is cut before the loop.
 //!
 //! # Limits
 //! Steps that are constants LLVM narrows itself.

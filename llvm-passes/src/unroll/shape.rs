@@ -25,8 +25,8 @@ pub fn end(cfg: &Cfg, l: &Loop) -> Option<Index> {
     l.members.ones().all(|b| b == latch || stays(b)).then_some(latch)
 }
 
-/// The block that ends the iterations of a loop, if it leaves the loop by a comparison of integers or pointers; other blocks may leave it,
-/// too, but do not end the function.
+/// The block that ends the iterations of a loop, if it leaves the loop by a comparison of integers or pointers; other blocks may
+/// leave it, too, but do not end the function.
 pub fn counting_latch(cfg: &Cfg, l: &Loop) -> Option<Index> {
     let inside = |b: &Index| l.members.contains(*b);
     let mut latches = cfg.preds[l.header].iter().copied().filter(inside);

@@ -162,3 +162,30 @@ loop:
 end:
   ret void
 }
+
+; What is left of the size in eight bits may be less than ids are.
+; CHECK-LABEL: define spir_kernel void @cut
+; CHECK: call i64 @__heddle_ballot
+define spir_kernel void @cut(ptr addrspace(1) %p, ptr addrspace(1) %out, i32 %n) {
+entry:
+  %id64 = call i64 @_Z13get_global_idj(i32 0)
+  %id = trunc i64 %id64 to i32
+  %size = call i64 @_Z15get_global_sizej(i32 0)
+  %byte = trunc i64 %size to i8
+  store i8 %byte, ptr addrspace(1) %out
+  %step = sext i8 %byte to i32
+  br label %loop
+loop:
+  %i = phi i32 [ %id, %entry ], [ %next, %loop ]
+  %s = phi float [ 0.0, %entry ], [ %t, %loop ]
+  %at = getelementptr float, ptr addrspace(1) %p, i32 %i
+  %x = load float, ptr addrspace(1) %at
+  %t = fadd float %s, %x
+  %next = add i32 %i, %step
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store float %t, ptr addrspace(1) %out
+  ret void
+}
+; CHECK: attributes {{.*}} convergent

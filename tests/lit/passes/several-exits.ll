@@ -6,8 +6,9 @@ declare i64 @__heddle_ballot(i32)
 
 ; A counter that is compared for being equal goes up to a multiple of the copies. Each copy has its way out.
 ; CHECK-LABEL: define spir_kernel void @escape
-; CHECK: %[[LAST:.*]] = and i32 %n, -4
-; CHECK: %[[ENOUGH:.*]] = icmp ugt i32 %n, 3
+; CHECK: %[[N:.*]] = freeze i32 %n
+; CHECK: %[[LAST:.*]] = and i32 %[[N]], -4
+; CHECK: %[[ENOUGH:.*]] = icmp ugt i32 %[[N]], 3
 ; CHECK: br i1 %[[ENOUGH]], label %copies, label %rest
 ; CHECK: out:
 ; CHECK: copies:
