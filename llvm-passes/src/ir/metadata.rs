@@ -182,18 +182,28 @@ impl Writer {
 
     /// Says of the loop that a branch ends how many copies it is to become, in place of what is said of that.
     pub fn unroll(&self, branch: Value, copies: u32) {
+        // SAFETY: a constant of a live context.
+        let number = unsafe { LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(self.0), copies.into(), 0)) };
+        self.hint(branch, "llvm.loop.unroll.count", Some(number));
+    }
+
+    /// Says of the loop that a branch ends that it is not to become more copies, in place of what is said of that.
+    pub fn do_not_unroll(&self, branch: Value) {
+        self.hint(branch, "llvm.loop.unroll.disable", None);
+    }
+
+    /// Says something of the unrolling of the loop that a branch ends.
+    fn hint(&self, branch: Value, name: &str, number: Option<LLVMMetadataRef>) {
         let said = loop_operands(branch).into_iter().skip(1).flatten();
         let said = said.filter(|hint| !name_of_hint(*hint).starts_with("llvm.loop.unroll"));
-        // SAFETY: nodes and constants of a live context. A loop's node is its own first operand, for which another one stands until
-        // there is the node.
+        // SAFETY: nodes of a live context. A loop's node is its own first operand, for which another one stands until there is the
+        // node.
         unsafe {
-            let name = "llvm.loop.unroll.count";
             let name = LLVMMDStringInContext2(self.0, name.as_ptr().cast(), name.len());
-            let number = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(self.0), copies.into(), 0));
-            let count = self.node(vec![name, number]);
+            let hint = self.node([name].into_iter().chain(number).collect());
             let itself = LLVMTemporaryMDNode(self.0, std::ptr::null_mut(), 0);
             let said = said.map(|hint| LLVMValueAsMetadata(hint.0));
-            let node = self.node([itself].into_iter().chain(said).chain([count.0]).collect());
+            let node = self.node([itself].into_iter().chain(said).chain([hint.0]).collect());
             LLVMMetadataReplaceAllUsesWith(itself, node.0);
             self.attach(branch, LOOP, node);
         }

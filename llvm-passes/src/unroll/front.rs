@@ -286,7 +286,11 @@ impl Candidate {
             }
             _ => self.vote(module, &b, b.compare(order, reached, last)),
         };
-        b.branch(stay, front, left);
+        let end = b.branch(stay, front, left);
+        // Nor do they become more if this comes to them again.
+        let writer = metadata::Writer::of_function(function);
+        writer.do_not_unroll(end);
+        writer.do_not_unroll(self.latch.terminator());
         for (phi, entered) in phis.iter().zip(&entered) {
             build::add_incoming(*entered, mapped(&values, around(*phi)), again);
         }

@@ -1,5 +1,7 @@
 ; Loops whose step only a launch knows have copies in front of them, in which the lanes of a warp stay together.
 ; RUN: %heddle opt --passes=heddle-unroll %s | FileCheck %s
+; A second time nothing becomes more.
+; RUN: %heddle opt --passes=heddle-unroll,heddle-unroll %s | FileCheck %s
 
 declare i64 @_Z12get_local_idj(i32)
 declare i64 @_Z14get_local_sizej(i32)
