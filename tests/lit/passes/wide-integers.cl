@@ -18,3 +18,14 @@ kernel void steps(global const uint *in, global long *out, long n, long a) {
   }
   out[get_global_id(0)] += s;
 }
+
+// A product with a power of two that is not known is a shift of 128 bits: whole words first, then bits of the neighbour.
+// CHECK-LABEL: @upper_half
+// CHECK: and i64 %{{.*}}, 64
+// CHECK: select i1 %{{.*}}, i128
+// CHECK: and i64 %{{.*}}, 63
+// CHECK: ret void
+kernel void upper_half(global const uint *in, global ulong *out) {
+  size_t i = get_global_id(0);
+  out[i] = mul_hi(out[i], 1ul << (in[i] & 63));
+}
