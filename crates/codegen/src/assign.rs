@@ -37,6 +37,7 @@ use strum::IntoEnumIterator;
 use super::context::Context;
 use super::ranges;
 use super::spill::{INSERTED, Origins};
+use super::webs;
 use super::{CodegenError, RegisterFile};
 use heddle_isa::{Inst, OpClass, Operand, PhysReg, Reg, Space, VReg};
 use heddle_mir::{Bank, Block, Function};
@@ -132,12 +133,15 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
         // is what runs without local files, too, and energy of registers is to cost no cycles here.
         assigned.insert(0, balance(function, machine, candidates));
     }
-    let takes_turns = machine.sm.rotate_clusters && machine.clusters_alike(0).len() > 1;
+    let alike = machine.clusters_alike(0);
+    let takes_turns = machine.sm.rotate_clusters && alike.len() > 1;
     if takes_turns && instructions <= MOST_TRIED {
         assigned.push(first(function, candidates));
     }
     let mut known: FxHashSet<Clusters> = FxHashSet::default();
-    assigned.retain(|clusters| known.insert(clusters.clone()));
+    // Where warps take turns at clusters, an assignment with others of these names is the same.
+    let names = if takes_turns { &alike[..] } else { &[] };
+    assigned.retain(|clusters| known.insert(in_order_of_names(function, clusters, names)));
     let mut best = 0;
     if assigned.len() > 1 {
         let outcomes = Outcomes::new(function, context)?;
@@ -205,6 +209,27 @@ fn balance(function: &Function, machine: &Machine, candidates: &Candidates) -> C
 fn first(function: &Function, candidates: &Candidates) -> Clusters {
     let of = |inst: &Inst| candidates.0[inst.class() as usize].clusters.first().copied().unwrap_or(0);
     function.layout.iter().map(|block| function.blocks[*block].insts.iter().map(of).collect()).collect()
+}
+
+/// The same assignment with the clusters of `names` in the order of their first instructions. What is in no cluster has none.
+fn in_order_of_names(function: &Function, clusters: &Clusters, names: &[usize]) -> Clusters {
+    let mut given: SmallVec<[Option<u8>; 8]> = SmallVec::new();
+    let mut next = names.iter().map(|c| *c as u8);
+    let mut name = |inst: &Inst, cluster: u8| {
+        if webs::cluster_of(function, inst).is_none() {
+            return 0;
+        }
+        let old = usize::from(cluster);
+        if !names.contains(&old) {
+            return cluster;
+        }
+        given.resize(given.len().max(old + 1), None);
+        *given[old].get_or_insert_with(|| next.next().unwrap_or(cluster))
+    };
+    let of = |(block, clusters): (&Block, &Vec<u8>)| {
+        function.blocks[*block].insts.iter().zip(clusters).map(|(inst, cluster)| name(inst, *cluster)).collect()
+    };
+    function.layout.iter().zip(clusters).map(of).collect()
 }
 
 /// Whether all instructions that have a choice are in one cluster.

@@ -42,20 +42,22 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     }
     let mut all = Colors::with_capacity(function.vregs.len());
     let mut graph = graph_of(function);
+    let mut stale = false;
     for (c, cluster) in machine.clusters.iter().enumerate() {
         let mine: Vec<VReg> = function.vregs.keys().filter(|r| function.local[*r] == Some(c as u8)).collect();
         if mine.is_empty() {
             continue;
+        }
+        if std::mem::take(&mut stale) {
+            gains = Gains::new(function, &costs, session);
+            graph = graph_of(function);
         }
         let colors = color_banks(function, &graph, &costs, c, cluster, &gains);
         mine.iter().for_each(|r| all[*r] = colors[*r]);
         // A register that is never live has no node; it goes the same way.
         let lost: Vec<VReg> = mine.into_iter().filter(|r| colors[*r].is_none()).collect();
         stats.local_overflow += lost.len();
-        if give_up(function, &lost, session) {
-            gains = Gains::new(function, &costs, session);
-            graph = graph_of(function);
-        }
+        stale |= give_up(function, &lost, session);
     }
     // Only now: colouring one cluster's registers does not change where those of the others are live.
     let Function { blocks, layout, local, .. } = function;

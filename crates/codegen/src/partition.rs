@@ -33,7 +33,7 @@
 //! May touch: MIR before allocation. Local registers that find no colour later go back to their MVR
 //! (`local_file`).
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::FxHashMap;
 
 use super::allocate::Session;
@@ -231,10 +231,14 @@ struct Read {
 /// Ranges with a copy (C7, C8) and a single definition, in order, and where they are read.
 fn defined_once(function: &Function, plans: &Plans, costs: &Costs, strands: &Strands) -> Vec<(VReg, Sites)> {
     let mut sites: FxHashMap<VReg, Sites> = FxHashMap::default();
+    if plans.values().flatten().all(|plan| plan.copies.iter().all(Option::is_none)) {
+        return Vec::new();
+    }
+    let mut read = EntitySet::with_capacity(function.vregs.len());
     for &block in &function.layout {
         let frequency = function.blocks[block].frequency;
         let mut place = strands.walk(block);
-        let late = webs::read_late(&function.blocks[block].insts);
+        let late = webs::read_late(&function.blocks[block].insts, &mut read);
         for (i, inst) in function.blocks[block].insts.iter().enumerate() {
             place.step(inst);
             let cluster = webs::cluster_of(function, inst).filter(|_| !inst.strand);

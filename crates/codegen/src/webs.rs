@@ -12,7 +12,7 @@
 //!
 //! Costs are [`super::costs`]', weighted with block frequencies.
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 use super::color;
 use super::costs::{Costs, MAX_CLUSTERS};
@@ -20,16 +20,15 @@ use super::ranges::{self, LiveView};
 use super::strands::Strands;
 use heddle_isa::{Inst, OpClass, VReg};
 use heddle_mir::{Bank, Function, liveness};
-use rustc_hash::FxHashSet;
 
-/// For each instruction whether the rest of its block does not read its result.
-pub fn read_late(insts: &[Inst]) -> Vec<bool> {
-    let mut read: FxHashSet<VReg> = FxHashSet::default();
+/// For each instruction whether the rest of its block does not read its result. `read` is empty before and behind it; it may
+/// serve one block after the other.
+pub fn read_late(insts: &[Inst], read: &mut EntitySet<VReg>) -> Vec<bool> {
     let mut late: Vec<bool> = insts
         .iter()
         .rev()
         .map(|inst| {
-            let late = inst.dst.as_virt().is_some_and(|(r, _)| !read.remove(&r));
+            let late = inst.dst.as_virt().is_some_and(|(r, _)| !read.remove(r));
             liveness::for_each_use(inst, |r, _| {
                 read.insert(r);
             });
@@ -37,6 +36,11 @@ pub fn read_late(insts: &[Inst]) -> Vec<bool> {
         })
         .collect();
     late.reverse();
+    insts.iter().for_each(|inst| {
+        liveness::for_each_use(inst, |r, _| {
+            read.remove(r);
+        })
+    });
     late
 }
 
@@ -282,10 +286,11 @@ pub fn for_each_vector(function: &Function, inst: &Inst, mut f: impl FnMut(VReg,
 pub fn accesses(function: &Function, costs: &Costs, strands: &Strands) -> SecondaryMap<VReg, Accesses> {
     let mut table: SecondaryMap<VReg, Accesses> = SecondaryMap::with_capacity(function.vregs.len());
     table.resize(function.vregs.len());
+    let mut read = EntitySet::with_capacity(function.vregs.len());
     for &block in &function.layout {
         let data = &function.blocks[block];
         let mut place = strands.walk(block);
-        let late = read_late(&data.insts);
+        let late = read_late(&data.insts, &mut read);
         for (i, inst) in data.insts.iter().enumerate() {
             place.step(inst);
             let cluster = cluster_of(function, inst);

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
 use super::{Candidate, Candidates, Clusters, Weights, is_scalar, path};
@@ -227,9 +227,10 @@ impl<'a> Prepared<'a> {
         let clusters = machine.clusters.len();
         let mut finder =
             Finder { function, candidates, costs: &costs, clusters, representative, number, webs: 0, instructions: 0, prices: 0 };
+        let mut read = EntitySet::with_capacity(function.vregs.len());
         let block = |b: &Block| {
             let data = &function.blocks[*b];
-            let late = webs::read_late(&data.insts);
+            let late = webs::read_late(&data.insts, &mut read);
             let insts = (0..data.insts.len()).map(|i| finder.placement(*b, i, late[i])).collect();
             BlockPlacements { frequency: data.frequency, path: path(machine, &data.insts), insts }
         };

@@ -29,7 +29,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
 use super::{Candidate, Candidates, Clusters};
@@ -136,11 +136,12 @@ impl Timing {
         Timing { warps, shared_cycle: price / schedulers as f32, turns: turns(machine) }
     }
 
-    /// What the cycles of a block cost each time it is executed.
-    fn price(&self, code: &Code) -> f32 {
+    /// What the cycles of a block cost each time it is executed, and the cycles of a warp alone.
+    fn price(&self, code: &Code) -> (f32, f32) {
         let share = |warps: u32| code.cycles(warps as usize) as f32 / warps as f32;
         let shared = self.warps.iter().map(|n| share(*n)).sum::<f32>() / self.warps.len() as f32;
-        CYCLE * code.cycles(1) as f32 + self.shared_cycle * shared
+        let alone = code.cycles(1) as f32;
+        (CYCLE * alone + self.shared_cycle * shared, alone)
     }
 }
 
@@ -175,8 +176,11 @@ impl<'a> Outcomes<'a> {
         partition::join_webs(&mut scheduled, context.allocation(function).session);
         let session = context.into_session(&scheduled);
         let (prices, candidates, timing) = (original.costs(), Candidates::new(machine), Timing::new(machine));
-        let of = |block: &Block| Code::new(&scheduled, machine, &timing.turns, &candidates, &scheduled.blocks[*block].insts);
-        let code = scheduled.layout.iter().map(of).collect();
+        let mut names = Names::new(&scheduled);
+        let mut of = |block: &Block| {
+            Code::new(&scheduled, machine, &timing.turns, &candidates, &scheduled.blocks[*block].insts, &mut names)
+        };
+        let code = scheduled.layout.iter().map(&mut of).collect();
         Ok(Outcomes { machine, options, prices, candidates, scheduled, session, order, code, timing })
     }
 
@@ -195,7 +199,7 @@ impl<'a> Outcomes<'a> {
                 let cluster = clusters[block][self.order[block][*origin as usize] as usize];
                 step.move_to(cluster, &self.candidates.0[inst.class() as usize]);
             }
-            self.scheduled.blocks[*instructions].frequency * self.timing.price(&code)
+            self.scheduled.blocks[*instructions].frequency * self.timing.price(&code).0
         };
         self.scheduled.layout.iter().enumerate().map(of).sum()
     }
@@ -213,14 +217,15 @@ impl<'a> Outcomes<'a> {
         partition::distribute(&mut copy, &mut context);
         local_file::run(&mut copy, &mut context)?;
         let (mut sum, mut time, mut alone) = (0.0, 0.0, 0.0);
+        let mut names = Names::new(&copy);
         for &block in &copy.layout {
             let data = &copy.blocks[block];
             let energy: f32 = data.insts.iter().map(|i| energy(&copy, machine, &self.prices, i)).sum();
-            let code = Code::new(&copy, machine, &self.timing.turns, &self.candidates, &data.insts);
-            let price = self.timing.price(&code);
+            let code = Code::new(&copy, machine, &self.timing.turns, &self.candidates, &data.insts, &mut names);
+            let (price, cycles) = self.timing.price(&code);
             sum += data.frequency * (energy + price);
             time += data.frequency * price;
-            alone += data.frequency * code.cycles(1) as f32;
+            alone += data.frequency * cycles;
         }
         let origins = &context.allocation(&copy).session.origins;
         Ok(Outcome { cost: sum + inserted_copies(&copy, origins, &self.prices), time, alone })
@@ -268,16 +273,20 @@ fn energy(function: &Function, machine: &Machine, prices: &Costs, inst: &Inst) -
 struct Code<'a> {
     machine: &'a Machine,
     steps: Vec<Step>,
-    /// Registers that they name.
+    /// The registers that they name: of each its sources, then its results.
+    names: Vec<u32>,
+    /// How many different ones that are.
     registers: usize,
     turns: Arc<[Turns]>,
 }
 
 /// An instruction as far as time is concerned.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Step {
-    sources: SmallVec<[u32; 6]>,
-    results: SmallVec<[u32; 4]>,
+    /// Its first source among the names of all steps.
+    first: u32,
+    sources: u8,
+    results: u8,
     /// Its cluster; `None` on the scalar unit and for control.
     cluster: Option<u8>,
     /// Cycles for which it keeps its cluster's own unit.
@@ -290,6 +299,52 @@ struct Step {
     late: u32,
     /// Cycles from then on to its result.
     latency: u32,
+}
+
+/// The registers that a block's instructions name.
+struct Names {
+    /// For each physical register and then each virtual one the last block that named it, and its number there.
+    known: Vec<(u32, u32)>,
+    /// The number of the block.
+    block: u32,
+    /// How many it has named so far.
+    count: u32,
+    /// Their numbers, one after the other.
+    all: Vec<u32>,
+}
+
+/// Physical registers that an index tells apart, and kinds of them: spaces, and behind them each cluster's local one.
+const INDICES: usize = 1 << u8::BITS;
+const SPACES: usize = Space::Immediate as usize + 1;
+const KINDS: usize = SPACES + MAX_CLUSTERS;
+
+impl Names {
+    fn new(function: &Function) -> Self {
+        Names { known: vec![(0, 0); INDICES * KINDS + function.vregs.len()], block: 0, count: 0, all: Vec::new() }
+    }
+
+    /// Begins a block.
+    fn begin(&mut self) {
+        self.block += 1;
+        self.count = 0;
+    }
+
+    /// A register, and for a local one its cluster.
+    fn push(&mut self, (register, cluster): (Reg, u8)) {
+        let place = match register {
+            Reg::Virtual { reg, .. } => INDICES * KINDS + reg.index(),
+            Reg::Physical(PhysReg { space: Space::Local, index }) => {
+                INDICES * (SPACES + usize::from(cluster)) + usize::from(index)
+            }
+            Reg::Physical(PhysReg { space, index }) => INDICES * space as usize + usize::from(index),
+        };
+        let known = &mut self.known[place];
+        if known.0 != self.block {
+            *known = (self.block, self.count);
+            self.count += 1;
+        }
+        self.all.push(known.1);
+    }
 }
 
 /// A warp on its way through the code.
@@ -316,10 +371,27 @@ struct Issuing {
 }
 
 impl<'a> Code<'a> {
-    fn new(function: &Function, machine: &'a Machine, turns: &Arc<[Turns]>, candidates: &Candidates, insts: &[Inst]) -> Self {
-        let mut numbers: FxHashMap<(Reg, u8), u32> = FxHashMap::default();
-        let steps = insts.iter().map(|inst| Step::new(function, machine, candidates, inst, &mut numbers)).collect();
-        Code { machine, steps, registers: numbers.len(), turns: turns.clone() }
+    fn new(
+        function: &Function,
+        machine: &'a Machine,
+        turns: &Arc<[Turns]>,
+        candidates: &Candidates,
+        insts: &[Inst],
+        names: &mut Names,
+    ) -> Self {
+        names.begin();
+        let steps = insts.iter().map(|inst| Step::new(function, machine, candidates, inst, names)).collect();
+        Code { machine, steps, names: std::mem::take(&mut names.all), registers: names.count as usize, turns: turns.clone() }
+    }
+
+    /// The registers that a step reads.
+    fn sources(&self, step: &Step) -> &[u32] {
+        &self.names[step.first as usize..][..usize::from(step.sources)]
+    }
+
+    /// The registers that it writes.
+    fn results(&self, step: &Step) -> &[u32] {
+        &self.names[step.first as usize + usize::from(step.sources)..][..usize::from(step.results)]
     }
 
     /// Cycles until each of several warps has executed the code once, beginning at places as far apart as can be, or in step
@@ -411,16 +483,16 @@ impl Issue<'_> {
 
     /// A warp's next instruction goes to its unit in cycle `start`; finds when the one behind it may issue.
     fn issue(&mut self, number: usize, cycle: u32, start: u32) {
-        let (steps, registers) = (&self.code.steps, self.code.registers);
+        let (code, registers) = (self.code, self.code.registers);
         let (warp, ready) = (&mut self.warps[number], &mut self.ready[number * registers..][..registers]);
-        let step = &steps[warp.place];
-        step.results.iter().for_each(|r| ready[*r as usize] = start + step.latency);
+        let step = &code.steps[warp.place];
+        code.results(step).iter().for_each(|r| ready[*r as usize] = start + step.latency);
         warp.left -= 1;
         if warp.left == 0 {
             return;
         }
-        warp.place = if warp.place + 1 == steps.len() { 0 } else { warp.place + 1 };
-        let from = steps[warp.place].sources.iter().map(|r| ready[*r as usize]).max().unwrap_or(0);
+        warp.place = if warp.place + 1 == code.steps.len() { 0 } else { warp.place + 1 };
+        let from = code.sources(&code.steps[warp.place]).iter().map(|r| ready[*r as usize]).max().unwrap_or(0);
         if from <= cycle + 1 {
             self.soon |= 1 << number;
         } else {
@@ -452,26 +524,18 @@ fn ones(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 impl Step {
-    fn new(
-        function: &Function,
-        machine: &Machine,
-        candidates: &Candidates,
-        inst: &Inst,
-        numbers: &mut FxHashMap<(Reg, u8), u32>,
-    ) -> Self {
+    fn new(function: &Function, machine: &Machine, candidates: &Candidates, inst: &Inst, names: &mut Names) -> Self {
         let class = inst.class();
-        let mut number = |r| {
-            let next = numbers.len() as u32;
-            *numbers.entry(r).or_insert(next)
-        };
-        let (mut sources, mut results) = (SmallVec::new(), SmallVec::new());
+        let first = names.all.len();
         for (i, s) in inst.srcs.iter().enumerate() {
-            each_register(*s, inst.src_words(i), inst.cluster, |r| sources.push(number(r)));
+            each_register(*s, inst.src_words(i), inst.cluster, |r| names.push(r));
         }
         if let Some(guard) = inst.guard {
-            each_register(Operand::Reg(guard.reg), 1, inst.cluster, |r| sources.push(number(r)));
+            each_register(Operand::Reg(guard.reg), 1, inst.cluster, |r| names.push(r));
         }
-        each_register(inst.dst, inst.dst_words(), inst.cluster, |r| results.push(number(r)));
+        let sources = names.all.len() - first;
+        each_register(inst.dst, inst.dst_words(), inst.cluster, |r| names.push(r));
+        let results = names.all.len() - first - sources;
         let cluster = webs::cluster_of(function, inst).filter(|c| !inst.uniform && usize::from(*c) < machine.clusters.len());
         let candidate = &candidates.0[class as usize];
         let shares = cluster.is_some_and(|c| candidate.shared >> c & 1 == 1);
@@ -481,8 +545,9 @@ impl Step {
         let timing = machine.timing.get(&class).filter(|_| cluster.is_none() && class != OpClass::Control);
         let sooner = timing.map_or(0, |t| t.latency.saturating_sub(t.scalar_latency));
         Step {
-            sources,
-            results,
+            first: first as u32,
+            sources: sources as u8,
+            results: results as u8,
             cluster,
             interval: if shares { 0 } else { candidate.interval },
             port: if shares { shared_port } else { 0 },
@@ -593,8 +658,9 @@ mod tests {
 
     fn cycles_on(machine: &Machine, clusters: &[usize], warps: usize) -> u32 {
         let step = |c: &usize| Step {
-            sources: SmallVec::new(),
-            results: SmallVec::new(),
+            first: 0,
+            sources: 0,
+            results: 0,
             cluster: Some(*c as u8),
             interval: 2,
             port: 0,
@@ -602,7 +668,8 @@ mod tests {
             late: 0,
             latency: 4,
         };
-        Code { machine, steps: clusters.iter().map(step).collect(), registers: 0, turns: turns(machine) }.cycles(warps)
+        let steps = clusters.iter().map(step).collect();
+        Code { machine, steps, names: Vec::new(), registers: 0, turns: turns(machine) }.cycles(warps)
     }
 
     #[test]
@@ -635,9 +702,11 @@ mod tests {
     #[test]
     fn a_result_is_waited_for() {
         let machine = Machine::default_machine();
-        let step = |sources: &[u32], results: &[u32]| Step {
-            sources: sources.into(),
-            results: results.into(),
+        // Each names register 0 at most.
+        let step = |sources: u8, results: u8| Step {
+            first: 0,
+            sources,
+            results,
             cluster: Some(0),
             interval: 2,
             port: 0,
@@ -645,8 +714,8 @@ mod tests {
             late: 1,
             latency: 4,
         };
-        let steps = vec![step(&[], &[0]), step(&[0], &[1]), step(&[], &[])];
-        let code = Code { machine: &machine, steps, registers: 2, turns: turns(&machine) };
+        let steps = vec![step(0, 1), step(1, 0), step(0, 0)];
+        let code = Code { machine: &machine, steps, names: vec![0], registers: 1, turns: turns(&machine) };
         // Operands come a cycle late, the result four cycles behind; the third issues behind the second.
         assert_eq!(code.cycles(1), 7);
     }
