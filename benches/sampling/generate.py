@@ -109,8 +109,8 @@ write("mandelbrot", {"out": zeros([1024, 1024], "int32")},
 n = 512 << 10
 write("nested_exits", {"a": rand([256], "int32", low=0, high=256), "out": zeros([n], "int32")}, ("k", [n], [64], "a", "out", I(40), I(10)))
 write("state_machine", {"text": rand([n, 40], "uint8", low=0, high=12), "out": zeros([n], "int32")}, ("machine", [n], [64], "text", "out", I(40)))
-write("raytrace", {"spheres": rand([6, 4], low=0.5, high=2.0), "depth": zeros([1024, 1024]), "which": zeros([1024, 1024], "int8"), "shade": zeros([1024, 1024])},
-      ("trace", [1024, 1024], [32, 4], "spheres", "depth", "which", "shade", I(6), I(1024), I(1024), {"f32": [0.48, -0.6, -0.64, 0.0]}))
+write("raytrace", {"spheres": rand([6, 4], low=0.5, high=2.0), "depth": zeros([2048, 2048]), "which": zeros([2048, 2048], "int8"), "shade": zeros([2048, 2048])},
+      ("trace", [2048, 2048], [32, 4], "spheres", "depth", "which", "shade", I(6), I(2048), I(2048), {"f32": [0.48, -0.6, -0.64, 0.0]}))
 
 # A hundred million warp instructions and more.
 n = 8 * M
