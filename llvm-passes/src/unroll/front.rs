@@ -105,6 +105,36 @@ struct Counter {
     order: LLVMIntPredicate,
 }
 
+/// The blocks between a loop and what stands before it.
+struct NewBlocks {
+    /// Where the copies begin.
+    copies: BlockRef,
+    /// Where they end.
+    again: BlockRef,
+    /// Behind them.
+    left: BlockRef,
+    /// Before the loop as it was.
+    rest: BlockRef,
+}
+
+/// Where the counter begins, what it steps by, and up to where the copies are entered once more.
+#[derive(Clone, Copy)]
+struct Limits {
+    start: Value,
+    step: Value,
+    last: Value,
+}
+
+/// What there is behind the copies.
+struct Behind {
+    /// What stands for the loop's values.
+    values: FxHashMap<Value, Value>,
+    /// What the counter has come to.
+    reached: Value,
+    /// What it has grown by, if that is a number of its own.
+    grown: Option<Value>,
+}
+
 impl Starts {
     /// Whether only a comparison of each lane's own counter says how many iterations it has left.
     fn are_distinct(self) -> bool {
@@ -220,106 +250,134 @@ impl Candidate {
     /// Puts the copies before the loop.
     fn split(&self, module: &Module) {
         let context = context_of(module);
-        let Counter { phi: counter, next, step, bound, order } = self.counter;
-        let bits = counter.integer_bits();
-        let number = |n: u64| constant(context, bits, n);
-        let header = self.blocks[0];
-        let function = header.function();
+        let Counter { phi: counter, step, bound, order, .. } = self.counter;
+        let function = self.blocks[0].function();
         let append = |name| BlockRef(build::append_block(context, function.0, name));
-        let (front, rest) = (append(c"copies"), append(c"rest"));
-        let (again, left) = (append(c"copies.latch"), append(c"copies.exit"));
+        let (copies, rest) = (append(c"copies"), append(c"rest"));
+        let new = NewBlocks { copies, rest, again: append(c"copies.latch"), left: append(c"copies.exit") };
         let b = Builder::new(context);
         let end = self.preheader.terminator();
         b.at(end);
         b.locate(self.latch.terminator());
 
-        // Before the loop: are there so many iterations?
-        let from_outside = |phi: Value| phi.incoming().find(|(_, from)| *from == self.preheader).map_or(phi, |(v, _)| v);
-        let around = |phi: Value| phi.incoming().find(|(_, from)| *from == self.latch).map_or(phi, |(v, _)| v);
-        // Where the program may leave before it compares, it may do so with numbers that nobody may look at.
+        // Before the loop: are there so many iterations? Where the program may leave before it compares, it may do so with numbers
+        // that nobody may look at.
         let looked_at = |v: Value| if self.others.is_empty() || v.is_constant() { v } else { b.freeze(v) };
-        let (start, step, bound) = (looked_at(from_outside(counter)), looked_at(step), looked_at(bound));
+        let (start, step, bound) = (looked_at(self.first(counter)), looked_at(step), looked_at(bound));
         let (enter, last) = self.limits(module, &b, start, step, bound);
-        b.branch(enter, front, rest);
+        b.branch(enter, new.copies, new.rest);
         build::erase(end);
 
-        // The copies, with what the counter has grown by as a number of its own if the counter varies.
-        let phis: Vec<Value> = header.instructions().take_while(|i| i.opcode() == LLVMPHI).collect();
-        b.at_end(front);
+        let behind = self.add_copies(module, &b, &new, Limits { start, step, last });
+
+        // Is anything left?
+        b.at_end(new.left);
+        let more = b.compare(order, behind.reached, bound);
+        b.branch(more, new.rest, self.exit);
+        each_phi(self.exit, self.latch, |phi, value| build::add_incoming(phi, mapped(&behind.values, value), new.left));
+        self.begin_rest(&b, &new, start, &behind);
+    }
+
+    /// The phis of the loop.
+    fn phis(&self) -> Vec<Value> {
+        self.blocks[0].instructions().take_while(|i| i.opcode() == LLVMPHI).collect()
+    }
+
+    /// The value with which a phi of the loop begins.
+    fn first(&self, phi: Value) -> Value {
+        phi.incoming().find(|(_, from)| *from == self.preheader).map_or(phi, |(v, _)| v)
+    }
+
+    /// The value that a phi of the loop has in the next iteration.
+    fn around(&self, phi: Value) -> Value {
+        phi.incoming().find(|(_, from)| *from == self.latch).map_or(phi, |(v, _)| v)
+    }
+
+    /// The copies, with what the counter has grown by as a number of its own if the counter varies, and the way back to them.
+    fn add_copies(&self, module: &Module, b: &Builder, new: &NewBlocks, limits: Limits) -> Behind {
+        let Counter { phi: counter, next, order, .. } = self.counter;
+        let number = |n: u64| constant(context_of(module), counter.integer_bits(), n);
+        let function = self.blocks[0].function();
+        let phis = self.phis();
+        b.at_end(new.copies);
         let entered: Vec<Value> =
-            phis.iter().map(|phi| b.phi(front, phi.ty(), &[(from_outside(*phi), self.preheader)])).collect();
-        let grown = (self.starts != Starts::Together).then(|| b.phi(front, counter.ty(), &[(number(0), self.preheader)]));
-        b.at_end(front);
+            phis.iter().map(|phi| b.phi(new.copies, phi.ty(), &[(self.first(*phi), self.preheader)])).collect();
+        let varies = self.starts != Starts::Together;
+        let grown = varies.then(|| b.phi(new.copies, counter.ty(), &[(number(0), self.preheader)]));
+        b.at_end(new.copies);
         let mut values: FxHashMap<Value, Value> = phis.iter().copied().zip(entered.iter().copied()).collect();
         if let Some(grown) = grown {
-            values.insert(counter, b.binary(LLVMAdd, start, grown));
+            values.insert(counter, b.binary(LLVMAdd, limits.start, grown));
         }
         for copy in 0..self.copies {
-            let copied = self.copy(&b, function, &values);
-            b.jump(copied.blocks[&header]);
+            let copied = self.copy(b, function, &values);
+            b.jump(copied.blocks[&self.blocks[0]]);
             let end = copied.blocks[&self.latch];
             for (from, to) in &self.others {
                 each_phi(*to, *from, |phi, value| build::add_incoming(phi, mapped(&copied.values, value), copied.blocks[from]));
             }
             values = copied.values;
             if copy + 1 < self.copies {
-                let carried: Vec<Value> = phis.iter().map(|phi| mapped(&values, around(*phi))).collect();
+                let carried: Vec<Value> = phis.iter().map(|phi| mapped(&values, self.around(*phi))).collect();
                 values.extend(phis.iter().copied().zip(carried));
             }
             b.at_end(end);
         }
-        b.jump(again);
+        b.jump(new.again);
 
         // All of them once more?
-        b.at_end(again);
+        b.at_end(new.again);
         let grown_next = grown.map(|grown| {
-            let steps = b.binary(LLVMMul, step, number(self.copies as u64));
+            let steps = b.binary(LLVMMul, limits.step, number(self.copies as u64));
             b.binary(LLVMAdd, grown, steps)
         });
         if let Some(grown) = grown_next {
-            values.insert(next, b.binary(LLVMAdd, start, grown));
+            values.insert(next, b.binary(LLVMAdd, limits.start, grown));
         }
         let reached = mapped(&values, next);
         let stay = match (self.starts, grown_next) {
             (Starts::BelowStep | Starts::BelowStepWithoutOffset(_), Some(grown)) => {
-                b.compare(if is_signed(order) { LLVMIntSLE } else { LLVMIntULE }, grown, last)
+                b.compare(if is_signed(order) { LLVMIntSLE } else { LLVMIntULE }, grown, limits.last)
             }
-            _ => self.vote(module, &b, b.compare(order, reached, last)),
+            _ => self.vote(module, b, b.compare(order, reached, limits.last)),
         };
-        let end = b.branch(stay, front, left);
+        let end = b.branch(stay, new.copies, new.left);
         // Nor do they become more if this comes to them again.
         let writer = metadata::Writer::of_function(function);
         writer.do_not_unroll(end);
         writer.do_not_unroll(self.latch.terminator());
         for (phi, entered) in phis.iter().zip(&entered) {
-            build::add_incoming(*entered, mapped(&values, around(*phi)), again);
+            build::add_incoming(*entered, mapped(&values, self.around(*phi)), new.again);
         }
         if let (Some(grown), Some(next)) = (grown, grown_next) {
-            build::add_incoming(grown, next, again);
+            build::add_incoming(grown, next, new.again);
         }
+        Behind { values, reached, grown: grown_next }
+    }
 
-        // Is anything left?
-        b.at_end(left);
-        let more = b.compare(order, reached, bound);
-        b.branch(more, rest, self.exit);
-        each_phi(self.exit, self.latch, |phi, value| build::add_incoming(phi, mapped(&values, value), left));
-        let grown = grown_next.map(|next| b.phi(rest, next.ty(), &[(number(0), self.preheader), (next, left)]));
+    /// The loop begins where the copies have left off, or as before.
+    fn begin_rest(&self, b: &Builder, new: &NewBlocks, start: Value, behind: &Behind) {
+        let counter = self.counter.phi;
+        let none = || constant(metadata::context_of(self.blocks[0].function()), counter.integer_bits(), 0);
+        let grown = behind.grown.map(|next| b.phi(new.rest, next.ty(), &[(none(), self.preheader), (next, new.left)]));
         let merge = |phi: &Value| match grown {
             Some(_) if *phi == counter => None,
             _ => {
-                let value = mapped(&values, around(*phi));
-                Some(b.phi(rest, phi.ty(), &[(from_outside(*phi), self.preheader), (value, left)]))
+                let value = mapped(&behind.values, self.around(*phi));
+                Some(b.phi(new.rest, phi.ty(), &[(self.first(*phi), self.preheader), (value, new.left)]))
             }
         };
+        let phis = self.phis();
         let merged: Vec<Option<Value>> = phis.iter().map(merge).collect();
-        b.at_end(rest);
+        b.at_end(new.rest);
         let begun = |merged: Option<Value>| merged.or_else(|| grown.map(|grown| b.binary(LLVMAdd, start, grown)));
         let begun: Vec<Option<Value>> = merged.into_iter().map(begun).collect();
+        let header = self.blocks[0];
         b.jump(header);
         // LLVM's interface changes no block of a phi.
         for (phi, begun) in phis.iter().zip(begun) {
-            let new = b.phi(header, phi.ty(), &[(begun.unwrap_or(*phi), rest), (around(*phi), self.latch)]);
-            build::replace(*phi, new);
+            let phi_of_rest = b.phi(header, phi.ty(), &[(begun.unwrap_or(*phi), new.rest), (self.around(*phi), self.latch)]);
+            build::replace(*phi, phi_of_rest);
         }
     }
 
