@@ -19,6 +19,10 @@
 //! clusters do not take turns, the assignment that is made without local files is always compared with the others, which have to
 //! be better for certain.
 //!
+//! Each is compared with both orders that the scheduler knows ([`super::schedule`]), if these differ and no more live registers
+//! are in question than all warps can have: one favours local files, the other hides more latency of a warp alone. The scheduler
+//! keeps the order with which the chosen one was found.
+//!
 //! # Without
 //! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles
 //! of the unit (the description's intervals).
@@ -142,24 +146,47 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
     // Where warps take turns at clusters, an assignment with others of these names is the same.
     let names = if takes_turns { &alike[..] } else { &[] };
     assigned.retain(|clusters| known.insert(in_order_of_names(function, clusters, names)));
-    let mut best = 0;
-    if assigned.len() > 1 {
-        let outcomes = Outcomes::new(function, context)?;
-        if assigned.len() > PROMISING {
-            let estimate = |clusters| prepared.energy(clusters) + outcomes.estimated_cycles(clusters);
-            let estimates = map(little, assigned.iter().collect(), estimate);
-            keep_promising(&mut assigned, &estimates);
-        }
-        let found = map(little, assigned.iter().collect(), |clusters| outcomes.of(clusters));
-        let found: Vec<Outcome> = found.into_iter().collect::<Result<_, _>>()?;
-        let least = found.iter().map(|f| f.cost).fold(f32::INFINITY, f32::min);
-        let is_single = |i: usize| takes_turns && is_single(function, candidates, &assigned[i]);
-        let better = |best: usize, i: usize| if found[i].is_better_than(&found[best], least, is_single(i)) { i } else { best };
-        best = (1..assigned.len()).fold(0, better);
-        context.orders = Some(outcomes.into_order());
-    }
+    let is_single = |clusters: &Clusters| takes_turns && is_single(function, candidates, clusters);
+    let best = match assigned.len() {
+        1 => 0,
+        _ => best_of(function, context, (&prepared, little), &mut assigned, is_single)?,
+    };
     set_clusters(function, &assigned[best]);
     Ok(())
+}
+
+/// Finds which of several assignments costs least in the end, and in which order of instructions, which it leaves to the scheduler.
+/// What is not promising is no longer among them. `is_single`: one has one cluster for all of a warp.
+fn best_of(
+    function: &Function,
+    context: &mut Context,
+    (prepared, little): (&Prepared, bool),
+    assigned: &mut Vec<Clusters>,
+    is_single: impl Fn(&Clusters) -> bool,
+) -> Result<usize, CodegenError> {
+    let usual = Outcomes::new(function, context)?;
+    if assigned.len() > PROMISING {
+        let estimate = |clusters| prepared.energy(clusters) + usual.estimated_cycles(clusters);
+        let estimates = map(little, assigned.iter().collect(), estimate);
+        keep_promising(assigned, &estimates);
+    }
+    let find = |outcomes: &Outcomes| -> Result<Vec<Outcome>, CodegenError> {
+        map(little, assigned.iter().collect(), |clusters| outcomes.of(clusters)).into_iter().collect()
+    };
+    let mut found = find(&usual)?;
+    let other = usual.with_other_order(function, context)?;
+    if let Some(other) = &other {
+        found.extend(find(other)?);
+    }
+    let least = found.iter().map(|f| f.cost).fold(f32::INFINITY, f32::min);
+    let single: Vec<bool> = assigned.iter().map(is_single).collect();
+    let better = |best: usize, i: usize| {
+        if found[i].is_better_than(&found[best], least, single[i % single.len()]) { i } else { best }
+    };
+    let best = (1..found.len()).fold(0, better);
+    let chosen = other.filter(|_| best >= assigned.len()).unwrap_or(usual);
+    context.orders = Some(chosen.into_order());
+    Ok(best % assigned.len())
 }
 
 /// Keeps the assignments of least estimate, in their order, and the first, which is favoured. Of those that are estimated to

@@ -19,6 +19,11 @@
 //! order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps
 //! can have each, only instructions that do not add to them are moved up.
 //!
+//! Where few more words may live, another order may be better ([`Ties`]): in that of the code instructions wait for the one before
+//! that others could stand between, and values that are used again soon would stay in a local file. Which one is better is not
+//! known before registers are allocated; cluster assignment compares them ([`super::assign`]). Without that, and with one register
+//! file, it is the order of the code.
+//!
 //! List scheduling by critical path: Gibbons and Muchnick, "Efficient instruction scheduling for a pipelined
 //! architecture" (1986); with an eye on pressure: Goodman and Hsu, "Code scheduling and register allocation in
 //! large basic blocks" (ICS 1988).
@@ -60,9 +65,22 @@ const PATH_STEP: u32 = 4;
 /// Blocks beyond this are scheduled in pieces of this many instructions, so that time stays linear.
 const PIECE: usize = 1024;
 
+/// What decides between instructions that are alike, where registers are short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ties {
+    /// The order of the code.
+    Original,
+    /// The operands that the last [`LATELY`] instructions have named, of instructions that wait for nothing; then the order of the
+    /// code.
+    Recent,
+}
+
+/// Instructions that are the last ones, behind which a value is likely to be in a local file still.
+const LATELY: u32 = 12;
+
 /// Schedules every block.
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
-    let orders = context.orders.take().unwrap_or_else(|| orders(function, context.machine));
+    let orders = context.orders.take().unwrap_or_else(|| orders(function, context.machine, Ties::Original));
     for (&block, order) in function.layout.iter().zip(orders) {
         let insts = &mut function.blocks[block].insts;
         *insts = in_order(std::mem::take(insts), &order);
@@ -71,7 +89,7 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
 }
 
 /// For each block of the layout the indices of its instructions in their new order. They do not depend on clusters.
-pub(super) fn orders(function: &Function, machine: &Machine) -> Vec<Vec<u32>> {
+pub(super) fn orders(function: &Function, machine: &Machine, ties: Ties) -> Vec<Vec<u32>> {
     let view = super::ranges::LiveView::new(function);
     let full = machine.sm.main_registers / (machine.sm.max_warps * machine.warp_size).max(1);
     let limit = full.max(24) as i32;
@@ -89,7 +107,7 @@ pub(super) fn orders(function: &Function, machine: &Machine) -> Vec<Vec<u32>> {
                 liveness::for_each_use(inst, |r, m| *live.entry(r).or_default() |= m);
             }
             let piece = &insts[from..to];
-            let order = schedule(machine, piece, Live::new(function, piece, &live), limit);
+            let order = schedule(machine, piece, Live::new(function, piece, &live), limit, ties);
             scheduled.extend(order.into_iter().map(|i| from as u32 + i));
         }
         scheduled.extend(end as u32..insts.len() as u32);
@@ -212,8 +230,44 @@ impl<'a> Live<'a> {
     }
 }
 
+/// Which registers the instructions that have their places have named last.
+struct Recent {
+    /// For each register behind which of them, and whether that wrote it; 0 for those that none has named.
+    named: SecondaryMap<VReg, (u32, bool)>,
+    /// How many there are.
+    count: u32,
+}
+
+impl Recent {
+    fn new(function: &Function) -> Self {
+        Recent { named: SecondaryMap::with_capacity(function.vregs.len()), count: 0 }
+    }
+
+    /// Words of registers of lanes that an instruction reads and the last ones have named. What they have written counts twice:
+    /// if it is read no more, it need not live in the main file at all.
+    fn words(&self, function: &Function, inst: &Inst) -> u32 {
+        let mut words = 0;
+        liveness::for_each_use(inst, |r, mask| {
+            let (at, written) = self.named[r];
+            if function.vregs[r].bank == Bank::Vector && at > 0 && self.count - at < LATELY {
+                words += mask.count_ones() * if written { 2 } else { 1 };
+            }
+        });
+        words
+    }
+
+    /// An instruction takes its place.
+    fn place(&mut self, inst: &Inst) {
+        self.count += 1;
+        liveness::for_each_use(inst, |r, _| self.named[r] = (self.count, false));
+        if let Some((r, _)) = liveness::def(inst) {
+            self.named[r] = (self.count, true);
+        }
+    }
+}
+
 /// The new order of the instructions of a piece.
-fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32) -> Vec<u32> {
+fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties: Ties) -> Vec<u32> {
     let n = insts.len();
     if n < 3 {
         return (0..n as u32).collect();
@@ -229,6 +283,7 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32) -> Ve
     // Ready instructions in original order.
     let mut ready: Vec<u32> = (0..n as u32).filter(|i| nodes[*i as usize].predecessors == 0).collect();
     let mut cycle = 0u32;
+    let mut recent = Recent::new(live.function);
     let mut order: Vec<u32> = Vec::with_capacity(n);
     while !ready.is_empty() {
         let crowded = live.words[Bank::Vector as usize] >= limit;
@@ -241,12 +296,16 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32) -> Ve
             let height = if crowded { 0 } else { node.height };
             // Short waits are worth registers that are free.
             let (short, path) = if roomy { (short, node.path / PATH_STEP) } else { (0, 0) };
-            let ends = if node.ready <= cycle { live.change(&insts[*i as usize]).min(0) } else { 0 };
-            (long, grows, Reverse(height), short, Reverse(path), ends, *i)
+            let waits_for_nothing = node.ready <= cycle;
+            let ends = if waits_for_nothing { live.change(&insts[*i as usize]).min(0) } else { 0 };
+            let prefers_recent = ties == Ties::Recent && !roomy && waits_for_nothing;
+            let recent = if prefers_recent { recent.words(live.function, &insts[*i as usize]) } else { 0 };
+            (long, grows, Reverse(height), short, Reverse(path), ends, Reverse(recent), *i)
         };
         let best = ready.iter().copied().min_by_key(urgency).unwrap_or(ready[0]);
         ready.retain(|i| *i != best);
         live.place(&insts[best as usize]);
+        recent.place(&insts[best as usize]);
         cycle = cycle.max(nodes[best as usize].ready) + 1;
         order.push(best);
         let successors = std::mem::take(&mut nodes[best as usize].successors);

@@ -36,6 +36,8 @@ use super::{Candidate, Candidates, Clusters};
 use crate::allocate::Session;
 use crate::context::Context;
 use crate::costs::{Costs, MAX_CLUSTERS};
+use crate::ranges::{self, LiveView};
+use crate::schedule::Ties;
 use crate::spill::{INSERTED, Origins};
 use crate::webs;
 use crate::{CodegenError, CodegenOptions, local_file, partition, schedule, strands};
@@ -156,18 +158,40 @@ fn turns(machine: &Machine) -> Arc<[Turns]> {
 }
 
 impl<'a> Outcomes<'a> {
+    /// With the scheduler's usual order.
+    ///
     /// # Errors
     /// Those of the stages before the local files.
     pub(super) fn new(function: &Function, original: &Context<'a>) -> Result<Self, CodegenError> {
+        let of = |block: &Block| (0..function.blocks[*block].insts.len() as u32).collect();
+        let order = match original.options.no_schedule {
+            true => function.layout.iter().map(of).collect(),
+            false => schedule::orders(function, original.machine, Ties::Original),
+        };
+        Outcomes::with_order(function, original, order)
+    }
+
+    /// With the scheduler's other order, if it is another one and a few more live words cost no warps.
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) fn with_other_order(&self, function: &Function, original: &Context<'a>) -> Result<Option<Self>, CodegenError> {
+        let sm = &self.machine.sm;
+        let of_all_warps = sm.main_registers / (sm.max_warps * self.machine.warp_size).max(1);
+        let pressure = || ranges::pressure(function, &LiveView::new(function)).worst[Bank::Vector as usize];
+        if original.options.no_schedule || pressure() > of_all_warps {
+            return Ok(None);
+        }
+        let order = schedule::orders(function, self.machine, Ties::Recent);
+        (order != self.order).then(|| Outcomes::with_order(function, original, order)).transpose()
+    }
+
+    /// With an order of the instructions of each block of the layout.
+    fn with_order(function: &Function, original: &Context<'a>, order: Vec<Vec<u32>>) -> Result<Self, CodegenError> {
         let machine = original.machine;
         let options = CodegenOptions { verify: false, dump: Vec::new(), ..original.options.clone() };
         let mut scheduled = function.clone();
         let mut context = Context::new(&scheduled, machine, &options);
-        let of = |block: &Block| (0..function.blocks[*block].insts.len() as u32).collect();
-        let order: Vec<Vec<u32>> = match options.no_schedule {
-            true => function.layout.iter().map(of).collect(),
-            false => schedule::orders(function, machine),
-        };
         for (&block, order) in function.layout.iter().zip(&order) {
             let insts = &mut scheduled.blocks[block].insts;
             *insts = schedule::in_order(std::mem::take(insts), order);
