@@ -12,8 +12,8 @@
 //! whole words of 64 bits, for each bit of their count one or none, and then each word takes bits of its neighbour.
 //!
 //! # Limits
-//! Divisions of signed numbers and by other divisors stay, and so do shifts of what is not whole words of 64 bits; selection
-//! refuses them.
+//! Divisions of signed numbers and by other divisors stay, and so do such shifts of what is not whole words of 64 bits, and funnel
+//! shifts by numbers that are not known; selection refuses them.
 //!
 //! May touch: these instructions only. Comes behind LLVM's instcombine, which would make the choice an intrinsic again.
 

@@ -19,8 +19,8 @@
 //! clusters do not take turns, the assignment that is made without local files is always compared with the others, which have to
 //! be better for certain.
 //!
-//! Each is compared with both orders that the scheduler knows ([`super::schedule`]), if these differ and no more live registers
-//! are in question than all warps can have: one favours local files, the other hides more latency of a warp alone. The scheduler
+//! Each is compared with both orders that the scheduler knows ([`super::schedule`]), if these differ and all warps find room for
+//! what is live in the second one: the first favours local files, the second hides more latency of a warp alone. The scheduler
 //! keeps the order with which the chosen one was found.
 //!
 //! # Without
@@ -143,13 +143,14 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
         assigned.push(first(function, candidates));
     }
     let mut known: FxHashSet<Clusters> = FxHashSet::default();
-    // Where warps take turns at clusters, an assignment with others of these names is the same.
+    // Where warps take turns at clusters, an assignment with others of these names is the same, or, with more than two of them,
+    // nearly so: their order may be another one.
     let names = if takes_turns { &alike[..] } else { &[] };
     assigned.retain(|clusters| known.insert(in_order_of_names(function, clusters, names)));
     let is_single = |clusters: &Clusters| takes_turns && is_single(function, candidates, clusters);
-    let best = match assigned.len() {
-        1 => 0,
-        _ => best_of(function, context, (&prepared, little), &mut assigned, is_single)?,
+    let best = match instructions > MOST_TRIED {
+        true => 0,
+        false => best_of(function, context, (&prepared, little), &mut assigned, is_single)?,
     };
     set_clusters(function, &assigned[best]);
     Ok(())
@@ -173,8 +174,12 @@ fn best_of(
     let find = |outcomes: &Outcomes| -> Result<Vec<Outcome>, CodegenError> {
         map(little, assigned.iter().collect(), |clusters| outcomes.of(clusters)).into_iter().collect()
     };
-    let mut found = find(&usual)?;
     let other = usual.with_other_order(function, context)?;
+    if assigned.len() == 1 && other.is_none() {
+        context.orders = Some(usual.into_order());
+        return Ok(0);
+    }
+    let mut found = find(&usual)?;
     if let Some(other) = &other {
         found.extend(find(other)?);
     }

@@ -230,10 +230,10 @@ struct Read {
 
 /// Ranges with a copy (C7, C8) and a single definition, in order, and where they are read.
 fn defined_once(function: &Function, plans: &Plans, costs: &Costs, strands: &Strands) -> Vec<(VReg, Sites)> {
-    let mut sites: FxHashMap<VReg, Sites> = FxHashMap::default();
     if plans.values().flatten().all(|plan| plan.copies.iter().all(Option::is_none)) {
         return Vec::new();
     }
+    let mut sites: FxHashMap<VReg, Sites> = FxHashMap::default();
     let mut read = EntitySet::with_capacity(function.vregs.len());
     for &block in &function.layout {
         let frequency = function.blocks[block].frequency;

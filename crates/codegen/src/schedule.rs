@@ -19,10 +19,10 @@
 //! order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps
 //! can have each, only instructions that do not add to them are moved up.
 //!
-//! Where few more words may live, another order may be better ([`Ties`]): in that of the code instructions wait for the one before
-//! that others could stand between, and values that are used again soon would stay in a local file. Which one is better is not
-//! known before registers are allocated; cluster assignment compares them ([`super::assign`]). Without that, and with one register
-//! file, it is the order of the code.
+//! Where no more words are to be live, another order may be better than that of the code ([`Ties`]), in which instructions wait for
+//! the one before although others could stand between. It needs more registers, so that local files hold less. Which one is better
+//! is not known before registers are allocated; cluster assignment compares them where it compares assignments ([`super::assign`]).
+//! Elsewhere it is the order of the code.
 //!
 //! List scheduling by critical path: Gibbons and Muchnick, "Efficient instruction scheduling for a pipelined
 //! architecture" (1986); with an eye on pressure: Goodman and Hsu, "Code scheduling and register allocation in
@@ -65,17 +65,17 @@ const PATH_STEP: u32 = 4;
 /// Blocks beyond this are scheduled in pieces of this many instructions, so that time stays linear.
 const PIECE: usize = 1024;
 
-/// What decides between instructions that are alike, where registers are short.
+/// What decides between instructions that are alike, where words that are live are not to become more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ties {
     /// The order of the code.
     Original,
-    /// The operands that the last [`LATELY`] instructions have named, of instructions that wait for nothing; then the order of the
-    /// code.
+    /// How many words that the last [`LATELY`] instructions have named an instruction reads, if it waits for nothing; then the order
+    /// of the code.
     Recent,
 }
 
-/// Instructions that are the last ones, behind which a value is likely to be in a local file still.
+/// So many instructions behind the one that named it last, a value is likely to be in a local file still.
 const LATELY: u32 = 12;
 
 /// Schedules every block.
@@ -243,8 +243,8 @@ impl Recent {
         Recent { named: SecondaryMap::with_capacity(function.vregs.len()), count: 0 }
     }
 
-    /// Words of registers of lanes that an instruction reads and the last ones have named. What they have written counts twice:
-    /// if it is read no more, it need not live in the main file at all.
+    /// Words of registers of lanes that an instruction reads and the last ones have named, as often as it reads them. What they have
+    /// written counts twice: if it is read no more, it need not live in the main file at all.
     fn words(&self, function: &Function, inst: &Inst) -> u32 {
         let mut words = 0;
         liveness::for_each_use(inst, |r, mask| {
@@ -283,7 +283,7 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
     // Ready instructions in original order.
     let mut ready: Vec<u32> = (0..n as u32).filter(|i| nodes[*i as usize].predecessors == 0).collect();
     let mut cycle = 0u32;
-    let mut recent = Recent::new(live.function);
+    let mut recent = (ties == Ties::Recent).then(|| Recent::new(live.function));
     let mut order: Vec<u32> = Vec::with_capacity(n);
     while !ready.is_empty() {
         let crowded = live.words[Bank::Vector as usize] >= limit;
@@ -298,14 +298,18 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
             let (short, path) = if roomy { (short, node.path / PATH_STEP) } else { (0, 0) };
             let waits_for_nothing = node.ready <= cycle;
             let ends = if waits_for_nothing { live.change(&insts[*i as usize]).min(0) } else { 0 };
-            let prefers_recent = ties == Ties::Recent && !roomy && waits_for_nothing;
-            let recent = if prefers_recent { recent.words(live.function, &insts[*i as usize]) } else { 0 };
+            let recent = match &recent {
+                Some(recent) if !roomy && waits_for_nothing => recent.words(live.function, &insts[*i as usize]),
+                _ => 0,
+            };
             (long, grows, Reverse(height), short, Reverse(path), ends, Reverse(recent), *i)
         };
         let best = ready.iter().copied().min_by_key(urgency).unwrap_or(ready[0]);
         ready.retain(|i| *i != best);
         live.place(&insts[best as usize]);
-        recent.place(&insts[best as usize]);
+        if let Some(recent) = &mut recent {
+            recent.place(&insts[best as usize]);
+        }
         cycle = cycle.max(nodes[best as usize].ready) + 1;
         order.push(best);
         let successors = std::mem::take(&mut nodes[best as usize].successors);

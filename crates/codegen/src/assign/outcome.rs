@@ -171,19 +171,25 @@ impl<'a> Outcomes<'a> {
         Outcomes::with_order(function, original, order)
     }
 
-    /// With the scheduler's other order, if it is another one and a few more live words cost no warps.
+    /// With the scheduler's other order, if it is another one, with which all warps find room for what is live.
     ///
     /// # Errors
     /// As above.
     pub(super) fn with_other_order(&self, function: &Function, original: &Context<'a>) -> Result<Option<Self>, CodegenError> {
-        let sm = &self.machine.sm;
-        let of_all_warps = sm.main_registers / (sm.max_warps * self.machine.warp_size).max(1);
-        let pressure = || ranges::pressure(function, &LiveView::new(function)).worst[Bank::Vector as usize];
-        if original.options.no_schedule || pressure() > of_all_warps {
+        if original.options.no_schedule {
             return Ok(None);
         }
         let order = schedule::orders(function, self.machine, Ties::Recent);
-        (order != self.order).then(|| Outcomes::with_order(function, original, order)).transpose()
+        if order == self.order {
+            return Ok(None);
+        }
+        let other = Outcomes::with_order(function, original, order)?;
+        let sm = &self.machine.sm;
+        let of_all_warps = sm.main_registers / (sm.max_warps * self.machine.warp_size).max(1);
+        let live = ranges::pressure(&other.scheduled, &LiveView::new(&other.scheduled)).worst;
+        let files =
+            [(Bank::Vector, of_all_warps), (Bank::Scalar, sm.scalar_registers), (Bank::Predicate, sm.predicate_registers)];
+        Ok(files.iter().all(|(bank, room)| live[*bank as usize] <= *room).then_some(other))
     }
 
     /// With an order of the instructions of each block of the layout.
