@@ -113,14 +113,14 @@ write("raytrace", {"spheres": rand([6, 4], low=0.5, high=2.0), "depth": zeros([2
       ("trace", [2048, 2048], [32, 4], "spheres", "depth", "which", "shade", I(6), I(2048), I(2048), {"f32": [0.48, -0.6, -0.64, 0.0]}))
 
 # A hundred million warp instructions and more.
-n = 8 * M
+n = 16 * M
 write("hash64_large", {"x": rand([n], "uint64", low=0, high=1 << 40)}, ("hash64", [n], [64], "x"), kernel="hash64")
-write("mandelbrot_large", {"out": zeros([3072, 4096], "int32")},
-      ("mandelbrot", [4096, 3072], [32, 4], "out", F(-2.1), F(-1.2), F(0.0007), F(0.0008), I(60)), kernel="mandelbrot")
-write("sgemm_large", {"A": rand([2048, 144]), "B": rand([144, 2048]), "C": rand([2048, 2048])},
-      ("sgemm", [2048, 2048], [32, 4], "A", "B", "C", I(2048), I(2048), I(144), F(0.75), F(-1.25)), kernel="sgemm_naive")
-write("bilateral_large", {"in": rand([2048, 2048]), "out": zeros([2048, 2048]), "space": rand([25])},
-      ("bilateral", [2048, 2048], [32, 4], "in", "out", "space", I(2048), I(2048)), kernel="bilateral")
+write("mandelbrot_large", {"out": zeros([4096, 4096], "int32")},
+      ("mandelbrot", [4096, 4096], [32, 4], "out", F(-2.1), F(-1.2), F(0.0007), F(0.0006), I(60)), kernel="mandelbrot")
+write("sgemm_large", {"A": rand([3072, 160]), "B": rand([160, 2048]), "C": rand([3072, 2048])},
+      ("sgemm", [2048, 3072], [32, 4], "A", "B", "C", I(3072), I(2048), I(160), F(0.75), F(-1.25)), kernel="sgemm_naive")
+write("bilateral_large", {"in": rand([3072, 2048]), "out": zeros([3072, 2048]), "space": rand([25])},
+      ("bilateral", [2048, 3072], [32, 4], "in", "out", "space", I(2048), I(3072)), kernel="bilateral")
 
 check = sys.argv[1:] == ["--check"]
 if sys.argv[1:] and not check:
