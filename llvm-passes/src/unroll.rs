@@ -85,6 +85,9 @@ pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
     let hoist = if hoisted { "early-cse,loop-mssa(licm,loop-rotate)," } else { "" };
     run(&format!("{hoist}{SHORT},{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
     let known: FxHashSet<(Value, String)> = bodies().flat_map(|f| remainders(f).into_iter().map(move |name| (f, name))).collect();
+    if bodies().fold(false, |any, f| any | narrow::run(f, MOST_LOOPS)) {
+        run(&format!("early-cse,{COMBINE},simplifycfg,loop-simplify,lcssa"))?;
+    }
     let strided = front::run(module, facts, UNIFORM_SIZE, MOST_LOOPS);
     if strided {
         run("loop-simplify,lcssa")?;

@@ -33,7 +33,7 @@ use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 use rustc_hash::FxHashMap;
 
-use super::{narrow, shape};
+use super::shape;
 use crate::builtins::{self, Builtin, Query};
 use crate::facts::Facts;
 use crate::ir::build::{self, Builder, constant, context_of};
@@ -54,7 +54,6 @@ pub fn run(module: &Module, facts: Facts, size: usize, most_loops: usize) -> boo
         if cfg.loops.is_empty() || cfg.loops.len() > most_loops || cfg.left_loop().is_some() {
             continue;
         }
-        cfg.loops.iter().for_each(|l| narrow::run(&cfg, l));
         let uniformity = uniformity::analyze(function, facts);
         let apart: Vec<usize> = uniformity.desynchronised_loops().collect();
         let loops = uniformity.cfg().loops.iter().enumerate();

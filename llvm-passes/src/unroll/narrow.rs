@@ -21,14 +21,25 @@ use crate::ir::build::{self, Builder};
 use crate::ir::cfg::{Cfg, Loop};
 use crate::ir::{BlockRef, Value, metadata};
 
-/// Makes counters of a loop of which only the low word is read, extended for a step of 64 bits, counters of 32 bits.
-pub fn run(cfg: &Cfg, l: &Loop) {
+/// Makes counters of a function's loops of which only the low word is read, extended for a step of 64 bits, counters of 32 bits;
+/// whether there is one. What it was made of, and another counter that is the same, LLVM has to remove.
+pub fn run(function: Value, most_loops: usize) -> bool {
+    let cfg = Cfg::new(function);
+    // What LLVM is to leave alone is not in the form that this needs.
+    if cfg.loops.len() > most_loops || cfg.left_loop().is_some() {
+        return false;
+    }
+    cfg.loops.iter().fold(false, |any, l| any | in_loop(&cfg, l))
+}
+
+fn in_loop(cfg: &Cfg, l: &Loop) -> bool {
     if l.irreducible {
-        return;
+        return false;
     }
     let phis = cfg.blocks[l.header].instructions().take_while(|i| i.opcode() == LLVMPHI);
     let wide: Vec<Wide> = phis.filter_map(|phi| Wide::of(cfg, l, phi)).collect();
     wide.iter().for_each(Wide::narrow);
+    !wide.is_empty()
 }
 
 /// A counter that is computed with 64 bits.

@@ -190,4 +190,37 @@ end:
   store float %t, ptr addrspace(1) %out
   ret void
 }
+; The counter of 64 bits becomes the other one, which it is of 32: what is left over has one.
+; CHECK-LABEL: define spir_kernel void @twice
+; CHECK: loop:
+; CHECK-COUNT-1: phi i32
+; CHECK-NOT: phi i{{32|64}}
+; CHECK: load float
+; CHECK: copies:
+; CHECK-COUNT-4: load float
+define spir_kernel void @twice(ptr addrspace(1) %p, ptr addrspace(1) %out, i32 %n, i32 %row) {
+entry:
+  %id = call i64 @_Z12get_local_idj(i32 0)
+  %id32 = trunc i64 %id to i32
+  %step = call i64 @_Z14get_local_sizej(i32 0)
+  br label %loop
+loop:
+  %i = phi i32 [ %id32, %entry ], [ %next32, %loop ]
+  %wide = phi i64 [ %id, %entry ], [ %next, %loop ]
+  %s = phi float [ 0.0, %entry ], [ %t, %loop ]
+  %place = add i32 %i, %row
+  %at = getelementptr float, ptr addrspace(1) %p, i32 %place
+  %x = load float, ptr addrspace(1) %at
+  %t = fadd float %s, %x
+  %high = shl i64 %wide, 32
+  %old = ashr exact i64 %high, 32
+  %next = add i64 %old, %step
+  %next32 = trunc i64 %next to i32
+  %more = icmp slt i32 %next32, %n
+  br i1 %more, label %loop, label %end
+end:
+  store float %t, ptr addrspace(1) %out
+  ret void
+}
+
 ; CHECK: attributes {{.*}} convergent
