@@ -18,8 +18,9 @@
 //! limit one step further: then the old value need not outlive the new one, and the variable stays in one
 //! register.
 //!
-//! Steps are the same in all lanes; expressions of lanes whose steps are not stay. Only blocks that run in every
-//! iteration are looked at. What is made in preheaders is shared ([`super::share`]) and leaves further loops ([`super::hoist`]).
+//! Steps are the same in all lanes; expressions of lanes whose steps are not stay. Blocks are looked at that run in every
+//! iteration, or in one of four at least: behind two comparisons with bounds, say, where the addition at the end of the loop
+//! still costs less, since a warp goes where any of its lanes does. What is made in preheaders is shared ([`super::share`]) and leaves further loops ([`super::hoist`]).
 //!
 //! Reference: Cocke and Kennedy, "An algorithm for reduction of operator strength" (CACM 1977); Aho, Lam, Sethi
 //! and Ullman, "Compilers", 9.1.8 (induction variables).
@@ -44,6 +45,10 @@ use heddle_mir::{Bank, Block, Function, RegClass};
 
 /// Steps of one loop at most, in S and in lanes: each is a register that lives through the loop.
 const MOST: [u32; 2] = [24, 4];
+
+/// Blocks that run in a smaller part of the iterations are left alone. By the cycles of 304 launches: of the 21 that take others
+/// the geometric mean is 0.994, the best 0.975, the worst 1.011.
+const OFTEN: f32 = 0.25;
 
 /// How deep expressions are followed.
 const DEPTH: u32 = 12;
@@ -222,7 +227,8 @@ impl<'a> Reducer<'a> {
         self.compare_next(f, &mut current);
         let mut left = MOST;
         let mut blocks = self.loops.loops[index as usize].blocks.clone();
-        blocks.retain(|b| self.loops.innermost[*b] == Some(index) && self.dominators.dominates(*b, latch));
+        let is_often = |b: Block| f.blocks[b].frequency >= OFTEN * f.blocks[latch].frequency;
+        blocks.retain(|b| self.loops.innermost[*b] == Some(index) && (self.dominators.dominates(*b, latch) || is_often(*b)));
         blocks.sort_unstable();
         for block in blocks {
             for i in 0..f.blocks[block].insts.len() {
