@@ -7,13 +7,14 @@
 //! warp, elsewhere each lane has its own, and the warp executes the longest.
 //!
 //! # Algorithm
-//! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, and loops that go round a few times
-//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough). Loops whose step only a launch knows, and
-//! loops with several ways out, have a way of their own (`front`). Then each innermost one that is left at its end only, by a
-//! comparison of a counter of constant step with what does not change in it, is to become as many copies as fit into a size, by
-//! whether lanes leave it together: a power of two up to eight. Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll`
-//! does it, with a loop behind it for what is left over, which becomes two copies if all lanes leave it together, and what
-//! copies have in common is joined. A loop that the program or clang says something about is left as it is.
+//! Clang leaves such loops alone ([`CLANG`]). Here queries of ids and sizes go out of loops, loops that go round a few times
+//! at most become as many copies ([`SHORT`], as far as LLVM finds them small enough), and counters of 64 bits of which only half
+//! is read become words (`narrow`). Loops whose step only a launch knows, and loops with several ways out, have a way of their
+//! own (`front`). Then each innermost one that is left at its end only, by a comparison of a counter of constant step with what
+//! does not change in it, is to become as many copies as fit into a size, by whether lanes leave it together: a power of two up
+//! to eight. Metadata say so (`llvm.loop.unroll.count`), LLVM's `loop-unroll` does it, with a loop behind it for what is left
+//! over, which becomes two copies if all lanes leave it together, and what copies have in common is joined, sums of a counter and
+//! what does not change in the loop among it. A loop that the program or clang says something about is left as it is.
 //!
 //! # Reference
 //! LLVM's `LoopUnrollPass` and its targets' `getUnrollingPreferences`, which know nothing of divergence.
@@ -26,6 +27,7 @@
 //! brings it into LCSSA form.
 
 use inkwell::llvm_sys::LLVMOpcode::*;
+use inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
 use inkwell::module::Module;
 use rustc_hash::FxHashSet;
 
@@ -36,7 +38,7 @@ use crate::ir::build::Builder;
 use crate::ir::cfg::{Cfg, Index, Loop};
 use crate::ir::function;
 use crate::ir::metadata::{self, Writer};
-use crate::ir::{Value, llvm_passes};
+use crate::ir::{Value, build, llvm_passes};
 use crate::uniformity;
 
 mod front;
@@ -102,7 +104,26 @@ pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
         run(MARKED)?;
     }
     // What copies have in common.
-    run(&format!("early-cse,{COMBINE},loop-mssa(licm),simplifycfg"))
+    run(&format!("early-cse,{COMBINE},loop-mssa(licm),simplifycfg"))?;
+    bodies().for_each(make_sums);
+    run("nary-reassociate,early-cse")
+}
+
+/// Makes sums of 32 bits of what LLVM makes of them in copies of a loop: `i | 3` is `i + 3` where `i` steps by four. Its passes
+/// that find what sums have in common know these only.
+fn make_sums(function: Value) {
+    let blocks = function::blocks(function).into_iter();
+    let is_sum = |i: &Value| i.is_disjoint() && i.type_kind() == LLVMIntegerTypeKind && i.integer_bits() == 32;
+    let with_constant = |i: &Value| is_sum(i) && i.operand(1).as_constant_int().is_some();
+    let ors: Vec<Value> = blocks.flat_map(|b| b.instructions()).filter(with_constant).collect();
+    let b = Builder::new(metadata::context_of(function));
+    for or in ors {
+        b.at(or);
+        b.locate(or);
+        let sum = b.binary(LLVMAdd, or.operand(0), or.operand(1));
+        sum.set_no_wrap();
+        build::replace(or, sum);
+    }
 }
 
 /// Moves what asks for ids and sizes out of loops, where LLVM leaves it: it takes any such function for one whose callers matter.

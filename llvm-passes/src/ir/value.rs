@@ -165,6 +165,17 @@ impl Value {
         self.is_instruction() && self.opcode() == LLVMOpcode::LLVMOr && unsafe { LLVMGetIsDisjoint(self.0) != 0 }
     }
 
+    /// Says of a sum that neither as a signed nor as an unsigned number it wraps around.
+    pub fn set_no_wrap(self) {
+        if self.is_instruction() {
+            // SAFETY: the flags of a live sum; one of constants is no instruction and has none.
+            unsafe {
+                LLVMSetNUW(self.0, 1);
+                LLVMSetNSW(self.0, 1);
+            }
+        }
+    }
+
     /// What a float operation's flags allow.
     pub fn fast_math(self) -> FastMath {
         // SAFETY: the flags of a live instruction that may have some.
