@@ -38,6 +38,7 @@ pub mod reduce;
 pub mod release;
 pub mod release_check;
 pub mod scalar_file;
+mod scale;
 pub mod schedule;
 pub mod share;
 pub mod simplify;

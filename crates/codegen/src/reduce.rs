@@ -22,6 +22,9 @@
 //! iteration, or in one of four at least: behind two comparisons with bounds, say, where the addition at the end of the loop
 //! still costs less, since a warp goes where any of its lanes does. What is made in preheaders is shared ([`super::share`]) and leaves further loops ([`super::hoist`]).
 //!
+//! `c - x` is `c ^ x` to LLVM where `x` has no bit that `c` has not; of induction variables it becomes the difference again.
+//! What does not step then has its scales distributed ([`super::scale`]).
+//!
 //! Reference: Cocke and Kennedy, "An algorithm for reduction of operator strength" (CACM 1977); Aho, Lam, Sethi
 //! and Ullman, "Compilers", 9.1.8 (induction variables).
 //!
@@ -37,6 +40,7 @@ use super::cleanup;
 use super::context::Context;
 use super::hoist::{self, Preheaders};
 use super::loops::Loops;
+use super::scale;
 use super::share;
 use super::ssa::Definitions;
 use heddle_isa::{Inst, Op, Operand, Reg, SourceLoc, Targets, Type, VReg};
@@ -66,23 +70,15 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
     for index in (0..loops.loops.len() as u32).rev() {
         reducer.reduce(function, index);
     }
-    let Edits { phis, ends, removed, tests, .. } = reducer.edits;
-    if phis.is_empty() && tests.is_empty() {
+    let edits = reducer.edits;
+    let reduced = !edits.phis.is_empty() || !edits.tests.is_empty();
+    if reduced {
+        edits.apply(function);
+        // What led to values that step now is read by nothing.
+        cleanup::eliminate_dead_code(function);
+    }
+    if !scale::run(function, &cfg, &loops, !context.options.no_marks) && !reduced {
         return Ok(());
-    }
-    for (block, test) in tests {
-        test.apply(&mut function.blocks[block].insts);
-    }
-    for &block in &function.layout.clone() {
-        let insts = &mut function.blocks[block].insts;
-        insts.retain(|i| i.op == Op::Phi || i.dst.as_virt().is_none_or(|(r, _)| !removed.contains(&r)));
-        if let Some(new) = phis.get(&block) {
-            insts.splice(0..0, new.iter().cloned());
-        }
-        if let Some(new) = ends.get(&block) {
-            let end = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
-            insts.splice(end..end, new.iter().cloned());
-        }
     }
     share::run(function, context)?;
     hoist::run(function, context)
@@ -100,6 +96,26 @@ struct Edits {
     made: FxHashMap<VReg, Inst>,
     /// Comparisons that take a variable's next value, with their blocks.
     tests: Vec<(Block, Test)>,
+}
+
+impl Edits {
+    fn apply(self, function: &mut Function) {
+        let Edits { phis, ends, removed, tests, .. } = self;
+        for (block, test) in tests {
+            test.apply(&mut function.blocks[block].insts);
+        }
+        for &block in &function.layout.clone() {
+            let insts = &mut function.blocks[block].insts;
+            insts.retain(|i| i.op == Op::Phi || i.dst.as_virt().is_none_or(|(r, _)| !removed.contains(&r)));
+            if let Some(new) = phis.get(&block) {
+                insts.splice(0..0, new.iter().cloned());
+            }
+            if let Some(new) = ends.get(&block) {
+                let end = insts.iter().rposition(|i| !i.info().flags.terminator).map_or(0, |p| p + 1);
+                insts.splice(end..end, new.iter().cloned());
+            }
+        }
+    }
 }
 
 /// A comparison of a variable's next value.
@@ -135,6 +151,17 @@ struct Variable {
     steps: SmallVec<[Operand; 2]>,
     /// The register that takes its next value, and where.
     next: Option<(VReg, Block)>,
+}
+
+impl Variable {
+    /// Low bits that it never has.
+    fn zeros(&self) -> u32 {
+        let all = self.steps.iter().chain([&self.initial]);
+        all.fold(u32::MAX, |zeros, o| match o {
+            Operand::Immediate(n) => zeros & !(u32::MAX << n.trailing_zeros().min(31)),
+            _ => 0,
+        })
+    }
 }
 
 /// How an operand depends on the induction variables of a loop.
@@ -224,6 +251,7 @@ impl<'a> Reducer<'a> {
             return;
         }
         let mut current = Current { index, preheader, variables, first: FxHashMap::default(), loc: SourceLoc::default() };
+        self.subtract(f, &current);
         self.compare_next(f, &mut current);
         let mut left = MOST;
         let mut blocks = self.loops.loops[index as usize].blocks.clone();
@@ -277,6 +305,21 @@ impl<'a> Reducer<'a> {
             }
         }
         result
+    }
+
+    /// Makes differences of what LLVM makes of them: `c - x` is `c ^ x` where `x` has no bit that `c` has not.
+    fn subtract(&self, f: &mut Function, current: &Current) {
+        for block in &self.loops.loops[current.index as usize].blocks {
+            for inst in &mut f.blocks[*block].insts {
+                let (Op::Xor, Type::B32, [x, c @ Operand::Immediate(bits)]) = (inst.op, inst.ty, &inst.srcs[..]) else {
+                    continue;
+                };
+                let variable = x.as_virt().and_then(|(r, _)| current.variables.get(&r));
+                if variable.is_some_and(|v| !bits & !v.zeros() == 0) {
+                    (inst.op, inst.srcs) = (Op::Sub, [*c, *x].into_iter().collect());
+                }
+            }
+        }
     }
 
     /// Tests of variables for equality take the next value.

@@ -88,7 +88,7 @@ pub fn load(reg: Operand, words: u8, address: u32, loc: SourceLoc) -> Inst {
 }
 
 /// Whether an operand reads the same whenever the work-item reads it.
-fn never_changes(operand: Operand) -> bool {
+pub(super) fn never_changes(operand: Operand) -> bool {
     match operand {
         Operand::Immediate(_) | Operand::Constant(_) => true,
         Operand::Special(s) => !matches!(s, Special::ExecLow | Special::ExecHigh | Special::ClockLow),

@@ -1,5 +1,5 @@
 // Work-items that share a loop's iterations have few each: there a product, a sum and a shift less pay for a step that is to be
-// computed, one less does not. A loop that counts has many, and steps by a number.
+// computed, one less does not; the shift goes out of the loop. A loop that counts has many, and steps by a number.
 // The counter of 64 bits that size_t makes of the first is the same as that of 32.
 // RUN: %heddle build %s --stop-after cleanup -o - | FileCheck %s
 
@@ -7,8 +7,7 @@
 // CHECK: phi.b32
 // CHECK-NOT: phi.b32
 // CHECK: mad.b32
-// CHECK: shl.b32
-// CHECK: ld.global.b32
+// CHECK-NEXT: ld.global.b32
 __kernel void shared(__global const float *in, __global float *out, uint n, uint pitch, uint start) {
 #pragma unroll 1
   for (uint i = get_local_id(0); i < n; i += get_local_size(0))
