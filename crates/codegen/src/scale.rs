@@ -5,10 +5,10 @@
 //! memory, nothing steps along with the loop ([`super::reduce`]), though the row stays the same.
 //!
 //! # Algorithm
-//! A shift by a constant whose only operand is a sum, or a product and a sum, for it alone: the invariant terms are shifted before
-//! the loop, and one multiplication and addition is left, of which the machine makes one instruction. A shifted term in lanes is
-//! one register more that lives through the loop, unless it takes the other's place; where it does not, several shifts have to
-//! need it. All in 32 bits, so that overflow changes nothing.
+//! A shift by a constant whose only operand is a sum, a product, or both, for it alone: the invariant terms are shifted before
+//! the loop, and a multiplication, or one and an addition, is left, of which the machine makes one instruction. A shifted term in
+//! lanes is one register more that lives through the loop, unless it takes the other's place; where it does not, several shifts
+//! have to need it. All in 32 bits, so that overflow changes nothing.
 //!
 //! Reference: Aho, Lam, Sethi and Ullman, "Compilers", 9.5 (code motion), with the distributive law.
 //!
@@ -27,10 +27,10 @@ use heddle_mir::cfg::Cfg;
 use heddle_mir::{Bank, Block, Function, RegClass};
 
 /// So many instructions of a loop are worth a register of lanes through it. With half as many four of silx's convolutions take
-/// up to 2.6 % more cycles; 304 launches of test kernels and workloads take the same.
+/// 0.5 to 3.2 % more cycles; 304 launches of test kernels and workloads take the same.
 const FOR_A_REGISTER: u32 = 4;
 
-/// A shift that becomes a multiplication and an addition.
+/// A shift that becomes a multiplication, or one and an addition.
 struct Change {
     block: Block,
     /// Its position.
@@ -39,8 +39,8 @@ struct Change {
     varies: Operand,
     /// What that is multiplied by, before the shift; `None`: one.
     factor: Option<Operand>,
-    /// What is added, before the shift.
-    term: Operand,
+    /// What is added, before the shift; `None`: nothing.
+    term: Option<Operand>,
     /// Bits by which is shifted.
     by: u32,
 }
@@ -64,13 +64,16 @@ pub(super) fn run(f: &mut Function, cfg: &Cfg, loops: &Loops, scalarize: bool) -
         any |= !changes.is_empty();
         for change in changes {
             let loc = f.blocks[change.block].insts[change.at].loc;
-            let term = shifted.of(f, change.term, change.by, loc);
+            let term = change.term.map(|term| shifted.of(f, term, change.by, loc));
             let factor = match change.factor {
                 None => Operand::Immediate(1 << change.by),
                 Some(factor) => shifted.of(f, factor, change.by, loc),
             };
             let inst = &mut f.blocks[change.block].insts[change.at];
-            (inst.op, inst.srcs) = (Op::Mad, smallvec![change.varies, factor, term]);
+            (inst.op, inst.srcs) = match term {
+                Some(term) => (Op::Mad, smallvec![change.varies, factor, term]),
+                None => (Op::Mul, smallvec![change.varies, factor]),
+            };
         }
     }
     any
@@ -106,15 +109,17 @@ impl Finder<'_> {
         }
         let inst = self.definitions.of(self.f, *sum).filter(|i| plain(i))?;
         let (product, term) = match (inst.op, &inst.srcs[..]) {
-            (Op::Add, [a, b]) if self.is_invariant(*b) => ((*a, None), *b),
-            (Op::Add, [a, b]) if self.is_invariant(*a) => ((*b, None), *a),
-            (Op::Mad, [a, b, c]) if self.is_invariant(*c) && self.is_uniform(*b) => ((*a, Some(*b)), *c),
-            (Op::Mad, [a, b, c]) if self.is_invariant(*c) && self.is_uniform(*a) => ((*b, Some(*a)), *c),
+            (Op::Add, [a, b]) if self.is_invariant(*b) => ((*a, None), Some(*b)),
+            (Op::Add, [a, b]) if self.is_invariant(*a) => ((*b, None), Some(*a)),
+            (Op::Mul, [a, b]) if self.is_uniform(*b) => ((*a, Some(*b)), None),
+            (Op::Mul, [a, b]) if self.is_uniform(*a) => ((*b, Some(*a)), None),
+            (Op::Mad, [a, b, c]) if self.is_invariant(*c) && self.is_uniform(*b) => ((*a, Some(*b)), Some(*c)),
+            (Op::Mad, [a, b, c]) if self.is_invariant(*c) && self.is_uniform(*a) => ((*b, Some(*a)), Some(*c)),
             _ => return None,
         };
         let varies = product.0.as_virt().is_some_and(|_| !self.is_invariant(product.0));
         // With an immediate an access has it for its own offset.
-        (varies && !matches!(term, Operand::Immediate(_))).then_some(Change {
+        (varies && !matches!(term, Some(Operand::Immediate(_)))).then_some(Change {
             block,
             at,
             varies: product.0,
@@ -147,7 +152,7 @@ impl Finder<'_> {
 
     /// Terms that lanes have stay if shifted ones would take another register and save little.
     fn keep_what_pays(&self, changes: &mut Vec<Change>, preheader: Block) {
-        let lanes = |c: &Change| c.term.as_virt().map(|(r, _)| r).filter(|r| self.f.vregs[*r].bank == Bank::Vector);
+        let lanes = |c: &Change| c.term?.as_virt().map(|(r, _)| r).filter(|r| self.f.vregs[*r].bank == Bank::Vector);
         let mut read: FxHashMap<(VReg, u32), u32> = FxHashMap::default();
         for (term, by) in changes.iter().filter_map(|c| Some((lanes(c)?, c.by))) {
             *read.entry((term, by)).or_default() += 1;
