@@ -83,7 +83,7 @@ pub const STAGES: &[Stage] = &[
     },
     Stage {
         name: "reduce",
-        does: "what loops compute from their counters steps along with them (strength reduction)",
+        does: "what loops compute from their counters steps along with them (strength reduction); other sums are scaled term by term",
         needs: Form::Ssa,
         gives: Form::Ssa,
         unless: None,
