@@ -13,11 +13,12 @@
   OVERLOAD T ctz(T x) { U u = (U)x; return (T)popcount((U)((u & -u) - (U)1)); }
 #define CTZN(T, U, N) \
   OVERLOAD T##N ctz(T##N x) { U##N u = as_##U##N(x); return as_##T##N(popcount((u & -u) - (U##N)((U)1))); }
-#define MAD_HI(T) \
-  OVERLOAD T mad_hi(T a, T b, T c) { return mul_hi(a, b) + c; }
+// The sum wraps around, as elsewhere, though OpenCL C does not say so: a signed one that does not would let LLVM draw conclusions.
+#define MAD_HI(T, U) \
+  OVERLOAD T mad_hi(T a, T b, T c) { return as_##T((U)(as_##U(mul_hi(a, b)) + as_##U(c))); }
 #define ALL(T, U) \
   CTZ1(T, U) CTZN(T, U, 2) CTZN(T, U, 3) CTZN(T, U, 4) CTZN(T, U, 8) CTZN(T, U, 16) \
-  MAD_HI(T) MAD_HI(T##2) MAD_HI(T##3) MAD_HI(T##4) MAD_HI(T##8) MAD_HI(T##16)
+  MAD_HI(T, U) MAD_HI(T##2, U##2) MAD_HI(T##3, U##3) MAD_HI(T##4, U##4) MAD_HI(T##8, U##8) MAD_HI(T##16, U##16)
 ALL(char, uchar)
 ALL(uchar, uchar)
 ALL(short, ushort)
@@ -28,12 +29,13 @@ ALL(long, ulong)
 ALL(ulong, ulong)
 
 // OpenCL C leaves open what numbers beyond 24 bits give. Here that is their product: libclc's version cuts them off first, which takes longer than to
-// multiply in 32 bits, and hides what addresses are made of.
-#define MUL24(T) \
-  OVERLOAD T mul24(T x, T y) { return x * y; } \
-  OVERLOAD T mad24(T x, T y, T z) { return x * y + z; }
-MUL24(int) MUL24(int2) MUL24(int3) MUL24(int4) MUL24(int8) MUL24(int16)
-MUL24(uint) MUL24(uint2) MUL24(uint3) MUL24(uint4) MUL24(uint8) MUL24(uint16)
+// multiply in 32 bits, and hides what addresses are made of. Of a product of more than 32 bits the low ones are the result.
+#define MUL24(T, U) \
+  OVERLOAD T mul24(T x, T y) { return as_##T(as_##U(x) * as_##U(y)); } \
+  OVERLOAD T mad24(T x, T y, T z) { return as_##T(as_##U(x) * as_##U(y) + as_##U(z)); }
+#define MUL24S(T, U) MUL24(T, U) MUL24(T##2, U##2) MUL24(T##3, U##3) MUL24(T##4, U##4) MUL24(T##8, U##8) MUL24(T##16, U##16)
+MUL24S(int, uint)
+MUL24S(uint, uint)
 
 // libclc's gives the lowest number for 0 minus the lowest.
 #define SUB_SAT(T) OVERLOAD T sub_sat(T x, T y) { return __builtin_elementwise_sub_sat(x, y); }
