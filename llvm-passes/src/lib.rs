@@ -36,6 +36,7 @@ pub mod cuda_kernels;
 pub mod dynamic_local;
 pub mod global_id;
 pub mod id_ranges;
+pub mod local_alignment;
 pub mod lower_copies;
 pub mod lower_generic;
 pub mod lower_printf;

@@ -15,8 +15,8 @@ use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
-    cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, lower_copies, lower_generic, lower_printf,
-    math_intrinsics, prepare, relative_id, surfaces, uniformity, unroll,
+    cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, local_alignment, lower_copies,
+    lower_generic, lower_printf, math_intrinsics, prepare, relative_id, surfaces, uniformity, unroll,
 };
 
 /// What a pass leaves of a module.
@@ -102,6 +102,14 @@ pub const PASSES: &[Pass] = &[
         "intrinsics",
         Transform(|m, _| expand_intrinsics::expand(m)),
         "replace masked accesses, matrices and other intrinsics that a few instructions do",
+    ),
+    pass(
+        "local-alignment",
+        Transform(|m, _| {
+            local_alignment::raise(m);
+            Ok(())
+        }),
+        "align variables in local memory, and pointers to it, to the longest load",
     ),
     pass("copies", Transform(|m, _| lower_copies::lower(m)), "make loops of memcpy, memmove and memset that are large"),
     pass("printf", Transform(|m, _| lower_printf::lower(m)), "turn calls of printf into writes of messages into a buffer"),

@@ -23,8 +23,8 @@ use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 use crate::{
-    dynamic_local, expand_intrinsics, id_ranges, lower_copies, lower_generic, lower_printf, relative_id, structurize, unroll,
-    wide_integers,
+    dynamic_local, expand_intrinsics, id_ranges, local_alignment, lower_copies, lower_generic, lower_printf, relative_id,
+    structurize, unroll, wide_integers,
 };
 
 /// What a module has been through, and what it is to become.
@@ -61,6 +61,7 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
     if !unoptimised {
         // Clang splits the load of a vector whose elements are used one by one, and the copy of a structure. This is behind the
         // lowering of generic pointers, of which two neighbours would become a vector of integers.
+        local_alignment::raise(module);
         llvm_passes::run(module, "function(infer-alignment,load-store-vectorizer)")?;
     }
     wide_integers::lower(module);
