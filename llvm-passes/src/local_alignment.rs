@@ -5,7 +5,7 @@
 //! rows are as long as vectors are.
 //!
 //! # Algorithm
-//! A variable in local memory that is as large as several of the longest loads begins where one does, and so does what a kernel's
+//! A variable in local memory whose size is a multiple of the longest load's begins where one does, and so does what a kernel's
 //! pointer to local memory points to: the driver puts it there. LLVM finds out what that says about elements
 //! (`infer-alignment`) and makes one load of several (`load-store-vectorizer`).
 //!
@@ -13,7 +13,8 @@
 //! LLVM's `getOrEnforceKnownAlignment`, which its vectoriser calls for variables on the stack.
 //!
 //! # Limits
-//! Variables of other sizes stay as they are: their rows are not aligned, and they would only take more room.
+//! Variables of other sizes stay as they are: their rows are not aligned. Before one that is aligned now up to twelve bytes may
+//! stay free.
 //!
 //! May touch: alignments of variables in local memory and of kernels' parameters.
 

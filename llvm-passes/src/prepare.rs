@@ -8,10 +8,11 @@
 //! Inline everything, replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be
 //! ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
 //! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), unroll
-//! loops ([`crate::unroll`]), make accesses of neighbours one, take integers of more than 64 bits apart ([`crate::wide_integers`]), lower
-//! large copies ([`crate::lower_copies`]) and `printf` ([`crate::lower_printf`]), find global ids that are made by hand ([`crate::relative_id`]), infer
-//! alignments, put loops into simplified and LCSSA form, and structurize what would be desynchronised
-//! ([`crate::structurize`]).
+//! loops ([`crate::unroll`]), align local memory ([`crate::local_alignment`]), make accesses of neighbours
+//! one, take integers of more than 64 bits apart ([`crate::wide_integers`]), lower large copies
+//! ([`crate::lower_copies`]) and `printf` ([`crate::lower_printf`]), find global ids that are made by hand
+//! ([`crate::relative_id`]), infer alignments, put loops into simplified and LCSSA form, and structurize
+//! what would be desynchronised ([`crate::structurize`]).
 //!
 //! # Limits
 //! Recursion stays; selection refuses it.

@@ -12,7 +12,7 @@
 //!
 //! Reference: Aho, Lam, Sethi and Ullman, "Compilers", 9.5 (code motion), with the distributive law.
 //!
-//! May touch: SSA form only: sums and shifts in loops, and adds instructions to preheaders. Afterwards code is dead.
+//! May touch: SSA form only: shifts in loops become products, and preheaders get shifts. Sums may be dead afterwards.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
