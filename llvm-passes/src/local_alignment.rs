@@ -24,7 +24,8 @@ use inkwell::module::Module;
 use crate::ir::layout::Layout;
 use crate::ir::{Value, address_space, function, is_kernel, metadata, params};
 
-/// Bytes of the longest load, to a multiple of which the driver puts local memory.
+/// Bytes of the longest load. The driver puts local memory that is an argument at a multiple of so many
+/// (`LOCAL_BUFFER_ALIGN` of instruction selection, and the runtime).
 const LONGEST: u32 = 16;
 
 /// Aligns the variables and parameters of a module.

@@ -20,7 +20,8 @@
 //!
 //! Steps are the same in all lanes; expressions of lanes whose steps are not stay. Blocks are looked at that run in every
 //! iteration, or in one of four at least: behind two comparisons with bounds, say, where the addition at the end of the loop
-//! still costs less, since a warp goes where any of its lanes does. What is made in preheaders is shared ([`super::share`]) and leaves further loops ([`super::hoist`]).
+//! still costs less, since a warp goes where any of its lanes does. What is made in preheaders is shared ([`super::share`]) and
+//! leaves further loops ([`super::hoist`]).
 //!
 //! `c - x` is `c ^ x` to LLVM where `x` has no bit that `c` has not; of induction variables it becomes the difference again.
 //! What does not step then has its scales distributed ([`super::scale`]).
