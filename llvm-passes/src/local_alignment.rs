@@ -13,41 +13,40 @@
 //! LLVM's `getOrEnforceKnownAlignment`, which its vectoriser calls for variables on the stack.
 //!
 //! # Limits
-//! Variables of other sizes stay as they are: their rows are not aligned. Before one that is aligned now up to twelve bytes may
-//! stay free.
+//! Variables of other sizes stay as they are: their rows are not aligned. Kernels that kernels call stay, too.
 //!
 //! May touch: alignments of variables in local memory and of kernels' parameters.
 
+use heddle_object::metadata::LOCAL_ARGUMENT_ALIGN;
 use inkwell::llvm_sys::core::*;
 use inkwell::module::Module;
 
 use crate::ir::layout::Layout;
-use crate::ir::{Value, address_space, function, is_kernel, metadata, params};
-
-/// Bytes of the longest load. The driver puts local memory that is an argument at a multiple of so many
-/// (`LOCAL_BUFFER_ALIGN` of instruction selection, and the runtime).
-const LONGEST: u32 = 16;
+use crate::ir::{Value, address_space, entered_by_launch, function, metadata, params};
 
 /// Aligns the variables and parameters of a module.
 pub fn raise(module: &Module) {
     let layout = Layout::of_module(module);
     for variable in module.get_globals().map(Value::of) {
         let is_local = variable.address_space() == address_space::LOCAL && !variable.is_declaration();
-        let fits = |bytes: u64| bytes > 0 && bytes.is_multiple_of(LONGEST.into());
-        if is_local && variable.alignment() < LONGEST && layout.checked_size(variable.variable_type()).is_some_and(fits) {
+        let fits = |bytes: u64| bytes > 0 && bytes.is_multiple_of(LOCAL_ARGUMENT_ALIGN.into());
+        if is_local
+            && variable.alignment() < LOCAL_ARGUMENT_ALIGN
+            && layout.checked_size(variable.variable_type()).is_some_and(fits)
+        {
             // SAFETY: a live variable, and a power of two.
-            unsafe { LLVMSetAlignment(variable.0, LONGEST) };
+            unsafe { LLVMSetAlignment(variable.0, LOCAL_ARGUMENT_ALIGN) };
         }
     }
-    for kernel in function::bodies(module).into_iter().filter(|f| is_kernel(*f)) {
+    for kernel in function::bodies(module).into_iter().filter(|f| entered_by_launch(*f)) {
         let align = function::attribute_kind("align");
         for (number, parameter) in (0..).zip(params(kernel)) {
             let is_local = parameter.is_pointer() && parameter.address_space() == address_space::LOCAL;
-            if is_local && function::parameter_alignment(kernel, number) < LONGEST {
+            if is_local && function::parameter_alignment(kernel, number) < LOCAL_ARGUMENT_ALIGN {
                 // SAFETY: a live function with such a parameter, whose attributes are numbered from one on.
                 unsafe {
                     LLVMRemoveEnumAttributeAtIndex(kernel.0, number + 1, align);
-                    let attribute = LLVMCreateEnumAttribute(metadata::context_of(kernel), align, LONGEST.into());
+                    let attribute = LLVMCreateEnumAttribute(metadata::context_of(kernel), align, LOCAL_ARGUMENT_ALIGN.into());
                     LLVMAddAttributeAtIndex(kernel.0, number + 1, attribute);
                 }
             }

@@ -113,9 +113,9 @@ pub fn unroll(module: &Module, facts: Facts) -> Result<(), PassError> {
 /// that find what sums have in common know these only.
 fn make_sums(function: Value) {
     let blocks = function::blocks(function).into_iter();
-    let is_sum = |i: &Value| i.is_disjoint() && i.type_kind() == LLVMIntegerTypeKind && i.integer_bits() == 32;
-    let with_constant = |i: &Value| is_sum(i) && i.operand(1).as_constant_int().is_some();
-    let ors: Vec<Value> = blocks.flat_map(|b| b.instructions()).filter(with_constant).collect();
+    let is_word = |i: &Value| i.type_kind() == LLVMIntegerTypeKind && i.integer_bits() == 32;
+    let is_sum = |i: &Value| i.is_disjoint() && is_word(i) && i.operand(1).as_constant_int().is_some();
+    let ors: Vec<Value> = blocks.flat_map(|b| b.instructions()).filter(is_sum).collect();
     let b = Builder::new(metadata::context_of(function));
     for or in ors {
         b.at(or);

@@ -78,7 +78,12 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
         // What led to values that step now is read by nothing.
         cleanup::eliminate_dead_code(function);
     }
-    if !scale::run(function, &cfg, &loops, !context.options.no_marks) && !reduced {
+    let scaled = scale::run(function, &cfg, &loops, !context.options.no_marks);
+    if scaled {
+        // The sums that were scaled are read by nothing; they would hide what the new ones have in common.
+        cleanup::eliminate_dead_code(function);
+    }
+    if !scaled && !reduced {
         return Ok(());
     }
     share::run(function, context)?;

@@ -3,15 +3,12 @@
 use heddle_llvm_passes::ir::{Type, Value, address_space, function, metadata};
 use heddle_llvm_passes::{printf, surfaces};
 use heddle_object::metadata::{
-    ARGUMENTS_START, Access, ArgumentKind, IMAGE_WORDS, KernelArgument, MOST_ARGUMENT_BYTES, PRINTF_ARGUMENT_BYTES,
-    TypeQualifiers,
+    ARGUMENTS_START, Access, ArgumentKind, IMAGE_WORDS, KernelArgument, LOCAL_ARGUMENT_ALIGN, MOST_ARGUMENT_BYTES,
+    PRINTF_ARGUMENT_BYTES, TypeQualifiers,
 };
 use rustc_hash::FxHashMap;
 
 use crate::Selector;
-
-/// What the driver aligns buffers in local memory to.
-const LOCAL_BUFFER_ALIGN: u32 = 16;
 
 /// Where a kernel's arguments are.
 #[derive(Default)]
@@ -73,7 +70,7 @@ pub(crate) fn declare_arguments(s: &mut Selector) {
             kind,
             offset,
             size,
-            align: if kind == ArgumentKind::Local { LOCAL_BUFFER_ALIGN } else { align },
+            align: if kind == ArgumentKind::Local { LOCAL_ARGUMENT_ALIGN } else { align },
             restrict: function::has_attribute(param, "noalias"),
             read_only: read_only.contains(&(i as u32)),
             access: access.get(i).and_then(|a| a.parse().ok()).unwrap_or_default(),

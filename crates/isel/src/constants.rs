@@ -17,6 +17,15 @@ pub(crate) fn leaves_local(c: Value) -> bool {
     leaves || c.operands().any(leaves_local)
 }
 
+/// Hands on the variables that an operand is, or is made of.
+pub(crate) fn variables_of(operand: Value, found: &mut impl FnMut(Value)) {
+    if operand.is_global_variable() {
+        found(operand);
+    } else if operand.is_constant() {
+        operand.operands().for_each(|o| variables_of(o, found));
+    }
+}
+
 /// A constant integer's value, sign-extended from its width.
 pub(crate) fn sign_extended(v: Value) -> Option<i64> {
     v.as_constant_int().and(v.as_signed_constant())

@@ -175,6 +175,7 @@ impl<'a> Selector<'a> {
         arguments::declare_arguments(&mut self);
         control::create_blocks(&mut self);
         storage::reserve_null(&mut self);
+        storage::place_local_variables(&mut self);
         storage::entry_code(&mut self);
         if !storage::check_memory(&mut self) {
             return Err(self.report.errors);

@@ -51,7 +51,7 @@ impl Storage {
         at
     }
 
-    /// The byte address of a variable in local memory, which gets its place when it is first asked for.
+    /// The byte address of a variable in local memory. What [`place_local_variables`] has not met gets its place here.
     pub fn local_variable(&mut self, f: &mut Function, layout: &Layout, variable: Value) -> u32 {
         if let Some(offset) = self.local_offsets.get(&variable) {
             return *offset;
@@ -77,6 +77,26 @@ pub(crate) fn check_memory(s: &mut Selector) -> bool {
         fits = false;
     }
     fits
+}
+
+/// Gives the kernel's variables in local memory their places, the most aligned first: then nothing stays free between them.
+/// Those that are aligned alike keep the order of their first use.
+pub(crate) fn place_local_variables(s: &mut Selector) {
+    let blocks = s.cx.uniformity.cfg().blocks.iter();
+    let instructions = blocks.flat_map(|b| b.instructions()).filter(|i| !i.is_debug());
+    let mut variables: Vec<Value> = Vec::new();
+    for operand in instructions.flat_map(|i| i.operands()) {
+        constants::variables_of(operand, &mut |v| {
+            if v.address_space() == address_space::LOCAL && !v.is_declaration() && !variables.contains(&v) {
+                variables.push(v);
+            }
+        });
+    }
+    let alignment = |v: &Value| v.alignment().max(s.cx.layout.alignment(v.variable_type()));
+    variables.sort_by_key(|v| std::cmp::Reverse(alignment(v)));
+    for variable in variables {
+        s.storage.local_variable(&mut s.out.f, s.cx.layout, variable);
+    }
 }
 
 /// Keeps offset 0 of local memory free if the kernel could take it for the null pointer: where local pointers

@@ -26,6 +26,8 @@ pub const CONSTANT_BANK_BYTES: u32 = MOST_ARGUMENT_BYTES + 64;
 pub const MOST_PRIVATE_BYTES: u32 = 1 << 24;
 /// Bytes of local memory that a kernel may declare a work-group.
 pub const MOST_LOCAL_BYTES: u32 = 1 << 28;
+/// What the driver aligns local memory to that is a kernel's argument: the bytes of the longest load.
+pub const LOCAL_ARGUMENT_ALIGN: u32 = 16;
 
 /// Words of an image argument: width, height, depth, layers, channel order, channel type.
 pub const IMAGE_WORDS: u32 = 6;

@@ -6,7 +6,7 @@ use super::super::case::{Argument, Buffer};
 use super::Request;
 use super::stale::Accesses;
 use heddle_isa::MemorySpace;
-use heddle_object::metadata::{ARGUMENTS_START, ArgumentKind, KernelArgument, KernelHeader, Redzone};
+use heddle_object::metadata::{ARGUMENTS_START, ArgumentKind, KernelArgument, KernelHeader, LOCAL_ARGUMENT_ALIGN, Redzone};
 use heddle_sim::DeviceMemory;
 use heddle_sim::image::Image as ImageShape;
 
@@ -143,7 +143,7 @@ impl ArgumentBank {
     fn local_memory(&mut self, n: u32, parameter: &KernelArgument, apart: bool) -> Result<u32, String> {
         let too_much = || format!(": {n} bytes of work-group memory are more than an address can reach");
         // The type behind the pointer is not known here, but its size divides the bytes: no type has more than 128.
-        let align = parameter.align.max(16).max(1 << n.trailing_zeros().min(7));
+        let align = parameter.align.max(LOCAL_ARGUMENT_ALIGN).max(1 << n.trailing_zeros().min(7));
         let at = self.local_bytes.checked_next_multiple_of(align).ok_or_else(too_much)?;
         self.local_bytes = at.checked_add(n).ok_or_else(too_much)?;
         if apart && self.local_bytes < u32::MAX / 2 {
