@@ -39,7 +39,7 @@ use smallvec::SmallVec;
 
 use super::CodegenError;
 use super::context::Context;
-use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, Operand, SurfacePlace, VReg};
+use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, OpClass, Operand, SurfacePlace, VReg};
 use heddle_mir::{Bank, Block, Function, liveness};
 use heddle_object::metadata::ARGUMENTS_START;
 use heddle_target::Machine;
@@ -332,8 +332,11 @@ pub(super) fn dependence_edges(function: &Function, machine: &Machine, insts: &[
     nodes.into_iter().map(|n| n.successors).collect()
 }
 
+/// Cycles until others can read an instruction's result. Arrays of all work-items seldom fit into an L1, so loads of private memory
+/// are long ones like those of global memory, although the machine's latency is that of a hit.
 fn latency(machine: &Machine, inst: &Inst) -> u32 {
-    machine.latency(inst.class())
+    let cycles = machine.latency(inst.class());
+    if inst.class() == OpClass::LoadPrivate { cycles.max(LONG) } else { cycles }
 }
 
 fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &mut [Node]) {
