@@ -10,7 +10,8 @@
 //! phis and tuples follows from the low words of their operands; that of a right shift from a funnel shift. Where
 //! the upper word is not demanded, operation and register are narrowed; a register's first word is named as the
 //! narrow register is. A right shift by 32 or more needs the upper word of its operand alone: where nothing else
-//! needs the lower one, it is made of shifts of the upper.
+//! needs the lower one, it is made of shifts of the upper. Of a product of two words of which the lower word is not needed the
+//! upper one is computed alone.
 //!
 //! Reference: the demanded bits of LLVM (`DemandedBits.cpp`), by words; Muchnick, "Advanced compiler design and
 //! implementation" (1997), 18.10 (dead code by demand).
@@ -49,6 +50,10 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
                     vregs[r].words = 1;
                 }
                 Some((_, 2)) if inst.op == Op::Tuple => inst.srcs[0] = Operand::None,
+                Some((r, 2)) if inst.op == Op::MulWide => {
+                    let word = vregs.push(RegClass { words: 1, ..vregs[r] });
+                    insts.push(upper_word_of_product(&mut inst, Operand::virt(word)));
+                }
                 Some((r, _)) if !reads_lower_word(&inst, &demanded) => {
                     let word = RegClass { words: 1, ..vregs[r] };
                     insts.extend(shift_of_upper_word(&mut inst, || Operand::virt(vregs.push(word))));
@@ -83,6 +88,13 @@ fn shift_of_upper_word(inst: &mut Inst, mut word: impl FnMut() -> Operand) -> Sm
     let high = if signed { shift(31) } else { Operand::Immediate(0) };
     (inst.op, inst.ty, inst.srcs) = (Op::Tuple, Type::B64, smallvec![low, high]);
     shifts
+}
+
+/// Makes a product of two words of which only the upper one is needed a tuple of that.
+fn upper_word_of_product(inst: &mut Inst, word: Operand) -> Inst {
+    let upper = Inst { op: Op::MulHi, dst: word, ..inst.clone() };
+    (inst.op, inst.ty, inst.srcs) = (Op::Tuple, Type::B64, smallvec![Operand::None, word]);
+    upper
 }
 
 /// Words of variables that nothing else needs may be lost, or be computed from lost ones.
