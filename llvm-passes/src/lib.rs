@@ -22,6 +22,7 @@
 
 // Helpers.
 pub mod builtins;
+pub mod by_value;
 pub mod error;
 pub mod expand_intrinsics;
 pub mod facts;

@@ -15,7 +15,7 @@ use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
-    cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, local_alignment, lower_copies,
+    by_value, cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, local_alignment, lower_copies,
     lower_generic, lower_printf, math_intrinsics, prepare, relative_id, surfaces, uniformity, unroll,
 };
 
@@ -81,6 +81,14 @@ pub const PASSES: &[Pass] = &[
         "cache-hints",
         AnnotateKernels(cache_hints::annotate),
         "attach the cache policy of every access of global memory as metadata (K7)",
+    ),
+    pass(
+        "by-value",
+        Transform(|m, _| {
+            by_value::copy(m);
+            Ok(())
+        }),
+        "make variables of structures that kernels take by value and change",
     ),
     pass("cuda-kernels", Transform(|m, _| cuda_kernels::import(m)), "make kernels of CUDA and HIP like those of OpenCL C"),
     pass(

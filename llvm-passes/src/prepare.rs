@@ -5,7 +5,7 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything, replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be
+//! Inline everything, make variables of structures that are changed ([`crate::by_value`]), replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be
 //! ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
 //! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), unroll
 //! loops ([`crate::unroll`]), align local memory ([`crate::local_alignment`]), make accesses of neighbours
@@ -24,8 +24,8 @@ use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 use crate::{
-    dynamic_local, expand_intrinsics, id_ranges, local_alignment, lower_copies, lower_generic, lower_printf, relative_id,
-    structurize, unroll, wide_integers,
+    by_value, dynamic_local, expand_intrinsics, id_ranges, local_alignment, lower_copies, lower_generic, lower_printf,
+    relative_id, structurize, unroll, wide_integers,
 };
 
 /// What a module has been through, and what it is to become.
@@ -49,9 +49,12 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
     if has_calls {
         llvm_passes::run(module, "always-inline,globaldce")?;
     }
+    let has_copies = by_value::copy(module);
     expand_intrinsics::expand(module)?;
     let has_ids = !unoptimised && id_ranges::attach(module, facts);
-    if let Some(passes) = simplifying(has_calls, has_ids, !unoptimised && has_vector_arithmetic(module), unoptimised) {
+    if let Some(passes) =
+        simplifying(has_calls || has_copies, has_ids, !unoptimised && has_vector_arithmetic(module), unoptimised)
+    {
         llvm_passes::run(module, &format!("function({passes})"))?;
     }
     dynamic_local::lower(module)?;
@@ -74,7 +77,7 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
     structurize::structurize(module, facts)
 }
 
-/// LLVM's passes over what is new to them: inlined calls, ranges of ids, and elements of vectors. The vectors that programs
+/// LLVM's passes over what is new to them: inlined calls and variables, ranges of ids, and elements of vectors. The vectors that programs
 /// compute with end here: lanes have no vector operations, and what one element does not need is not computed for it, nor
 /// in every iteration because another one changes.
 fn simplifying(calls: bool, ids: bool, vectors: bool, unoptimised: bool) -> Option<String> {

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use heddle_llvm_passes::by_value;
 use heddle_llvm_passes::cuda_kernels::{self, INSTANCE};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -178,6 +179,7 @@ pub(crate) fn import_kernels(bitcode: &[u8], name: &str, options: &FrontendOptio
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, name);
     let module = context.create_module_from_ir(buffer).map_err(|e| llvm(name, &e.to_string()))?;
     cuda_kernels::import(&module).map_err(pass)?;
+    by_value::copy(&module);
     let wrong = |reason| FrontendError::Input { input: name.into(), reason };
     cuda_kernels::set_variables(&module, &options.variables).map_err(wrong)?;
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())

@@ -71,7 +71,7 @@ pub(crate) fn declare_arguments(s: &mut Selector) {
             offset,
             size,
             align: if kind == ArgumentKind::Local { LOCAL_ARGUMENT_ALIGN } else { align },
-            restrict: function::has_attribute(param, "noalias"),
+            restrict: by_value.is_none() && function::has_attribute(param, "noalias"),
             read_only: read_only.contains(&(i as u32)),
             access: access.get(i).and_then(|a| a.parse().ok()).unwrap_or_default(),
             qualifiers: qualifiers.get(i).map(|q| TypeQualifiers::of(q.split(' '))).unwrap_or_default(),
