@@ -6,11 +6,11 @@
 
 // The reduction of large angles is an integer product.
 // CHECK: .kernel {"name":"both"
-// CHECK: mulwide.u32 {{.*}}0xfe5163ab
-// CHECK-NOT: mulwide.u32 {{.*}}0xfe5163ab
+// CHECK: mulhi.u32 {{.*}}0xfe5163ab
+// CHECK-NOT: mulhi.u32 {{.*}}0xfe5163ab
 // CHECK: .kernel {"name":"sometimes"
-// CHECK: mulwide.u32 {{.*}}0xfe5163ab
-// CHECK-NOT: mulwide.u32 {{.*}}0xfe5163ab
+// CHECK: mulhi.u32 {{.*}}0xfe5163ab
+// CHECK-NOT: mulhi.u32 {{.*}}0xfe5163ab
 // CHECK: .kernel {"name":"constants"
 // CHECK-NOT: {{round|cvt|brad}}
 // CHECK: mul.f32 {{.*}}0x3f6c835e
@@ -20,7 +20,7 @@
 // CHECK: fma.f32
 // CHECK: fma.f32
 // CHECK: bras{{.*}} [[LOOP]]
-// O0: mulwide.u32 {{.*}}0xfe5163ab
+// O0: mulhi.u32 {{.*}}0xfe5163ab
 kernel void both(global const float *a, global float *o, int n) {
   int i = get_global_id(0);
   o[i] = sin(a[i]) + cos(a[i]) * n;
