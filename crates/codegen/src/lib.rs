@@ -20,6 +20,7 @@ pub mod edges;
 pub mod emit;
 pub mod finish;
 pub mod hoist;
+pub mod if_convert;
 pub mod lifetimes;
 pub mod local_file;
 pub mod loops;
@@ -32,6 +33,7 @@ pub mod narrow;
 pub mod partition;
 pub mod pipeline;
 pub mod place;
+
 pub mod predicates;
 pub mod ranges;
 pub mod reduce;

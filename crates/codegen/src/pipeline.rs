@@ -11,8 +11,8 @@ use super::context::Context;
 use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
-    assign, cleanup, finish, hoist, local_file, lower, main_file, marks, narrow, partition, place, predicates, reduce, release,
-    release_check, scalar_file, schedule, share, simplify, strands, trim, variables,
+    assign, cleanup, finish, hoist, if_convert, local_file, lower, main_file, marks, narrow, partition, place, predicates,
+    reduce, release, release_check, scalar_file, schedule, share, simplify, strands, trim, variables,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -125,6 +125,15 @@ pub const STAGES: &[Stage] = &[
         unless: None,
         shows: None,
         run: lower::run,
+    },
+    Stage {
+        name: "if-convert",
+        does: "short conditional code that loads becomes guarded instructions (if-conversion)",
+        needs: Form::Lowered,
+        gives: Form::Lowered,
+        unless: Some(Unless { option: "--no-schedule", holds: |o| o.no_schedule }),
+        shows: None,
+        run: if_convert::run,
     },
     Stage {
         name: "marks",

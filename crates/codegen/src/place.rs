@@ -60,7 +60,7 @@ pub fn order(function: &mut Function) {
 }
 
 /// Blocks that fall into the next one end in a jump to it.
-fn jump_to_next(function: &mut Function) {
+pub fn jump_to_next(function: &mut Function) {
     for (block, next) in with_next(function) {
         let insts = &mut function.blocks[block].insts;
         let ends = insts.last().is_some_and(|i| matches!(i.op, Op::Bra | Op::Exit | Op::Trap) && i.guard.is_none());

@@ -65,7 +65,8 @@ pub struct Accesses {
     pub far_count: [u16; MAX_CLUSTERS],
     /// Reads of the scalar unit, and of instructions at which a strand begins.
     pub main_reads: f32,
-    /// Some write is guarded: its other lanes keep the old value, so the web stays in one place.
+    /// Some write is guarded: its other lanes keep the old value, so the web stays in one place, a local file if no other cluster
+    /// touches it.
     pub guarded: bool,
 }
 
@@ -212,10 +213,10 @@ impl Accesses {
         }
         let elsewhere = &elsewhere[..touching];
         let mut best = (Home::Main, main);
-        if self.guarded {
+        if self.guarded && !self.is_of_one_cluster(touching) {
             return best;
         }
-        if shared < best.1 - 1e-4 {
+        if shared < best.1 - 1e-4 && !self.guarded {
             best = (Home::Shared, shared);
         }
         let owners = (0..costs.clusters).filter(|c| costs.usable[*c] && self.read_count[*c] + self.write_count[*c] > 0);
@@ -226,6 +227,11 @@ impl Accesses {
             }
         }
         best
+    }
+
+    /// Whether of the clusters only one touches the web, and nothing else reads it.
+    fn is_of_one_cluster(&self, touching: usize) -> bool {
+        touching == 1 && self.main_reads <= 0.0 && self.far_count.iter().all(|n| *n == 0)
     }
 
     /// The publication's owner (C4): most accesses, counted statically; ties go to the fewest copies, then

@@ -75,5 +75,5 @@ fn options_leave_out_what_their_rows_say() {
     let options = CodegenOptions { verify: true, ..Default::default() };
     assert!(left_out(&options).is_empty());
     let options = CodegenOptions { no_schedule: true, no_marks: true, regfile: RegisterFile::Single, ..Default::default() };
-    assert_eq!(left_out(&options), ["marks", "schedule", "partition", "release-check"]);
+    assert_eq!(left_out(&options), ["if-convert", "marks", "schedule", "partition", "release-check"]);
 }

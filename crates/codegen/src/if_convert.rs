@@ -1,0 +1,328 @@
+//! If-conversion: short conditional code that loads becomes guarded instructions.
+//!
+//! # Problem
+//! `if (inside) sum += a[i];` is a block of its own: its load starts when the block does, and what waits for the load comes right
+//! behind it. So the loads of several such blocks, as of a window's elements or of a loop's copies, follow each other one latency
+//! at a time.
+//!
+//! # Algorithm
+//! A block with one way in, and one way out to where its branch goes otherwise, too, goes into the block before: its loads and
+//! stores, and what something reads behind it, under the branch's condition, the rest, which nothing else reads, as it is. The block
+//! behind follows if no other leads there, and what comes then may be of the same kind. This is done where at least two loads that
+//! may be far away come to stand side by side, of which none decides about another or gives its address: elsewhere a warp that
+//! skips the block has less to do. The scheduler then starts the loads one after another ([`super::schedule`]).
+//!
+//! A load to a scalar register, which takes no guard, becomes one to lanes.
+//!
+//! # Reference
+//! Allen, Kennedy, Porterfield and Warren, "Conversion of control dependence to data dependence" (POPL 1983); Park and Schlansker,
+//! "On predicated execution" (HP Laboratories 1991).
+//!
+//! # Limits
+//! Blocks without another one beside them (`else`), blocks that write scalar registers that something reads behind them, and those
+//! with what takes long to compute stay.
+//!
+//! May touch: the lowered form: branches, the blocks behind them, and the layout.
+
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashSet;
+use smallvec::smallvec;
+
+use super::CodegenError;
+use super::context::Context;
+use super::place;
+use heddle_isa::{CachePolicy, Cond, Guard, Inst, Op, OpClass, Operand, Reg, RegClass, Targets, Type, VReg};
+use heddle_mir::cfg::Cfg;
+use heddle_mir::liveness::{self, Liveness};
+use heddle_mir::{Bank, Block, Function};
+
+/// Instructions at most of a block that is converted, copies not counted: a warp that would skip it executes so many more.
+const MOST: usize = 8;
+
+/// Loads side by side from which on blocks are converted.
+const LEAST_LOADS: usize = 2;
+
+/// Converts blocks.
+pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
+    let has_load = function.layout.iter().flat_map(|b| &function.blocks[*b].insts).any(is_long_load);
+    if function.layout.len() < 3 || !has_load {
+        return Ok(());
+    }
+    place::jump_to_next(function);
+    let finder = Finder::new(function);
+    let chains: Vec<Vec<Triangle>> = function.layout.iter().map(|b| finder.chain(function, *b)).collect();
+    let mut gone: SecondaryMap<Block, bool> = SecondaryMap::new();
+    for chain in chains {
+        // The end of one chain may begin in the middle of another one, which has taken it.
+        if chain.iter().any(|t| gone[t.before] || gone[t.inner] || gone[t.behind]) {
+            continue;
+        }
+        let Some(first) = chain.first().map(|t| t.before) else { continue };
+        for triangle in chain {
+            triangle.convert(function, first, &mut gone);
+        }
+    }
+    function.layout.retain(|b| !gone[*b]);
+    Ok(())
+}
+
+/// Whether an instruction loads what may be far away.
+fn is_long_load(inst: &Inst) -> bool {
+    matches!(inst.class(), OpClass::LoadGlobal | OpClass::LoadPrivate)
+}
+
+/// Whether an instruction names a register.
+fn names(inst: &Inst, reg: VReg) -> bool {
+    let mut any = liveness::def(inst).is_some_and(|(r, _)| r == reg);
+    liveness::for_each_use(inst, |r, _| any |= r == reg);
+    any
+}
+
+/// A block that runs under a condition, with those before and behind it.
+struct Triangle {
+    before: Block,
+    inner: Block,
+    behind: Block,
+    /// Under which the inner block runs; none where its branch is uniform.
+    guard: Option<Guard>,
+    /// Nothing else leads to the block behind.
+    joins: bool,
+    /// What something reads behind the inner block.
+    live: FxHashSet<VReg>,
+}
+
+/// What is known of a function before anything is converted.
+struct Finder {
+    cfg: Cfg,
+    liveness: Liveness,
+    /// How many instructions name a block.
+    named: SecondaryMap<Block, u32>,
+}
+
+impl Finder {
+    fn new(function: &Function) -> Finder {
+        let cfg = Cfg::new(function);
+        let liveness = Liveness::new(function, &cfg);
+        let mut named: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
+            let blocks = inst.blocks();
+            for (i, b) in blocks.iter().enumerate() {
+                named[*b] += u32::from(!blocks[..i].contains(b));
+            }
+        }
+        Finder { cfg, liveness, named }
+    }
+
+    /// The blocks that follow each other behind `from` and are converted together: none if that does not pay.
+    fn chain(&self, function: &Function, from: Block) -> Vec<Triangle> {
+        let (mut chain, mut block) = (Vec::new(), from);
+        let mut loaded = Loaded::default();
+        while let Some(triangle) = self.triangle(function, block) {
+            let decides = function.blocks[block].insts.iter().rev().take(2).any(|i| loaded.is_read_by(i));
+            if decides || !loaded.pass(&function.blocks[triangle.inner].insts) {
+                break;
+            }
+            let (behind, joins) = (triangle.behind, triangle.joins);
+            chain.push(triangle);
+            if !joins || !loaded.pass(&function.blocks[behind].insts) {
+                block = from;
+                break;
+            }
+            block = behind;
+        }
+        let more = block != from && function.blocks[block].insts.iter().any(is_long_load);
+        let loads = chain.len() + usize::from(more);
+        if loads >= LEAST_LOADS { chain } else { Vec::new() }
+    }
+
+    /// The block under a condition behind a block, if it can be converted.
+    fn triangle(&self, function: &Function, before: Block) -> Option<Triangle> {
+        let [.., branch, jump] = &function.blocks[before].insts[..] else { return None };
+        let (to, otherwise) = (*branch.blocks().first()?, *jump.blocks().first()?);
+        if jump.op != Op::Bra || jump.guard.is_some() || to == otherwise {
+            return None;
+        }
+        let ends_at = |inner: Block, behind: Block| {
+            let edges = &self.cfg.edges[inner];
+            edges.preds[..] == [before] && edges.succs[..] == [behind] && ![before, inner].contains(&behind)
+        };
+        // The inner block is the side that lanes fall into, or the one that the branch goes to.
+        let (inner, behind, taken) = if ends_at(otherwise, to) {
+            (otherwise, to, false)
+        } else if ends_at(to, otherwise) {
+            (to, otherwise, true)
+        } else {
+            return None;
+        };
+        let guard = match branch.op {
+            Op::BraScalar => None,
+            Op::BraDivergent if branch.blocks().get(1) == Some(&behind) => {
+                Some(branch.guard.map(|g| Guard { negate: g.negate == taken, ..g })?)
+            }
+            _ => return None,
+        };
+        let joins =
+            self.cfg.edges[behind].preds.len() == 2 && self.named[behind] == 2 && function.layout.first() != Some(&behind);
+        let live = self.liveness.live_in(behind).map(|(r, _)| r).collect();
+        let triangle = Triangle { before, inner, behind, guard, joins, live };
+        triangle.can_be_converted(function).then_some(triangle)
+    }
+}
+
+/// Registers that depend on loads.
+#[derive(Default)]
+struct Loaded(FxHashSet<VReg>);
+
+impl Loaded {
+    fn is_read_by(&self, inst: &Inst) -> bool {
+        let mut any = false;
+        liveness::for_each_use(inst, |r, _| any |= self.0.contains(&r));
+        any
+    }
+
+    /// Goes through instructions; whether none of their loads depends on an earlier one.
+    fn pass(&mut self, insts: &[Inst]) -> bool {
+        for inst in insts {
+            let depends = self.is_read_by(inst);
+            if depends && is_long_load(inst) {
+                return false;
+            }
+            if let Some((r, _)) = liveness::def(inst).filter(|_| depends || is_long_load(inst)) {
+                self.0.insert(r);
+            }
+        }
+        true
+    }
+}
+
+impl Triangle {
+    fn can_be_converted(&self, function: &Function) -> bool {
+        let Some((end, insts)) = function.blocks[self.inner].insts.split_last() else { return false };
+        let guard = self.guard.and_then(|g| Operand::Reg(g.reg).as_virt());
+        let keeps_guard = |i: &Inst| guard.is_none_or(|(g, _)| liveness::def(i).is_none_or(|(r, _)| r != g));
+        end.op == Op::Bra
+            && end.guard.is_none()
+            && insts.iter().filter(|i| i.op != Op::Mov).count() <= MOST
+            && insts.iter().any(is_long_load)
+            && insts.iter().all(|i| Self::may_move(i) && keeps_guard(i) && self.is_in_lanes(function, i, insts))
+    }
+
+    /// Whether an instruction may run under a guard, or for lanes that do not need it.
+    fn may_move(inst: &Inst) -> bool {
+        let flags = inst.info().flags;
+        let takes_long = matches!(
+            inst.class(),
+            OpClass::IntDivide | OpClass::FloatDivide | OpClass::Float64 | OpClass::Mul64 | OpClass::Special | OpClass::Atomic
+        );
+        let stays = flags.terminator || flags.convergent || flags.unguarded || flags.side_effect && !flags.store;
+        !takes_long && !stays && inst.op != Op::Atomic && inst.guard.is_none() && inst.mods.cache != CachePolicy::Cv
+    }
+
+    /// Whether an instruction of the inner block writes no scalar register that something reads behind it, and loads none that it
+    /// could not load to lanes instead.
+    fn is_in_lanes(&self, function: &Function, inst: &Inst, insts: &[Inst]) -> bool {
+        let is_scalar = |i: &Inst| liveness::def(i).is_some_and(|(r, _)| function.vregs[r].bank == Bank::Scalar);
+        let Some((dst, _)) = liveness::def(inst).filter(|_| is_scalar(inst)) else { return true };
+        let accesses = |i: &Inst| i.info().flags.load || i.info().flags.store;
+        let reads = |i: &Inst| {
+            let mut any = false;
+            liveness::for_each_use(i, |r, _| any |= r == dst);
+            any
+        };
+        let once = || insts.iter().filter(|i| liveness::def(i).is_some_and(|(r, _)| r == dst)).count() == 1;
+        !self.live.contains(&dst)
+            && (!inst.info().flags.load || once() && insts.iter().all(|i| !reads(i) || !is_scalar(i) && !accesses(i)))
+    }
+
+    /// Moves the inner block, and the one behind if nothing else leads there, into `into`, where the block before is now.
+    fn convert(self, function: &mut Function, into: Block, gone: &mut SecondaryMap<Block, bool>) {
+        let mut insts = std::mem::take(&mut function.blocks[into].insts);
+        insts.pop();
+        let Some(branch) = insts.pop() else { return };
+        let guard = self.guard.unwrap_or_else(|| {
+            let (test, guard) = self.test(function, &branch);
+            insts.push(test);
+            guard
+        });
+        let mut inner = std::mem::take(&mut function.blocks[self.inner].insts);
+        inner.pop();
+        load_to_lanes(function, &mut inner);
+        self.write_directly(function, &mut inner);
+        for inst in &mut inner {
+            let flags = inst.info().flags;
+            let lives = liveness::def(inst).is_some_and(|(r, _)| self.live.contains(&r));
+            if lives || flags.load || flags.store {
+                inst.guard = Some(guard);
+            }
+        }
+        insts.append(&mut inner);
+        gone[self.inner] = true;
+        if self.joins {
+            insts.append(&mut function.blocks[self.behind].insts);
+            gone[self.behind] = true;
+        } else {
+            let mut jump = Inst::new(Op::Bra, Type::None, Operand::None, []);
+            jump.targets = Targets::Blocks(smallvec![self.behind]);
+            jump.loc = branch.loc;
+            insts.push(jump);
+        }
+        function.blocks[into].insts = insts;
+    }
+
+    /// The condition of a uniform branch as a predicate of lanes, and the guard that it gives the inner block.
+    fn test(&self, function: &mut Function, branch: &Inst) -> (Inst, Guard) {
+        let reg = function.vregs.push(RegClass { bank: Bank::Predicate, words: 0 });
+        let mut test = Inst::new(Op::Cmp, Type::B32, Operand::virt(reg), [branch.srcs[0], Operand::Immediate(0)]);
+        // The branch goes to its target where the condition is zero, if its immediate is 1.
+        let taken = branch.blocks().first() == Some(&self.inner);
+        test.mods.cond = Some(if (branch.imm == 1) == taken { Cond::Eq } else { Cond::Ne });
+        test.loc = branch.loc;
+        (test, Guard { reg: Reg::Virtual { reg, word: 0 }, negate: false })
+    }
+
+    /// What is computed, or loaded, and only copied to a register that lives on is written there.
+    fn write_directly(&self, function: &Function, inner: &mut Vec<Inst>) {
+        let mut at = 0;
+        while at < inner.len() {
+            match self.definition_of_copied(function, inner, at) {
+                Some(definition) => {
+                    inner[definition].dst = inner[at].dst;
+                    inner.remove(at);
+                }
+                None => at += 1,
+            }
+        }
+    }
+
+    /// Where what an instruction copies is defined, if nothing else reads it and the copy's destination can be written there.
+    fn definition_of_copied(&self, function: &Function, inner: &[Inst], at: usize) -> Option<usize> {
+        let copy = &inner[at];
+        let ((to, 0), (from, 0)) = (copy.dst.as_virt()?, copy.srcs.first()?.as_virt()?) else { return None };
+        if copy.op != Op::Mov || function.vregs[to] != function.vregs[from] || self.live.contains(&from) {
+            return None;
+        }
+        let definition = inner[..at].iter().rposition(|i| i.dst == Operand::virt(from))?;
+        let once = inner.iter().filter(|i| names(i, from)).count() == 2;
+        let whole = inner[definition].dst_words() == copy.dst_words();
+        let free = !inner[definition + 1..at].iter().any(|i| names(i, to));
+        (once && whole && free).then_some(definition)
+    }
+}
+
+/// Loads to scalar registers become loads to lanes.
+fn load_to_lanes(function: &mut Function, inner: &mut [Inst]) {
+    for at in 0..inner.len() {
+        let Some((scalar, 0)) = inner[at].dst.as_virt() else { continue };
+        if !inner[at].info().flags.load || function.vregs[scalar].bank != Bank::Scalar {
+            continue;
+        }
+        let lanes = function.vregs.push(RegClass { bank: Bank::Vector, ..function.vregs[scalar] });
+        let renamed = |op: &mut Operand| {
+            if let Some((_, word)) = op.as_virt().filter(|(r, _)| *r == scalar) {
+                *op = Operand::virt_word(lanes, word);
+            }
+        };
+        renamed(&mut inner[at].dst);
+        inner[at + 1..].iter_mut().flat_map(|i| &mut i.srcs).for_each(renamed);
+    }
+}
