@@ -126,6 +126,7 @@ pub fn to_physical(inst: &mut Inst, color: impl Fn(VReg) -> Option<Option<u16>>,
             *reg = map(*reg);
         }
     }
+    inst.fresh &= inst.dst.as_virt().is_some();
     if let Some(guard) = &mut inst.guard {
         guard.reg = map(guard.reg);
     }

@@ -475,8 +475,9 @@ impl<'a> Checker<'a> {
         for (i, location) in self.locations.of(place, words, inst.cluster).enumerate() {
             let symbol = first + i as Symbol;
             // Under a guard the old value stays in the other lanes: the location must hold it, unless no lane
-            // has one.
-            let whole = inst.guard.is_none() || state.at(location).contains(&symbol) || state.is_undefined(symbol);
+            // has one, or needs it any more.
+            let whole =
+                inst.guard.is_none() || original.fresh || state.at(location).contains(&symbol) || state.is_undefined(symbol);
             if !whole {
                 partial.entries.push((symbol, location, state.holders(symbol)));
             }

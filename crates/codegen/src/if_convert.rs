@@ -161,8 +161,10 @@ impl Finder {
             }
             _ => return None,
         };
+        // These name it: the inner block's jump, and the branch, or the jump behind that, or both.
+        let ours = 1 + u32::from(branch.blocks().contains(&behind)) + u32::from(taken);
         let joins =
-            self.cfg.edges[behind].preds.len() == 2 && self.named[behind] == 2 && function.layout.first() != Some(&behind);
+            self.cfg.edges[behind].preds.len() == 2 && self.named[behind] == ours && function.layout.first() != Some(&behind);
         let live = self.liveness.live_in(behind).map(|(r, _)| r).collect();
         let triangle = Triangle { before, inner, behind, guard, joins, live };
         triangle.can_be_converted(function).then_some(triangle)
@@ -253,6 +255,8 @@ impl Triangle {
             let lives = liveness::def(inst).is_some_and(|(r, _)| self.live.contains(&r));
             if lives || flags.load || flags.store {
                 inst.guard = Some(guard);
+                // What other lanes hold in it only the inner block could read, which does not run for them.
+                inst.fresh = !lives && inst.dst.as_virt().is_some();
             }
         }
         insts.append(&mut inner);

@@ -396,7 +396,7 @@ fn dependences(function: &Function, machine: &Machine, insts: &[Inst], nodes: &m
             for w in liveness::bits(mask).map(|w| w as u8) {
                 // A guarded write keeps the old value of other lanes, which makes it a reader too.
                 if let Some(d) = last_write.insert((r, w), i) {
-                    edge(d, i, if inst.guard.is_some() { latency(machine, &insts[d as usize]) } else { 1 });
+                    edge(d, i, if inst.guard.is_some() && !inst.fresh { latency(machine, &insts[d as usize]) } else { 1 });
                 }
                 for reader in readers.remove(&(r, w)).unwrap_or_default() {
                     edge(reader, i, 0);

@@ -245,6 +245,9 @@ pub struct Inst {
     /// A strand begins here (C14): the warp may leave the active set before this instruction, and loses its local registers
     /// when it does. No local register holds anything across it.
     pub strand: bool,
+    /// Under a guard: what the destination holds for other lanes nothing reads any more, so that a live range begins here as it does
+    /// without a guard. Only while registers are virtual; no machine knows it.
+    pub fresh: bool,
     /// Cluster that executes the instruction (C1); meaningless for scalar and control instructions (0).
     pub cluster: u8,
     /// Destination.
@@ -276,6 +279,7 @@ impl Inst {
             guard: None,
             uniform: false,
             strand: false,
+            fresh: false,
             cluster: 0,
             dst,
             srcs: srcs.into_iter().collect(),

@@ -94,6 +94,9 @@ pub fn check(inst: &Inst, classes: Classes) -> Result<(), String> {
     if inst.uniform && (scalar || !flags.scalar || !inst.dst.is_some()) {
         return Err("the u bit belongs to operations of the scalar unit with a lane destination (S5)".into());
     }
+    if inst.fresh && (inst.guard.is_none() || inst.dst.as_virt().is_none()) {
+        return Err("only a guarded write of a virtual register can be fresh".into());
+    }
     if inst.strand && flags.pseudo {
         return Err("no strand begins at an operation that no machine executes (C14)".into());
     }

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! - Suffixes stand in a fixed order: memory space, atomic operation, condition, type, source type, rounding,
-//!   `sat`, cache policy, `z` (branch if zero), `u` (the u bit, S5), `strand` (a strand begins, C14).
+//!   `sat`, cache policy, `z` (branch if zero), `u` (the u bit, S5), `strand` (a strand begins, C14),
+//!   and, of virtual registers, `fresh` (a live range begins although the write is guarded).
 //! - Registers: virtual `%12`, from word 1 on `%12.1`; physical `m4 l3 s2 p1`, tuples `m[4:5]`. Specials by
 //!   their names (`gid.x`), the constant bank by byte offset `c[0x10]`; an absent operand is `_`.
 //! - Immediates are decimal or hexadecimal; the bits of floats are hexadecimal with their value in a comment.
@@ -96,6 +97,9 @@ pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
     }
     if inst.strand {
         suffix("strand");
+    }
+    if inst.fresh {
+        suffix("fresh");
     }
     let mut parts: Vec<String> = Vec::new();
     if inst.has_destination() {
@@ -395,7 +399,7 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
         let types = || listed(info.types);
         inst.ty = match take::<Type>(&mut suffixes) {
             Some(ty) => ty,
-            None => match suffixes.peek().filter(|s| !s.is_empty() && !["sat", "u", "strand"].contains(s)) {
+            None => match suffixes.peek().filter(|s| !s.is_empty() && !["sat", "u", "strand", "fresh"].contains(s)) {
                 Some(s) => return Err(source.error(s, format!("`{mnemonic}` has no type `{s}`; it has {}", types()))),
                 None => return Err(missing(format!("`{mnemonic}` needs a type: {}", types()))),
             },
@@ -423,6 +427,7 @@ fn mnemonic(source: Source, word: &str) -> Result<Inst, TextError> {
             "z" if op == Op::BraScalar => inst.imm = 1,
             "u" => inst.uniform = true,
             "strand" => inst.strand = true,
+            "fresh" => inst.fresh = true,
             // The defaults' names (K3, K4).
             "ca" if op == Op::Load => {}
             "wb" if op == Op::Store => {}

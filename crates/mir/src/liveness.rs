@@ -62,9 +62,9 @@ pub fn def(inst: &Inst) -> Option<(VReg, u8)> {
     inst.dst.as_virt().map(|(r, word)| (r, word_mask(word, inst.dst_words())))
 }
 
-/// Mask of the words whose old value is dead before the instruction: those written, unless under a guard.
+/// Mask of the words whose old value is dead before the instruction: those written, unless other lanes keep theirs under a guard.
 pub fn kill_mask(inst: &Inst) -> u8 {
-    if inst.guard.is_some() { 0 } else { def(inst).map_or(0, |d| d.1) }
+    if inst.guard.is_some() && !inst.fresh { 0 } else { def(inst).map_or(0, |d| d.1) }
 }
 
 impl Liveness {
