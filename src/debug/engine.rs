@@ -306,7 +306,7 @@ impl<'a> Engine<'a> {
         let warp = self.target.current();
         let state = self.target.warp(warp)?;
         self.breakpoints.iter().filter(|b| b.indices.contains(&state.index)).find_map(|b| {
-            let lanes = (0..self.target.lanes()).filter(|l| state.active >> l & 1 == 1);
+            let lanes = (0..self.target.lanes()).filter(|l| state.guarded >> l & 1 == 1);
             let mut lanes = lanes.map(|lane| Lane { warp, lane });
             lanes.find(|lane| b.condition.holds(&*self.target, *lane)).map(|lane| (b.number, lane))
         })

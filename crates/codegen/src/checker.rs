@@ -476,10 +476,10 @@ impl<'a> Checker<'a> {
             let symbol = first + i as Symbol;
             // Under a guard the old value stays in the other lanes: the location must hold it, unless no lane
             // has one, or needs it any more.
-            let whole =
-                inst.guard.is_none() || original.fresh || state.at(location).contains(&symbol) || state.is_undefined(symbol);
-            if !whole {
-                partial.entries.push((symbol, location, state.holders(symbol)));
+            let lost = original.fresh || state.is_undefined(symbol);
+            let whole = inst.guard.is_none() || lost || state.at(location).contains(&symbol);
+            if inst.guard.is_some() {
+                partial.entries.push((symbol, location, (!lost).then(|| state.holders(symbol))));
             }
             state.forget(symbol);
             state.define(symbol);
@@ -572,7 +572,10 @@ impl<'a> Checker<'a> {
             both.into_iter().for_each(|s| state.add(*location, s));
             if let Some(p) = pending.as_ref().filter(|p| p.guard == inst.guard) {
                 for (symbol, new, old) in &p.entries {
-                    if *new == from[i] && old.contains(location) && banks.contains(&self.bank(*symbol)) {
+                    if *new == from[i]
+                        && old.as_ref().is_none_or(|old| old.contains(location))
+                        && banks.contains(&self.bank(*symbol))
+                    {
                         state.add(*location, *symbol);
                     }
                 }
@@ -605,8 +608,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Definitions under a guard into places that do not hold the other lanes' values. A store under the same
-/// guard right behind makes one of the old places whole.
+/// Definitions under a guard. A store under the same guard right behind makes one of the old places whole.
 #[derive(Clone, Debug)]
 struct Pending {
     guard: Option<Guard>,
@@ -614,5 +616,5 @@ struct Pending {
 }
 
 /// A value that is in one place for some lanes and in others for the rest: symbol, new place, places of the
-/// old value.
-type Partial = (Symbol, u32, SmallVec<[u32; 2]>);
+/// old value; none where the other lanes have none that is needed, so that any place will do.
+type Partial = (Symbol, u32, Option<SmallVec<[u32; 2]>>);

@@ -8,9 +8,9 @@
 //! # Algorithm
 //! A block with one way in, and one way out to where its branch goes otherwise, too, goes into the block before: its loads and
 //! stores, and what something reads behind it, under the branch's condition, the rest, which nothing else reads, as it is. The block
-//! behind follows if no other leads there, and what comes then may be of the same kind. This is done where at least two loads that
-//! may be far away come to stand side by side, of which none decides about another or gives its address: elsewhere a warp that
-//! skips the block has less to do. The scheduler then starts the loads one after another ([`super::schedule`]).
+//! behind follows if no other leads there, and what comes then may be of the same kind. This is done where at least two such blocks
+//! with loads that may be far away, or one and another load behind it, come to stand side by side, of which none decides about
+//! another or gives its address: elsewhere a warp that skips the block has less to do. The scheduler then starts the loads one after another ([`super::schedule`]).
 //!
 //! A load to a scalar register, which takes no guard, becomes one to lanes.
 //!
@@ -19,7 +19,7 @@
 //! "On predicated execution" (HP Laboratories 1991).
 //!
 //! # Limits
-//! Blocks without another one beside them (`else`), blocks that write scalar registers that something reads behind them, and those
+//! Blocks with another one beside them (`else`), blocks that write scalar registers that something reads behind them, and those
 //! with what takes long to compute stay.
 //!
 //! May touch: the lowered form: branches, the blocks behind them, and the layout.
@@ -31,13 +31,16 @@ use smallvec::smallvec;
 use super::CodegenError;
 use super::context::Context;
 use super::place;
-use heddle_isa::{CachePolicy, Cond, Guard, Inst, Op, OpClass, Operand, Reg, RegClass, Targets, Type, VReg};
+use heddle_isa::{CachePolicy, Cond, Guard, Inst, Op, OpClass, Operand, Reg, RegClass, Role, Special, Targets, Type, VReg};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::liveness::{self, Liveness};
 use heddle_mir::{Bank, Block, Function};
 
 /// Instructions at most of a block that is converted, copies not counted: a warp that would skip it executes so many more.
 const MOST: usize = 8;
+
+/// Copies at most, of which some remain.
+const MOST_COPIES: usize = 4;
 
 /// Loads side by side from which on blocks are converted.
 const LEAST_LOADS: usize = 2;
@@ -50,16 +53,21 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
     }
     place::jump_to_next(function);
     let finder = Finder::new(function);
-    let chains: Vec<Vec<Triangle>> = function.layout.iter().map(|b| finder.chain(function, *b)).collect();
     let mut gone: SecondaryMap<Block, bool> = SecondaryMap::new();
-    for chain in chains {
-        // The end of one chain may begin in the middle of another one, which has taken it.
-        if chain.iter().any(|t| gone[t.before] || gone[t.inner] || gone[t.behind]) {
-            continue;
-        }
-        let Some(first) = chain.first().map(|t| t.before) else { continue };
-        for triangle in chain {
-            triangle.convert(function, first, &mut gone);
+    for block in function.layout.clone() {
+        // The block of the original code whose end is this one's now.
+        let mut end = block;
+        while !gone[block] {
+            let chain = finder.chain(function, end, block);
+            let Some(last) = chain.last() else { break };
+            let (behind, joins) = (last.behind, last.joins);
+            for triangle in chain {
+                triangle.convert(function, block, &mut gone);
+            }
+            if !joins {
+                break;
+            }
+            end = behind;
         }
     }
     function.layout.retain(|b| !gone[*b]);
@@ -113,12 +121,15 @@ impl Finder {
         Finder { cfg, liveness, named }
     }
 
-    /// The blocks that follow each other behind `from` and are converted together: none if that does not pay.
-    fn chain(&self, function: &Function, from: Block) -> Vec<Triangle> {
-        let (mut chain, mut block) = (Vec::new(), from);
+    /// The blocks that follow each other behind `from`, whose code is at the end of `into`, and are converted together: none if that
+    /// does not pay.
+    fn chain(&self, function: &Function, from: Block, into: Block) -> Vec<Triangle> {
+        let (mut chain, mut block, mut at) = (Vec::new(), from, into);
         let mut loaded = Loaded::default();
-        while let Some(triangle) = self.triangle(function, block) {
-            let decides = function.blocks[block].insts.iter().rev().take(2).any(|i| loaded.is_read_by(i));
+        while let Some(triangle) =
+            self.triangle(function, block, at).filter(|t| chain.iter().all(|c: &Triangle| c.before != t.behind))
+        {
+            let decides = function.blocks[at].insts.iter().rev().take(2).any(|i| loaded.is_read_by(i));
             if decides || !loaded.pass(&function.blocks[triangle.inner].insts) {
                 break;
             }
@@ -128,23 +139,24 @@ impl Finder {
                 block = from;
                 break;
             }
-            block = behind;
+            (block, at) = (behind, behind);
         }
         let more = block != from && function.blocks[block].insts.iter().any(is_long_load);
         let loads = chain.len() + usize::from(more);
         if loads >= LEAST_LOADS { chain } else { Vec::new() }
     }
 
-    /// The block under a condition behind a block, if it can be converted.
-    fn triangle(&self, function: &Function, before: Block) -> Option<Triangle> {
-        let [.., branch, jump] = &function.blocks[before].insts[..] else { return None };
+    /// The block under a condition behind a block, whose code is at the end of `at`, if it can be converted.
+    fn triangle(&self, function: &Function, before: Block, at: Block) -> Option<Triangle> {
+        let [.., branch, jump] = &function.blocks[at].insts[..] else { return None };
         let (to, otherwise) = (*branch.blocks().first()?, *jump.blocks().first()?);
         if jump.op != Op::Bra || jump.guard.is_some() || to == otherwise {
             return None;
         }
         let ends_at = |inner: Block, behind: Block| {
             let edges = &self.cfg.edges[inner];
-            edges.preds[..] == [before] && edges.succs[..] == [behind] && ![before, inner].contains(&behind)
+            let is_entry = function.layout.first() == Some(&inner);
+            edges.preds[..] == [before] && edges.succs[..] == [behind] && ![before, inner, at].contains(&behind) && !is_entry
         };
         // The inner block is the side that lanes fall into, or the one that the branch goes to.
         let (inner, behind, taken) = if ends_at(otherwise, to) {
@@ -200,11 +212,13 @@ impl Loaded {
 impl Triangle {
     fn can_be_converted(&self, function: &Function) -> bool {
         let Some((end, insts)) = function.blocks[self.inner].insts.split_last() else { return false };
+        let copies = insts.iter().filter(|i| i.op == Op::Mov).count();
         let guard = self.guard.and_then(|g| Operand::Reg(g.reg).as_virt());
         let keeps_guard = |i: &Inst| guard.is_none_or(|(g, _)| liveness::def(i).is_none_or(|(r, _)| r != g));
         end.op == Op::Bra
             && end.guard.is_none()
-            && insts.iter().filter(|i| i.op != Op::Mov).count() <= MOST
+            && copies <= MOST_COPIES
+            && insts.len() - copies <= MOST
             && insts.iter().any(is_long_load)
             && insts.iter().all(|i| Self::may_move(i) && keeps_guard(i) && self.is_in_lanes(function, i, insts))
     }
@@ -217,7 +231,13 @@ impl Triangle {
             OpClass::IntDivide | OpClass::FloatDivide | OpClass::Float64 | OpClass::Mul64 | OpClass::Special | OpClass::Atomic
         );
         let stays = flags.terminator || flags.convergent || flags.unguarded || flags.side_effect && !flags.store;
-        !takes_long && !stays && inst.op != Op::Atomic && inst.guard.is_none() && inst.mods.cache != CachePolicy::Cv
+        let special = |s: &Operand| matches!(s, Operand::Special(Special::ExecLow | Special::ExecHigh | Special::ClockLow));
+        !inst.srcs.iter().any(special)
+            && !takes_long
+            && !stays
+            && inst.op != Op::Atomic
+            && inst.guard.is_none()
+            && inst.mods.cache != CachePolicy::Cv
     }
 
     /// Whether an instruction of the inner block writes no scalar register that something reads behind it, and loads none that it
@@ -225,7 +245,11 @@ impl Triangle {
     fn is_in_lanes(&self, function: &Function, inst: &Inst, insts: &[Inst]) -> bool {
         let is_scalar = |i: &Inst| liveness::def(i).is_some_and(|(r, _)| function.vregs[r].bank == Bank::Scalar);
         let Some((dst, _)) = liveness::def(inst).filter(|_| is_scalar(inst)) else { return true };
-        let accesses = |i: &Inst| i.info().flags.load || i.info().flags.store;
+        // Where only scalar registers, or none of lanes, may be read.
+        let needs_scalar = |i: &Inst| {
+            let role = |s: usize| matches!(i.src_role(s), Role::Base | Role::ScalarCondition | Role::Predicate);
+            i.info().flags.load || i.info().flags.store || i.ty == Type::Pred || (0..i.srcs.len()).any(role)
+        };
         let reads = |i: &Inst| {
             let mut any = false;
             liveness::for_each_use(i, |r, _| any |= r == dst);
@@ -233,7 +257,7 @@ impl Triangle {
         };
         let once = || insts.iter().filter(|i| liveness::def(i).is_some_and(|(r, _)| r == dst)).count() == 1;
         !self.live.contains(&dst)
-            && (!inst.info().flags.load || once() && insts.iter().all(|i| !reads(i) || !is_scalar(i) && !accesses(i)))
+            && (!inst.info().flags.load || once() && insts.iter().all(|i| !reads(i) || !is_scalar(i) && !needs_scalar(i)))
     }
 
     /// Moves the inner block, and the one behind if nothing else leads there, into `into`, where the block before is now.

@@ -33,7 +33,6 @@ pub mod narrow;
 pub mod partition;
 pub mod pipeline;
 pub mod place;
-
 pub mod predicates;
 pub mod ranges;
 pub mod reduce;

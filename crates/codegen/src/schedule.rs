@@ -50,6 +50,10 @@ const LONG: u32 = 40;
 /// For their sake scalar and predicate registers that are live may grow by this part of all that a warp has.
 const PART: i32 = 4;
 
+/// When this part of all predicate registers of a warp are live more than at the start, what sets another one is not moved up where
+/// instructions are guarded: guards live until what waits for the loads under them has run.
+const MOST_CONDITIONS: i32 = 2;
+
 /// By so many words what is live of registers of lanes may grow for them. Launches of few warps gain most: of 202 small ones 2.1 % of
 /// the cycles (geometric mean), 1.0 % of the energy of registers is the price; with 6 words 2.6 % and 1.7 %, without limits 4.3 % and
 /// 3.8 %. Of 42 large ones it is .1 % and 1.0 %. On `machines/mixed.toml`, where 48 warps hide more, small ones gain about as
@@ -212,6 +216,16 @@ impl<'a> Live<'a> {
         self.changes(inst)[Bank::Vector as usize]
     }
 
+    /// By how many words an instruction adds to what is live of registers of lanes and of predicates, where each counts.
+    fn growth(&self, inst: &Inst, [lanes, predicates]: [bool; 2]) -> i32 {
+        if !lanes && !predicates {
+            return 0;
+        }
+        let changes = self.changes(inst);
+        let of = |counts: bool, bank: Bank| if counts { changes[bank as usize].max(0) } else { 0 };
+        of(lanes, Bank::Vector) + of(predicates, Bank::Predicate)
+    }
+
     /// An instruction takes its place.
     fn place(&mut self, inst: &Inst) {
         let changes = self.changes(inst);
@@ -280,6 +294,7 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
         nodes[i].height = height + if own >= LONG { own } else { 0 };
         nodes[i].path = nodes[i].successors.iter().map(|(s, wait)| nodes[*s as usize].path + wait).max().unwrap_or(0);
     }
+    let has_guards = insts.iter().any(|i| i.guard.is_some() && !i.info().flags.terminator);
     // Ready instructions in original order.
     let mut ready: Vec<u32> = (0..n as u32).filter(|i| nodes[*i as usize].predecessors == 0).collect();
     let mut cycle = 0u32;
@@ -287,12 +302,14 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
     let mut order: Vec<u32> = Vec::with_capacity(n);
     while !ready.is_empty() {
         let crowded = live.words[Bank::Vector as usize] >= limit;
+        let conditions =
+            has_guards && live.words[Bank::Predicate as usize] >= machine.sm.predicate_registers as i32 / MOST_CONDITIONS;
         let roomy = live.is_roomy(machine);
         let urgency = |i: &u32| {
             let node = &nodes[*i as usize];
             let waits = node.ready.saturating_sub(cycle);
             let (short, long) = if waits < LONG { (waits.min(LONGEST_SHORT), 0) } else { (LONGEST_SHORT, waits) };
-            let grows = if crowded { live.change(&insts[*i as usize]).max(0) } else { 0 };
+            let grows = live.growth(&insts[*i as usize], [crowded, conditions]);
             let height = if crowded { 0 } else { node.height };
             // Short waits are worth registers that are free.
             let (short, path) = if roomy { (short, node.path / PATH_STEP) } else { (0, 0) };

@@ -342,6 +342,8 @@ impl Rewriter<'_> {
         let temp = self.pin(class);
         inst.dst = Operand::virt(temp);
         let guard = inst.guard;
+        // The save right behind, under the same guard, is all that reads it.
+        inst.fresh = guard.is_some();
         self.push(inst, origin);
         let mut save = match home {
             Home::Slot(slot) => store(Operand::virt(temp), class.words, slot + 4 * u32::from(word), loc),

@@ -351,7 +351,8 @@ impl<'a> Search<'a> {
             // What its statement finds is not what is there.
             let unsettled: Vec<u32> =
                 if position.moved { self.frozen.bound_behind(home, position.events).collect() } else { Vec::new() };
-            let own = bound.get(&position.events).into_iter().flat_map(|b| b.iter()).map(|(k, v)| (k, &**v));
+            let own = bound.get(&position.events).filter(|_| !position.absorbed);
+            let own = own.into_iter().flat_map(|b| b.iter()).map(|(k, v)| (k, &**v));
             for (key, value) in own.chain(everywhere) {
                 let moving = matches!(value, Value::Memory(a) if a.space == MemorySpace::Private) && !settled;
                 if moving || unsettled.contains(&key.0) {
@@ -381,12 +382,14 @@ impl<'a> Search<'a> {
     fn positions(&self, block: Block, home: Block) -> Vec<Position> {
         let end = u32::MAX;
         let start = if home == block { 0 } else { end };
-        let mut last = Position { events: start, order: start, scope: None, moved: false, instance: 0 };
+        let mut last = Position { events: start, order: start, scope: None, moved: false, instance: 0, absorbed: false };
+        let is_absorbed = |b: Block| b != block && !self.function.layout.contains(&b);
         let all = self.function.blocks[block].insts.iter().map(|inst| {
             let point = (inst.loc.point as usize).checked_sub(1).and_then(|p| self.frozen.insts.get(p));
             if let Some(point) = point {
                 last.scope = point.scope.or(last.scope);
                 last.moved = point.moved;
+                last.absorbed = point.block.is_some_and(is_absorbed);
                 // A statement does not begin where code of it has been moved to.
                 last.instance = if point.block == Some(block) { point.instance } else { 0 };
                 if point.block == Some(block) {
@@ -419,6 +422,8 @@ struct Position {
     scope: Option<u32>,
     moved: bool,
     instance: u32,
+    /// It is from a block that another one has taken in ([`super::if_convert`]): what variables were bound to there by then is not known.
+    absorbed: bool,
 }
 
 #[cfg(test)]

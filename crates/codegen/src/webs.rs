@@ -213,7 +213,7 @@ impl Accesses {
         }
         let elsewhere = &elsewhere[..touching];
         let mut best = (Home::Main, main);
-        if self.guarded && !self.is_of_one_cluster(touching) {
+        if self.guarded && !self.is_of_one_cluster() {
             return best;
         }
         if shared < best.1 - 1e-4 && !self.guarded {
@@ -230,7 +230,8 @@ impl Accesses {
     }
 
     /// Whether of the clusters only one touches the web, and nothing else reads it.
-    fn is_of_one_cluster(&self, touching: usize) -> bool {
+    fn is_of_one_cluster(&self) -> bool {
+        let touching = self.read_count.iter().zip(&self.write_count).filter(|(r, w)| **r + **w > 0).count();
         touching == 1 && self.main_reads <= 0.0 && self.far_count.iter().all(|n| *n == 0)
     }
 

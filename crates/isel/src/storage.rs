@@ -79,7 +79,8 @@ pub(crate) fn check_memory(s: &mut Selector) -> bool {
     fits
 }
 
-/// Gives the kernel's variables in local memory their places, the most aligned first: then nothing stays free between them.
+/// Gives the kernel's variables in local memory their places, the most aligned first: then nothing stays free between those whose sizes are
+/// multiples of their alignments.
 /// Those that are aligned alike keep the order of their first use.
 pub(crate) fn place_local_variables(s: &mut Selector) {
     let blocks = s.cx.uniformity.cfg().blocks.iter();

@@ -14,7 +14,7 @@ use super::functional::{BlockCounts, GroupPlace, Warp, local_memory};
 use super::program::{End, Program};
 use super::statistics::Statistics;
 use super::turns::{Plan, Turns};
-use heddle_isa::{MemorySpace, PhysReg, Space, Special};
+use heddle_isa::{Guard, MemorySpace, PhysReg, Reg, Space, Special};
 
 /// Instructions of a warp without a barrier after which another one's turn comes.
 const SLICE: u64 = 1 << 16;
@@ -28,6 +28,8 @@ pub struct WarpState {
     pub index: u32,
     /// Active lanes.
     pub active: u64,
+    /// Those of them for which the guard of the next instruction holds.
+    pub guarded: u64,
     /// Lanes that have not ended.
     pub live: u64,
     /// It stands at a barrier.
@@ -299,7 +301,15 @@ impl<const N: usize> Debuggee for Execution<'_, N> {
             false => first(warp.control.pc) + self.done[w],
         };
         let (active, live) = (warp.control.mask, warp.control.live);
-        Some(WarpState { number, index, active, live, at_barrier: warp.waiting, held })
+        let next = program.insts.get(index as usize).filter(|i| !i.info().flags.terminator);
+        let guarded = match next.and_then(|i| i.guard) {
+            Some(Guard { reg: Reg::Physical(p), negate }) => {
+                let holds = warp.lanes.predicates[usize::from(p.index & 15)];
+                active & if negate { !holds } else { holds }
+            }
+            _ => active,
+        };
+        Some(WarpState { number, index, active, guarded, live, at_barrier: warp.waiting, held })
     }
 
     fn warps(&self) -> u32 {
