@@ -387,7 +387,8 @@ impl<'a> Engine<'a> {
                 Go::Line => {
                     let gone = self.target.group() != group || self.target.warp(warp).is_none_or(|s| s.live == 0);
                     let here = self.target.warp(self.target.current()).filter(|s| is_begin(self.target.program(), s.index));
-                    let here = here.and_then(|s| self.location(s.index));
+                    // What its guard leaves to no lane no lane comes to.
+                    let here = here.filter(|s| s.guarded != 0).and_then(|s| self.location(s.index));
                     if here.is_some() && (gone || self.target.current() == warp && here != line) {
                         break Stop::Step;
                     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use heddle_isa::encode::encode;
 use heddle_isa::{Inst, Op, SourceLoc, Targets};
+use heddle_mir::variables::Held;
 use heddle_mir::{Block, Function, Module};
 use heddle_object::metadata::{KernelHeader, ObjectMetadata};
 use heddle_object::variables::Variables;
@@ -93,13 +94,18 @@ fn variables(function: &Function) -> Option<Box<Variables>> {
     for block in &function.layout {
         let insts = &function.blocks[*block].insts;
         let mut begun = FxHashSet::default();
+        let held_at = |i: &Inst| bindings.held.get((i.loc.point as usize).wrapping_sub(1));
+        // A statement that a condition guards begins where the guard does: lanes that it leaves out do not come to it.
+        let guards = insts.iter().filter(|i| i.guard.is_some() && !i.info().flags.terminator);
+        let guarded: FxHashSet<u32> = guards.filter_map(|i| held_at(i).map(|h| h.instance)).collect();
         for (i, inst) in insts.iter().enumerate() {
             // Releases stand where nothing has found places; they change none.
             let known = insts[i..].iter().find(|i| i.op != Op::Release).unwrap_or(inst);
-            let at = bindings.held.get((known.loc.point as usize).wrapping_sub(1));
+            let at = held_at(known);
             held.push(at.map(|h| h.values.clone()).unwrap_or_default());
             scopes.push(at.and_then(|h| h.scope));
-            if let Some(h) = at.filter(|h| !h.moved && h.instance > 0 && inst.op != Op::Release)
+            let may_begin = |h: &&Held| !h.moved && h.instance > 0 && (inst.guard.is_some() || !guarded.contains(&h.instance));
+            if let Some(h) = at.filter(may_begin).filter(|_| inst.op != Op::Release)
                 && begun.insert(h.instance)
             {
                 variables.begins.push(held.len() as u32 - 1);

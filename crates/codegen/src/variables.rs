@@ -103,6 +103,8 @@ struct Search<'a> {
     /// Symbols of what never changes.
     fixed: FxHashMap<Operand, Symbol>,
     lost: FxHashMap<(Block, Block), Lost>,
+    /// Blocks of the layout: others have gone, their code perhaps into one of these.
+    is_placed: SecondaryMap<Block, bool>,
 }
 
 impl<'a> Search<'a> {
@@ -124,7 +126,10 @@ impl<'a> Search<'a> {
         moves.for_each(|i| add(i.srcs[0]));
         frozen.phis.values().flatten().flat_map(|p| &p.inputs).for_each(|(_, op)| add(*op));
         let locations = Locations::new(first_slot);
-        let mut search = Search { function, cfg, frozen, origins, locations, symbols, banks, fixed, lost: FxHashMap::default() };
+        let mut is_placed = SecondaryMap::with_capacity(function.blocks.len());
+        function.layout.iter().for_each(|b| is_placed[*b] = true);
+        let lost = FxHashMap::default();
+        let mut search = Search { function, cfg, frozen, origins, locations, symbols, banks, fixed, lost, is_placed };
         search.find_lost();
         search
     }
@@ -383,7 +388,7 @@ impl<'a> Search<'a> {
         let end = u32::MAX;
         let start = if home == block { 0 } else { end };
         let mut last = Position { events: start, order: start, scope: None, moved: false, instance: 0, absorbed: false };
-        let is_absorbed = |b: Block| b != block && !self.function.layout.contains(&b);
+        let is_absorbed = |b: Block| b != block && !self.is_placed[b];
         let all = self.function.blocks[block].insts.iter().map(|inst| {
             let point = (inst.loc.point as usize).checked_sub(1).and_then(|p| self.frozen.insts.get(p));
             if let Some(point) = point {
@@ -391,7 +396,7 @@ impl<'a> Search<'a> {
                 last.moved = point.moved;
                 last.absorbed = point.block.is_some_and(is_absorbed);
                 // A statement does not begin where code of it has been moved to.
-                last.instance = if point.block == Some(block) { point.instance } else { 0 };
+                last.instance = if last.absorbed || point.block == Some(block) { point.instance } else { 0 };
                 if point.block == Some(block) {
                     (last.events, last.order) = (point.events, inst.loc.point);
                 }

@@ -21,6 +21,13 @@ kernel void slope(global const int *a, global int *o, int n) {
 // STOPS: (heddle) continue
 // STOPS-NEXT: breakpoint 1
 // RUN: %heddle debug %s --kernel slope --global 64 --local 64 --arg a=random:int32:64 --arg o=zeros:int32:128 --arg i32=20 \
+// RUN:   -x 'break 7 for 40,0,0' -x continue | FileCheck %s --check-prefix=PASSES
+// RUN: %heddle debug %s --kernel slope --global 64 --local 64 --arg a=random:int32:64 --arg o=zeros:int32:128 --arg i32=20 \
+// RUN:   -x 'break 4 for 3,0,0' -x continue -x next -x next -x next | FileCheck %s --check-prefix=LINES
+// LINES: (heddle) next
+// LINES-NOT: the launch has ended
+// LINES: guarded-lanes.cl:{{[5-9]}}:
+// RUN: %heddle debug %s --kernel slope --global 64 --local 64 --arg a=random:int32:64 --arg o=zeros:int32:128 --arg i32=20 \
 // RUN:   -x 'break 10' -x continue -x 'print sum' | FileCheck %s --check-prefix=VALUE
 // VALUE: (heddle) print sum
 // VALUE-NOT: sum = 5
