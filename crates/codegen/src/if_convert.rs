@@ -10,7 +10,8 @@
 //! stores, and what something reads behind it, under the branch's condition, the rest, which nothing else reads, as it is. The block
 //! behind follows if no other leads there, and what comes then may be of the same kind. This is done where at least two such blocks
 //! with loads that may be far away, or one and another load behind it, come to stand side by side, of which none decides about
-//! another or gives its address: elsewhere a warp that skips the block has less to do. The scheduler then starts the loads one after another ([`super::schedule`]).
+//! another or gives its address: elsewhere a warp that skips the block has less to do. The scheduler then starts the loads one
+//! after another ([`super::schedule`]).
 //!
 //! A load to a scalar register, which takes no guard, becomes one to lanes.
 //!
@@ -22,7 +23,7 @@
 //! Blocks with another one beside them (`else`), blocks that write scalar registers that something reads behind them, and those
 //! with what takes long to compute stay.
 //!
-//! May touch: the lowered form: branches, the blocks behind them, and the layout.
+//! May touch: in the lowered form branches, the blocks behind them, guards, and the layout.
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
