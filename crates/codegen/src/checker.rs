@@ -27,6 +27,7 @@
 //! trusts [`heddle_mir::cfg`], and that slots are reached by inserted code only, which holds because their
 //! addresses did not exist before.
 
+mod partial;
 pub(crate) mod state;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use self::partial::{Condition, Write};
 use self::state::{Entry, Locations, State, Symbol};
 use super::spill::{INSERTED, Origins};
 use heddle_isa::text::print_inst;
@@ -365,6 +367,7 @@ impl<'a> Checker<'a> {
         for (inst, &origin) in after.blocks[block].insts.iter().zip(&origins[block]) {
             if inst.strand {
                 state.clear_where(|l| self.locations.is_local(l));
+                state.partials.forget_where(|l| self.locations.is_local(l));
             }
             if origin == INSERTED {
                 self.inserted(inst, state).map_err(|m| format!("{block}: {m}\n  in: {}", print_inst(inst, &[])))?;
@@ -386,6 +389,7 @@ impl<'a> Checker<'a> {
                 let symbol = self.symbols[reg] + Symbol::from(word + w);
                 state.forget(symbol);
                 state.define(symbol);
+                state.partials.redefine(symbol);
             }
         }
         same.into_iter().for_each(|(symbol, location)| state.add(location, symbol));
@@ -423,7 +427,7 @@ impl<'a> Checker<'a> {
     }
 
     fn original(&self, original: &Inst, inst: &Inst, state: &mut State, judge: bool) -> Result<(), String> {
-        state.pending = None;
+        state.partials.clear();
         let same = original.op == inst.op
             && original.ty == inst.ty
             && original.mods == inst.mods
@@ -471,15 +475,18 @@ impl<'a> Checker<'a> {
         let same = self.places_of_source(original, state);
         let first = self.symbols[reg] + Symbol::from(word);
         let defined = first..first + Symbol::from(words.max(1));
-        let mut partial: Pending = Pending { guard: inst.guard, entries: SmallVec::new() };
+        let written: SmallVec<[u32; 4]> = self.locations.of(place, words, inst.cluster).collect();
+        let guard = original.guard.and_then(|g| Some((self.symbols[Operand::Reg(g.reg).as_virt()?.0], g.negate)));
         for (i, location) in self.locations.of(place, words, inst.cluster).enumerate() {
             let symbol = first + i as Symbol;
             // Under a guard the old value stays in the other lanes: the location must hold it, unless no lane
             // has one, or needs it any more.
             let lost = original.fresh || state.is_undefined(symbol);
             let whole = inst.guard.is_none() || lost || state.at(location).contains(&symbol);
-            if inst.guard.is_some() {
-                partial.entries.push((symbol, location, (!lost).then(|| state.holders(symbol))));
+            // A guard that its own instruction changes is gone for what follows.
+            if let Some(guard) = guard.filter(|g| !defined.contains(&g.0)) {
+                let old = (!lost).then(|| state.holders(symbol).into_iter().filter(|l| !written.contains(l)).collect());
+                state.partials.define(guard, symbol, location, old);
             }
             state.forget(symbol);
             state.define(symbol);
@@ -492,10 +499,7 @@ impl<'a> Checker<'a> {
             }
         }
         // Places other than the destination still hold what they held.
-        let written: SmallVec<[u32; 4]> = self.locations.of(place, words, inst.cluster).collect();
         same.into_iter().filter(|(_, l)| !written.contains(l)).for_each(|(symbol, location)| state.add(location, symbol));
-        let changes_guard = matches!(inst.guard, Some(Guard { reg: Reg::Physical(g), .. }) if g == place);
-        state.pending = (!partial.entries.is_empty() && !changes_guard).then_some(partial);
         Ok(())
     }
 
@@ -556,34 +560,31 @@ impl<'a> Checker<'a> {
             _ => return Err(UNEXPECTED.into()),
         };
         let values: SmallVec<[_; 4]> = from.iter().map(|l| state.at(*l).clone()).collect();
-        let pending = state.pending.take();
-        for (i, (location, symbols)) in to.iter().zip(values).enumerate() {
-            let symbols = symbols.into_iter().filter(|s| banks.contains(&self.bank(*s)));
-            if inst.guard.is_none() {
-                let symbols: SmallVec<[Symbol; 4]> = symbols.collect();
-                state.clear(*location);
-                symbols.into_iter().for_each(|s| state.add(*location, s));
-                continue;
-            }
-            // Some lanes only: what both held before stays; and what a guarded definition just wrote joins
-            // the other lanes' old values.
-            let both: SmallVec<[Symbol; 4]> = symbols.filter(|s| state.at(*location).contains(s)).collect();
+        let fits = |s: Symbol| banks.contains(&self.bank(s));
+        let write = |from: u32| match inst.guard {
+            None => Write::Copy(from),
+            Some(guard) => self.condition(guard, state).map_or(Write::Other, |c| Write::CopyUnder(from, c)),
+        };
+        let writes: SmallVec<[_; 4]> = to.iter().zip(&from).map(|(to, from)| (*to, write(*from))).collect();
+        for (location, symbols) in to.iter().zip(values) {
+            // Under a guard some lanes only: what both held before stays.
+            let stays = |s: &Symbol| inst.guard.is_none() || state.at(*location).contains(s);
+            let symbols: SmallVec<[Symbol; 4]> = symbols.into_iter().filter(|s| fits(*s) && stays(s)).collect();
             state.clear(*location);
-            both.into_iter().for_each(|s| state.add(*location, s));
-            if let Some(p) = pending.as_ref().filter(|p| p.guard == inst.guard) {
-                for (symbol, new, old) in &p.entries {
-                    if *new == from[i]
-                        && old.as_ref().is_none_or(|old| old.contains(location))
-                        && banks.contains(&self.bank(*symbol))
-                    {
-                        state.add(*location, *symbol);
-                    }
-                }
-            }
+            symbols.into_iter().for_each(|s| state.add(*location, s));
         }
-        let overwritten = |p: &Pending| p.entries.iter().any(|(_, new, _)| to.contains(new));
-        state.pending = pending.filter(|p| p.guard == inst.guard && !overwritten(p) && spaces.1 != Some(Space::Predicate));
+        let whole = state.partials.write(&writes, fits);
+        whole.into_iter().for_each(|(location, symbol)| state.add(location, symbol));
         Ok(())
+    }
+
+    /// What a guard of allocated code lets through, if that is known: of the predicates that its register holds, the one
+    /// that pending definitions are about.
+    fn condition(&self, guard: Guard, state: &State) -> Option<Condition> {
+        let place = Operand::Reg(guard.reg).as_phys()?;
+        let location = self.locations.of(place, 0, 0).next()?;
+        let symbol = state.partials.guard().filter(|g| state.at(location).contains(g))?;
+        Some((symbol, guard.negate))
     }
 
     /// An inserted move of a constant gives its destination every symbol that always holds this constant.
@@ -592,29 +593,23 @@ impl<'a> Checker<'a> {
         if inst.guard.is_some() || d.space == Space::Predicate {
             return Err("an inserted recomputation under a guard or of a predicate".into());
         }
-        state.pending = None;
+        let mut writes: SmallVec<[_; 4]> = SmallVec::new();
         for (i, location) in self.locations.of(d, inst.dst_words(), inst.cluster).enumerate() {
             state.clear(location);
-            let Some(value) = fixed_word(inst, i as u8) else { continue };
+            let value = fixed_word(inst, i as u8);
+            let place = value.and_then(|v| self.places.get(&v)).filter(|_| d.space != Space::Scalar);
+            writes.push((location, place.map_or(Write::Other, |p| Write::Copy(*p))));
+            let Some(value) = value else { continue };
             for s in self.constants.get(&value).into_iter().flatten() {
                 if d.space != Space::Scalar || self.is_scalar_symbol(*s) {
                     state.add(location, *s);
                 }
             }
-            let now = self.places.get(&value).filter(|_| d.space != Space::Scalar).map(|l| state.at(*l).clone());
+            let now = place.map(|l| state.at(*l).clone());
             now.into_iter().flatten().for_each(|s| state.add(location, s));
         }
+        let whole = state.partials.write(&writes, |s| self.bank(s) != Bank::Predicate);
+        whole.into_iter().for_each(|(location, symbol)| state.add(location, symbol));
         Ok(())
     }
 }
-
-/// Definitions under a guard. A store under the same guard right behind makes one of the old places whole.
-#[derive(Clone, Debug)]
-struct Pending {
-    guard: Option<Guard>,
-    entries: SmallVec<[Partial; 2]>,
-}
-
-/// A value that is in one place for some lanes and in others for the rest: symbol, new place, places of the
-/// old value; none where the other lanes have none that is needed, so that any place will do.
-type Partial = (Symbol, u32, Option<SmallVec<[u32; 2]>>);

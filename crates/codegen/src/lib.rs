@@ -137,7 +137,7 @@ pub struct CodegenOptions {
     pub rename: Rename,
     /// When shared registers are released.
     pub release: release::Release,
-    /// Keep the order of instructions.
+    /// Keep the order of instructions, and branches around short conditional loads.
     pub no_schedule: bool,
     /// Leave out the u marks (S5).
     pub no_marks: bool,

@@ -1,6 +1,7 @@
 // Many flags that loads under conditions set, more than there are predicate registers: guards and flags are spilled.
 // RUN: %heddle build %s --verify --emit asm -o - | FileCheck %s
 // RUN: %heddle build %s --verify --set sm.predicate-registers=5 --emit asm -o /dev/null
+// RUN: %heddle build %s --verify --set sm.predicate-registers=3 --emit asm -o /dev/null
 // CHECK: @{{!?}}p{{[0-9]+}} ld.global
 kernel void k(global const int *a, global int *o, int n, int m) {
   int i = get_global_id(0), s = 0;

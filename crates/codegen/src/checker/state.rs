@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Pending;
+use super::partial::Partials;
 use heddle_isa::{PhysReg, Space};
 use heddle_object::variables::Word;
 
@@ -131,8 +131,8 @@ pub struct State {
     holders: FxHashMap<Symbol, SmallVec<[u32; 2]>>,
     undefined: Vec<Symbol>,
     empty: Held,
-    /// See [`Pending`].
-    pub(super) pending: Option<Pending>,
+    /// What the last original instruction defined under a guard.
+    pub(super) partials: Partials,
 }
 
 impl State {
@@ -140,7 +140,7 @@ impl State {
     pub fn load(&mut self, entry: &Entry) {
         self.held.clear();
         self.holders.clear();
-        self.pending = None;
+        self.partials.clear();
         self.undefined.clone_from(&entry.undefined);
         for &(l, s) in &entry.pairs {
             self.held.entry(l).or_default().push(s);

@@ -229,3 +229,42 @@ fn constants_of_registers_with_several_definitions() {
     let message = super::check(&before, &parse(&after(7)), &origins).unwrap_err();
     assert!(message.contains("reads %0.0 from m1"), "{message}");
 }
+
+/// A value that a guarded instruction defines beside its place, which inserted code completes: after the guard itself was
+/// reloaded to another predicate register, by way of another place, or from the other side.
+#[test]
+fn guarded_definitions_completed_under_a_reloaded_guard() {
+    let parse = |text: &str| heddle_mir::parse::parse_module(text).unwrap().functions.remove(0);
+    let before = "kernel @k stage lowered local 64 private 0 {\n  registers v1 p\nbb0: frequency 1\n  mov.b32 %0, lane\n\
+        \x20 cmp.gt.b32 %1, %0, 3\n  @%1 mov.b32 %0, 7\n  c3 st.local.b32 [0], %0\n  exit\n}\n";
+    let before = parse(before);
+    let check = |inserted: &[&str], read: &str| {
+        let text = format!(
+            "kernel @k stage allocated local 64 private 0 {{\nbb0: frequency 1\n  mov.b32 m0, lane\n  cmp.gt.b32 p0, m0, 3\n\
+             \x20 mov.b32 m5, m0\n  sel.b32 m9, p0, 1, _\n  @p0 mov.b32 m1, 7\n{}  c3 st.local.b32 [0], {read}\n  exit\n}}\n",
+            inserted.iter().map(|i| format!("  {i}\n")).collect::<String>()
+        );
+        let mut origins = Origins::default();
+        origins[before.entry()] = [0, 1, INSERTED, INSERTED, 2].into();
+        origins[before.entry()].extend(std::iter::repeat_n(INSERTED, inserted.len()));
+        origins[before.entry()].extend([3, 4]);
+        super::check(&before, &parse(&text), &origins)
+    };
+    check(&["@p0 mov.b32 m0, m1"], "m0").unwrap();
+    check(&["cmp.ne.b32 p1, m9, 0", "@p1 mov.b32 m0, m1"], "m0").unwrap();
+    check(&["mov.b32 m2, m1", "mov.b32 m6, m5", "cmp.ne.b32 p0, m9, 0", "@p0 mov.b32 m6, m2"], "m6").unwrap();
+    check(&["@!p0 mov.b32 m1, m5"], "m1").unwrap();
+    for (wrong, read) in [
+        (&["@!p0 mov.b32 m0, m1"][..], "m0"),
+        (&["@p0 mov.b32 m0, m1"], "m1"),
+        (&["@p0 mov.b32 m1, m5"], "m1"),
+        // Another predicate, or the place is not the old value's, or the new one's, any more.
+        (&["cmp.ne.b32 p1, m0, 0", "@p1 mov.b32 m0, m1"], "m0"),
+        (&["mov.b32 m0, m9", "@p0 mov.b32 m0, m1"], "m0"),
+        (&["mov.b32 m1, m9", "@p0 mov.b32 m0, m1"], "m0"),
+        (&["mov.b32 m2, m9", "@p0 mov.b32 m2, m1"], "m2"),
+    ] {
+        let message = check(wrong, read).unwrap_err();
+        assert!(message.contains("reads %0.0 from"), "{wrong:?}: {message}");
+    }
+}
