@@ -52,7 +52,7 @@ pub struct CodegenArgs {
     /// register's name.
     #[arg(long, value_enum)]
     pub release: Option<Release>,
-    /// Keep the order in which instructions were selected.
+    /// Keep the order in which instructions were selected, and branches around short conditional loads.
     #[arg(long)]
     pub no_schedule: bool,
     /// How live ranges get the cluster that owns them: by energy, or by the publication's count of accesses.
