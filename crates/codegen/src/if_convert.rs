@@ -249,7 +249,8 @@ impl Triangle {
         // Where only scalar registers, or none of lanes, may be read.
         let needs_scalar = |i: &Inst| {
             let role = |s: usize| matches!(i.src_role(s), Role::Base | Role::ScalarCondition | Role::Predicate);
-            i.info().flags.load || i.info().flags.store || i.ty == Type::Pred || (0..i.srcs.len()).any(role)
+            let is_it = |s: usize| i.srcs[s].as_virt().is_some_and(|(r, _)| r == dst);
+            i.info().flags.load || i.ty == Type::Pred || (0..i.srcs.len()).any(|s| is_it(s) && role(s))
         };
         let reads = |i: &Inst| {
             let mut any = false;
