@@ -375,6 +375,30 @@ def fft_stage(r):
     return {"a": out(expected, init=v, atol=2e-5 * stages), "b": tmp(np.float32, n, 2)}, launches
 
 
+def tensor_cursor(r):
+    shape, begin = (5, 7, 3, 11), 2
+    n = math.prod(shape)
+    v, scale = f32(r, *shape[::-1]), np.array([0.5, -0.25, 2], np.float32)
+    t = i32(r, 6, 40)
+    cursor = lambda sizes, strides, at=0: data("10i", *sizes, *[0] * (4 - len(sizes)), *strides, *[0] * (4 - len(strides)), len(sizes), at)
+    # The last dimension runs fastest in the range; the input has it slowest.
+    strides = tuple(math.prod(shape[:d]) for d in range(4))
+    linear = np.arange(begin, n)
+    inputs = v.ravel()[sum(i * s for i, s in zip(np.unravel_index(linear, shape), strides))]
+    # Factors follow the element; the summand's sign the first one that a thread has: as the step is even, the element's, too.
+    sums = np.where(linear % 2 == 1, -scale[1], scale[1])
+    factors = np.where(linear % 3 == 1, sums, scale[linear % 3])
+    o = np.zeros(n, np.float32)
+    o[begin:] = inputs * factors + sums  # by powers of two: one rounding, as in fmaf
+    rows = t + 3 * np.arange(40, dtype=np.int32) - np.arange(6, dtype=np.int32)[:, None]
+    back = tuple(math.prod(shape[d + 1 :]) for d in range(4))
+    launches = [
+        grid("apply", [3], [64], "o", cursor(shape, back), "v", cursor(shape, strides), data("iii3f", begin, n, 0, *scale)),
+        grid("rows", [6], [32], "t", cursor((6, 40), (40, 1)), I(3)),
+    ]
+    return {"v": inp(v), "o": out(o), "t": out(rows, init=t)}, launches
+
+
 def checksums(r):
     texts = [r.integers(0, 256, k).astype(np.uint8).tobytes() for k in r.integers(0, 40, 50)]
     start = np.concatenate([[0], np.cumsum([len(t) for t in texts])]).astype(np.int32)
