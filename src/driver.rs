@@ -70,6 +70,8 @@ pub struct CompileOptions {
     pub codegen: CodegenOptions,
     /// For checking mode: reads of uninitialised variables stay, and no load is made unconditional.
     pub checked: bool,
+    /// Launches may have ids of 2³¹ and more, which are negative as `int`s.
+    pub wide_ids: bool,
 }
 
 /// What came out.
@@ -118,7 +120,7 @@ pub fn compile(inputs: &[PathBuf], emit: Emit, options: &CompileOptions, machine
         return work.generate(module);
     }
     let context = Context::create();
-    let ir = heddle_frontend::compile_to_module(&context, inputs, &options.frontend, options.checked, facts(machine))?;
+    let ir = heddle_frontend::compile_to_module(&context, inputs, &options.frontend, options.checked, facts(machine, options))?;
     work.lap("front end");
     work.lower(&ir)
 }
@@ -140,13 +142,14 @@ fn not_for(input: &Path, kind: &str, frontend: &FrontendOptions) -> Result<(), C
     }
 }
 
-/// What passes are told of a machine.
-pub fn facts(machine: &Machine) -> Facts {
+/// What passes are told of a machine and of launches.
+pub fn facts(machine: &Machine, options: &CompileOptions) -> Facts {
     Facts {
         warp_size: machine.warp_size,
         surface_components: machine.memory.surface_components,
         rows_fill_warps: false,
         max_work_group_size: machine.sm.max_work_group_size,
+        short_ids: !options.wide_ids,
     }
 }
 
@@ -231,7 +234,7 @@ impl<'a> Work<'a> {
 
     /// From LLVM IR.
     fn lower(mut self, ir: &inkwell::module::Module) -> Result<Compilation, CompileError> {
-        let (options, facts) = (self.options, facts(self.machine));
+        let (options, facts) = (self.options, facts(self.machine, self.options));
         if self.emit == Emit::AnnotatedIr {
             let wanted = |name: &str| match name {
                 "global-id" => options.select.global_id,

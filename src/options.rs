@@ -25,6 +25,10 @@ pub struct CodegenArgs {
     /// of the other dimensions are uniform.
     #[arg(long)]
     pub no_versions: bool,
+    /// Expect ids of 2³¹ and more, which are negative where a program keeps them in an int. Otherwise kernels that do
+    /// so are compiled for launches below that, and others are refused.
+    #[arg(long)]
+    pub wide_ids: bool,
     /// Compute all addresses in code instead of letting the address-generation unit make those of global ids.
     #[arg(long)]
     pub no_global_id: bool,
@@ -89,6 +93,7 @@ impl CodegenArgs {
             true => CacheHints::Ca,
             false => self.cache_hints.unwrap_or_default(),
         };
+        options.wide_ids = self.wide_ids;
         options.select.prefetch = self.prefetch;
         options.codegen.regfile = self.regfile.unwrap_or_default();
         options.codegen.ownership = self.ownership.unwrap_or_default();

@@ -419,6 +419,30 @@ fn closed_pipes_are_survived() {
     assert_eq!(run(&[]), Some(0));
 }
 
+/// Kernels that keep ids in `int` are compiled for ids that are not negative there; objects know it, and a launch with larger
+/// ones compiles its kernel for them.
+#[test]
+fn kernels_with_ids_in_int_are_not_launched_beyond_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "kernel void k() { int i = get_global_id(0); printf(i < 5 ? \"below\\n\" : \"above\\n\"); }\n\
+                  kernel void u() { uint i = get_global_id(0); if (i >= 0x80000000) printf(\"large\\n\"); }\n";
+    fs::write(folder.path().join("k.cl"), source).unwrap();
+    let run = |kernel: &str, offset: u64, more: &[&str]| {
+        let offset = offset.to_string();
+        let words = ["run", "k.cl", "--kernel", kernel, "--global", "8"];
+        heddle().current_dir(folder.path()).args(words).args(["--offset", &offset]).args(more).assert()
+    };
+    let refused = contains("less than 2^31 work-items a dimension");
+    let wide = (1u64 << 31) - 4;
+    heddle().current_dir(folder.path()).args(["build", "k.cl", "-o", "k.o"]).assert().success();
+    run("k", wide - 5, &["--object", "k.o"]).success().stdout(contains("above").and(contains("below").not()));
+    run("k", wide, &["--object", "k.o"]).code(2).stderr(refused.clone());
+    run("u", wide, &["--object", "k.o"]).success().stdout(contains("large"));
+    run("k", wide, &[]).success().stdout(contains("above").and(contains("below")));
+    heddle().current_dir(folder.path()).args(["build", "--wide-ids", "k.cl", "-o", "w.o"]).assert().success();
+    run("k", wide, &["--object", "w.o"]).success().stdout(contains("above").and(contains("below")));
+}
+
 /// OpenCL C before 2.0 has no work-groups of different sizes; objects know it, too.
 #[test]
 fn old_kernels_take_whole_work_groups_only() {

@@ -143,8 +143,13 @@ fn shapes(path: &Path) -> Result<(), Failed> {
     let machine = Machine::default_machine();
     let source = ir(path, &machine, OptLevel::default())?;
     let context = Context::create();
-    let module =
-        heddle::frontend::compile_to_module(&context, &[source], &FrontendOptions::default(), false, driver::facts(&machine))?;
+    let module = heddle::frontend::compile_to_module(
+        &context,
+        &[source],
+        &FrontendOptions::default(),
+        false,
+        driver::facts(&machine, &Default::default()),
+    )?;
     for (i, clusters) in [1, 2, 4, 8].into_iter().enumerate() {
         for (k, local) in [0, 2, 4, 8, 16].into_iter().enumerate() {
             let mut machine = Machine::default_machine();

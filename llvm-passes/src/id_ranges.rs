@@ -16,12 +16,20 @@
 //! required, or global sizes of 2³² and more. The last work-group of a dimension may be smaller than
 //! required, unless the kernel is launched with whole ones only.
 //!
-//! May touch: the metadata `range` of calls. Reads LLVM IR in which the queries are in kernels.
+//! # Short ids
+//! Programs keep ids in `int`, where those from 2³¹ on are negative, which no launch that anybody
+//! waits for has. A kernel that does something with signs of such an integer gets ranges that end at
+//! 2³¹ and a mark ([`rests_on_short_ids`]), with which larger launches are refused.
+//!
+//! May touch: the metadata `range` of calls, and the mark, an attribute. Reads LLVM IR in which the
+//! queries are in kernels.
 
 use std::ops::Range;
 
+use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntSGE, LLVMIntSGT, LLVMIntSLE, LLVMIntSLT};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
+use rustc_hash::FxHashSet;
 
 use crate::builtins::{self, Builtin, Query};
 use crate::facts::Facts;
@@ -29,14 +37,29 @@ use crate::ir::function::{self, required_work_group_size};
 use crate::ir::metadata::Writer;
 use crate::ir::{self, Value};
 
+/// The attribute of kernels whose ranges end at 2³¹.
+const SHORT_IDS: &str = "heddle-short-ids";
+
+/// Whether a kernel's code rests on ids, sizes and offsets below 2³¹ in each dimension.
+pub fn rests_on_short_ids(kernel: Value) -> bool {
+    function::string_attribute(kernel, SHORT_IDS).is_some()
+}
+
 /// Attaches ranges in all functions of a module; whether there was a query to attach one to.
 pub fn attach(module: &Module, facts: Facts) -> bool {
     let mut any = false;
     for function in function::bodies(module) {
         let sizes = Sizes { required: required_work_group_size(function), whole: function::uniform_work_groups(function) };
         let writer = Writer::of_function(function);
-        for call in ir::blocks(function).into_iter().flat_map(|b| b.instructions()) {
-            let Some(Builtin::Query(query)) = query_of(call) else { continue };
+        let calls = ir::blocks(function).into_iter().flat_map(|b| b.instructions());
+        let queries: Vec<_> = calls.filter_map(|call| Some((call, query_of(call)?))).collect();
+        let mut ids = queries.iter().filter(|(_, q)| is_id(*q)).map(|(call, _)| *call).peekable();
+        let short = facts.short_ids && ids.peek().is_some() && signs_matter(ids.collect());
+        if short {
+            function::set_string_attribute(function, SHORT_IDS, "true");
+        }
+        let facts = Facts { short_ids: short, ..facts };
+        for (call, query) in queries {
             let dimension = call.operand(0).as_constant_int().filter(|_| query.has_dimension());
             if let Some(range) = range(query, dimension, sizes, facts, call.integer_bits()) {
                 writer.attach(call, "range", writer.range(call, range));
@@ -56,8 +79,50 @@ struct Sizes {
     whole: bool,
 }
 
-fn query_of(call: Value) -> Option<Builtin> {
-    (call.opcode() == LLVMOpcode::LLVMCall).then(|| builtins::of_call(call))?
+fn query_of(call: Value) -> Option<Query> {
+    match (call.opcode() == LLVMOpcode::LLVMCall).then(|| builtins::of_call(call))?? {
+        Builtin::Query(query) => Some(query),
+        _ => None,
+    }
+}
+
+/// Whether a query's answer is a global id, or what bounds one, in one dimension.
+fn is_id(query: Query) -> bool {
+    use Query::{GlobalId, GlobalOffset, GlobalSize, GroupId, NumGroups, RelativeId};
+    matches!(query, GlobalId | GlobalOffset | GlobalSize | GroupId | NumGroups | RelativeId)
+}
+
+/// Intrinsics whose result depends on the sign of an operand.
+const SIGNED_INTRINSICS: [&str; 3] = ["llvm.smax.", "llvm.smin.", "llvm.abs."];
+
+/// Whether the sign of an integer of 32 bits or fewer that is computed of some values decides about anything.
+fn signs_matter(mut open: Vec<Value>) -> bool {
+    use LLVMOpcode::*;
+    let mut seen: FxHashSet<Value> = open.iter().copied().collect();
+    while let Some(v) = open.pop() {
+        let narrow = v.integer_bits() <= 32;
+        for user in v.users().filter(|u| u.is_instruction()) {
+            let signed = match user.opcode() {
+                LLVMSExt | LLVMSIToFP | LLVMSDiv | LLVMSRem => narrow,
+                LLVMICmp => narrow && matches!(user.integer_predicate(), LLVMIntSGE | LLVMIntSGT | LLVMIntSLE | LLVMIntSLT),
+                LLVMCall => narrow && SIGNED_INTRINSICS.iter().any(|name| user.called_name().starts_with(name)),
+                // A sign is extended by two shifts, too.
+                LLVMAShr => true,
+                _ => false,
+            };
+            if signed {
+                return true;
+            }
+            let passes = matches!(
+                user.opcode(),
+                LLVMTrunc | LLVMZExt | LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMLShr | LLVMAnd | LLVMOr | LLVMXor
+            ) || matches!(user.opcode(), LLVMUDiv | LLVMURem | LLVMPHI | LLVMSelect | LLVMFreeze);
+            if passes && user.integer_bits() > 0 && seen.insert(user) {
+                open.push(user);
+            }
+        }
+    }
+    false
 }
 
 /// Answers of a query, in `bits` bits; `dimension`: where it is a constant. `None`: any number.
@@ -66,6 +131,7 @@ fn range(query: Query, dimension: Option<u64>, sizes: Sizes, facts: Facts, bits:
         return Some(u64::from(query.out_of_range())..u64::from(query.out_of_range()) + 1);
     }
     let words = 1 << 32;
+    let ids = if facts.short_ids { 1 << 31 } else { words };
     let most = u64::from(facts.max_work_group_size);
     let warp = u64::from(facts.warp_size);
     // Of one dimension, if it is known which; dimensions that a launch leaves out have size 1.
@@ -82,13 +148,9 @@ fn range(query: Query, dimension: Option<u64>, sizes: Sizes, facts: Facts, bits:
         Query::WarpId => 0..items.div_ceil(warp),
         Query::NumWarps => 1..items.div_ceil(warp) + 1,
         Query::WarpSize => warp..warp + 1,
-        Query::NumGroups => 1..words,
-        Query::GlobalId
-        | Query::GroupId
-        | Query::GlobalSize
-        | Query::GlobalOffset
-        | Query::GlobalLinearId
-        | Query::RelativeId => 0..words,
+        Query::NumGroups => 1..ids,
+        Query::GlobalId | Query::GroupId | Query::GlobalSize | Query::GlobalOffset | Query::RelativeId => 0..ids,
+        Query::GlobalLinearId => 0..words,
     };
     // A range of all numbers is none; an empty one comes from a kernel that cannot be launched.
     let fits = range.start < range.end && (bits == 64 || (bits == 32 && range.end < words));
@@ -99,7 +161,8 @@ fn range(query: Query, dimension: Option<u64>, sizes: Sizes, facts: Facts, bits:
 mod tests {
     use super::*;
 
-    const FACTS: Facts = Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false, max_work_group_size: 1000 };
+    const FACTS: Facts =
+        Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false, max_work_group_size: 1000, short_ids: true };
 
     const ANY: Sizes = Sizes { required: None, whole: false };
 
@@ -126,9 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn ids_have_32_bits() {
-        assert_eq!(range(Query::GlobalId, Some(0), ANY, FACTS, 64), Some(0..1 << 32));
-        assert_eq!(range(Query::GlobalId, Some(0), ANY, FACTS, 32), None);
+    fn ids_have_32_bits_or_31() {
+        let wide = Facts { short_ids: false, ..FACTS };
+        assert_eq!(range(Query::GlobalId, Some(0), ANY, wide, 64), Some(0..1 << 32));
+        assert_eq!(range(Query::GlobalId, Some(0), ANY, wide, 32), None);
+        assert_eq!(range(Query::GlobalId, Some(0), ANY, FACTS, 32), Some(0..1 << 31));
+        assert_eq!(range(Query::GlobalLinearId, None, ANY, FACTS, 64), Some(0..1 << 32));
         assert_eq!(range(Query::GlobalSize, Some(4), ANY, FACTS, 64), Some(1..2));
     }
 

@@ -221,7 +221,7 @@ pub fn help() -> String {
         }
         text.push('\n');
     }
-    let _ = write!(text, "Parameters:\n  {PARAMETERS}");
+    let _ = write!(text, "Parameters:\n  {}", PARAMETERS.replace(", ", "\n  "));
     text
 }
 
@@ -314,7 +314,8 @@ fn split(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const FACTS: Facts = Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false, max_work_group_size: 1024 };
+    const FACTS: Facts =
+        Facts { warp_size: 32, surface_components: 4, rows_fill_warps: false, max_work_group_size: 1024, short_ids: true };
 
     fn found(element: &str) -> Option<(&'static str, u32, u32)> {
         find(element, FACTS).unwrap().map(|(p, f)| (p.name, f.warp_size, f.surface_components))

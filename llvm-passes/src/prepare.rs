@@ -51,6 +51,10 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
     }
     let has_copies = by_value::copy(module);
     expand_intrinsics::expand(module)?;
+    if !unoptimised {
+        // What comes from CUDA is to have the ranges of ids, too.
+        relative_id::rewrite(module)?;
+    }
     let has_ids = !unoptimised && id_ranges::attach(module, facts);
     if let Some(passes) =
         simplifying(has_calls || has_copies, has_ids, !unoptimised && has_vector_arithmetic(module), unoptimised)

@@ -124,15 +124,7 @@ fn mark(function: Value, uniform: bool) {
             LLVMAddAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, convergent);
         }
         if is_kernel(function) {
-            let (key, value) = ("uniform-work-group-size", if uniform { "true" } else { "false" });
-            let attribute = LLVMCreateStringAttribute(
-                context,
-                key.as_ptr().cast(),
-                key.len() as u32,
-                value.as_ptr().cast(),
-                value.len() as u32,
-            );
-            LLVMAddAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, attribute);
+            function::set_string_attribute(function, "uniform-work-group-size", if uniform { "true" } else { "false" });
         }
     }
 }

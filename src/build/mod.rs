@@ -212,7 +212,7 @@ impl Builder {
         large_stack(|| {
             let context = Context::create();
             let mut out = Vec::new();
-            let (ir, facts) = (self.module(&context, units)?, driver::facts(&self.machine));
+            let (ir, facts) = (self.module(&context, units)?, driver::facts(&self.machine, &self.options));
             heddle_llvm_passes::pipeline::run_text_pipeline(&ir, passes, facts, &mut out)
                 .map_err(|e| InvalidOptions(e.to_string()))?;
             Ok(String::from_utf8_lossy(&out).into_owned())
@@ -253,7 +253,7 @@ impl Builder {
     fn module<'c>(&self, context: &'c Context, units: &[&Unit]) -> Result<inkwell::module::Module<'c>, BuildFailure> {
         let frontend = FrontendOptions { opt: opt_of(units), ..options::quiet() };
         let checked = units.iter().any(|u| u.header.checked);
-        let facts = driver::facts(&self.machine);
+        let facts = driver::facts(&self.machine, &self.options);
         // In checking mode they run behind what has to come first.
         if !checked && passes_left(units).is_some() {
             let (name, bytes) = (names(units), linked_bitcode(units)?);

@@ -89,8 +89,9 @@ impl Debug {
         if !frontend.clang_args.iter().any(|a| a.starts_with("-g")) {
             frontend.clang_args.insert(0, "-g".into());
         }
-        let compilation =
-            driver::compile(&inputs, Emit::Obj, &self.codegen.options(frontend), &machine).map_err(compile_failure)?;
+        let mut options = self.codegen.options(frontend);
+        options.wide_ids |= case.launches.iter().any(|l| l.has_wide_ids());
+        let compilation = driver::compile(&inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?;
         let image =
             read::parse(&compilation.output).map_err(|e| Failure::input(format!("{}: {e}", self.launch.case.display())))?;
         self.launch.choose_kernel(&mut case, &image)?;

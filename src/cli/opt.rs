@@ -42,7 +42,7 @@ impl Opt {
     /// Runs the subcommand.
     pub fn run(self) -> Outcome {
         let machine = super::load_machine(&self.machine)?;
-        let facts = heddle::driver::facts(&machine);
+        let facts = heddle::driver::facts(&machine, &heddle::driver::CompileOptions::default());
         let bytes = super::read_input(&self.input, "LLVM IR")?;
         let context = Context::create();
         let name = self.input.display().to_string();

@@ -75,6 +75,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             vector_hint: function.vector_hint.clone(),
             required_sub_group: function.required_sub_group,
             whole_work_groups: function.whole_work_groups,
+            short_ids: function.short_ids,
             rows_fill_warps: function.rows_fill_warps,
             relieves_data_l1: function.relieves_data_l1,
             redzones: function.redzones.clone(),

@@ -168,6 +168,7 @@ impl<'a> Selector<'a> {
     fn run(mut self, remarks: &mut Vec<Remark>) -> Result<Function, Vec<Diagnostic>> {
         let kernel = self.cx.kernel;
         self.out.f.whole_work_groups = self.cx.uniformity.assumes_whole_groups() || function::uniform_work_groups(kernel);
+        self.out.f.short_ids = heddle_llvm_passes::id_ranges::rests_on_short_ids(kernel);
         self.out.f.required_work_group = function::required_work_group_size(kernel);
         self.out.f.work_group_hint = function::work_group_size_hint(kernel);
         self.out.f.vector_hint = function::vector_type_hint(kernel);

@@ -79,6 +79,8 @@ pub struct Function {
     /// All work-groups of a range have the same size, the last one included: the code rests on it, or the
     /// language allows no others.
     pub whole_work_groups: bool,
+    /// The code rests on global ids, sizes and offsets below 2³¹ in each dimension.
+    pub short_ids: bool,
     /// The code rests on every warp lying in one row of its work-group: a launch of that kind takes it in place
     /// of the function of the same name that rests on nothing.
     pub rows_fill_warps: bool,
@@ -121,6 +123,7 @@ impl Function {
             vector_hint: None,
             required_sub_group: None,
             whole_work_groups: false,
+            short_ids: false,
             rows_fill_warps: false,
             relieves_data_l1: false,
             loads_in_lanes: false,

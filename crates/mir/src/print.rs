@@ -85,6 +85,9 @@ pub fn print_function(f: &Function, out: &mut String) {
     if f.whole_work_groups {
         out.push_str(" whole");
     }
+    if f.short_ids {
+        out.push_str(" short-ids");
+    }
     if f.rows_fill_warps {
         out.push_str(" rows-fill-warps");
     }

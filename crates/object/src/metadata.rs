@@ -240,6 +240,10 @@ pub struct KernelHeader {
     /// (of the required size), or was compiled as OpenCL C before 2.0 or with `-cl-uniform-work-group-size`.
     #[serde(default)]
     pub whole_work_groups: bool,
+    /// The code rests on global ids, offsets included, and sizes below 2³¹ in each dimension, as it may keep them in signed
+    /// integers of 32 bits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub short_ids: bool,
     /// The code rests on every warp lying in one row of its work-group ([`KernelHeader::allows`]): another
     /// version of the kernel of the same name, for launches of that kind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -424,6 +424,12 @@ impl Buffer {
 }
 
 impl Launch {
+    /// Whether some global id, or size, is 2³¹ or more, so that it is negative as an `int`.
+    pub fn has_wide_ids(&self) -> bool {
+        let first = |d: usize| self.offset.as_ref().and_then(|o| o.get(d)).map_or(0, |o| *o);
+        self.global.iter().enumerate().any(|(d, n)| n.saturating_add(first(d)) >= 1 << 31)
+    }
+
     /// Checks the sizes.
     ///
     /// # Errors

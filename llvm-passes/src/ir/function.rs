@@ -107,17 +107,37 @@ pub fn vector_type_hint(kernel: Value) -> Option<String> {
 /// Whether a kernel is only launched with whole work-groups: OpenCL C before 2.0, or
 /// `-cl-uniform-work-group-size`.
 pub fn uniform_work_groups(kernel: Value) -> bool {
-    const NAME: &str = "uniform-work-group-size";
+    string_attribute(kernel, "uniform-work-group-size").is_some_and(|v| v == b"true")
+}
+
+/// The value of an attribute of a function that has a name of its own.
+pub(crate) fn string_attribute(function: Value, name: &str) -> Option<Vec<u8>> {
     // SAFETY: reads an attribute of a live function.
     unsafe {
         let attribute =
-            LLVMGetStringAttributeAtIndex(kernel.0, LLVMAttributeFunctionIndex, NAME.as_ptr().cast(), NAME.len() as u32);
+            LLVMGetStringAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, name.as_ptr().cast(), name.len() as u32);
         if attribute.is_null() {
-            return false;
+            return None;
         }
         let mut length = 0;
         let value = LLVMGetStringAttributeValue(attribute, &mut length);
-        super::value::copied(value, length as usize) == b"true"
+        Some(super::value::copied(value, length as usize).to_vec())
+    }
+}
+
+/// Gives a function an attribute with a name of its own.
+pub(crate) fn set_string_attribute(function: Value, name: &str, value: &str) {
+    // SAFETY: a live function, and an attribute of its context.
+    unsafe {
+        let context = LLVMGetTypeContext(function.ty());
+        let attribute = LLVMCreateStringAttribute(
+            context,
+            name.as_ptr().cast(),
+            name.len() as u32,
+            value.as_ptr().cast(),
+            value.len() as u32,
+        );
+        LLVMAddAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, attribute);
     }
 }
 

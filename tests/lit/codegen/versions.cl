@@ -7,7 +7,7 @@
 // RUN: %heddle build %s --stop-after select -o %t.mir
 // RUN: FileCheck %s --check-prefix=MIR < %t.mir
 // RUN: %heddle build %t.mir --emit asm -o - | FileCheck %s
-// CHECK: .kernel {"name":"sums",{{.*}}"whole_work_groups":false,"warp_size":32}
+// CHECK: .kernel {"name":"sums",{{.*}}"whole_work_groups":false,"short_ids":true,"warp_size":32}
 // CHECK-NOT: {{(ld|ldu)}}.global.b32{{[.a-z]*}} s{{[0-9]}}
 // CHECK: .kernel {"name":"columns"
 // CHECK-NOT: rows_fill_warps
@@ -16,8 +16,8 @@
 // CHECK: {{(ld|ldu)}}.global.b32{{[.a-z]*}} s{{[0-9]}}
 // CHECK-NOT: .kernel
 // ONE-NOT: rows_fill_warps
-// MIR: kernel @sums stage ssa local 0 private 0 {
-// MIR: kernel @sums stage ssa local 0 private 0 rows-fill-warps relieves-data-l1 {
+// MIR: kernel @sums stage ssa local 0 private 0 short-ids {
+// MIR: kernel @sums stage ssa local 0 private 0 short-ids rows-fill-warps relieves-data-l1 {
 kernel void sums(global const float *restrict a, global const float *restrict b, global float *c, int n) {
   int column = get_global_id(0), row = get_global_id(1);
   float sum = 0;

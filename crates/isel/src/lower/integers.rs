@@ -267,21 +267,20 @@ fn division_of_low_words(s: &mut Selector, i: Value) -> Option<Operand> {
 /// A 64-bit product of two extended 32-bit values.
 fn widening_multiply(s: &mut Selector, i: Value) -> Option<Operand> {
     let (a, b) = (i.operand(0), i.operand(1));
-    let narrow = |v: Value, opcode: LLVMOpcode| {
-        (v.is_instruction() && v.opcode() == opcode).then(|| v.operand(0)).filter(|source| source.integer_bits() == 32)
-    };
-    for (opcode, ty) in [(LLVMZExt, Type::U32), (LLVMSExt, Type::S32)] {
-        let Some(x) = narrow(a, opcode) else { continue };
-        let y = match (narrow(b, opcode), constants::sign_extended(b)) {
-            (Some(y), _) => s.operand(y),
-            (None, Some(c)) if ty == Type::S32 && i32::try_from(c).is_ok() => Operand::Immediate(c as u32),
-            (None, Some(c)) if ty == Type::U32 && u32::try_from(c).is_ok() => Operand::Immediate(c as u32),
-            _ => continue,
-        };
-        let x = s.operand(x);
-        return Some(s.out.emit_joint(Op::MulWide, ty, 2, &[x, y]));
+    if let (Some(x), Some(y)) = (zero_extended(s, a), zero_extended(s, b)) {
+        return Some(s.out.emit_joint(Op::MulWide, Type::U32, 2, &[x, y]));
     }
-    None
+    let narrow = |v: Value| {
+        (v.is_instruction() && v.opcode() == LLVMSExt).then(|| v.operand(0)).filter(|source| source.integer_bits() == 32)
+    };
+    let x = narrow(a)?;
+    let y = match (narrow(b), constants::sign_extended(b)) {
+        (Some(y), _) => s.operand(y),
+        (None, Some(c)) => Operand::Immediate(i32::try_from(c).ok()? as u32),
+        _ => return None,
+    };
+    let x = s.operand(x);
+    Some(s.out.emit_joint(Op::MulWide, Type::S32, 2, &[x, y]))
 }
 
 /// The high word of an integer of 64 bits of which the low one is 0, made of low words; `depth`: operations to look

@@ -256,6 +256,7 @@ impl Enqueued {
             RefusalKind::WorkGroupTooLarge | RefusalKind::WorkGroupNotAsRequired | RefusalKind::WorkGroupsNotWhole => {
                 CL_INVALID_WORK_GROUP_SIZE
             }
+            RefusalKind::IdsTooLarge => CL_INVALID_GLOBAL_WORK_SIZE,
             RefusalKind::Resources => CL_OUT_OF_RESOURCES,
             RefusalKind::Memory => CL_MEM_OBJECT_ALLOCATION_FAILURE,
         }

@@ -255,6 +255,29 @@ fn work_groups_need_not_be_whole() {
     ok!(clReleaseMemObject(buffer));
 }
 
+/// A kernel that keeps ids in `int` is compiled for ids that are not negative there.
+#[test]
+fn ids_that_do_not_fit_their_int_are_refused() {
+    let host = Host::new();
+    let kernel = |source| host.kernel(source, c"f");
+    let signed = kernel("kernel void f(global int* a) { int i = get_global_id(0); a[i < 5] = 1; }");
+    let unsigned = kernel("kernel void f(global int* a) { uint i = get_global_id(0); a[i < 9] = 1; }");
+    let (buffer, size) = (host.room(8), 4usize);
+    for (kernel, offset, expected) in [
+        (signed, (1usize << 31) - 5, CL_SUCCESS),
+        (signed, (1 << 31) - 4, CL_INVALID_GLOBAL_WORK_SIZE),
+        (unsigned, (1 << 31) - 4, CL_SUCCESS),
+    ] {
+        set(kernel, 0, buffer);
+        let (offset, size) = (&raw const offset, &raw const size);
+        let code = cl!(clEnqueueNDRangeKernel(host.queue, kernel, 1, offset, size, null(), 0, null(), null_mut()));
+        assert_eq!(code, expected);
+    }
+    host.finish();
+    [signed, unsigned].iter().for_each(|k| ok!(clReleaseKernel(*k)));
+    ok!(clReleaseMemObject(buffer));
+}
+
 #[test]
 fn the_drivers_version_tells_the_machine() {
     let version = text(|size, to, got| cl!(clGetDeviceInfo(device(), CL_DRIVER_VERSION, size, to, got)));

@@ -17,6 +17,8 @@ pub enum RefusalKind {
     WorkGroupNotAsRequired,
     /// The kernel is compiled for whole work-groups, and the last ones would be smaller.
     WorkGroupsNotWhole,
+    /// The kernel is compiled for ids below 2³¹, and the launch has larger ones.
+    IdsTooLarge,
     /// A work-group needs more registers or work-group memory than an SM has.
     Resources,
     /// Device memory is used up.
@@ -77,6 +79,11 @@ pub fn suggested_local(header: &KernelHeader, global: [u32; 3], machine: &Machin
     [x, y, z]
 }
 
+/// Whether all global ids of a launch, and their number, are below 2³¹ in each dimension.
+fn has_short_ids(global: [u32; 3], offset: [u32; 3]) -> bool {
+    global.iter().zip(offset).all(|(n, first)| u64::from(*n) + u64::from(first) < 1 << 31)
+}
+
 /// Whether a launch's work-groups are small enough for races to be checked.
 ///
 /// # Errors
@@ -121,6 +128,11 @@ pub(super) fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), Ref
             launch.local
         );
         return refuse(RefusalKind::WorkGroupsNotWhole, message);
+    }
+    if header.short_ids && !has_short_ids(launch.global, launch.offset) {
+        let message = "it keeps ids in signed integers of 32 bits and is compiled for launches of less than 2^31 work-items a \
+                       dimension, the offset included; --wide-ids compiles it for larger ones";
+        return refuse(RefusalKind::IdsTooLarge, message.into());
     }
     // What checking mode adds is not the program's.
     let local = launch.redzones.iter().filter(|z| z.space == MemorySpace::Local);

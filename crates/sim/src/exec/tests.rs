@@ -259,6 +259,7 @@ fn header() -> KernelHeader {
         vector_hint: None,
         required_sub_group: None,
         whole_work_groups: false,
+        short_ids: false,
         rows_fill_warps: false,
         relieves_data_l1: false,
         redzones: Vec::new(),
