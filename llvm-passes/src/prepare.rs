@@ -7,8 +7,8 @@
 //! # Algorithm
 //! Inline everything, make variables of structures that are changed ([`crate::by_value`]), replace intrinsics ([`crate::expand_intrinsics`]), say what ids may be
 //! ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
-//! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), unroll
-//! loops ([`crate::unroll`]), align local memory ([`crate::local_alignment`]), make accesses of neighbours
+//! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), hoist what both
+//! sides of a branch compute, unroll loops ([`crate::unroll`]), align local memory ([`crate::local_alignment`]), make accesses of neighbours
 //! one, take integers of more than 64 bits apart ([`crate::wide_integers`]), lower large copies
 //! ([`crate::lower_copies`]) and `printf` ([`crate::lower_printf`]), find global ids that are made by hand
 //! ([`crate::relative_id`]), infer alignments, put loops into simplified and LCSSA form, and structurize
@@ -64,6 +64,9 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
     dynamic_local::lower(module)?;
     lower_generic::lower(module)?;
     if optimisation == Optimisation::Full {
+        // What both sides of a branch compute. Loads are often there, as clang adds one to the side that has none for what reads
+        // the value behind both; what is left of that side then is nothing, and the other one may be if-converted.
+        llvm_passes::run(module, "function(gvn-hoist)")?;
         unroll::unroll(module, facts)?;
     }
     if !unoptimised {

@@ -8,31 +8,40 @@
 //! # Algorithm
 //! A block with one way in, and one way out to where its branch goes otherwise, too, goes into the block before: its loads and
 //! stores, and what something reads behind it, under the branch's condition, the rest, which nothing else reads, as it is. The block
-//! behind follows if no other leads there, and what comes then may be of the same kind. This is done where at least two such blocks
-//! with loads that may be far away, or one and another load behind it, come to stand side by side, of which none decides about
-//! another or gives its address: elsewhere a warp that skips the block has less to do. The scheduler then starts the loads one
-//! after another ([`super::schedule`]).
+//! behind follows if no other leads there, and what comes then may be of the same kind. This is done where code then waits half as
+//! often for loads that may be far away: two that come to stand side by side, or, where loaded marks decide about loads, two for
+//! which both marks are loaded first. Loads that give each other's address, or follow a store that waits for them, stay one after
+//! the other: there a warp that skips the block has less to do. The scheduler then starts the loads together
+//! ([`super::schedule`]).
 //!
-//! A load to a scalar register, which takes no guard, becomes one to lanes.
+//! A load to a scalar register, which takes no guard, becomes one to lanes, and so does what is computed of it. What blocks that became one compute twice, as the parts of
+//! an address, is computed once.
 //!
 //! # Reference
 //! Allen, Kennedy, Porterfield and Warren, "Conversion of control dependence to data dependence" (POPL 1983); Park and Schlansker,
 //! "On predicated execution" (HP Laboratories 1991).
 //!
 //! # Limits
-//! Blocks with another one beside them (`else`), blocks that write scalar registers that something reads behind them, and those
-//! with what takes long to compute stay.
+//! Blocks with another one beside them (`else`), blocks that write scalar registers that something reads behind them and that
+//! cannot move to lanes ([`super::scalar_values`]), and those with what takes long to compute stay.
 //!
 //! May touch: in the lowered form branches, the blocks behind them, guards, and the layout.
 
+use std::cell::OnceCell;
+
 use cranelift_entity::SecondaryMap;
-use rustc_hash::FxHashSet;
-use smallvec::smallvec;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 use super::CodegenError;
 use super::context::Context;
 use super::place;
-use heddle_isa::{CachePolicy, Cond, Guard, Inst, Op, OpClass, Operand, Reg, RegClass, Role, Special, Targets, Type, VReg};
+use super::scalar_values::Movable;
+use super::schedule::{self, Reach};
+use super::ssa::{Key, Substitution, is_pure};
+use heddle_isa::{
+    CachePolicy, Cond, Guard, Inst, MemorySpace, Op, OpClass, Operand, Reg, RegClass, Role, Special, Targets, Type, VReg,
+};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::liveness::{self, Liveness};
 use heddle_mir::{Bank, Block, Function};
@@ -43,8 +52,12 @@ const MOST: usize = 8;
 /// Copies at most, of which some remain.
 const MOST_COPIES: usize = 4;
 
-/// Loads side by side from which on blocks are converted.
-const LEAST_LOADS: usize = 2;
+/// The same of a block whose condition depends on loads of the blocks before it, as on marks that say which elements count: such
+/// conditions leave more out than bounds do.
+const MOST_UNDER_LOADED: usize = 5;
+
+/// How many times as many loads as now, one after the other, blocks wait for that are converted.
+const LEAST_GAIN: u32 = 2;
 
 /// Converts blocks.
 pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
@@ -54,6 +67,7 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
     }
     place::jump_to_next(function);
     let finder = Finder::new(function);
+    let mut converted = Vec::new();
     let mut gone: SecondaryMap<Block, bool> = SecondaryMap::new();
     for block in function.layout.clone() {
         // The block of the original code whose end is this one's now.
@@ -62,8 +76,11 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
             let chain = finder.chain(function, end, block);
             let Some(last) = chain.last() else { break };
             let (behind, joins) = (last.behind, last.joins);
+            if end == block {
+                converted.push(block);
+            }
             for triangle in chain {
-                triangle.convert(function, block, &mut gone);
+                triangle.convert(function, &finder, block, &mut gone);
             }
             if !joins {
                 break;
@@ -72,7 +89,52 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
         }
     }
     function.layout.retain(|b| !gone[*b]);
+    share(function, &finder.liveness, &converted);
     Ok(())
+}
+
+/// Shares what blocks that became one compute more than once, as the parts of an address: only registers that are written once,
+/// and not read in a block before, which could be a value of the iteration before.
+fn share(function: &mut Function, liveness: &Liveness, converted: &[Block]) {
+    if converted.is_empty() {
+        return;
+    }
+    let mut definitions: SecondaryMap<VReg, u32> = SecondaryMap::new();
+    for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
+        if let Some((r, _)) = inst.dst.as_virt() {
+            definitions[r] += 1;
+        }
+    }
+    let mut replaced = Substitution::new(function);
+    for &block in converted {
+        let exposed: FxHashSet<VReg> = liveness.live_in(block).map(|(r, _)| r).collect();
+        // Values of registers by how often the block has written them.
+        let mut version: FxHashMap<VReg, u32> = FxHashMap::default();
+        let mut seen: FxHashMap<(Key, SmallVec<[u32; 3]>), VReg> = FxHashMap::default();
+        let mut insts = std::mem::take(&mut function.blocks[block].insts);
+        insts.retain_mut(|inst| {
+            replaced.redirect(inst);
+            let Some((dst, word)) = inst.dst.as_virt() else { return true };
+            *version.entry(dst).or_default() += 1;
+            let class = function.vregs[dst];
+            let once = definitions[dst] == 1 && !exposed.contains(&dst);
+            if !is_pure(inst) || inst.op == Op::Mov || !once || word > 0 || inst.dst_words() != class.words {
+                return true;
+            }
+            let of = |s: &Operand| s.as_virt().map_or(0, |(r, _)| version.get(&r).copied().unwrap_or(0));
+            let key = (Key::new(inst, class), inst.srcs.iter().map(of).collect());
+            match seen.get(&key) {
+                Some(same) => replaced.replace(dst, *same),
+                None => {
+                    seen.insert(key, dst);
+                    return true;
+                }
+            }
+            false
+        });
+        function.blocks[block].insts = insts;
+    }
+    replaced.apply(function);
 }
 
 /// Whether an instruction loads what may be far away.
@@ -106,6 +168,8 @@ struct Finder {
     liveness: Liveness,
     /// How many instructions name a block.
     named: SecondaryMap<Block, u32>,
+    /// Scalar registers that can move to lanes, once one is asked for.
+    movable: OnceCell<Movable>,
 }
 
 impl Finder {
@@ -119,32 +183,45 @@ impl Finder {
                 named[*b] += u32::from(!blocks[..i].contains(b));
             }
         }
-        Finder { cfg, liveness, named }
+        Finder { cfg, liveness, named, movable: OnceCell::new() }
+    }
+
+    fn movable(&self, function: &Function) -> &Movable {
+        self.movable.get_or_init(|| Movable::new(function))
     }
 
     /// The blocks that follow each other behind `from`, whose code is at the end of `into`, and are converted together: none if that
     /// does not pay.
     fn chain(&self, function: &Function, from: Block, into: Block) -> Vec<Triangle> {
         let (mut chain, mut block, mut at) = (Vec::new(), from, into);
-        let mut loaded = Loaded::default();
+        let (mut waits, mut serial, mut worth) = (Waits::new(function), 0, 0);
+        // Private memory is mostly in the L1: not worth more instructions where loads wait for each other.
+        let mut near = false;
         while let Some(triangle) =
             self.triangle(function, block, at).filter(|t| chain.iter().all(|c: &Triangle| c.before != t.behind))
         {
-            let decides = function.blocks[at].insts.iter().rev().take(2).any(|i| loaded.is_read_by(i));
-            if decides || !loaded.pass(&function.blocks[triangle.inner].insts) {
+            let insts = &function.blocks[triangle.inner].insts;
+            let condition = waits.of_condition(&function.blocks[at].insts);
+            if condition > 0 && insts.iter().filter(|i| i.op != Op::Mov).count() > MOST_UNDER_LOADED {
                 break;
             }
+            near |= insts.iter().any(|i| i.class() == OpClass::LoadPrivate);
+            serial += waits.pass(insts, condition);
             let (behind, joins) = (triangle.behind, triangle.joins);
+            if joins {
+                serial += waits.pass(&function.blocks[behind].insts, 0);
+            }
             chain.push(triangle);
-            if !joins || !loaded.pass(&function.blocks[behind].insts) {
-                block = from;
+            if serial >= LEAST_GAIN * waits.most && (waits.most < 2 || !near) {
+                worth = chain.len();
+            }
+            if !joins {
                 break;
             }
             (block, at) = (behind, behind);
         }
-        let more = block != from && function.blocks[block].insts.iter().any(is_long_load);
-        let loads = chain.len() + usize::from(more);
-        if loads >= LEAST_LOADS { chain } else { Vec::new() }
+        chain.truncate(worth);
+        chain
     }
 
     /// The block under a condition behind a block, whose code is at the end of `at`, if it can be converted.
@@ -180,38 +257,67 @@ impl Finder {
             self.cfg.edges[behind].preds.len() == 2 && self.named[behind] == ours && function.layout.first() != Some(&behind);
         let live = self.liveness.live_in(behind).map(|(r, _)| r).collect();
         let triangle = Triangle { before, inner, behind, guard, joins, live };
-        triangle.can_be_converted(function).then_some(triangle)
+        triangle.can_be_converted(function, self).then_some(triangle)
     }
 }
 
-/// Registers that depend on loads.
-#[derive(Default)]
-struct Loaded(FxHashSet<VReg>);
+/// For how many loads that may be far away, one after the other, values of converted code wait.
+struct Waits<'a> {
+    function: &'a Function,
+    of: FxHashMap<VReg, u32>,
+    /// Of the stores to device memory: loads from there stay behind them.
+    stores: Vec<(Reach, u32)>,
+    /// The most.
+    most: u32,
+}
 
-impl Loaded {
-    fn is_read_by(&self, inst: &Inst) -> bool {
-        let mut any = false;
-        liveness::for_each_use(inst, |r, _| any |= self.0.contains(&r));
-        any
+impl<'a> Waits<'a> {
+    fn new(function: &'a Function) -> Waits<'a> {
+        Waits { function, of: FxHashMap::default(), stores: Vec::new(), most: 0 }
     }
 
-    /// Goes through instructions; whether none of their loads depends on an earlier one.
-    fn pass(&mut self, insts: &[Inst]) -> bool {
+    /// Of the condition that a block ends with.
+    fn of_condition(&self, insts: &[Inst]) -> u32 {
+        insts.iter().rev().take(2).map(|i| self.of_sources(i)).max().unwrap_or(0)
+    }
+
+    fn of_sources(&self, inst: &Inst) -> u32 {
+        let mut most = 0;
+        liveness::for_each_use(inst, |r, _| most = most.max(self.of.get(&r).copied().unwrap_or(0)));
+        most
+    }
+
+    /// Goes through a block that is executed where a condition holds that waits for so many loads. Returns for how many the block
+    /// waits as it stands, when all that comes from before it is there.
+    fn pass(&mut self, insts: &[Inst], condition: u32) -> u32 {
+        let mut alone = Waits::new(self.function);
         for inst in insts {
-            let depends = self.is_read_by(inst);
-            if depends && is_long_load(inst) {
-                return false;
-            }
-            if let Some((r, _)) = liveness::def(inst).filter(|_| depends || is_long_load(inst)) {
-                self.0.insert(r);
-            }
+            self.execute(inst, condition);
+            alone.execute(inst, 0);
         }
-        true
+        alone.most
+    }
+
+    fn execute(&mut self, inst: &Inst, condition: u32) {
+        let mut waits = self.of_sources(inst).max(condition);
+        let here = schedule::reach(self.function, inst);
+        if is_long_load(inst) {
+            let behind = self.stores.iter().filter(|(store, _)| !schedule::are_apart(self.function, *store, here));
+            waits = behind.map(|(_, waits)| *waits).fold(waits, u32::max) + 1;
+        } else if inst.info().flags.store && here.0 == MemorySpace::Global {
+            self.stores.push((here, waits));
+        }
+        if let Some((r, _)) = liveness::def(inst) {
+            let whole = inst.guard.is_none() && inst.dst_words() == self.function.vregs[r].words;
+            let before = self.of.get(&r).copied().filter(|_| condition > 0 || !whole).unwrap_or(0);
+            self.of.insert(r, waits.max(before));
+        }
+        self.most = self.most.max(waits);
     }
 }
 
 impl Triangle {
-    fn can_be_converted(&self, function: &Function) -> bool {
+    fn can_be_converted(&self, function: &Function, finder: &Finder) -> bool {
         let Some((end, insts)) = function.blocks[self.inner].insts.split_last() else { return false };
         let copies = insts.iter().filter(|i| i.op == Op::Mov).count();
         let guard = self.guard.and_then(|g| Operand::Reg(g.reg).as_virt());
@@ -221,7 +327,7 @@ impl Triangle {
             && copies <= MOST_COPIES
             && insts.len() - copies <= MOST
             && insts.iter().any(is_long_load)
-            && insts.iter().all(|i| Self::may_move(i) && keeps_guard(i) && self.is_in_lanes(function, i, insts))
+            && insts.iter().all(|i| Self::may_move(i) && keeps_guard(i) && self.is_in_lanes(function, finder, i, insts))
     }
 
     /// Whether an instruction may run under a guard, or for lanes that do not need it.
@@ -241,29 +347,16 @@ impl Triangle {
             && inst.mods.cache != CachePolicy::Cv
     }
 
-    /// Whether an instruction of the inner block writes no scalar register that something reads behind it, and loads none that it
-    /// could not load to lanes instead.
-    fn is_in_lanes(&self, function: &Function, inst: &Inst, insts: &[Inst]) -> bool {
-        let is_scalar = |i: &Inst| liveness::def(i).is_some_and(|(r, _)| function.vregs[r].bank == Bank::Scalar);
-        let Some((dst, _)) = liveness::def(inst).filter(|_| is_scalar(inst)) else { return true };
-        // Where only scalar registers, or none of lanes, may be read.
-        let needs_scalar = |i: &Inst| {
-            let role = |s: usize| matches!(i.src_role(s), Role::Base | Role::ScalarCondition | Role::Predicate);
-            let is_it = |s: usize| i.srcs[s].as_virt().is_some_and(|(r, _)| r == dst);
-            i.info().flags.load || i.ty == Type::Pred || (0..i.srcs.len()).any(|s| is_it(s) && role(s))
-        };
-        let reads = |i: &Inst| {
-            let mut any = false;
-            liveness::for_each_use(i, |r, _| any |= r == dst);
-            any
-        };
-        let once = || insts.iter().filter(|i| liveness::def(i).is_some_and(|(r, _)| r == dst)).count() == 1;
-        !self.live.contains(&dst)
-            && (!inst.info().flags.load || once() && insts.iter().all(|i| !reads(i) || !is_scalar(i) && !needs_scalar(i)))
+    /// Whether an instruction of the inner block writes no scalar register that something reads behind it, and loads none, or one
+    /// that can be of lanes instead.
+    fn is_in_lanes(&self, function: &Function, finder: &Finder, inst: &Inst, insts: &[Inst]) -> bool {
+        let Some(dst) = scalar_destination(function, inst) else { return true };
+        let local = !self.live.contains(&dst) && (!inst.info().flags.load || is_loaded_for_lanes(function, dst, insts));
+        local || finder.movable(function).contains(dst)
     }
 
     /// Moves the inner block, and the one behind if nothing else leads there, into `into`, where the block before is now.
-    fn convert(self, function: &mut Function, into: Block, gone: &mut SecondaryMap<Block, bool>) {
+    fn convert(self, function: &mut Function, finder: &Finder, into: Block, gone: &mut SecondaryMap<Block, bool>) {
         let mut insts = std::mem::take(&mut function.blocks[into].insts);
         insts.pop();
         let Some(branch) = insts.pop() else { return };
@@ -274,6 +367,12 @@ impl Triangle {
         });
         let mut inner = std::mem::take(&mut function.blocks[self.inner].insts);
         inner.pop();
+        for at in 0..inner.len() {
+            let Some(dst) = scalar_destination(function, &inner[at]) else { continue };
+            if self.live.contains(&dst) || inner[at].info().flags.load && !is_loaded_for_lanes(function, dst, &inner) {
+                finder.movable(function).move_to_lanes(function, dst);
+            }
+        }
         load_to_lanes(function, &mut inner);
         self.write_directly(function, &mut inner);
         for inst in &mut inner {
@@ -337,6 +436,30 @@ impl Triangle {
         let free = !inner[definition + 1..at].iter().any(|i| names(i, to));
         (once && whole && free).then_some(definition)
     }
+}
+
+/// The scalar register that an instruction writes.
+fn scalar_destination(function: &Function, inst: &Inst) -> Option<VReg> {
+    liveness::def(inst).map(|(r, _)| r).filter(|r| function.vregs[*r].bank == Bank::Scalar)
+}
+
+/// Whether a scalar register that a block loads, once, is read there only where a register of lanes could stand.
+fn is_loaded_for_lanes(function: &Function, loaded: VReg, insts: &[Inst]) -> bool {
+    let takes_lanes = |i: &Inst| {
+        let role = |s: usize| matches!(i.src_role(s), Role::Base | Role::ScalarCondition | Role::Predicate);
+        let is_it = |s: usize| i.srcs[s].as_virt().is_some_and(|(r, _)| r == loaded);
+        scalar_destination(function, i).is_none()
+            && !i.info().flags.load
+            && i.ty != Type::Pred
+            && !(0..i.srcs.len()).any(|s| is_it(s) && role(s))
+    };
+    let reads = |i: &Inst| {
+        let mut any = false;
+        liveness::for_each_use(i, |r, _| any |= r == loaded);
+        any
+    };
+    insts.iter().filter(|i| liveness::def(i).is_some_and(|(r, _)| r == loaded)).count() == 1
+        && insts.iter().all(|i| !reads(i) || takes_lanes(i))
 }
 
 /// Loads to scalar registers become loads to lanes.

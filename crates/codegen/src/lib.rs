@@ -39,6 +39,7 @@ pub mod reduce;
 pub mod release;
 pub mod release_check;
 pub mod scalar_file;
+mod scalar_values;
 mod scale;
 pub mod schedule;
 pub mod share;

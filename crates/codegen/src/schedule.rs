@@ -153,9 +153,12 @@ struct Access {
     bytes: i64,
 }
 
+/// The memory that an instruction accesses, whatever its address: the space, and through what it reaches it.
+pub(super) type Reach = (MemorySpace, Option<Through>);
+
 /// What names memory of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Through {
+pub(super) enum Through {
     /// The module's data section.
     Data,
     /// An argument, by its number.
@@ -444,14 +447,14 @@ fn reads_clock(inst: &Inst) -> bool {
 }
 
 fn access(function: &Function, inst: &Inst, index: u32, version: &FxHashMap<VReg, u32>) -> Access {
+    let (space, through) = reach(function, inst);
     if inst.mods.address == AddressMode::Surface {
         // Some place of the argument.
-        let surface = function.surfaces.get(usize::from(SurfacePlace::from_immediate(inst.imm).surface));
         return Access {
             index,
-            space: inst.mods.space.unwrap_or(MemorySpace::Global),
+            space,
             store: inst.info().flags.store,
-            through: surface.map(|s| Through::Argument(s.argument)),
+            through,
             address: [(Operand::None, u32::MAX), (Operand::Immediate(index), u32::MAX)],
             from: 0,
             bytes: 0,
@@ -463,13 +466,25 @@ fn access(function: &Function, inst: &Inst, index: u32, version: &FxHashMap<VReg
     };
     Access {
         index,
-        space: inst.mods.space.unwrap_or(MemorySpace::Global),
+        space,
         store: inst.info().flags.store,
-        through: through(function, part(0).0),
+        through,
         address: [part(0), part(1)],
         from: i64::from(inst.imm),
         bytes: i64::from(inst.ty.bytes()),
     }
+}
+
+/// The memory that an instruction accesses.
+pub(super) fn reach(function: &Function, inst: &Inst) -> Reach {
+    let through = match inst.mods.address {
+        AddressMode::Surface => {
+            let surface = function.surfaces.get(usize::from(SurfacePlace::from_immediate(inst.imm).surface));
+            surface.map(|s| Through::Argument(s.argument))
+        }
+        _ => through(function, inst.srcs.first().copied().unwrap_or_default()),
+    };
+    (inst.mods.space.unwrap_or(MemorySpace::Global), through)
 }
 
 /// What a base in the constant bank is.
@@ -489,18 +504,18 @@ fn is_restrict(function: &Function, through: Through) -> bool {
     matches!(through, Through::Argument(number) if function.args.get(number as usize).is_some_and(|a| a.restrict))
 }
 
-fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
+/// Whether no address is in both.
+pub(super) fn are_apart(function: &Function, a: Reach, b: Reach) -> bool {
     // Constant memory and arguments are never written; global and constant addresses may name the same bytes
     // only through a kernel's own error.
     let kind = |s: MemorySpace| if s == MemorySpace::Constant { MemorySpace::Global } else { s };
-    if kind(a.space) != kind(b.space) {
-        return false;
-    }
     // What is reached through a `restrict` argument is reached through no other.
-    if let (Some(x), Some(y)) = (a.through, b.through)
-        && x != y
-        && (is_restrict(function, x) || is_restrict(function, y))
-    {
+    let restrict = |x: Through, y: Through| x != y && (is_restrict(function, x) || is_restrict(function, y));
+    kind(a.0) != kind(b.0) || a.1.zip(b.1).is_some_and(|(x, y)| restrict(x, y))
+}
+
+fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
+    if are_apart(function, (a.space, a.through), (b.space, b.through)) {
         return false;
     }
     if a.address == b.address {
