@@ -35,7 +35,7 @@ use crate::builtins::{self, Builtin, Query};
 use crate::facts::Facts;
 use crate::ir::function::{self, required_work_group_size};
 use crate::ir::metadata::Writer;
-use crate::ir::{self, Value};
+use crate::ir::{self, Type, Value, is_kernel};
 
 /// The attribute of kernels whose ranges end at 2³¹.
 const SHORT_IDS: &str = "heddle-short-ids";
@@ -54,7 +54,7 @@ pub fn attach(module: &Module, facts: Facts) -> bool {
         let calls = ir::blocks(function).into_iter().flat_map(|b| b.instructions());
         let queries: Vec<_> = calls.filter_map(|call| Some((call, query_of(call)?))).collect();
         let mut ids = queries.iter().filter(|(_, q)| is_id(*q)).map(|(call, _)| *call).peekable();
-        let short = facts.short_ids && ids.peek().is_some() && signs_matter(ids.collect());
+        let short = facts.short_ids && is_kernel(function) && ids.peek().is_some() && signs_matter(ids.collect());
         if short {
             function::set_string_attribute(function, SHORT_IDS, "true");
         }
@@ -95,29 +95,38 @@ fn is_id(query: Query) -> bool {
 /// Intrinsics whose result depends on the sign of an operand.
 const SIGNED_INTRINSICS: [&str; 3] = ["llvm.smax.", "llvm.smin.", "llvm.abs."];
 
+/// Bits of an integer, or of the integers in a vector; 0 for other values.
+fn bits_of(v: Value) -> u32 {
+    let ty = Type(v.ty());
+    if v.is_vector() { ty.element().map_or(0, Type::integer_bits) } else { ty.integer_bits() }
+}
+
 /// Whether the sign of an integer of 32 bits or fewer that is computed of some values decides about anything.
 fn signs_matter(mut open: Vec<Value>) -> bool {
     use LLVMOpcode::*;
     let mut seen: FxHashSet<Value> = open.iter().copied().collect();
     while let Some(v) = open.pop() {
-        let narrow = v.integer_bits() <= 32;
+        let narrow = bits_of(v) <= 32;
         for user in v.users().filter(|u| u.is_instruction()) {
             let signed = match user.opcode() {
                 LLVMSExt | LLVMSIToFP | LLVMSDiv | LLVMSRem => narrow,
                 LLVMICmp => narrow && matches!(user.integer_predicate(), LLVMIntSGE | LLVMIntSGT | LLVMIntSLE | LLVMIntSLT),
                 LLVMCall => narrow && SIGNED_INTRINSICS.iter().any(|name| user.called_name().starts_with(name)),
                 // A sign is extended by two shifts, too.
-                LLVMAShr => true,
+                LLVMAShr => narrow || v.opcode() == LLVMShl,
                 _ => false,
             };
             if signed {
                 return true;
             }
-            let passes = matches!(
-                user.opcode(),
-                LLVMTrunc | LLVMZExt | LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMLShr | LLVMAnd | LLVMOr | LLVMXor
-            ) || matches!(user.opcode(), LLVMUDiv | LLVMURem | LLVMPHI | LLVMSelect | LLVMFreeze);
-            if passes && user.integer_bits() > 0 && seen.insert(user) {
+            // Not what mixes bits, as hashes do: of that nothing is known.
+            let passes = match user.opcode() {
+                LLVMTrunc | LLVMZExt | LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMLShr | LLVMAnd | LLVMOr => true,
+                LLVMUDiv | LLVMURem | LLVMPHI | LLVMSelect | LLVMFreeze => true,
+                LLVMInsertElement | LLVMExtractElement | LLVMShuffleVector => true,
+                _ => false,
+            };
+            if passes && bits_of(user) > 0 && seen.insert(user) {
                 open.push(user);
             }
         }

@@ -20,7 +20,8 @@
 //! # Limits
 //! A product and an id that an extension of their own separates from each other stay apart.
 //!
-//! Reads LLVM IR before [`crate::prepare`] puts loops into their form; changes sums only.
+//! Reads LLVM IR; changes sums only. [`crate::prepare`] runs it twice: before ids get their ranges, and before it puts loops into
+//! their form, when more sums stand in one place.
 
 use std::ffi::CStr;
 

@@ -59,6 +59,7 @@ pub fn run_case(
     frontend.stop = Some(watch.stop());
     let mut compile = points.compile_options(frontend);
     compile.checked = Check::compiled(&checks, wanted);
+    compile.wide_ids |= case.has_wide_ids();
     let object = py.detach(|| large_stack(|| driver::compile(&inputs, Emit::Obj, &compile, &description)));
     watch.check(py)?;
     let object = object?.map_err(errors::compile)?.output;

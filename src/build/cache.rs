@@ -70,7 +70,7 @@ impl Key {
             .part(clang())
             .part(kind)
             .part(machine.unwrap_or_default())
-            .part(format!("{:?} {:?} {}", options.select, options.codegen, options.checked));
+            .part(format!("{:?} {:?} {} {}", options.select, options.codegen, options.checked, options.wide_ids));
         Key { hasher, lasting }
     }
 

@@ -90,7 +90,7 @@ impl Debug {
             frontend.clang_args.insert(0, "-g".into());
         }
         let mut options = self.codegen.options(frontend);
-        options.wide_ids |= case.launches.iter().any(|l| l.has_wide_ids());
+        options.wide_ids |= case.has_wide_ids();
         let compilation = driver::compile(&inputs, Emit::Obj, &options, &machine).map_err(compile_failure)?;
         let image =
             read::parse(&compilation.output).map_err(|e| Failure::input(format!("{}: {e}", self.launch.case.display())))?;

@@ -177,7 +177,7 @@ impl Run {
             .map_err(|m| Failure::input(format!("{}: options: {m}", self.launch.case.display())))?;
         let mut options = self.codegen.options(frontend);
         options.checked = Check::compiled(&self.check, self.mode());
-        options.wide_ids |= case.launches.iter().any(|l| l.has_wide_ids());
+        options.wide_ids |= case.has_wide_ids();
         options.codegen.dump.clone_from(&self.dump.dump);
         let compilation = driver::compile(&inputs, Emit::Obj, &options, machine).map_err(compile_failure)?;
         self.dump.write(&compilation.stats)?;

@@ -121,7 +121,7 @@ fn compile(case: &LoadedCase, machine: &Machine, options: &PointOptions, stop: O
     frontend.clang_args.push("-w".into());
     frontend.stop = stop;
     let mut options = options.compile_options(frontend);
-    options.wide_ids |= case.case.launches.iter().any(|l| l.has_wide_ids());
+    options.wide_ids |= case.case.has_wide_ids();
     let compiled = driver::compile(&inputs, Emit::Obj, &options, machine).map_err(|e| match &e {
         E::Codegen(CodegenError::Internal { .. }) | E::Write(_) => (Status::InternalError, e.to_string()),
         _ => refused(e.to_string()),

@@ -241,12 +241,12 @@ pub fn not_yet_timed<'a>(
 
 /// The codes of a recording's programs, each compiled once, by source and options.
 #[derive(Default)]
-pub struct Codes(HashMap<(PathBuf, Vec<String>), Result<Image, Failure>>);
+pub struct Codes(HashMap<(PathBuf, Vec<String>, bool), Result<Image, Failure>>);
 
 impl Codes {
     /// The code of a case.
     fn of(&mut self, case: &Case, settings: &Settings) -> Result<&Image, Failure> {
-        let key = (case.source(), case.options.clone());
+        let key = (case.source(), case.options.clone(), case.has_wide_ids());
         let code = self.0.entry(key).or_insert_with(|| compile(case, settings));
         code.as_ref().map_err(Clone::clone)
     }
@@ -257,7 +257,8 @@ fn compile(case: &Case, settings: &Settings) -> Result<Image, Failure> {
     let (inputs, mut frontend) = driver::case_frontend(case, &[]).map_err(refused)?;
     // The program's build has said them.
     frontend.clang_args.push("-w".into());
-    let options = settings.codegen.options(frontend);
+    let mut options = settings.codegen.options(frontend);
+    options.wide_ids |= case.has_wide_ids();
     let compiled = driver::compile(&inputs, Emit::Obj, &options, &settings.machine).map_err(|e| refused(e.to_string()))?;
     read::parse(&compiled.output).map_err(|e| (Status::InternalError, e.to_string()))
 }

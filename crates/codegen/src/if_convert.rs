@@ -14,8 +14,8 @@
 //! the other: there a warp that skips the block has less to do. The scheduler then starts the loads together
 //! ([`super::schedule`]).
 //!
-//! A load to a scalar register, which takes no guard, becomes one to lanes, and so does what is computed of it. What blocks that became one compute twice, as the parts of
-//! an address, is computed once.
+//! A load to a scalar register, which takes no guard, becomes one to lanes, and so does what is computed of it. What blocks that
+//! became one compute twice, as the parts of an address, is computed once.
 //!
 //! # Reference
 //! Allen, Kennedy, Porterfield and Warren, "Conversion of control dependence to data dependence" (POPL 1983); Park and Schlansker,
@@ -25,7 +25,8 @@
 //! Blocks with another one beside them (`else`), blocks that write scalar registers that something reads behind them and that
 //! cannot move to lanes ([`super::scalar_values`]), and those with what takes long to compute stay.
 //!
-//! May touch: in the lowered form branches, the blocks behind them, guards, and the layout.
+//! May touch: in the lowered form branches, the blocks behind them, guards, the banks of registers, what is computed twice, and the
+//! layout.
 
 use std::cell::OnceCell;
 
@@ -52,8 +53,8 @@ const MOST: usize = 8;
 /// Copies at most, of which some remain.
 const MOST_COPIES: usize = 4;
 
-/// The same of a block whose condition depends on loads of the blocks before it, as on marks that say which elements count: such
-/// conditions leave more out than bounds do.
+/// Instructions at most, copies not counted, of a block whose condition depends on loads of the blocks before it, as on marks that
+/// say which elements count: such conditions leave more out than bounds do.
 const MOST_UNDER_LOADED: usize = 5;
 
 /// How many times as many loads as now, one after the other, blocks wait for that are converted.

@@ -27,7 +27,9 @@ pub(super) struct Movable {
     conditions: SecondaryMap<VReg, bool>,
     /// Scalar registers that are computed of a register.
     results: SecondaryMap<VReg, SmallVec<[VReg; 2]>>,
-    /// Scalar registers that are copied to a register.
+    /// Scalar registers that one is computed of.
+    sources: SecondaryMap<VReg, SmallVec<[VReg; 2]>>,
+    /// Those that are copied to it.
     copied: SecondaryMap<VReg, SmallVec<[VReg; 2]>>,
 }
 
@@ -41,6 +43,7 @@ impl Movable {
             can: SecondaryMap::with_default(true),
             conditions: SecondaryMap::new(),
             results: SecondaryMap::new(),
+            sources: SecondaryMap::new(),
             copied: SecondaryMap::new(),
         };
         for condition in instructions().filter(|i| i.op == Op::Cmp).filter_map(written) {
@@ -56,22 +59,24 @@ impl Movable {
                 if !takes_lanes(inst, i, movable.conditions[read]) {
                     movable.can[read] = false;
                 }
-                movable.results[read].extend(written);
-                if let Some(written) = written.filter(|_| inst.op == Op::Mov) {
+                let Some(written) = written else { continue };
+                movable.results[read].push(written);
+                movable.sources[written].push(read);
+                if inst.op == Op::Mov {
                     movable.copied[written].push(read);
                 }
             }
         }
         // What a register that stays is computed of stays, too.
-        let scalar: Vec<VReg> = function.vregs.keys().filter(|r| is_scalar(*r)).collect();
-        loop {
-            let stays = |r: &VReg| movable.can[*r] && movable.results[*r].iter().any(|w| !movable.can[*w]);
-            let staying: Vec<VReg> = scalar.iter().copied().filter(stays).collect();
-            if staying.is_empty() {
-                return movable;
+        let mut staying: Vec<VReg> = function.vregs.keys().filter(|r| is_scalar(*r) && !movable.can[*r]).collect();
+        while let Some(stays) = staying.pop() {
+            for &source in &movable.sources[stays] {
+                if std::mem::replace(&mut movable.can[source], false) {
+                    staying.push(source);
+                }
             }
-            staying.into_iter().for_each(|r| movable.can[r] = false);
         }
+        movable
     }
 
     /// Whether a scalar register can move.
@@ -79,8 +84,8 @@ impl Movable {
         self.can[reg]
     }
 
-    /// Moves a register that can, and those that are computed of it, to lanes; and those that are copied to them, if they can, for
-    /// which they would stand in two registers and be waited for where they are copied.
+    /// Moves a register that can, and those that are computed of it, to lanes; and what is copied to them, if it can: otherwise the
+    /// value would be in two registers, and the copy would wait for it.
     pub fn move_to_lanes(&self, function: &mut Function, reg: VReg) {
         let mut open = vec![reg];
         while let Some(reg) = open.pop() {

@@ -423,6 +423,13 @@ impl Buffer {
     }
 }
 
+impl Case {
+    /// Whether a launch has a global id, or a size, of 2³¹ or more, so that it is negative as an `int`.
+    pub fn has_wide_ids(&self) -> bool {
+        self.launches.iter().any(Launch::has_wide_ids)
+    }
+}
+
 impl Launch {
     /// Whether some global id, or size, is 2³¹ or more, so that it is negative as an `int`.
     pub fn has_wide_ids(&self) -> bool {

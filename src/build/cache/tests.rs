@@ -54,6 +54,8 @@ fn anything_that_is_asked_for_otherwise_is_another_program() {
     let mut options = CompileOptions::default();
     options.select.scalarize = false;
     assert!(!build(&place.builder().with_options(options), TEXT, "").cached);
+    let wide = CompileOptions { wide_ids: true, ..CompileOptions::default() };
+    assert!(!build(&place.builder().with_options(wide), TEXT, "").cached);
     let named = Source { name: "q.cl", text: TEXT.as_bytes(), headers: &[] };
     assert!(!place.builder().build(&named, &BuildOptions::default()).unwrap().cached);
     assert!(build(&place.builder(), TEXT, "").cached);

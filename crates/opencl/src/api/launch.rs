@@ -38,13 +38,12 @@ unsafe fn range(
     let small = global.iter().all(|n| *n < 1 << 32);
     ensure(small, CL_INVALID_GLOBAL_WORK_SIZE, "the device counts work-items of a dimension in 32 bits")?;
     ensure((0..dimensions).all(fits), CL_INVALID_GLOBAL_OFFSET, "the device counts global ids in 32 bits")?;
-    let short = |d: usize| offset.as_ref().map_or(0, |o| o[d]) + global[d] < 1 << 31;
-    ensure(
-        !kernel.header().short_ids || (0..dimensions).all(short),
-        CL_INVALID_GLOBAL_WORK_SIZE,
-        "the kernel keeps ids in signed integers of 32 bits and is compiled for launches of less than 2^31 work-items a \
-         dimension, the offset included; `heddle exec --wide-ids` compiles it for larger ones",
-    )?;
+    let most = if kernel.header().short_ids { 1u64 << 31 } else { u64::MAX };
+    const LARGE: &str = "the kernel keeps ids in signed integers of 32 bits and is compiled for launches of less than 2^31 work-items \
+                         a dimension, the offset included; `heddle exec --wide-ids` compiles it for larger ones";
+    ensure(global.iter().all(|n| *n < most), CL_INVALID_GLOBAL_WORK_SIZE, LARGE)?;
+    let short = |d: usize| offset.as_ref().map_or(0, |o| o[d]) + global[d] < most;
+    ensure((0..dimensions).all(short), CL_INVALID_GLOBAL_OFFSET, LARGE)?;
     launch::check_work_group(kernel, &global, local.as_deref())?;
     Ok(Range { global, local, offset })
 }

@@ -265,7 +265,7 @@ fn ids_that_do_not_fit_their_int_are_refused() {
     let (buffer, size) = (host.room(8), 4usize);
     for (kernel, offset, expected) in [
         (signed, (1usize << 31) - 5, CL_SUCCESS),
-        (signed, (1 << 31) - 4, CL_INVALID_GLOBAL_WORK_SIZE),
+        (signed, (1 << 31) - 4, CL_INVALID_GLOBAL_OFFSET),
         (unsigned, (1 << 31) - 4, CL_SUCCESS),
     ] {
         set(kernel, 0, buffer);
