@@ -120,13 +120,11 @@ fn signs_matter(mut open: Vec<Value>) -> bool {
                 return true;
             }
             // Not what mixes bits, as hashes do: of that nothing is known.
-            let passes = match user.opcode() {
-                LLVMTrunc | LLVMZExt | LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMLShr | LLVMAnd | LLVMOr => true,
-                LLVMUDiv | LLVMURem | LLVMPHI | LLVMSelect | LLVMFreeze => true,
-                LLVMInsertElement | LLVMExtractElement | LLVMShuffleVector => true,
-                _ => false,
-            };
-            if passes && bits_of(user) > 0 && seen.insert(user) {
+            let moves = matches!(user.opcode(), LLVMPHI | LLVMSelect | LLVMFreeze)
+                || matches!(user.opcode(), LLVMInsertElement | LLVMExtractElement | LLVMShuffleVector);
+            let computes = matches!(user.opcode(), LLVMTrunc | LLVMZExt | LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMURem)
+                || matches!(user.opcode(), LLVMShl | LLVMLShr | LLVMAnd | LLVMOr);
+            if (moves || computes) && bits_of(user) > 0 && seen.insert(user) {
                 open.push(user);
             }
         }

@@ -9,7 +9,7 @@ AFTER = "image suites"
 
 
 def make(r):
-    w, h, pitch, rx, ry = 37, 13, 40, 3, 1
+    w, h, pitch, rx, ry = 37, 13, 40, 5, 1
     img, k = f32(r, h, pitch), f32(r, 2 * ry + 1, 2 * rx + 1)
     k[r.random(k.shape) < 0.3] = 0
     p = np.pad(img[:, :w], ((ry, ry), (rx, rx)))

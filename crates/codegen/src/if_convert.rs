@@ -8,7 +8,8 @@
 //! # Algorithm
 //! A block with one way in, and one way out to where its branch goes otherwise, too, goes into the block before: its loads and
 //! stores, and what something reads behind it, under the branch's condition, the rest, which nothing else reads, as it is. The block
-//! behind follows if no other leads there, and what comes then may be of the same kind. This is done where code then waits half as
+//! behind follows if no other leads there, and what comes then may be of the same kind; the block itself may have one in it that ends
+//! where it does, which runs under both conditions. This is done where code then waits half as
 //! often for loads that may be far away: two that come to stand side by side, or, where loaded marks decide about loads, two for
 //! which both marks are loaded first. Loads that give each other's address, or follow a store that waits for them, stay one after
 //! the other: there a warp that skips the block has less to do. The scheduler then starts the loads together
@@ -52,10 +53,6 @@ const MOST: usize = 8;
 
 /// Copies at most, of which some remain.
 const MOST_COPIES: usize = 4;
-
-/// Instructions at most, copies not counted, of a block whose condition depends on loads of the blocks before it, as on marks that
-/// say which elements count: such conditions leave more out than bounds do.
-const MOST_UNDER_LOADED: usize = 5;
 
 /// How many times as many loads as now, one after the other, blocks wait for that are converted.
 const LEAST_GAIN: u32 = 2;
@@ -154,6 +151,8 @@ fn names(inst: &Inst, reg: VReg) -> bool {
 struct Triangle {
     before: Block,
     inner: Block,
+    /// What the inner block ends with instead of leading to the block behind.
+    nested: Option<Box<Triangle>>,
     behind: Block,
     /// Under which the inner block runs; none where its branch is uniform.
     guard: Option<Guard>,
@@ -201,13 +200,14 @@ impl Finder {
         while let Some(triangle) =
             self.triangle(function, block, at).filter(|t| chain.iter().all(|c: &Triangle| c.before != t.behind))
         {
-            let insts = &function.blocks[triangle.inner].insts;
             let condition = waits.of_condition(&function.blocks[at].insts);
-            if condition > 0 && insts.iter().filter(|i| i.op != Op::Mov).count() > MOST_UNDER_LOADED {
-                break;
+            near |= triangle.insts(function).any(|i| i.class() == OpClass::LoadPrivate);
+            serial += waits.pass(&function.blocks[triangle.inner].insts, condition);
+            if let Some(nested) = &triangle.nested {
+                let within = waits.of_condition(&function.blocks[triangle.inner].insts).max(condition);
+                serial += waits.pass(&function.blocks[nested.inner].insts, within);
+                serial += waits.pass(&function.blocks[nested.behind].insts, condition);
             }
-            near |= insts.iter().any(|i| i.class() == OpClass::LoadPrivate);
-            serial += waits.pass(insts, condition);
             let (behind, joins) = (triangle.behind, triangle.joins);
             if joins {
                 serial += waits.pass(&function.blocks[behind].insts, 0);
@@ -225,6 +225,17 @@ impl Finder {
         chain
     }
 
+    /// The block under another condition at the end of a block under one, if both end at the same place and that one, too, could be
+    /// converted.
+    fn nested(&self, function: &Function, inner: Block, behind: Block) -> Option<Box<Triangle>> {
+        if self.cfg.edges[inner].succs.len() != 2 || self.cfg.edges[inner].succs.contains(&behind) {
+            return None;
+        }
+        let nested = self.triangle(function, inner, inner)?;
+        let ends = self.cfg.edges[nested.behind].succs[..] == [behind];
+        (nested.nested.is_none() && nested.joins && ends).then(|| Box::new(nested))
+    }
+
     /// The block under a condition behind a block, whose code is at the end of `at`, if it can be converted.
     fn triangle(&self, function: &Function, before: Block, at: Block) -> Option<Triangle> {
         let [.., branch, jump] = &function.blocks[at].insts[..] else { return None };
@@ -232,10 +243,15 @@ impl Finder {
         if jump.op != Op::Bra || jump.guard.is_some() || to == otherwise {
             return None;
         }
-        let ends_at = |inner: Block, behind: Block| {
+        let mut nested = None;
+        let mut ends_at = |inner: Block, behind: Block| {
             let edges = &self.cfg.edges[inner];
             let is_entry = function.layout.first() == Some(&inner);
-            edges.preds[..] == [before] && edges.succs[..] == [behind] && ![before, inner, at].contains(&behind) && !is_entry
+            if edges.preds[..] != [before] || [before, inner, at].contains(&behind) || is_entry {
+                return false;
+            }
+            nested = self.nested(function, inner, behind);
+            nested.is_some() || edges.succs[..] == [behind]
         };
         // The inner block is the side that lanes fall into, or the one that the branch goes to.
         let (inner, behind, taken) = if ends_at(otherwise, to) {
@@ -257,7 +273,7 @@ impl Finder {
         let joins =
             self.cfg.edges[behind].preds.len() == 2 && self.named[behind] == ours && function.layout.first() != Some(&behind);
         let live = self.liveness.live_in(behind).map(|(r, _)| r).collect();
-        let triangle = Triangle { before, inner, behind, guard, joins, live };
+        let triangle = Triangle { before, inner, nested, behind, guard, joins, live };
         triangle.can_be_converted(function, self).then_some(triangle)
     }
 }
@@ -318,17 +334,26 @@ impl<'a> Waits<'a> {
 }
 
 impl Triangle {
+    /// The instructions that run under the condition, those that end blocks left out.
+    fn insts<'f>(&self, function: &'f Function) -> impl Iterator<Item = &'f Inst> + use<'f> {
+        let nested = self.nested.iter().flat_map(|n| [n.inner, n.behind]);
+        let blocks: SmallVec<[Block; 3]> = [self.inner].into_iter().chain(nested).collect();
+        blocks.into_iter().flat_map(|b| &function.blocks[b].insts).filter(|i| !i.info().flags.terminator)
+    }
+
     fn can_be_converted(&self, function: &Function, finder: &Finder) -> bool {
-        let Some((end, insts)) = function.blocks[self.inner].insts.split_last() else { return false };
-        let copies = insts.iter().filter(|i| i.op == Op::Mov).count();
+        let last = self.nested.as_ref().map_or(self.inner, |n| n.behind);
+        let Some(end) = function.blocks[last].insts.last() else { return false };
+        let insts = || self.insts(function);
+        let copies = insts().filter(|i| i.op == Op::Mov).count();
         let guard = self.guard.and_then(|g| Operand::Reg(g.reg).as_virt());
         let keeps_guard = |i: &Inst| guard.is_none_or(|(g, _)| liveness::def(i).is_none_or(|(r, _)| r != g));
         end.op == Op::Bra
             && end.guard.is_none()
             && copies <= MOST_COPIES
-            && insts.len() - copies <= MOST
-            && insts.iter().any(is_long_load)
-            && insts.iter().all(|i| Self::may_move(i) && keeps_guard(i) && self.is_in_lanes(function, finder, i, insts))
+            && insts().count() - copies <= MOST
+            && insts().any(is_long_load)
+            && insts().all(|i| Self::may_move(i) && keeps_guard(i) && self.is_in_lanes(function, finder, i))
     }
 
     /// Whether an instruction may run under a guard, or for lanes that do not need it.
@@ -350,14 +375,18 @@ impl Triangle {
 
     /// Whether an instruction of the inner block writes no scalar register that something reads behind it, and loads none, or one
     /// that can be of lanes instead.
-    fn is_in_lanes(&self, function: &Function, finder: &Finder, inst: &Inst, insts: &[Inst]) -> bool {
+    fn is_in_lanes(&self, function: &Function, finder: &Finder, inst: &Inst) -> bool {
         let Some(dst) = scalar_destination(function, inst) else { return true };
-        let local = !self.live.contains(&dst) && (!inst.info().flags.load || is_loaded_for_lanes(function, dst, insts));
+        let local =
+            !self.live.contains(&dst) && (!inst.info().flags.load || is_loaded_for_lanes(function, dst, || self.insts(function)));
         local || finder.movable(function).contains(dst)
     }
 
     /// Moves the inner block, and the one behind if nothing else leads there, into `into`, where the block before is now.
-    fn convert(self, function: &mut Function, finder: &Finder, into: Block, gone: &mut SecondaryMap<Block, bool>) {
+    fn convert(mut self, function: &mut Function, finder: &Finder, into: Block, gone: &mut SecondaryMap<Block, bool>) {
+        if let Some(nested) = self.nested.take() {
+            nested.convert(function, finder, self.inner, gone);
+        }
         let mut insts = std::mem::take(&mut function.blocks[into].insts);
         insts.pop();
         let Some(branch) = insts.pop() else { return };
@@ -370,22 +399,32 @@ impl Triangle {
         inner.pop();
         for at in 0..inner.len() {
             let Some(dst) = scalar_destination(function, &inner[at]) else { continue };
-            if self.live.contains(&dst) || inner[at].info().flags.load && !is_loaded_for_lanes(function, dst, &inner) {
+            if self.live.contains(&dst) || inner[at].info().flags.load && !is_loaded_for_lanes(function, dst, || inner.iter()) {
                 finder.movable(function).move_to_lanes(function, dst);
             }
         }
         load_to_lanes(function, &mut inner);
         self.write_directly(function, &mut inner);
-        for inst in &mut inner {
+        // The condition of a block within, and both together.
+        let mut within: Option<(Guard, Guard)> = None;
+        for mut inst in inner {
             let flags = inst.info().flags;
-            let lives = liveness::def(inst).is_some_and(|(r, _)| self.live.contains(&r));
-            if lives || flags.load || flags.store {
+            let lives = liveness::def(&inst).is_some_and(|(r, _)| self.live.contains(&r));
+            if let Some(own) = inst.guard {
+                let (_, both) = *within.get_or_insert_with(|| {
+                    let (test, both) = both(function, guard, own);
+                    insts.push(Inst { loc: inst.loc, ..test });
+                    (own, both)
+                });
+                inst.guard = Some(both);
+                inst.fresh &= !lives;
+            } else if lives || flags.load || flags.store {
                 inst.guard = Some(guard);
                 // What other lanes hold in it only the inner block could read, which does not run for them.
                 inst.fresh = !lives && inst.dst.as_virt().is_some();
             }
+            insts.push(inst);
         }
-        insts.append(&mut inner);
         gone[self.inner] = true;
         if self.joins {
             insts.append(&mut function.blocks[self.behind].insts);
@@ -433,10 +472,23 @@ impl Triangle {
         }
         let definition = inner[..at].iter().rposition(|i| i.dst == Operand::virt(from))?;
         let once = inner.iter().filter(|i| names(i, from)).count() == 2;
-        let whole = inner[definition].dst_words() == copy.dst_words();
+        let whole = inner[definition].dst_words() == copy.dst_words() && inner[definition].guard == copy.guard;
         let free = !inner[definition + 1..at].iter().any(|i| names(i, to));
         (once && whole && free).then_some(definition)
     }
+}
+
+/// The condition that two guards hold, as an instruction and the guard that it gives.
+fn both(function: &mut Function, a: Guard, b: Guard) -> (Inst, Guard) {
+    let reg = function.vregs.push(RegClass { bank: Bank::Predicate, words: 0 });
+    let (op, first, second, negate) = match (a.negate, b.negate) {
+        (false, false) => (Op::And, a, b, false),
+        (false, true) => (Op::AndNot, a, b, false),
+        (true, false) => (Op::AndNot, b, a, false),
+        (true, true) => (Op::Or, a, b, true),
+    };
+    let inst = Inst::new(op, Type::Pred, Operand::virt(reg), [Operand::Reg(first.reg), Operand::Reg(second.reg)]);
+    (inst, Guard { reg: Reg::Virtual { reg, word: 0 }, negate })
 }
 
 /// The scalar register that an instruction writes.
@@ -445,7 +497,7 @@ fn scalar_destination(function: &Function, inst: &Inst) -> Option<VReg> {
 }
 
 /// Whether a scalar register that a block loads, once, is read there only where a register of lanes could stand.
-fn is_loaded_for_lanes(function: &Function, loaded: VReg, insts: &[Inst]) -> bool {
+fn is_loaded_for_lanes<'i, I: Iterator<Item = &'i Inst>>(function: &Function, loaded: VReg, insts: impl Fn() -> I) -> bool {
     let takes_lanes = |i: &Inst| {
         let role = |s: usize| matches!(i.src_role(s), Role::Base | Role::ScalarCondition | Role::Predicate);
         let is_it = |s: usize| i.srcs[s].as_virt().is_some_and(|(r, _)| r == loaded);
@@ -459,8 +511,8 @@ fn is_loaded_for_lanes(function: &Function, loaded: VReg, insts: &[Inst]) -> boo
         liveness::for_each_use(i, |r, _| any |= r == loaded);
         any
     };
-    insts.iter().filter(|i| liveness::def(i).is_some_and(|(r, _)| r == loaded)).count() == 1
-        && insts.iter().all(|i| !reads(i) || takes_lanes(i))
+    insts().filter(|i| liveness::def(i).is_some_and(|(r, _)| r == loaded)).count() == 1
+        && insts().all(|i| !reads(i) || takes_lanes(i))
 }
 
 /// Loads to scalar registers become loads to lanes.
