@@ -24,7 +24,8 @@
 //!
 //! # Limits
 //! Blocks with another one beside them (`else`), blocks that write scalar registers that something reads behind them and that
-//! cannot move to lanes ([`super::scalar_values`]), and those with what takes long to compute stay.
+//! cannot move to lanes ([`super::scalar_values`]), and those with what takes long to compute stay. Within a conditional block there
+//! may be one, which loads, and none within that.
 //!
 //! May touch: in the lowered form branches, the blocks behind them, guards, the banks of registers, what is computed twice, and the
 //! layout.
@@ -48,7 +49,7 @@ use heddle_mir::cfg::Cfg;
 use heddle_mir::liveness::{self, Liveness};
 use heddle_mir::{Bank, Block, Function};
 
-/// Instructions at most of a block that is converted, copies not counted: a warp that would skip it executes so many more.
+/// Instructions at most under a condition that is converted, copies not counted: a warp that would skip them executes so many more.
 const MOST: usize = 8;
 
 /// Copies at most, of which some remain.
@@ -158,8 +159,15 @@ struct Triangle {
     guard: Option<Guard>,
     /// Nothing else leads to the block behind.
     joins: bool,
-    /// What something reads behind the inner block.
+    /// What something reads behind the inner block, and what is nested in it.
     live: FxHashSet<VReg>,
+}
+
+/// How many conditions a block under a condition may have in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nesting {
+    None,
+    One,
 }
 
 /// What is known of a function before anything is converted.
@@ -198,7 +206,7 @@ impl Finder {
         // Private memory is mostly in the L1: not worth more instructions where loads wait for each other.
         let mut near = false;
         while let Some(triangle) =
-            self.triangle(function, block, at).filter(|t| chain.iter().all(|c: &Triangle| c.before != t.behind))
+            self.triangle(function, block, at, Nesting::One).filter(|t| chain.iter().all(|c: &Triangle| c.before != t.behind))
         {
             let condition = waits.of_condition(&function.blocks[at].insts);
             near |= triangle.insts(function).any(|i| i.class() == OpClass::LoadPrivate);
@@ -231,13 +239,13 @@ impl Finder {
         if self.cfg.edges[inner].succs.len() != 2 || self.cfg.edges[inner].succs.contains(&behind) {
             return None;
         }
-        let nested = self.triangle(function, inner, inner)?;
+        let nested = self.triangle(function, inner, inner, Nesting::None)?;
         let ends = self.cfg.edges[nested.behind].succs[..] == [behind];
-        (nested.nested.is_none() && nested.joins && ends).then(|| Box::new(nested))
+        (nested.joins && ends).then(|| Box::new(nested))
     }
 
     /// The block under a condition behind a block, whose code is at the end of `at`, if it can be converted.
-    fn triangle(&self, function: &Function, before: Block, at: Block) -> Option<Triangle> {
+    fn triangle(&self, function: &Function, before: Block, at: Block, nesting: Nesting) -> Option<Triangle> {
         let [.., branch, jump] = &function.blocks[at].insts[..] else { return None };
         let (to, otherwise) = (*branch.blocks().first()?, *jump.blocks().first()?);
         if jump.op != Op::Bra || jump.guard.is_some() || to == otherwise {
@@ -250,7 +258,9 @@ impl Finder {
             if edges.preds[..] != [before] || [before, inner, at].contains(&behind) || is_entry {
                 return false;
             }
-            nested = self.nested(function, inner, behind);
+            if nesting == Nesting::One {
+                nested = self.nested(function, inner, behind);
+            }
             nested.is_some() || edges.succs[..] == [behind]
         };
         // The inner block is the side that lanes fall into, or the one that the branch goes to.
@@ -405,16 +415,16 @@ impl Triangle {
         }
         load_to_lanes(function, &mut inner);
         self.write_directly(function, &mut inner);
-        // The condition of a block within, and both together.
-        let mut within: Option<(Guard, Guard)> = None;
+        // This condition and that of the block within, which all guarded instructions have.
+        let mut within: Option<Guard> = None;
         for mut inst in inner {
             let flags = inst.info().flags;
             let lives = liveness::def(&inst).is_some_and(|(r, _)| self.live.contains(&r));
             if let Some(own) = inst.guard {
-                let (_, both) = *within.get_or_insert_with(|| {
+                let both = *within.get_or_insert_with(|| {
                     let (test, both) = both(function, guard, own);
-                    insts.push(Inst { loc: inst.loc, ..test });
-                    (own, both)
+                    insts.push(Inst { loc: branch.loc, ..test });
+                    both
                 });
                 inst.guard = Some(both);
                 inst.fresh &= !lives;
@@ -473,6 +483,10 @@ impl Triangle {
         let definition = inner[..at].iter().rposition(|i| i.dst == Operand::virt(from))?;
         let once = inner.iter().filter(|i| names(i, from)).count() == 2;
         let whole = inner[definition].dst_words() == copy.dst_words() && inner[definition].guard == copy.guard;
+        // What comparisons write moves to predicates, and nothing else does.
+        if inner[definition].op == Op::Cmp && function.vregs[to].bank == Bank::Scalar {
+            return None;
+        }
         let free = !inner[definition + 1..at].iter().any(|i| names(i, to));
         (once && whole && free).then_some(definition)
     }
@@ -530,5 +544,34 @@ fn load_to_lanes(function: &mut Function, inner: &mut [Inst]) {
         };
         renamed(&mut inner[at].dst);
         inner[at + 1..].iter_mut().flat_map(|i| &mut i.srcs).for_each(renamed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    /// Each rung's block looks as if it had the next one nested in it. Found in review: the search went down to the last.
+    #[test]
+    fn long_ladders_of_conditions_take_linear_time_and_little_stack() {
+        const RUNGS: usize = 30_000;
+        let mut text = String::from("kernel @k stage lowered local 256 private 0 {\n  registers s1 v1 v1\nbb0: frequency 1\n");
+        text += "  mov.b32 %0, c[0x10]\n  ld.global.b32 %2, [c[0x8] + u32 lid.x]\n  bra bb1\n";
+        let end = 2 * RUNGS + 2;
+        for rung in (1..=2 * RUNGS).step_by(2) {
+            let (case, next) = (rung + 1, rung + 2);
+            let _ = write!(text, "bb{rung}: frequency 1\n  bras.z %0, bb{case}\n  bra bb{next}\n");
+            let _ = write!(text, "bb{case}: frequency 1\n  add.b32 %2, %2, {rung}\n  bra bb{end}\n");
+        }
+        let _ = write!(text, "bb{}: frequency 1\n  bra bb{end}\nbb{end}: frequency 1\n", end - 1);
+        text += "  st.local.b32 [0], %2\n  exit\n}\n";
+        let mut function = heddle_mir::parse::parse_module(&text).unwrap().functions.remove(0);
+        let machine = heddle_target::Machine::default_machine();
+        let options = super::super::CodegenOptions::default();
+        let mut context = Context::new(&function, &machine, &options);
+        let blocks = function.layout.len();
+        run(&mut function, &mut context).unwrap();
+        assert_eq!(function.layout.len(), blocks, "nothing is converted");
     }
 }
