@@ -161,7 +161,8 @@ impl<const LANES: usize> Registers<'_, LANES> {
         let active = (self.active >> (k * WIDTH)) as u8;
         // SAFETY: as the caller says.
         let vector = unsafe { self.vector_mut(row, k) };
-        if active == u8::MAX {
+        // Where choosing is one instruction, without a question whether all are: in diverged code nobody can foretell the answer.
+        if active == u8::MAX && !cfg!(target_feature = "avx512vl") {
             *vector = *values;
         } else {
             *vector = choose(active, values, vector);

@@ -59,6 +59,8 @@ pub struct Decoded<const N: usize> {
     pub dst_words: u8,
     /// Words of each source that may differ between lanes; 0 for the others.
     pub lane_words: [u8; 3],
+    /// The row of the first of these words.
+    pub first_lanes: Option<u16>,
     /// Destination row, or predicate number.
     pub dst: u16,
     /// Source rows, or predicate numbers.
@@ -363,6 +365,7 @@ pub fn prepare<const N: usize>(program: &Program) -> Vec<Decoded<N>> {
                 ty: inst.ty,
                 dst_words: if predicate || !inst.dst.is_some() { 0 } else { inst.dst_words() },
                 lane_words,
+                first_lanes: lane_words.iter().position(|words| *words > 0).map(|i| rows[i + 1]),
                 dst: rows[0],
                 src: [rows[1], rows[2], rows[3]],
                 predicate_sources,

@@ -42,6 +42,13 @@ pub fn differing_lane<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) -
 pub fn same_operands<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) -> bool {
     let first = mask.trailing_zeros() as usize;
     let last = mask.ilog2() as usize % N;
+    // Nearly always two lanes of one operand tell.
+    if let Some(source) = d.first_lanes {
+        let row = l.row(source);
+        if row[last] != row[first] {
+            return false;
+        }
+    }
     let whole = mask == all_lanes(N);
     for i in 0..3 {
         if d.predicate_sources >> i & 1 == 1 {
@@ -54,7 +61,6 @@ pub fn same_operands<const N: usize>(l: &Lanes<N>, d: &Decoded<N>, mask: u64) ->
         for w in 0..u16::from(d.lane_words[i]) {
             let row = l.row(d.src[i] + w);
             let wanted = row[first];
-            // Nearly always two lanes tell.
             if row[last] != wanted {
                 return false;
             }

@@ -134,6 +134,8 @@ pub struct ClusterCaches {
     probed: Option<Probe>,
     coalescer: Coalescer,
     memory: heddle_target::Memory,
+    /// By [`Path`]: cycles of a hit in its L1, and to find a miss.
+    latencies: [u64; 4],
     /// DRAM chooses among requests, so that replies come late even where the levels below answer at once.
     chooses: bool,
     /// Loads need their bytes at once.
@@ -176,6 +178,7 @@ impl ClusterCaches {
             probed: None,
             coalescer: Coalescer::new(machine),
             memory: m.clone(),
+            latencies: [m.data.latency, m.uniform.latency, m.constant.latency, m.instruction.latency].map(u64::from),
             chooses: m.dram.scheduler == DramScheduler::FrFcfs,
             urgent_loads: false,
             no_answer_before: 0,
@@ -197,15 +200,13 @@ impl ClusterCaches {
     /// A launch ends: private memory is gone.
     pub fn finish(&mut self) {
         let private = PRIVATE_BASE / self.line_bytes()..=LineNumber::MAX;
-        self.sms.iter_mut().for_each(|sm| sm.data.discard_range(&private));
+        self.sms.iter_mut().for_each(|sm| sm.of(Path::Data).discard_range(&private));
     }
 
     /// Exchanges what the caches hold.
     pub fn exchange(&mut self, snapshot: &mut Snapshot) {
         for sm in &mut self.sms {
-            for cache in [&mut sm.data, &mut sm.uniform, &mut sm.constant, &mut sm.instruction] {
-                cache.exchange(snapshot);
-            }
+            sm.all().iter_mut().for_each(|cache| cache.exchange(snapshot));
             sm.translation.exchange(snapshot);
         }
         self.l15.exchange(snapshot);
@@ -214,9 +215,9 @@ impl ClusterCaches {
     /// The driver's invalidation between dependent launches (K6).
     pub fn invalidate(&mut self) {
         for sm in &mut self.sms {
-            sm.data.take_all();
-            sm.uniform.take_all();
-            sm.constant.take_all();
+            for path in [Path::Data, Path::Uniform, Path::Constant] {
+                sm.of(path).take_all();
+            }
         }
         self.l15.take_all();
     }
@@ -373,7 +374,7 @@ impl ClusterCaches {
     fn store_private(&mut self, memory: &DeviceMemory, from: Requester, write: &LineWrite) {
         let sector = self.sector_bytes();
         let description = self.memory.data;
-        let cache = &mut self.sms[from.sm].data;
+        let cache = self.sms[from.sm].of(Path::Data);
         if !description.write_allocate && cache.find(write.line).is_none() {
             return self.write_lower(memory, from, write);
         }
@@ -386,7 +387,7 @@ impl ClusterCaches {
         cache.write(frame, write.data, write.mask, kind);
         if let Some(dirty) = eviction.dirty {
             self.write_lower(memory, from, &LineWrite::of_dirty(&dirty, write.policy));
-            self.sms[from.sm].data.recycle(dirty);
+            self.sms[from.sm].of(Path::Data).recycle(dirty);
         }
         if through {
             self.write_lower(memory, from, write);
@@ -396,14 +397,14 @@ impl ClusterCaches {
     /// K4 [1]: a global store leaves no copy on its SM's way to L2.
     fn discard(&mut self, sm: usize, line: LineNumber) {
         let caches = &mut self.sms[sm];
-        let found = u64::from(caches.data.discard(line)) + u64::from(caches.uniform.discard(line));
+        let found = [Path::Data, Path::Uniform].into_iter().map(|path| u64::from(caches.of(path).discard(line))).sum::<u64>();
         self.l15.discard(line);
         self.statistics.data.discarded += found;
     }
 
     /// State of a line in an SM's data L1: valid sectors, dirty, first to be evicted.
     pub fn l1_state(&self, sm: usize, address: u64) -> Option<(u64, bool, bool)> {
-        let cache = &self.sms[sm - self.first_sm].data;
+        let cache = self.sms[sm - self.first_sm].get(Path::Data);
         let frame = cache.find(address / self.line_bytes())?;
         Some((cache.valid(frame), cache.is_dirty(frame), cache.is_evict_first(frame)))
     }

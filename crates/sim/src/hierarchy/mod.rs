@@ -69,26 +69,14 @@ pub enum Path {
 }
 
 impl Path {
-    /// Cycles of a hit in the path's L1, and to find a miss.
-    #[inline]
-    fn latency(self, memory: &heddle_target::Memory) -> u64 {
-        u64::from(match self {
-            Path::Data => memory.data.latency,
-            Path::Uniform => memory.uniform.latency,
-            Path::Constant => memory.constant.latency,
-            Path::Instruction => memory.instruction.latency,
-        })
-    }
-
     /// What is counted of the path's L1.
     #[inline]
     fn counts(self, statistics: &mut HierarchyStatistics) -> &mut CacheStatistics {
-        match self {
-            Path::Data => &mut statistics.data,
-            Path::Uniform => &mut statistics.uniform,
-            Path::Constant => &mut statistics.constant,
-            Path::Instruction => &mut statistics.instruction,
-        }
+        // Without a branch, since paths alternate.
+        let HierarchyStatistics { data, uniform, constant, instruction, .. } = statistics;
+        let all: [&mut CacheStatistics; 4] = [data, uniform, constant, instruction];
+        let Some(counts) = all.into_iter().nth(self as usize) else { unreachable!("there are four paths") };
+        counts
     }
 }
 

@@ -8,14 +8,9 @@ use heddle_target::Memory;
 
 /// An SM's L1 caches and its network port.
 pub(super) struct SmCaches {
-    /// Global memory's loads; private memory.
-    pub data: Cache,
-    /// Textures, `ldu`.
-    pub uniform: Cache,
-    /// The constant address space.
-    pub constant: Cache,
-    /// Code, as tags.
-    pub instruction: Cache,
+    /// By [`Path`]: the L1 of global memory's loads and private memory, of textures and `ldu`, of the constant address space, and of
+    /// code, which are only tags.
+    l1: [Cache; 4],
     /// Lines of code that were found whole.
     pub fetched: RecentFetches,
     /// To L2 and back.
@@ -46,44 +41,38 @@ impl SmCaches {
             }};
         }
         SmCaches {
-            data: cache!(m.data, m.data.merges),
-            uniform: cache!(m.uniform, m.uniform.merges),
-            constant: cache!(m.constant, m.constant.merges),
-            instruction: cache!(m.instruction, 0),
+            l1: [
+                cache!(m.data, m.data.merges),
+                cache!(m.uniform, m.uniform.merges),
+                cache!(m.constant, m.constant.merges),
+                cache!(m.instruction, 0),
+            ],
             fetched: RecentFetches::new(),
             port: NetworkPort::default(),
             translation: SmTranslation::new(m, number),
         }
     }
 
-    /// The L1 of a path.
+    /// The L1 of a path. Found without a branch, since paths alternate.
     #[inline]
     pub fn of(&mut self, path: Path) -> &mut Cache {
-        match path {
-            Path::Data => &mut self.data,
-            Path::Uniform => &mut self.uniform,
-            Path::Constant => &mut self.constant,
-            Path::Instruction => &mut self.instruction,
-        }
+        &mut self.l1[path as usize]
     }
 
     /// The same to look at.
     #[inline]
     pub fn get(&self, path: Path) -> &Cache {
-        match path {
-            Path::Data => &self.data,
-            Path::Uniform => &self.uniform,
-            Path::Constant => &self.constant,
-            Path::Instruction => &self.instruction,
-        }
+        &self.l1[path as usize]
+    }
+
+    /// All of them, by path.
+    pub fn all(&mut self) -> &mut [Cache; 4] {
+        &mut self.l1
     }
 
     /// A launch begins at cycle 0: nothing is on its way.
     pub fn restart_clock(&mut self) {
-        self.data.restart_clock();
-        self.uniform.restart_clock();
-        self.constant.restart_clock();
-        self.instruction.restart_clock();
+        self.l1.iter_mut().for_each(Cache::restart_clock);
         self.port = NetworkPort::default();
     }
 }

@@ -29,6 +29,9 @@ pub(super) const UNITS: usize = 8;
 /// Predicate registers of a warp at most.
 const PREDICATES: usize = 16;
 
+/// Scoreboard rows behind all others: one that nobody writes, and one that nobody reads.
+const SPARE_ROWS: u16 = 2;
+
 /// How an instruction uses the memory hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
@@ -44,8 +47,10 @@ pub(super) enum Way {
     Direct,
 }
 
-/// Scoreboard rows that an instruction has beside its other figures, and words of main registers.
-const NEAR_ROWS: usize = 8;
+/// Scoreboard rows that an instruction has beside its other figures: those it waits for, and those it writes.
+pub(super) const NEAR_WAITS: usize = 6;
+pub(super) const NEAR_WRITES: usize = 2;
+/// Words of main registers, likewise.
 const NEAR_WORDS: usize = 4;
 
 /// What the timing model needs to know of an instruction, worked out once. Times are cycles.
@@ -53,9 +58,10 @@ const NEAR_WORDS: usize = 4;
 /// A line of the host's caches, with the rows and words of most instructions in it.
 #[repr(C, align(64))]
 pub(super) struct Static {
-    /// Scoreboard rows, in all `rows`: those it waits for (read or written), and behind these the written ones. Where there are
-    /// more than have room here, all are in [`Statics::rows`] from `first` on.
-    near_rows: [u16; NEAR_ROWS],
+    /// Scoreboard rows: those it waits for (read or written), and the written ones. The rest of the room has rows that no
+    /// instruction has, so that all of it can be looked at. In [`Statics::rows`] they are from `first` on, in all `rows`.
+    near_waits: [u16; NEAR_WAITS],
+    near_writes: [u16; NEAR_WRITES],
     first: u32,
     waits: u16,
     rows: u16,
@@ -67,6 +73,8 @@ pub(super) struct Static {
     main_words: u8,
     /// Lane operands that the run-time scalarizer compares, in words a lane.
     pub compared: u8,
+    /// There are more scoreboard rows than have room here.
+    far_rows: bool,
     /// Line of code that it is in.
     pub line: u32,
     /// The cluster that runs it, unless the scalar unit or the front end does.
@@ -107,7 +115,7 @@ pub(super) struct Statics {
     rows: Vec<u16>,
     /// Words of main registers modulo the number of banks, where these are modelled.
     main_words: Vec<u8>,
-    /// Scoreboard rows of a warp: those of its registers, then the predicates.
+    /// Scoreboard rows of a warp: those of its registers, then the predicates, then those that no instruction has.
     pub scoreboard: usize,
     /// Shared registers (REN-3), an instruction each.
     pub shared: Vec<Uses>,
@@ -118,15 +126,23 @@ pub(super) struct Statics {
 impl Statics {
     /// Rows an instruction waits for: what it reads, and what it writes, because results return in any order otherwise.
     #[inline(always)]
-    pub fn waits<'s>(&'s self, s: &'s Static) -> &'s [u16] {
-        let (waits, all) = (usize::from(s.waits), usize::from(s.rows));
-        if all <= NEAR_ROWS { &s.near_rows[..waits] } else { &self.rows[s.first as usize..][..waits] }
+    pub fn waits<'s>(&'s self, s: &Static) -> &'s [u16] {
+        &self.rows[s.first as usize..][..usize::from(s.waits)]
+    }
+    /// The same where there are few, with rows behind them for which nobody waits.
+    #[inline(always)]
+    pub fn near_waits<'s>(&self, s: &'s Static) -> Option<&'s [u16; NEAR_WAITS]> {
+        (!s.far_rows).then_some(&s.near_waits)
     }
     /// Rows it writes.
     #[inline(always)]
-    pub fn writes<'s>(&'s self, s: &'s Static) -> &'s [u16] {
-        let (waits, all) = (usize::from(s.waits), usize::from(s.rows));
-        if all <= NEAR_ROWS { &s.near_rows[waits..all] } else { &self.rows[s.first as usize..][waits..all] }
+    pub fn writes<'s>(&'s self, s: &Static) -> &'s [u16] {
+        &self.rows[s.first as usize..][usize::from(s.waits)..usize::from(s.rows)]
+    }
+    /// The same where there are few, with rows behind them that nobody reads.
+    #[inline(always)]
+    pub fn near_writes<'s>(&self, s: &'s Static) -> Option<&'s [u16; NEAR_WRITES]> {
+        (!s.far_rows).then_some(&s.near_writes)
     }
     /// Main registers it reads, modulo the number of banks, a word each; empty where these are not modelled.
     #[inline(always)]
@@ -142,9 +158,9 @@ impl Statics {
     }
 }
 
-/// The first values of a list, as many as have room.
-fn near<T: Copy + Default, const ROOM: usize>(list: &[T]) -> [T; ROOM] {
-    std::array::from_fn(|i| list.get(i).copied().unwrap_or_default())
+/// The first values of a list, as many as have room, and behind them others.
+fn near<T: Copy, const ROOM: usize>(list: &[T], others: T) -> [T; ROOM] {
+    std::array::from_fn(|i| list.get(i).copied().unwrap_or(others))
 }
 
 /// Bytes of an instruction.
@@ -169,7 +185,7 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
         insts: Vec::new(),
         rows: Vec::new(),
         main_words: Vec::new(),
-        scoreboard: usize::from(program.rows.constants) + PREDICATES,
+        scoreboard: usize::from(program.rows.constants) + PREDICATES + usize::from(SPARE_ROWS),
         shared: program.insts.iter().map(|i| Uses::new(i, fixed)).collect(),
         refreshes: program.rows.specials.iter().any(|(s, _)| changing.contains(s)),
     };
@@ -186,12 +202,16 @@ pub(super) fn statics(program: &Program, machine: &Machine, fixed: u32, checked:
         let lane_words = |i: usize, s: &Operand| if s.is_uniform_physical() { 0 } else { inst.src_words(i).max(1) };
         let uses = &all.shared[i];
         let offset = program.header.text_offset + INSTRUCTION_BYTES * i as u64;
+        let (never_written, never_read) = (all.scoreboard as u16 - SPARE_ROWS, all.scoreboard as u16 - 1);
+        let (waited_for, written) = all.rows[first as usize..].split_at(usize::from(waits));
         all.insts.push(Static {
-            near_rows: near(&all.rows[first as usize..]),
+            near_waits: near(waited_for, never_written),
+            near_writes: near(written, never_read),
+            far_rows: waited_for.len() > NEAR_WAITS || written.len() > NEAR_WRITES,
             first,
             waits,
             rows: waits + writes,
-            near_words: near(all.main_words.get(main_first as usize..).unwrap_or_default()),
+            near_words: near(all.main_words.get(main_first as usize..).unwrap_or_default(), 0),
             main_first,
             main_reads,
             main_words: main_reads + main_writes,

@@ -20,9 +20,9 @@ impl ClusterCaches {
         let further = geometry.code_line(bytes.saturating_sub(1)).saturating_sub(line);
         let index = sm - self.first_sm;
         let caches = &mut self.sms[index];
-        let before = caches.instruction.changes();
+        let before = caches.get(Path::Instruction).changes();
         if let Some(known) = caches.fetched.get(line, before) {
-            caches.instruction.touch(known.frame, false);
+            caches.of(Path::Instruction).touch(known.frame, false);
             self.statistics.instruction.reads += 1;
             return now.max(known.ready);
         }
@@ -31,7 +31,7 @@ impl ClusterCaches {
         let mut needed = None;
         let mut ready = now;
         for ahead in 0..=further.min(self.memory.instruction.prefetch.into()) {
-            let cache = &mut self.sms[index].instruction;
+            let cache = self.sms[index].of(Path::Instruction);
             let (frame, eviction) = match cache.find(line + ahead) {
                 Some(frame) => {
                     if ahead == 0 {
@@ -56,12 +56,12 @@ impl ClusterCaches {
             }
             if ahead == 0 {
                 needed = Some(frame);
-                ready = ready.max(self.sms[index].instruction.ready(frame, sectors));
+                ready = ready.max(self.sms[index].get(Path::Instruction).ready(frame, sectors));
             }
         }
         let caches = &mut self.sms[index];
-        if let (Some(frame), true) = (needed, caches.instruction.changes() == before && ready < PENDING) {
-            let there = caches.instruction.ready(frame, sectors);
+        if let (Some(frame), true) = (needed, caches.get(Path::Instruction).changes() == before && ready < PENDING) {
+            let there = caches.get(Path::Instruction).ready(frame, sectors);
             caches.fetched.put(RecentFetch { line, changes: before, frame, ready: there });
         }
         ready
@@ -73,7 +73,7 @@ impl ClusterCaches {
         let geometry = self.coalescer.geometry;
         let (first, last) = (geometry.code_line(offset), geometry.code_line(offset + bytes.max(1) - 1));
         for caches in &mut self.sms {
-            let cache = &mut caches.instruction;
+            let cache = caches.of(Path::Instruction);
             let room = cache.frames() as u64;
             for line in (first..=last).take(usize::try_from(room).unwrap_or(usize::MAX)) {
                 if cache.find(line).is_none() {

@@ -226,7 +226,7 @@ impl ClusterCaches {
     /// The most frequent transaction of a load: all its sectors are in L1 when they have been looked up, and the line stays.
     #[inline(always)]
     fn hit(&mut self, path: Path, from: Requester, frame: LineFrame, t: &Transaction, policy: &AccessPolicy) -> Option<Hit<'_>> {
-        let ready = from.now + path.latency(&self.memory);
+        let ready = from.now + self.latencies[path as usize];
         let stays = matches!(policy.l1, L1Policy::Normal | L1Policy::EvictFirst) && !self.urgent_loads;
         let cache = self.sms[from.sm].of(path);
         if !stays || t.sectors & !cache.valid(frame) != 0 || cache.ready(frame, t.sectors) > ready {
@@ -244,7 +244,7 @@ impl ClusterCaches {
         let cache = self.sms[from.sm].of(path);
         let counts = path.counts(&mut self.statistics);
         counts.reads += u64::from(sectors.count_ones());
-        let looked_up = from.now + path.latency(&self.memory);
+        let looked_up = from.now + self.latencies[path as usize];
         if self.urgent_loads {
             cache.give_up(line, sectors, looked_up);
         }

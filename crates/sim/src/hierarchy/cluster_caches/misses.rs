@@ -230,7 +230,7 @@ impl ClusterCaches {
         t: &Transaction,
         policy: &'static AccessPolicy,
     ) -> (Ticket, u64) {
-        let looked_up = from.now + path.latency(&self.memory);
+        let looked_up = from.now + self.latencies[path as usize];
         let cache = self.sms[from.sm].of(path);
         let (frame, eviction) = cache.insert(t.line, policy.l1 != L1Policy::Normal);
         let counts = path.counts(&mut self.statistics);

@@ -12,7 +12,7 @@ use super::{LaunchContext, Sm};
 /// On which unit an instruction runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Form {
-    /// Decided by the compiler (or control).
+    /// Decided by the compiler (or control), or nothing that the scalar unit could run.
     #[default]
     Static,
     /// Run-time scalarizer: one active lane.
@@ -71,7 +71,10 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
     fn resolve_next(&mut self, c: &LaunchContext<'a, N>, s: usize, st: &Static) {
         let slot = &mut self.warps.slots[s];
         let (rank, code_ready) = (slot.rank, slot.code_ready);
-        let operands = self.scoreboard.operands_ready(s, c.statics.waits(st), code_ready);
+        let operands = match c.statics.near_waits(st) {
+            Some(rows) => self.scoreboard.near_operands_ready(s, rows, code_ready),
+            None => self.scoreboard.operands_ready(s, c.statics.waits(st), code_ready),
+        };
         let Some(OperandsReady { cycle, from_memory }) = operands else {
             if !self.states.parked.contains(rank) {
                 self.states.parked.insert(rank);
@@ -88,7 +91,8 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let next = cycle.max(slot.released);
         slot.next = next;
         self.states.loading.set(rank, from_memory);
-        self.states.fetching.set(rank, cycle == code_ready && cycle > slot.begin);
+        // Without a branch, since nobody can foretell it.
+        self.states.fetching.set(rank, (cycle == code_ready) & (cycle > slot.begin));
         self.ports.assign(rank, port);
         self.asks_memory[rank] = st.way != Way::Free;
         if self.yields {
@@ -164,11 +168,11 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
 /// On which unit a warp's instruction runs, and why. Registers hold their values already: execution is in order.
 #[inline(always)]
 fn form<const N: usize>(c: &LaunchContext<'_, N>, lanes: &Lanes<'_, N>, d: &Decoded<N>, s: &Static) -> Form {
-    if s.scalar || s.control {
+    if !s.eligible {
         return Form::Static;
     }
     let mask = lanes.active(d);
-    if !s.eligible || mask == 0 {
+    if mask == 0 {
         return Form::Vector;
     }
     let active = mask.count_ones();

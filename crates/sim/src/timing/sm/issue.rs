@@ -51,7 +51,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         let group = self.groups.get(slot.group);
         group.executed += 1;
         let attention = group.executed > group.attention;
-        let on_scalar_unit = st.scalar || slot.is_scalarised();
+        let on_scalar_unit = st.scalar | slot.is_scalarised();
         let acts_now = slot.pc >= slot.ahead;
         if acts_now || st.position != Position::Inside || attention || self.notes_issues {
             return self.issue_any(c, s, port, now, on_scalar_unit, attention);
@@ -68,9 +68,18 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
         if !on_scalar_unit && !st.control {
             self.ports.occupy(port, start + u64::from(st.interval));
         }
-        self.scoreboard.set(s, c.statics.writes(st), Ready::at(result, Source::Unit));
+        self.set_ready(c, s, st, Ready::at(result, Source::Unit));
         self.prepare_next(c, s, now + 1);
         Ok(0)
+    }
+
+    /// The results of an instruction can be read from a cycle on, or nobody knows when.
+    #[inline(always)]
+    pub(super) fn set_ready(&mut self, c: &LaunchContext<'a, N>, s: usize, st: &Static, ready: Ready) {
+        match c.statics.near_writes(st) {
+            Some(rows) => self.scoreboard.set_near(s, rows, ready),
+            None => self.scoreboard.set(s, c.statics.writes(st), ready),
+        }
     }
 
     /// Issues an instruction of any kind. Returns 1 if the work-group ended. Apart from the frequent case, which needs fewer of
@@ -213,7 +222,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             // What the hierarchy adds is not known.
             self.await_load(issue, late, begins, own_latency);
         }
-        self.scoreboard.set(s, c.statics.writes(st), ready);
+        self.set_ready(c, s, st, ready);
         let (slot, warp) = self.warps.get_mut(s);
         slot.pc += 1;
         if st.position == Position::Falls {

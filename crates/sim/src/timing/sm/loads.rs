@@ -148,7 +148,7 @@ impl<'a, const N: usize, const W: usize> Sm<'a, N, W> {
             Late::Texels(read) => read.finish(&mut warp.lanes, d),
         }
         let st = &c.statics.insts[index];
-        self.scoreboard.set(s, c.statics.writes(st), Ready::at(issued + latency, st.source));
+        self.set_ready(c, s, st, Ready::at(issued + latency, st.source));
         if self.states.parked.contains(rank) {
             self.resolve(c, s);
         }

@@ -17,7 +17,6 @@ use super::super::statics::{Static, Way};
 use super::super::warp_set::WarpSet;
 use super::{LaunchContext, SLOTS, Sm};
 use heddle_target::{Machine, MainFile};
-use smallvec::{SmallVec, smallvec};
 
 /// An operand collector.
 #[derive(Clone, Copy, Default)]
@@ -42,8 +41,39 @@ pub(super) struct Blocked {
 struct ClusterState {
     /// From when on it may issue, and why not before.
     blocked: Blocked,
-    /// Its collectors: two, as most machines have, stand here.
-    collectors: SmallVec<[Collector; 2]>,
+    collectors: Collectors,
+}
+
+/// A cluster's operand collectors.
+#[derive(Clone)]
+enum Collectors {
+    /// As many as most machines have.
+    Two([Collector; 2]),
+    /// Any number.
+    Some(Vec<Collector>),
+}
+
+impl Default for Collectors {
+    fn default() -> Self {
+        Collectors::Some(Vec::new())
+    }
+}
+
+impl Collectors {
+    /// So many.
+    fn new(count: u32) -> Collectors {
+        let one = Collector::default();
+        if count == 2 { Collectors::Two([one; 2]) } else { Collectors::Some(vec![one; count as usize]) }
+    }
+
+    /// The one that is free first, of several the first one; `None` where there are none.
+    #[inline(always)]
+    fn first_free(&mut self) -> Option<&mut Collector> {
+        match self {
+            Collectors::Two([first, second]) => Some(if second.free_from < first.free_from { second } else { first }),
+            Collectors::Some(list) => list.iter_mut().min_by_key(|collector| collector.free_from),
+        }
+    }
 }
 
 /// Where a slot's warp has its registers.
@@ -99,10 +129,7 @@ impl MainFileState {
             reads: vec![0; banks * schedulers],
             writes: vec![TakenCycles::default(); banks * schedulers * described.write_ports as usize],
             states: vec![
-                ClusterState {
-                    blocked: Blocked::default(),
-                    collectors: smallvec![Collector::default(); described.collectors as usize],
-                };
+                ClusterState { blocked: Blocked::default(), collectors: Collectors::new(described.collectors) };
                 plan.slots
             ],
             clusters: plan.clusters().collect(),
@@ -113,7 +140,10 @@ impl MainFileState {
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         let writes: usize = self.writes.iter().map(|w| size_of::<TakenCycles>() + size_of_val(&w.words[..])).sum();
-        let collectors = |state: &ClusterState| if state.collectors.spilled() { size_of_val(&state.collectors[..]) } else { 0 };
+        let collectors = |state: &ClusterState| match &state.collectors {
+            Collectors::Two(_) => 0,
+            Collectors::Some(list) => size_of_val(&list[..]),
+        };
         let states = size_of_val(&self.states[..]) + self.states.iter().map(collectors).sum::<usize>();
         let clusters = states + size_of_val(&self.clusters[..]);
         size_of_val(&self.reads[..]) + size_of_val(&self.places[..]) + writes + clusters
@@ -161,6 +191,13 @@ impl MainFileState {
         let (place, ports) = (self.places[slot], self.described.write_ports as usize);
         for column in columns {
             let bank = self.bank(place, *column);
+            if ports == 1 {
+                let port = &mut self.writes[bank];
+                let cycle = port.first_free(result);
+                port.take(now, cycle);
+                last = last.max(cycle);
+                continue;
+            }
             let ports = &mut self.writes[bank * ports..][..ports];
             // A port writes in no cycle in which one before it does not.
             let cycle = ports[ports.len() - 1].first_free(result);
@@ -193,13 +230,13 @@ impl MainFileState {
         let gathered = last + if reads { u64::from(self.described.latency) } else { 0 };
         let start = gathered.max(unit_free);
         let ClusterState { blocked, collectors } = &mut self.states[cluster];
-        let Some(free) = first_free(collectors) else {
+        let Some(free) = collectors.first_free() else {
             *blocked = Blocked { until: last + 1, by_banks: true };
             self.all_free_from = self.all_free_from.max(last + 1);
             return Operands { start: last, delay: gathered - now };
         };
         *free = Collector { free_from: start + 1, gathered };
-        let next = first_free(collectors).map_or_else(Collector::default, |next| *next);
+        let next = collectors.first_free().map_or_else(Collector::default, |next| *next);
         // An instruction that has its operands and is still there waits for its unit.
         *blocked = Blocked { until: next.free_from, by_banks: next.gathered + 1 >= next.free_from };
         self.all_free_from = self.all_free_from.max(next.free_from);
@@ -212,16 +249,6 @@ impl MainFileState {
         let gathered = last + if reads { u64::from(self.described.latency) } else { 0 };
         Operands { start: now, delay: gathered - now }
     }
-}
-
-/// The collector that is free first, of several the first one; `None` where there are none.
-#[inline(always)]
-fn first_free(collectors: &mut [Collector]) -> Option<&mut Collector> {
-    // As many as most machines have.
-    if let [first, second] = collectors {
-        return Some(if second.free_from < first.free_from { second } else { first });
-    }
-    collectors.iter_mut().min_by_key(|collector| collector.free_from)
 }
 
 /// Cycles that are taken, a bit each, in a ring of as many words as they have needed.

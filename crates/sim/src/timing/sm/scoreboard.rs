@@ -3,6 +3,7 @@
 
 use super::super::super::hierarchy::deferred::PENDING;
 use super::super::super::memory::prefetch;
+use super::super::statics::{NEAR_WAITS, NEAR_WRITES};
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,25 @@ impl Scoreboard {
         }
     }
 
+    /// Sets the same of a few rows ([`super::super::statics::Statics::near_writes`]).
+    #[inline(always)]
+    pub fn set_near(&mut self, slot: usize, rows: &[u16; NEAR_WRITES], ready: Ready) {
+        for row in rows {
+            let at = self.place(slot, *row);
+            // SAFETY: as `place` says.
+            unsafe { *self.ready.get_unchecked_mut(at) = ready };
+        }
+    }
+
+    /// Where a row of a warp is. It is one of the scoreboard: slots are those that [`Self::resize`] was told of, and rows are
+    /// numbered by [`super::super::statics::statics`], which says how many there are.
+    #[inline(always)]
+    fn place(&self, slot: usize, row: u16) -> usize {
+        let place = slot * self.rows + usize::from(row);
+        debug_assert!(usize::from(row) < self.rows && place < self.ready.len());
+        place
+    }
+
     /// Whether it is not known when one of some rows can be read.
     pub fn any_unknown(&self, slot: usize, rows: &[u16]) -> bool {
         let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];
@@ -106,15 +126,27 @@ impl Scoreboard {
     #[inline(always)]
     pub fn operands_ready(&self, slot: usize, rows: &[u16], code_ready: u64) -> Option<OperandsReady> {
         let warp = &self.ready[slot * self.rows..(slot + 1) * self.rows];
-        // Times are compared without their lowest bits, and what is pending is later than all.
-        let (mut latest, mut any) = (code_ready << 2, code_ready);
-        for row in rows {
-            let ready = warp[usize::from(*row)].0;
-            any |= ready;
-            latest = if ready >> 2 > latest >> 2 { ready } else { latest };
-        }
-        (any < PENDING).then_some(OperandsReady { cycle: latest >> 2, from_memory: latest & 1 == 1 })
+        last_ready(rows.iter().map(|row| warp[usize::from(*row)]), code_ready)
     }
+
+    /// The same of a few rows ([`super::super::statics::Statics::near_waits`]).
+    #[inline(always)]
+    pub fn near_operands_ready(&self, slot: usize, rows: &[u16; NEAR_WAITS], code_ready: u64) -> Option<OperandsReady> {
+        // SAFETY: as `place` says.
+        last_ready(rows.iter().map(|row| unsafe { *self.ready.get_unchecked(self.place(slot, *row)) }), code_ready)
+    }
+}
+
+/// When the last one of some operands is there, and the code of the instruction.
+#[inline(always)]
+fn last_ready(operands: impl Iterator<Item = Ready>, code_ready: u64) -> Option<OperandsReady> {
+    // Times are compared without their lowest bits, and what is pending is later than all.
+    let (mut latest, mut any) = (code_ready << 2, code_ready);
+    for Ready(ready) in operands {
+        any |= ready;
+        latest = if ready > latest | 3 { ready } else { latest };
+    }
+    (any < PENDING).then_some(OperandsReady { cycle: latest >> 2, from_memory: latest & 1 == 1 })
 }
 
 #[cfg(test)]
@@ -133,6 +165,10 @@ mod tests {
         // The code is as late: that is what the warp waits for.
         assert_eq!(ready(&[0, 2], 30), Some((30, false)));
         assert_eq!(s.operands_ready(0, &[0, 2], 5), Some(OperandsReady { cycle: 5, from_memory: false }), "another warp's");
+        let near = |row: u16, code| s.near_operands_ready(1, &[0, row, 1, 1, 1, 1], code).map(|r| (r.cycle, r.from_memory));
+        assert_eq!((near(1, 5), near(2, 5), near(2, 30)), (Some((20, false)), Some((30, true)), Some((30, false))));
+        s.set_near(1, &[1, 3], Ready::UNKNOWN);
+        assert_eq!((s.near_operands_ready(1, &[0, 1, 2, 2, 2, 2], 5), s.any_unknown(1, &[3])), (None, true));
     }
 
     #[test]
