@@ -48,6 +48,9 @@ def compile_with_clang(folder, case):
 
 
 def argument(cl, context, buffers, spec):
+    if "offset" in spec:
+        buffer = buffers[spec["buffer"]]
+        return buffer.get_sub_region(spec["offset"], buffer.size - spec["offset"])
     (kind, value), = spec.items()
     if kind == "buffer":
         return buffers[value]

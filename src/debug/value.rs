@@ -181,7 +181,8 @@ impl<'a> Scene<'a> {
             return Some(base.wrapping_add_signed(address.immediate.into()));
         }
         let offset = words(&address.offsets)?.into_iter().fold(address.immediate as u32, u32::wrapping_add);
-        Some(base.wrapping_add(offset.into()))
+        // The low word wraps; all of an object has one high word.
+        Some(base >> 32 << 32 | u64::from((base as u32).wrapping_add(offset)))
     }
 
     /// A type without its other names.

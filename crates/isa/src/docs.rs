@@ -116,8 +116,8 @@ pub fn reference() -> String {
     list(&mut out, "Spaces", MemorySpace::iter().map(|m| format!("`{m}` {}", m as u8)));
     list(&mut out, "Address modes", AddressMode::iter().map(|m| format!("`{m}` {}", m as u8)));
     out.push_str(
-        "  - `u32`: base + zero-extended (offset + immediate), which wrap at 32 bits; the only mode of the 32-bit\n    \
-         spaces (local, private, argument)\n  \
+        "  - `u32`: base, to whose low word offset + immediate are added modulo 2^32: the high word is the base's, since no\n    \
+         allocation crosses a multiple of 4 GiB; the only mode of the 32-bit spaces (local, private, argument)\n  \
          - `s32`: base + sign-extended offset + sign-extended immediate\n  \
          - `a64`: 64-bit offset a lane + sign-extended immediate, no base\n",
     );

@@ -1,10 +1,10 @@
 //! Address forms: from LLVM pointers to base, 32-bit offset and immediate.
 //!
 //! A pointer derived from one kernel argument, variable or alloca is kept as *root + uniform offset + varying
-//! offset + immediate*, all offsets 32 bits and wrapping. That is exact for every access inside the object,
-//! because an object is at most 4 GiB and starts at its root (docs/ARCHITECTURE.md, "Addresses"). Only the
-//! low words of 64-bit index arithmetic are needed for it; what remains of the 64-bit arithmetic is dead and
-//! removed. Pointers that may come from several roots, from memory or from integers are full 64-bit values.
+//! offset + immediate*, all offsets 32 bits and wrapping, as the low word of the address does to which they are
+//! added. That is exact for every access inside the object, before its root as well as behind it, because no
+//! object crosses a multiple of 4 GiB (docs/ARCHITECTURE.md, "Addresses"). Only the low words of 64-bit index
+//! arithmetic are needed for it; what remains of the 64-bit arithmetic is dead and removed. Pointers that may come from several roots, from memory or from integers are full 64-bit values.
 
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, SurfacePlace, Type};
 use heddle_llvm_passes::ir::{Value, address_space};
@@ -49,7 +49,7 @@ impl AddressForms {
 pub(crate) enum Root {
     /// 32-bit spaces: nothing.
     Zero,
-    /// A uniform 64-bit base: constant pair or S pair, the start of an object.
+    /// A uniform 64-bit base: constant pair or S pair, which points into an object.
     Base(Operand),
     /// A whole 64-bit address; only the immediate is apart.
     Full(Operand),
@@ -161,19 +161,19 @@ impl Emitter {
                 self.emit(Op::Add, Type::B64, RegClass { bank, words: 2 }, [op, immediate])
             }
             Root::Base(op) => {
-                let Some(offset) = offset else {
+                if offset.is_none() && a.immediate >= 0 {
+                    // Some way up, which 64 bits say as well.
                     if a.immediate == 0 {
                         return op;
                     }
-                    // The sum of offset and immediate wraps in 32 bits: as an unsigned distance from the root.
-                    let distance = self.constant_operand(u64::from(a.immediate as u32), 2);
-                    let bank = self.joint_bank(&[op, distance]);
-                    return self.emit(Op::Add, Type::B64, RegClass { bank, words: 2 }, [op, distance]);
-                };
-                let sum = self.add32(offset, immediate);
-                let wide = self.pair(sum, Operand::Immediate(0));
-                let bank = self.joint_bank(&[op, wide]);
-                self.emit(Op::Add, Type::B64, RegClass { bank, words: 2 }, [op, wide])
+                    let bank = self.joint_bank(&[op]);
+                    return self.emit(Op::Add, Type::B64, RegClass { bank, words: 2 }, [op, immediate]);
+                }
+                // The object has one high word.
+                let sum = self.whole_offset(a);
+                let (low, high) = self.halves(op);
+                let low = self.add32(sum, low);
+                self.pair(low, high)
             }
         }
     }

@@ -193,7 +193,8 @@ pub struct Piece<W> {
     pub words: Vec<W>,
 }
 
-/// An address: `base + zext32(sum of offsets + immediate)`, or, for a whole pointer, `base + sext(immediate)`.
+/// An address: base, to whose low word the sum of offsets and immediate is added modulo 2³²; or, for a whole pointer,
+/// `base + sext(immediate)`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Address<W> {
     /// The memory.

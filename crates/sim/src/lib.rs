@@ -121,7 +121,7 @@ pub use exec::banks;
 pub use fault::{Fault, FaultKind};
 pub use hierarchy::Hierarchy;
 pub use interrupt::Interrupt;
-pub use memory::DeviceMemory;
+pub use memory::{DeviceMemory, MAX_ALLOCATION};
 pub use program::Program;
 pub use statistics::{Interruption, Statistics};
 pub use tolerance::Tolerance;

@@ -26,6 +26,11 @@ const ALIGN: u64 = 256;
 const GAP: u64 = 256;
 /// The same in checking mode: most wrong indices hit no other buffer.
 const CHECKED_GAP: u64 = 16 << 20;
+/// Addresses of one high word. No allocation that has room in a window crosses into another one, nor does the address behind its
+/// last byte: from a pointer into it, 32 bits that wrap reach all of it (docs/ARCHITECTURE.md, "Addresses").
+const WINDOW: u64 = 1 << 32;
+/// Bytes of an allocation of which that is so, at most.
+pub const MAX_ALLOCATION: u64 = WINDOW - 2 * CHECKED_GAP;
 /// Host address of a reserved range if it is free, so that addresses are the same in every run; below what the host gives
 /// others.
 const PREFERRED_ADDRESS: usize = 0x2000_0000_0000;
@@ -279,10 +284,15 @@ impl FreeRanges {
         Some(end)
     }
 
-    /// Takes `bytes` from the smallest range that has them in any case, where [`aligned`] says.
-    fn take(&mut self, bytes: u64, align: u64, skew: u64) -> Option<u64> {
-        let (_, start) = *self.by_length.range((bytes.checked_add(align - ALIGN)?, 0)..).next()?;
-        let at = aligned(start, align, skew)?;
+    /// Takes `bytes` from the smallest range that has them, where [`placed`] says.
+    fn take(&mut self, bytes: u64, align: u64, base: u64) -> Option<u64> {
+        let candidates = self.by_length.range((bytes.checked_add(align - ALIGN)?, 0)..);
+        let (start, at) = candidates
+            .filter_map(|(length, start)| {
+                let at = placed(*start, bytes, align, base)?;
+                (at.checked_add(bytes)? <= start + length).then_some((*start, at))
+            })
+            .next()?;
         let end = self.remove(start)?;
         self.insert(start, at);
         self.insert(at + bytes, end);
@@ -306,6 +316,23 @@ impl FreeRanges {
 /// The first offset from `start` on that is `skew` less than a multiple of `align`.
 fn aligned(start: u64, align: u64, skew: u64) -> Option<u64> {
     Some(start.checked_add(skew)?.checked_next_multiple_of(align)? - skew)
+}
+
+/// The first offset from `start` on of an address that is a multiple of `align`, from which `bytes` bytes, at least one, are in one
+/// window, as far as that has room for so many.
+fn placed(start: u64, bytes: u64, align: u64, base: u64) -> Option<u64> {
+    let skew = base % align;
+    let at = aligned(start, align, skew)?;
+    if bytes > WINDOW || is_in_one_window(base.checked_add(at)?, bytes) {
+        return Some(at);
+    }
+    let into = (base + at) % WINDOW;
+    aligned(at.checked_add(WINDOW - into)?, align, skew)
+}
+
+/// Whether some bytes, at least one, have addresses of one high word.
+fn is_in_one_window(address: u64, bytes: u64) -> bool {
+    address.checked_add(bytes - 1).is_some_and(|last| address / WINDOW == last / WINDOW)
 }
 
 /// Device memory.
@@ -393,7 +420,8 @@ impl DeviceMemory {
 
     /// Lends memory of the host to launches in functional mode, until it is given back; returns its device address. None of
     /// it is copied. (Simulated time depends on addresses: timing mode has [`DeviceMemory::lend_cached`].) `None`: the memory
-    /// cannot be lent, because it moves, is not aligned to 16 bytes, lies below that of the device, or overlaps an allocation.
+    /// cannot be lent, because it moves, is not aligned to 16 bytes, lies below that of the device, overlaps an allocation, or
+    /// crosses a multiple of 4 GiB.
     ///
     /// # Safety
     /// The bytes from `start` on may be read and written until they are given back, and only as a launch does: see the
@@ -407,6 +435,10 @@ impl DeviceMemory {
         let before = i.checked_sub(1).is_none_or(|i| self.allocations[i].end() <= address);
         let after = self.allocations.get(i).is_none_or(|a| a.address >= end);
         if above < self.region.bytes as u64 || bytes == 0 || address % LENT_ALIGN != 0 || !before || !after {
+            return None;
+        }
+        // With the address behind the last byte, as of all allocations.
+        if !is_in_one_window(address, bytes + 1) {
             return None;
         }
         self.allocations.insert(i, Allocation::new(name, address, bytes, true));
@@ -494,11 +526,10 @@ impl DeviceMemory {
 
     /// Takes a range of offsets, free ones first, so that addresses are used again.
     fn take_range(&mut self, extent: u64, align: u64) -> Option<u64> {
-        let skew = self.base % align;
-        if let Some(start) = self.free.take(extent, align, skew) {
+        if let Some(start) = self.free.take(extent, align, self.base) {
             return Some(start);
         }
-        let start = aligned(self.used, align, skew)?;
+        let start = placed(self.used, extent, align, self.base)?;
         let end = start.checked_add(extent)?;
         if end as usize > self.region.bytes {
             match self.region.storage {

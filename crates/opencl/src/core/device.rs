@@ -110,9 +110,11 @@ impl Device {
         self.images.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Bytes that one allocation may have: a quarter of the memory, but all of a small one's half.
+    /// Bytes that one allocation may have: a quarter of the memory, but all of a small one's half; and no more than offsets of
+    /// 32 bits reach.
     pub fn max_allocation(&self) -> u64 {
-        (self.machine.memory.device_bytes / 4).max(1 << 27).min(self.machine.memory.device_bytes / 2)
+        let share = (self.machine.memory.device_bytes / 4).max(1 << 27).min(self.machine.memory.device_bytes / 2);
+        share.min(heddle_sim::MAX_ALLOCATION)
     }
 
     /// Bytes that an allocation of memory really has. Programs that nobody checks may read a little behind the

@@ -42,10 +42,10 @@ fn addresses<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> [u
             *out = u64::from(base.wrapping_add(*offset));
         }
     } else if MODE == AddressMode::U32 as u8 {
-        let base = word(d.src[0]);
+        let (high, add) = based(word(d.src[0]), d.imm);
         let offset = l.row(d.src[1]);
         for (out, offset) in out.iter_mut().zip(offset) {
-            *out = base.wrapping_add(u64::from(offset.wrapping_add(d.imm as u32)));
+            *out = high | u64::from(offset.wrapping_add(add));
         }
     } else {
         let base = word(d.src[0]).wrapping_add(d.imm as i64 as u64);
@@ -55,6 +55,12 @@ fn addresses<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &Decoded<N>) -> [u
         }
     }
     out
+}
+
+/// The high word of a base, which all addresses from it share (mode `u32`), and what is added to an offset for the low word.
+#[inline(always)]
+pub(super) fn based(base: u64, immediate: i32) -> (u64, u32) {
+    (base & !u64::from(u32::MAX), (base as u32).wrapping_add(immediate as u32))
 }
 
 /// A surface's address, and what is added to its row of offsets: base, distances and the uniform operand (G6).
@@ -182,7 +188,7 @@ impl Target {
         } else if !device {
             (0, base_row().wrapping_add(d.imm as u32))
         } else if MODE == AddressMode::U32 as u8 {
-            (u64::from(base_row()) | u64::from(l.row(d.src[0] + 1)[0]) << 32, d.imm as u32)
+            based(u64::from(base_row()) | u64::from(l.row(d.src[0] + 1)[0]) << 32, d.imm)
         } else {
             return None;
         };

@@ -1,6 +1,6 @@
 //! Accesses through the memory hierarchy (timing mode): registers on one side, the hierarchy on the other.
 
-use super::access::is_device;
+use super::access::{based, is_device};
 use super::copy::blend;
 use super::texture::{TEXELS_AT_ONCE, TexelRead};
 use super::{AccessRecord, Decoded, Lanes, Late, RANGES, atomic_of};
@@ -43,7 +43,8 @@ pub(super) fn scalar_address<const MODE: u8, const N: usize>(l: &Lanes<N>, d: &D
     let address = if MODE == AddressMode::A64 as u8 {
         word(d.src[1]).wrapping_add(d.imm as i64 as u64)
     } else if MODE == AddressMode::U32 as u8 {
-        word(d.src[0]).wrapping_add(u64::from(offset.wrapping_add(d.imm as u32)))
+        let (high, add) = based(word(d.src[0]), d.imm);
+        high | u64::from(offset.wrapping_add(add))
     } else {
         word(d.src[0]).wrapping_add(d.imm as i64 as u64).wrapping_add(offset as i32 as i64 as u64)
     };

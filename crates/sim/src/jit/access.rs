@@ -129,11 +129,16 @@ impl Translator<'_> {
         let wide_imm = Val::Same(b.int(64, i64::from(inst.imm) as u64));
         let address = match inst.mods.address {
             AddressMode::U32 => {
+                // Offsets from the allocation's start, since the base may be behind what is accessed.
                 let base = same(self.int(s, 0, 64));
-                let (fits, limit) = self.room(base, low, high, bytes);
+                let inside = b.and(b.icmp(LLVMIntUGE, base, low), b.icmp(LLVMIntUGE, high, base));
+                let aligned = b.icmp(LLVMIntEQ, b.and(base, b.int(64, bytes - 1)), b.int(64, 0));
+                let (fits, limit) = self.room(low, low, high, bytes);
+                let fits = b.and(fits, b.and(inside, aligned));
+                let add = b.add(same(b.trunc(Val::Same(b.sub(base, low)), Elem::I(32))), same(imm));
                 let row = lane_offset(self.word(s, 1, 0));
-                let (offset, parts) = (sum(row, imm), parts(row, same(imm)));
-                return Some(Target { pointer: b.offset(host, base), limit, fits, offset, parts, rows: false });
+                let (offset, parts) = (sum(row, Val::Same(add)), parts(row, add));
+                return Some(Target { pointer: b.offset(host, low), limit, fits, offset, parts, rows: false });
             }
             AddressMode::S32 => {
                 let base = Val::Same(same(self.int(s, 0, 64)));

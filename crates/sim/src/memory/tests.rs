@@ -8,10 +8,11 @@ use super::*;
 
 const LIMIT: u64 = 1 << 20;
 
-/// All four kinds of memory.
+/// All four kinds of memory, and one in which a window ends.
 fn kinds(limit: u64) -> Vec<DeviceMemory> {
     let reserved = [DeviceMemory::reserved(limit), DeviceMemory::reserved_spread(limit)];
-    let moving = [DeviceMemory::new(limit), DeviceMemory::spread(limit)];
+    let across = DeviceMemory { base: 2 * WINDOW - 1001 * ALIGN, ..DeviceMemory::new(limit) };
+    let moving = [DeviceMemory::new(limit), DeviceMemory::spread(limit), across];
     moving.into_iter().chain(reserved.into_iter().map(|m| m.unwrap())).collect()
 }
 
@@ -42,6 +43,7 @@ fn compare(memory: &mut DeviceMemory, steps: &[Step]) -> Result<(), TestCaseErro
             Step::Allocate { bytes, align } => match memory.allocate_aligned("a", bytes, align) {
                 Ok(address) => {
                     prop_assert!(taken + bytes + GAP <= LIMIT && address % align.max(ALIGN) == 0);
+                    prop_assert!(address / WINDOW == (address + bytes) / WINDOW, "two high words");
                     let before = model.range(..=address).next_back().map_or(0, |(a, v)| a + v.len() as u64 + memory.gap);
                     let next = model.range(address..).next().map_or(u64::MAX, |(a, _)| *a);
                     prop_assert!(before <= address && address + bytes + memory.gap <= next, "overlap");
@@ -195,6 +197,37 @@ fn the_host_lends_memory() {
     assert_eq!(words, [0, 0x0101_0101_0101_0101_0101_0101_0101_0101, 0, 0]);
     // SAFETY: it is refused, as this memory moves.
     assert_eq!(unsafe { DeviceMemory::new(LIMIT).lend("moving", words.as_mut_ptr().cast(), 64) }, None);
+}
+
+/// All of an allocation has one high word, also of a large one and where room was given back.
+#[test]
+fn allocations_do_not_cross_windows() {
+    let mut memory = DeviceMemory::reserved(1 << 34).unwrap();
+    let mut live = Vec::new();
+    for step in 0..40u64 {
+        let bytes = [3 << 29, 1 << 20, MAX_ALLOCATION, 5 << 28][step as usize % 4];
+        if let Ok(address) = memory.allocate("large", bytes) {
+            assert_eq!(address / WINDOW, (address + bytes) / WINDOW, "{bytes} bytes at {address:#x}");
+            live.push(address);
+        }
+        if step % 3 == 2 {
+            assert!(memory.free(live.remove(step as usize % live.len())));
+        }
+    }
+    assert!(live.len() > 4);
+}
+
+/// Nor is memory lent that does.
+#[test]
+fn lent_memory_does_not_cross_windows() {
+    let mut memory = DeviceMemory::pinned(LIMIT).unwrap();
+    let window_end = (BASE_ADDRESS + memory.region.bytes as u64).next_multiple_of(WINDOW) + WINDOW;
+    for (below, lent) in [(32, false), (64, false), (80, true)] {
+        let start = memory.region.pointer.wrapping_add((window_end - below - BASE_ADDRESS) as usize);
+        // SAFETY: nobody accesses it.
+        let address = unsafe { memory.lend("lent", start, 64) };
+        assert_eq!(address.is_some(), lent, "{below} bytes below");
+    }
 }
 
 /// Several devices have ranges of their own below what the host gives others.
