@@ -44,7 +44,7 @@ const PROMPT: &str = "(heddle) ";
 
 const HELP: &str = "\
 break FILE:LINE | LINE | KERNEL [for X,Y,Z] [if EXPRESSION]   stop there; for one work-item, if it holds for a lane
-watch PLACE               stop when bytes in memory change: a[3], p->x, local[16], private[0], global[0x100000000]:float4
+watch PLACE               stop when bytes in memory change: a[3], p->x, local[16], private[0], global[0x140000000]:float4
 delete N, info            remove one of them; list them
 info locals, info args    variables and parameters of the function, with their values
 continue, step, stepi     go on; to another line; by an instruction

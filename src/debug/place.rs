@@ -52,7 +52,7 @@ pub fn number(text: &str) -> Option<u64> {
 
 impl Place {
     /// Understands a place: `a[3]`, `n`, `gid.x`, `lid.y`, `group.z`, `m3`, `c1.l2`, `s0`, `p1`, `local[16]` (a word at an
-    /// address), `private[8]`, `global[0x100000000]:float4`.
+    /// address), `private[8]`, `global[0x140000000]:float4`.
     ///
     /// # Errors
     /// What is not understood, as a sentence.

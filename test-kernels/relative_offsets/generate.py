@@ -1,4 +1,4 @@
-"""References as 64-bit distances from where they stand, which lead down from pointers into the middle of buffers"""
+"""References as 64-bit distances from where they stand, which lead down from pointers into the middle of buffers; a loop down to the first element"""
 
 import numpy as np
 
@@ -39,8 +39,21 @@ def make(r):
         for k in range(i % 7):
             x = x * 31 + words[-1 - k] & MASK
         result.append(x)
+    hashes = []
+    for i in range(items):
+        x = i
+        for word in reversed(buffer.view(np.int32)):
+            x = (x * 33 & MASK) ^ (int(word) & MASK)
+        hashes.append(x)
     return (
-        {"graph": inp(buffer), "result": out(np.array(result, np.uint32).view(np.int32))},
-        [launch("follow", [items], [32], {"buffer": "graph", "offset": start}, I(n), {"buffer": "result", "offset": 4 * below}, I(below))],
+        {
+            "graph": inp(buffer),
+            "result": out(np.array(result, np.uint32).view(np.int32)),
+            "hash": out(np.array(hashes, np.uint32)),
+        },
+        [
+            launch("follow", [items], [32], {"buffer": "graph", "offset": start}, I(n), {"buffer": "result", "offset": 4 * below}, I(below)),
+            launch("backward", [items], [32], "graph", I(len(buffer) // 4), "hash"),
+        ],
         [],
     )

@@ -33,3 +33,11 @@ __kernel void follow(__global const char *table, int n, __global int *middle, in
     x = x * 31 + *--word;
   middle[id - below] = x;
 }
+
+// The pointer that ends the loop is one element before the buffer.
+__kernel void backward(__global const int *begin, int n, __global uint *hash) {
+  uint x = get_global_id(0);
+  for (__global const int *p = begin + n - 1; p >= begin; p--)
+    x = x * 33 ^ *p;
+  hash[get_global_id(0)] = x;
+}

@@ -19,7 +19,7 @@ use std::ops::Range;
 use heddle_object::metadata::Variable;
 
 /// Device address of the first byte, unless it is a host address; low addresses fault.
-pub const BASE_ADDRESS: u64 = 0x1_0000_0000;
+pub const BASE_ADDRESS: u64 = 0x1_4000_0000;
 /// Alignment of allocations: covers every type and cache line.
 const ALIGN: u64 = 256;
 /// Unmapped bytes between allocations, so that small overruns are out of bounds.
@@ -29,7 +29,10 @@ const CHECKED_GAP: u64 = 16 << 20;
 /// Addresses of one high word. No allocation that has room in a window crosses into another one, nor does the address behind its
 /// last byte: from a pointer into it, 32 bits that wrap reach all of it (docs/ARCHITECTURE.md, "Addresses").
 const WINDOW: u64 = 1 << 32;
-/// Bytes of an allocation of which that is so, at most.
+/// No allocation begins in the first bytes of a window: loops that run down end with a pointer a little before the first element,
+/// which is to be less than one to that.
+const MARGIN: u64 = 64 << 10;
+/// Bytes of an allocation of which both is so, at most.
 pub const MAX_ALLOCATION: u64 = WINDOW - 2 * CHECKED_GAP;
 /// Host address of a reserved range if it is free, so that addresses are the same in every run; below what the host gives
 /// others.
@@ -319,20 +322,26 @@ fn aligned(start: u64, align: u64, skew: u64) -> Option<u64> {
 }
 
 /// The first offset from `start` on of an address that is a multiple of `align`, from which `bytes` bytes, at least one, are in one
-/// window, as far as that has room for so many.
+/// window and not in its margin, as far as a window has room for so many.
 fn placed(start: u64, bytes: u64, align: u64, base: u64) -> Option<u64> {
     let skew = base % align;
-    let at = aligned(start, align, skew)?;
-    if bytes > WINDOW || is_in_one_window(base.checked_add(at)?, bytes) {
-        return Some(at);
+    let mut at = aligned(start, align, skew)?;
+    // What is large, or aligned to much, may not fit at first behind the margin.
+    for _ in 0..3 {
+        let address = base.checked_add(at)?;
+        if is_in_one_window(address, bytes) {
+            break;
+        }
+        let into = address % WINDOW;
+        let further = if into < MARGIN { MARGIN - into } else { WINDOW - into + MARGIN };
+        at = aligned(at.checked_add(further)?, align, skew)?;
     }
-    let into = (base + at) % WINDOW;
-    aligned(at.checked_add(WINDOW - into)?, align, skew)
+    Some(at)
 }
 
-/// Whether some bytes, at least one, have addresses of one high word.
+/// Whether some bytes, at least one, have addresses of one high word, behind the margin.
 fn is_in_one_window(address: u64, bytes: u64) -> bool {
-    address.checked_add(bytes - 1).is_some_and(|last| address / WINDOW == last / WINDOW)
+    address % WINDOW >= MARGIN && address.checked_add(bytes - 1).is_some_and(|last| address / WINDOW == last / WINDOW)
 }
 
 /// Device memory.
