@@ -22,7 +22,7 @@
 //!
 //! # Why it is exact (G8)
 //! Offsets are polynomials *modulo 2³²*, as the address-generation unit computes them and as base +
-//! 32-bit offset addresses already do: an object starts at its root and has at most 4 GiB, so the
+//! 32-bit offset addresses already do: all of an object has one high word of its address, so the
 //! low 32 bits of the offset decide every access inside it. Truncation commutes with addition,
 //! subtraction and multiplication, so the low word of a 64-bit index is the polynomial whatever
 //! overflowed on the way, and sign or zero extension from 32 bits or more changes nothing in it.

@@ -1,4 +1,4 @@
-"""References as 64-bit distances from where they stand, which lead down from pointers into the middle of buffers; a loop down to the first element"""
+"""References as 64-bit distances from where they stand, which lead down from pointers into the middle of buffers; sums there; a loop down to the first element"""
 
 import numpy as np
 
@@ -39,6 +39,10 @@ def make(r):
         for k in range(i % 7):
             x = x * 31 + words[-1 - k] & MASK
         result.append(x)
+    counts = np.zeros(96, np.int32)
+    for i in range(items):
+        counts[32 + i % 24 - 8] += i
+        counts[32 - 9] += 3
     hashes = []
     for i in range(items):
         x = i
@@ -49,10 +53,12 @@ def make(r):
         {
             "graph": inp(buffer),
             "result": out(np.array(result, np.uint32).view(np.int32)),
+            "counts": out(counts),
             "hash": out(np.array(hashes, np.uint32)),
         },
         [
             launch("follow", [items], [32], {"buffer": "graph", "offset": start}, I(n), {"buffer": "result", "offset": 4 * below}, I(below)),
+            launch("count", [items], [32], {"buffer": "counts", "offset": 128}),
             launch("backward", [items], [32], "graph", I(len(buffer) // 4), "hash"),
         ],
         [],

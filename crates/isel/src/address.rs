@@ -4,7 +4,8 @@
 //! offset + immediate*, all offsets 32 bits and wrapping, as the low word of the address does to which they are
 //! added. That is exact for every access inside the object, before its root as well as behind it, because no
 //! object crosses a multiple of 4 GiB (docs/ARCHITECTURE.md, "Addresses"). Only the low words of 64-bit index
-//! arithmetic are needed for it; what remains of the 64-bit arithmetic is dead and removed. Pointers that may come from several roots, from memory or from integers are full 64-bit values.
+//! arithmetic are needed for it; what remains of the 64-bit arithmetic is dead and removed. Pointers that may
+//! come from several roots, from memory or from integers are full 64-bit values.
 
 use heddle_isa::{AddressMode, Inst, MemorySpace, Op, Operand, SurfacePlace, Type};
 use heddle_llvm_passes::ir::{Value, address_space};

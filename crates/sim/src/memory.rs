@@ -29,8 +29,8 @@ const CHECKED_GAP: u64 = 16 << 20;
 /// Addresses of one high word. No allocation that has room in a window crosses into another one, nor does the address behind its
 /// last byte: from a pointer into it, 32 bits that wrap reach all of it (docs/ARCHITECTURE.md, "Addresses").
 const WINDOW: u64 = 1 << 32;
-/// No allocation begins in the first bytes of a window: loops that run down end with a pointer a little before the first element,
-/// which is to be less than one to that.
+/// No allocation begins in the first bytes of a window, or ends in the last ones: loops end with a pointer a little before the first
+/// element, or behind the last one, which is to be less or greater than one to that.
 const MARGIN: u64 = 64 << 10;
 /// Bytes of an allocation of which both is so, at most.
 pub const MAX_ALLOCATION: u64 = WINDOW - 2 * CHECKED_GAP;
@@ -322,7 +322,7 @@ fn aligned(start: u64, align: u64, skew: u64) -> Option<u64> {
 }
 
 /// The first offset from `start` on of an address that is a multiple of `align`, from which `bytes` bytes, at least one, are in one
-/// window and not in its margin, as far as a window has room for so many.
+/// window and not in its margins, as far as a window has room for so many.
 fn placed(start: u64, bytes: u64, align: u64, base: u64) -> Option<u64> {
     let skew = base % align;
     let mut at = aligned(start, align, skew)?;
@@ -339,9 +339,10 @@ fn placed(start: u64, bytes: u64, align: u64, base: u64) -> Option<u64> {
     Some(at)
 }
 
-/// Whether some bytes, at least one, have addresses of one high word, behind the margin.
+/// Whether some bytes, at least one, have addresses of one high word, between the margins.
 fn is_in_one_window(address: u64, bytes: u64) -> bool {
-    address % WINDOW >= MARGIN && address.checked_add(bytes - 1).is_some_and(|last| address / WINDOW == last / WINDOW)
+    let into = address % WINDOW;
+    into >= MARGIN && into.checked_add(bytes).is_some_and(|end| end <= WINDOW - MARGIN)
 }
 
 /// Device memory.
@@ -369,14 +370,23 @@ unsafe impl Send for DeviceMemory {}
 // allocations; what they do when they meet is described in the module's documentation.
 unsafe impl Sync for DeviceMemory {}
 
-/// Memory is exhausted.
+/// There is no memory for an allocation: it is exhausted, or nobody could have so much.
 #[derive(Debug, thiserror::Error)]
-#[error("device memory is exhausted: `{name}` needs {bytes} bytes, {free} of {limit} are free")]
 pub struct OutOfMemory {
     name: String,
     bytes: u64,
     free: u64,
     limit: u64,
+}
+
+impl std::fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let OutOfMemory { name, bytes, free, limit } = self;
+        if *bytes > MAX_ALLOCATION && *bytes <= *free {
+            return write!(f, "`{name}` needs {bytes} bytes; offsets reach {MAX_ALLOCATION} bytes of one allocation");
+        }
+        write!(f, "device memory is exhausted: `{name}` needs {bytes} bytes, {free} of {limit} are free")
+    }
 }
 
 impl DeviceMemory {
@@ -512,7 +522,7 @@ impl DeviceMemory {
     /// # Errors
     /// [`OutOfMemory`].
     pub fn allocate_aligned(&mut self, name: &str, bytes: u64, align: u64) -> Result<u64, OutOfMemory> {
-        let taken = bytes.checked_add(GAP).filter(|b| *b <= self.available());
+        let taken = bytes.checked_add(GAP).filter(|b| *b <= self.available() && bytes <= MAX_ALLOCATION);
         let align = align.max(ALIGN).checked_next_power_of_two();
         let start = taken.zip(align).and_then(|(_, align)| self.take_range(self.extent(bytes)?, align));
         let Some(start) = start else {
@@ -673,7 +683,8 @@ impl DeviceMemory {
         (address.checked_add(bytes)? <= a.end()).then_some(a)
     }
 
-    /// The address that was meant, as near as can be told: a negative offset that was added without its sign is 2³² too far.
+    /// The address that was meant, as near as can be told: a negative 32-bit offset that a program has added to a pointer without
+    /// its sign is 2³² too far.
     pub fn meant(&self, address: u64) -> u64 {
         let distance = |x: u64| self.allocations.iter().map(|a| a.distance(x)).min().unwrap_or(u64::MAX);
         let below = address.wrapping_sub(1 << 32);

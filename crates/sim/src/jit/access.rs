@@ -65,7 +65,7 @@ pub(super) struct Elements {
 }
 
 impl Target {
-    /// The same access to a copy of the memory around its base.
+    /// The same access to a copy of the memory from its pointer on.
     pub fn moved_to(&self, pointer: V) -> Target {
         Target { pointer, ..*self }
     }
@@ -131,10 +131,11 @@ impl Translator<'_> {
             AddressMode::U32 => {
                 // Offsets from the allocation's start, since the base may be behind what is accessed.
                 let base = same(self.int(s, 0, 64));
-                let inside = b.and(b.icmp(LLVMIntUGE, base, low), b.icmp(LLVMIntUGE, high, base));
-                let aligned = b.icmp(LLVMIntEQ, b.and(base, b.int(64, bytes - 1)), b.int(64, 0));
                 let (fits, limit) = self.room(low, low, high, bytes);
-                let fits = b.and(fits, b.and(inside, aligned));
+                let one_window = b.icmp(LLVMIntEQ, b.lshr(b.xor(base, low), b.int(64, 32)), b.int(64, 0));
+                let aligned = b.icmp(LLVMIntEQ, b.and(base, b.int(64, bytes - 1)), b.int(64, 0));
+                let fits = b.and(fits, b.and(one_window, aligned));
+                let limit = b.select(fits, limit, b.int(64, u64::MAX));
                 let add = b.add(same(b.trunc(Val::Same(b.sub(base, low)), Elem::I(32))), same(imm));
                 let row = lane_offset(self.word(s, 1, 0));
                 let (offset, parts) = (sum(row, Val::Same(add)), parts(row, add));

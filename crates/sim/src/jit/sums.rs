@@ -150,7 +150,8 @@ struct Copy {
 #[derive(Default)]
 pub struct Sums {
     copies: Vec<Copy>,
-    /// By place ([`places::number`]): where the thread has what lies at the place's address, null if it has no copy of that.
+    /// By place ([`places::number`]): where the thread has what accesses count from, a surface's address or the start of a base's
+    /// allocation; null if it has no copy of that.
     pointers: Vec<*mut u8>,
 }
 
@@ -199,7 +200,11 @@ impl Sums {
             Sums { copies: Vec::new(), pointers: vec![std::ptr::null_mut(); program.header.surfaces.len() + bases.len()] };
         for (place, found) in places {
             let Some((_, Some(operation))) = uses.iter().find(|(address, _)| *address == found.address) else { continue };
-            let distance = address(place)?.wrapping_sub(found.address) as usize;
+            // Accesses from bases count from the allocation's start.
+            let distance = match place {
+                Known::Surface(_) => address(place)?.wrapping_sub(found.address) as usize,
+                Known::Base(_) => 0,
+            };
             let copy = match sums.copies.iter().position(|c| c.address == found.address) {
                 Some(copy) => copy,
                 None => {
@@ -217,7 +222,7 @@ impl Sums {
         Some(sums).filter(|s| !s.copies.is_empty())
     }
 
-    /// By place: where the thread has what lies at the place's address. Empty if there is no copy.
+    /// By place: where the thread has what accesses count from. Empty if there is no copy.
     pub fn pointers(&self) -> &[*mut u8] {
         &self.pointers
     }

@@ -215,6 +215,11 @@ fn allocations_do_not_cross_windows() {
         }
     }
     assert!(live.len() > 4);
+    let refused = DeviceMemory::new(1 << 34).allocate("beyond", MAX_ALLOCATION + 1).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        format!("`beyond` needs {} bytes; offsets reach {MAX_ALLOCATION} bytes of one allocation", MAX_ALLOCATION + 1)
+    );
 }
 
 /// Nor is memory lent that does.
@@ -222,7 +227,7 @@ fn allocations_do_not_cross_windows() {
 fn lent_memory_does_not_cross_windows() {
     let mut memory = DeviceMemory::pinned(LIMIT).unwrap();
     let window_end = (BASE_ADDRESS + memory.region.bytes as u64).next_multiple_of(WINDOW) + WINDOW;
-    for (below, lent) in [(32, false), (64, false), (80, true)] {
+    for (below, lent) in [(32, false), (64, false), (MARGIN + 64, false), (MARGIN + 80, true)] {
         let start = memory.region.pointer.wrapping_add((window_end - below - BASE_ADDRESS) as usize);
         // SAFETY: nobody accesses it.
         let address = unsafe { memory.lend("lent", start, 64) };
