@@ -18,7 +18,9 @@ use std::ops::Range;
 
 use heddle_object::metadata::Variable;
 
-/// Device address of the first byte, unless it is a host address; low addresses fault.
+/// Device address of the first byte, unless it is a host address; low addresses fault. Away from a multiple of 4 GiB, where nothing
+/// may begin, by a power of two that addresses below it lack in small launches: the sets of caches and the banks of memory that
+/// these use are then the same but for their numbers.
 pub const BASE_ADDRESS: u64 = 0x1_4000_0000;
 /// Alignment of allocations: covers every type and cache line.
 const ALIGN: u64 = 256;
@@ -383,7 +385,7 @@ impl std::fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let OutOfMemory { name, bytes, free, limit } = self;
         if *bytes > MAX_ALLOCATION && *bytes <= *free {
-            return write!(f, "`{name}` needs {bytes} bytes; offsets reach {MAX_ALLOCATION} bytes of one allocation");
+            return write!(f, "`{name}` needs {bytes} bytes; a buffer has at most {MAX_ALLOCATION}, as its offsets have 32 bits");
         }
         write!(f, "device memory is exhausted: `{name}` needs {bytes} bytes, {free} of {limit} are free")
     }
@@ -440,7 +442,7 @@ impl DeviceMemory {
     /// Lends memory of the host to launches in functional mode, until it is given back; returns its device address. None of
     /// it is copied. (Simulated time depends on addresses: timing mode has [`DeviceMemory::lend_cached`].) `None`: the memory
     /// cannot be lent, because it moves, is not aligned to 16 bytes, lies below that of the device, overlaps an allocation, or
-    /// crosses a multiple of 4 GiB.
+    /// crosses a multiple of 4 GiB or is within 64 KiB of one.
     ///
     /// # Safety
     /// The bytes from `start` on may be read and written until they are given back, and only as a launch does: see the

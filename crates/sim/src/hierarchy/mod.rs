@@ -55,7 +55,7 @@ use crate::snapshot::Snapshot;
 use heddle_isa::{CacheName, CacheOperation, CachePolicy, MemorySpace};
 use heddle_target::Machine;
 
-/// Which L1 a load looks up, and whether the L1.5 lies behind it.
+/// Which L1 a load looks up, and whether the L1.5 lies behind it. An SM's L1 caches stand in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
     /// The data L1; behind it is L2.

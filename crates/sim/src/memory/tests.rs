@@ -218,7 +218,10 @@ fn allocations_do_not_cross_windows() {
     let refused = DeviceMemory::new(1 << 34).allocate("beyond", MAX_ALLOCATION + 1).unwrap_err().to_string();
     assert_eq!(
         refused,
-        format!("`beyond` needs {} bytes; offsets reach {MAX_ALLOCATION} bytes of one allocation", MAX_ALLOCATION + 1)
+        format!(
+            "`beyond` needs {} bytes; a buffer has at most {MAX_ALLOCATION}, as its offsets have 32 bits",
+            MAX_ALLOCATION + 1
+        )
     );
 }
 
