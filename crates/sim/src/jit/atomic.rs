@@ -157,7 +157,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Where the host thread has what lies at an access's base, if it may have a copy; null if it has none.
+    /// Where the host thread has what an access counts from (the target's pointer), if it may have a copy; null if it has none.
     fn kept_apart(&self, s: &Site) -> Option<V> {
         let b = &self.b;
         let number = known(self.program, s.index).filter(|_| self.apart)?;
