@@ -67,6 +67,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             shared_typical: function.shared_typical,
             working_sets: function.working_sets.clone(),
             surfaces: function.surfaces.clone(),
+            literals: function.literals.clone(),
             local_registers: usage.local,
             scalar_registers: usage.scalar,
             predicate_registers: usage.predicate,

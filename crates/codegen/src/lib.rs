@@ -22,6 +22,7 @@ pub mod finish;
 pub mod hoist;
 pub mod if_convert;
 pub mod lifetimes;
+pub mod literals;
 pub mod local_file;
 pub mod loops;
 pub mod lower;

@@ -11,8 +11,8 @@ use super::context::Context;
 use super::dump::{self, Dump};
 use super::{CodegenError, CodegenOptions, FunctionStats, RegisterFile};
 use super::{
-    assign, cleanup, finish, hoist, if_convert, local_file, lower, main_file, marks, narrow, partition, place, predicates,
-    reduce, release, release_check, scalar_file, schedule, share, simplify, strands, trim, variables,
+    assign, cleanup, finish, hoist, if_convert, literals, local_file, lower, main_file, marks, narrow, partition, place,
+    predicates, reduce, release, release_check, scalar_file, schedule, share, simplify, strands, trim, variables,
 };
 use heddle_mir::{Form, Function};
 use heddle_target::Machine;
@@ -98,6 +98,15 @@ pub const STAGES: &[Stage] = &[
         unless: None,
         shows: None,
         run: cleanup::run,
+    },
+    Stage {
+        name: "literals",
+        does: "constants that no immediate can hold become operands in the constant bank",
+        needs: Form::Ssa,
+        gives: Form::Ssa,
+        unless: None,
+        shows: None,
+        run: literals::run,
     },
     Stage {
         name: "trim",

@@ -42,11 +42,12 @@ pub fn column_of(line: &str, offset: usize) -> usize {
 
 /// Prints an instruction of MIR. Branch distances of encoded instructions print as signed numbers.
 pub fn print_inst(inst: &Inst, _files: &[String]) -> String {
-    print_with(inst, &|d| format!("{d:+}"))
+    print_with(inst, &|d| format!("{d:+}"), &|_| None)
 }
 
-/// Prints an instruction; `label` names the target at a distance.
-pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
+/// Prints an instruction; `label` names the target at a distance, `literal` gives the word at a byte offset in the constant
+/// bank if it is a constant of the code.
+pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String, literal: &dyn Fn(u32) -> Option<u32>) -> String {
     let mut s = String::new();
     let info = inst.info();
     if inst.cluster != 0 {
@@ -134,21 +135,35 @@ pub fn print_with(inst: &Inst, label: &dyn Fn(i32) -> String) -> String {
     if (SourceLoc { point: 0, ..inst.loc }) != SourceLoc::default() {
         let _ = write!(s, " !{}:{}:{}", inst.loc.file, inst.loc.line, inst.loc.column);
     }
+    let mut commented = false;
     for (i, src) in inst.srcs.iter().enumerate() {
-        if let (Operand::Immediate(bits @ 1..), true) = (*src, inst.src_is_float(i)) {
-            let _ = write!(s, " ; {}", float_value(bits, if inst.info().flags.from { inst.mods.from } else { Some(inst.ty) }));
-            break;
+        let wide = inst.src_words(i) == 2;
+        let bits = match *src {
+            _ if !inst.src_is_float(i) || inst.srcs[..i].contains(src) => None,
+            // A double's immediate is its upper half.
+            Operand::Immediate(bits @ 1..) => Some(if wide { u64::from(bits) << 32 } else { bits.into() }),
+            Operand::Constant(c) => {
+                let word = |c: u32| literal(4 * c).map(u64::from);
+                let upper = if wide { word(u32::from(c) + 1) } else { Some(0) };
+                word(c.into()).zip(upper).map(|(low, high)| high << 32 | low)
+            }
+            _ => None,
+        };
+        if let Some(bits) = bits {
+            let separator = if std::mem::replace(&mut commented, true) { "," } else { " ;" };
+            let ty = if inst.info().flags.from { inst.mods.from } else { Some(inst.ty) };
+            let _ = write!(s, "{separator} {}", float_value(bits, ty));
         }
     }
     s
 }
 
-/// The value of an immediate float operand, for the reader.
-fn float_value(bits: u32, ty: Option<Type>) -> String {
+/// The value of a constant float operand, for the reader.
+fn float_value(bits: u64, ty: Option<Type>) -> String {
     match ty {
         Some(Type::F16) => format!("{:?}", half::f16::from_bits(bits as u16).to_f32()),
-        Some(Type::F64) => format!("{:?}", f64::from_bits(u64::from(bits) << 32)),
-        _ => format!("{:?}", f32::from_bits(bits)),
+        Some(Type::F64) => format!("{:?}", f64::from_bits(bits)),
+        _ => format!("{:?}", f32::from_bits(bits as u32)),
     }
 }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use heddle_isa::surface::Surface;
 pub use heddle_isa::{Bank, Block, RegClass};
 use heddle_isa::{Inst, VReg};
-use heddle_object::metadata::{KernelArgument, Redzone, Variable, WorkingSet};
+use heddle_object::metadata::{KernelArgument, Literals, Redzone, Variable, WorkingSet};
 use heddle_object::printf::PrintfFormat;
 
 /// The form of a function: how far it has been lowered. In the text of MIR it is the word after `stage`.
@@ -100,6 +100,8 @@ pub struct Function {
     pub working_sets: Vec<WorkingSet>,
     /// Surfaces that accesses in mode `surface` name by number (G7).
     pub surfaces: Vec<Surface>,
+    /// Constants that operands name in the constant bank, behind the arguments.
+    pub literals: Literals,
     /// Variables of the source, if they are to be known. No text has them, and no code depends on them.
     pub variables: Option<Box<variables::Bindings>>,
 }
@@ -133,6 +135,7 @@ impl Function {
             shared_typical: 0,
             working_sets: Vec::new(),
             surfaces: Vec::new(),
+            literals: Literals::default(),
             variables: None,
         }
     }

@@ -342,6 +342,14 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
             let strides = [text(2)?.parse()?, text(3)?.parse()?, text(4)?.parse()?];
             f.working_sets.push(WorkingSet { uniform, strides });
         }
+        "literals" => {
+            let word = |w: &String| {
+                let hex = w.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                hex.ok_or_else(|| format!("`{w}`: literals are hexadecimal words, as in 0x3f800000"))
+            };
+            f.literals.offset = number(&words, 2)?;
+            f.literals.words = words.iter().skip(4).map(word).collect::<Result<_, _>>()?;
+        }
         "redzone" => {
             let space = words.get(1).and_then(|w| w.parse().ok()).ok_or("a redzone is in local or private memory")?;
             let (start, end) = (number(&words, 2)?, number(&words, 3)?);

@@ -17,6 +17,7 @@ use std::fmt::Write;
 
 use super::variables::{Held, Key};
 use super::{Bank, Function, Module, RegClass};
+use heddle_isa::{Inst, text};
 use heddle_object::variables::{Value, Word};
 
 /// A string as the parser reads it: with JSON's escapes.
@@ -136,6 +137,10 @@ pub fn print_function(f: &Function, out: &mut String) {
         let [x, y, z] = &w.strides;
         let _ = writeln!(out, "  working-set {} \"{x}\" \"{y}\" \"{z}\"", if w.uniform { "uniform" } else { "data" });
     }
+    if !f.literals.is_empty() {
+        let words: Vec<String> = f.literals.words.iter().map(|w| format!("{w:#x}")).collect();
+        let _ = writeln!(out, "  literals offset {} words {}", f.literals.offset, words.join(" "));
+    }
     for z in &f.redzones {
         let _ = writeln!(out, "  redzone {} {} {}", z.space, z.start, z.end);
     }
@@ -158,10 +163,15 @@ pub fn print_function(f: &Function, out: &mut String) {
                 print_held(f, held, out);
                 last = Some(held);
             }
-            let _ = writeln!(out, "  {}", heddle_isa::text::print_inst(inst, &f.files));
+            let _ = writeln!(out, "  {}", print_inst(f, inst));
         }
     }
     out.push_str("}\n");
+}
+
+/// An instruction's text.
+fn print_inst(f: &Function, inst: &Inst) -> String {
+    text::print_with(inst, &|distance| format!("{distance:+}"), &|offset| f.literals.word(offset))
 }
 
 /// Where variables are from here on, as a comment.

@@ -44,6 +44,7 @@ pub fn verify_in_place(function: &Function, machine: &Machine) -> Result<(), Vio
     if function.layout.is_empty() {
         return Err(Violation::from("the function has no block".to_string()));
     }
+    function.literals.check(&function.args)?;
     let mut in_layout = FixedBitSet::with_capacity(function.blocks.len());
     for block in &function.layout {
         if !function.blocks.is_valid(*block) || in_layout.put(block.index()) {

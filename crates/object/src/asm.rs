@@ -72,7 +72,7 @@ pub fn disassemble(image: &Image) -> Result<String, String> {
             }
             let inside = |d: i32| (0..insts.len() as i64).contains(&(i as i64 + 1 + i64::from(d)));
             let name = |d: i32| if inside(d) { format!("L{}", i as i64 + 1 + i64::from(d)) } else { format!("{d:+}") };
-            let _ = writeln!(out, "  {}", print_with(inst, &name));
+            let _ = writeln!(out, "  {}", print_with(inst, &name, &|offset| kernel.literals.word(offset)));
         }
     }
     if covered != image.text.len() {

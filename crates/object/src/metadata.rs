@@ -3,7 +3,7 @@
 //! # Constant bank
 //! The constant bank of a launch is at most [`CONSTANT_BANK_BYTES`], of which instructions name the first [`CONSTANT_WORDS`] words
 //! as operands; what is behind them is loaded (`ld.argument`). Words 0 and 1 hold the device address of the module's data section;
-//! kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment. Pointers to global and constant
+//! kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment, and behind them the code's [`Literals`]. Pointers to global and constant
 //! memory are 8-byte device addresses; `__local` pointer arguments are 4-byte addresses in work-group memory that the driver
 //! assigns (after the kernel's static local memory); by-value arguments are their bytes.
 
@@ -219,6 +219,9 @@ pub struct KernelHeader {
     /// Surfaces, by number (G7).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surfaces: Vec<Surface>,
+    /// Constants of the code that the driver puts behind the arguments.
+    #[serde(default, skip_serializing_if = "Literals::is_empty")]
+    pub literals: Literals,
     /// Local registers named, per cluster.
     pub local_registers: Vec<u32>,
     /// Scalar registers named.
@@ -278,6 +281,61 @@ impl WorkingSet {
         let along = |(size, stride): (u32, u32)| (u64::from(size) * u64::from(stride.min(line))).div_ceil(u64::from(line.max(1)));
         local.into_iter().zip(strides).map(|d| along(d).max(1)).product()
     }
+}
+
+/// Constants of a kernel's code that its instructions name in the constant bank, behind the arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Literals {
+    /// Byte offset of the first word in the constant bank: a multiple of 8.
+    pub offset: u32,
+    /// The words.
+    pub words: Vec<u32>,
+}
+
+impl Literals {
+    /// Where they begin behind arguments, in bytes.
+    pub fn begin(args: &[KernelArgument]) -> u32 {
+        end_of_arguments(args).next_multiple_of(8)
+    }
+
+    /// Whether the code has none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The word at a byte offset in the constant bank, if it is one of them.
+    pub fn word(&self, offset: u32) -> Option<u32> {
+        let at = offset.checked_sub(self.offset)? / 4;
+        self.words.get(at as usize).copied()
+    }
+
+    /// The first byte behind them in the constant bank; 0 if there are none.
+    fn end(&self) -> u64 {
+        if self.is_empty() { 0 } else { u64::from(self.offset) + 4 * self.words.len() as u64 }
+    }
+
+    /// Whether they stand behind arguments, where operands can name them.
+    ///
+    /// # Errors
+    /// Where they stand instead.
+    pub fn check(&self, args: &[KernelArgument]) -> Result<(), String> {
+        let nameable = 4 * CONSTANT_WORDS;
+        if !self.is_empty() && (self.offset < end_of_arguments(args) || self.offset % 8 != 0) {
+            return Err(format!(
+                "literals at byte {} of the constant bank are not behind the arguments, at a multiple of 8",
+                self.offset
+            ));
+        }
+        if self.end() > u64::from(nameable) {
+            return Err(format!("literals end behind byte {nameable} of the constant bank, the last that operands name"));
+        }
+        Ok(())
+    }
+}
+
+/// The first byte behind arguments in the constant bank.
+fn end_of_arguments(args: &[KernelArgument]) -> u32 {
+    args.iter().map(|a| a.offset.saturating_add(a.size)).fold(ARGUMENTS_START, u32::max)
 }
 
 /// The object's metadata section.
@@ -361,6 +419,15 @@ impl KernelHeader {
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
+    /// A constant bank for a launch: its literals are in it, all else is zero.
+    pub fn constant_bank(&self) -> Vec<u8> {
+        let end = u64::from(end_of_arguments(&self.args)).max(self.literals.end());
+        let mut bank = vec![0; (end as usize).next_multiple_of(16)];
+        let places = bank.chunks_exact_mut(4).skip(self.literals.offset as usize / 4);
+        places.zip(&self.literals.words).for_each(|(place, word)| place.copy_from_slice(&word.to_le_bytes()));
+        bank
+    }
+
     /// The arguments that a launch gives.
     pub fn visible_args(&self) -> &[KernelArgument] {
         match self.args.split_last() {
@@ -389,6 +456,34 @@ mod tests {
             "fixed_registers":0,"shared_demand":0,"local_registers":[],"scalar_registers":0,"predicate_registers":0,
             "required_work_group":null,"warp_size":32}"#;
         KernelHeader { name: name.into(), rows_fill_warps, ..serde_json::from_str(text).unwrap() }
+    }
+
+    #[test]
+    fn literals_stand_behind_the_arguments_where_operands_can_name_them() {
+        let argument = |offset, size| {
+            let text = format!(
+                r#"{{"name":"","type_name":"","kind":"value","offset":{offset},"size":{size},"align":4,"read_only":false}}"#
+            );
+            serde_json::from_str::<KernelArgument>(&text).unwrap()
+        };
+        let args = vec![argument(8, 8), argument(16, 4)];
+        assert_eq!(Literals::begin(&args), 24);
+        assert_eq!(Literals::begin(&[]), ARGUMENTS_START);
+        let literals = Literals { offset: 24, words: vec![1, 0x0203_0405] };
+        assert_eq!(literals.check(&args), Ok(()));
+        assert_eq!([20, 24, 28, 32].map(|at| literals.word(at)), [None, Some(1), Some(0x0203_0405), None]);
+        let k = KernelHeader { args: args.clone(), literals, ..header("k", false) };
+        let mut bank = vec![0; 32];
+        bank[24] = 1;
+        bank[28..].copy_from_slice(&[5, 4, 3, 2]);
+        assert_eq!(k.constant_bank(), bank);
+        assert!(Literals { offset: 16, words: vec![1] }.check(&args).is_err(), "an argument is there");
+        assert!(Literals { offset: 28, words: vec![1] }.check(&args).is_err(), "a pair would not be aligned");
+        let words = |count| Literals { offset: 24, words: vec![1; count] };
+        assert!(words(CONSTANT_WORDS as usize - 6).check(&args).is_ok());
+        assert!(words(CONSTANT_WORDS as usize - 5).check(&args).is_err(), "no operand names the last one");
+        assert!(Literals { offset: u32::MAX - 7, words: vec![1; 2] }.check(&args).is_err());
+        assert!(Literals::default().check(&args).is_ok());
     }
 
     #[test]

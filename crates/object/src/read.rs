@@ -66,6 +66,7 @@ pub fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
                 return Err(format!("argument `{}` of kernel `{}` is outside the constant bank", a.name, k.name));
             }
         }
+        k.literals.check(&k.args).map_err(|m| format!("kernel `{}`: {m}", k.name))?;
         if k.main_registers > 256
             || k.scalar_registers > 256
             || k.predicate_registers > 16

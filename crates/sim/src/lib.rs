@@ -112,7 +112,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use heddle_isa::surface::{LaunchValue, SurfaceIds};
-use heddle_object::metadata::{ARGUMENTS_START, Redzone};
+use heddle_object::metadata::Redzone;
 use heddle_target::Machine;
 use residency::Residency;
 
@@ -234,14 +234,13 @@ impl<'a> Launch<'a> {
     /// A launch of a kernel without arguments, from offset 0, in the work-group memory that its code needs.
     pub fn new(program: &'a Program, global: [u32; 3], local: [u32; 3]) -> Self {
         let header = &program.header;
-        let end = header.args.iter().map(|a| a.offset + a.size).fold(ARGUMENTS_START, u32::max);
         Launch {
             program,
             global,
             local,
             offset: [0; 3],
             work_dim: 3,
-            constants: vec![0; (end as usize).next_multiple_of(16)],
+            constants: header.constant_bank(),
             local_bytes: header.local_bytes,
             redzones: header.redzones.clone(),
             descriptors: Vec::new(),

@@ -1,17 +1,14 @@
 ; RUN: %heddle build %s --emit asm -o - | FileCheck %s
 ;
 ; A double whose lower half is zero is the immediate of the arithmetic that reads it: the upper half. An instruction
-; has one immediate, so the third operand of the second is in a register, as are a double with a lower half and an
+; has one immediate, so the third operand of the second is in the constant bank, as are a double with a lower half and an
 ; integer of the same bits.
 
 ; CHECK: .kernel {"name":"k"
-; CHECK-DAG: mov.b32 s3, 0x40100000
-; CHECK-DAG: mov.b32 s{{[0-9]+}}, 0x3fb99999
-; CHECK-DAG: mov.b32 s[[HIGH:[0-9]+]], 0x40000000
 ; CHECK: mul.f64 {{.*}}, 0x40000000 ; 2.0
-; CHECK-NEXT: fma.f64 {{.*}}, 0xbfe00000, s[2:3] ; -0.5
-; CHECK-NEXT: mul.f64 {{[^x]*$}}
-; CHECK: add.b64 {{.*}}, s[{{[0-9]+}}:[[HIGH]]]
+; CHECK-NEXT: fma.f64 {{.*}}, 0xbfe00000, c[0x{{[0-9a-f]+}}] ; -0.5, 4.0
+; CHECK-NEXT: mul.f64 {{.*}}, c[0x{{[0-9a-f]+}}] ; 0.1
+; CHECK: add.b64 {{.*}}, c[0x{{[0-9a-f]+}}]
 define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q) {
   %x = load double, ptr addrspace(1) %p
   %twice = fmul double %x, 2.0

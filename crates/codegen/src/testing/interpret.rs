@@ -75,7 +75,9 @@ impl Warp<'_> {
             // Word 8 of the bank is the distance of the lanes' memory.
             Operand::Constant(8) if word == 0 => 1024,
             Operand::Constant(c) => {
-                (u32::from(c) + u32::from(word)).wrapping_mul(0x9e37_79b9) ^ self.seed.wrapping_mul(0x85eb_ca6b)
+                let place = u32::from(c) + u32::from(word);
+                let of_launch = || place.wrapping_mul(0x9e37_79b9) ^ self.seed.wrapping_mul(0x85eb_ca6b);
+                self.f.literals.word(4 * place).unwrap_or_else(of_launch)
             }
             Operand::Immediate(v) if word == 0 => v,
             Operand::Immediate(v) => {

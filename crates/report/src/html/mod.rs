@@ -270,9 +270,10 @@ fn kernel(version: usize, program: &Program, outcome: &Outcome, run: &Run) -> Va
                 let target = (i as i64 + 1 + i64::from(distance)) as usize;
                 block_of.get(target).map_or_else(|| distance.to_string(), |b| format!("bb{b}"))
             };
+            let literal = |offset| program.header.literals.word(offset);
             Listed {
                 // Without the place, which has columns of its own.
-                text: text::print_with(&Inst { loc: SourceLoc::default(), ..inst.clone() }, &label).trim().to_string(),
+                text: text::print_with(&Inst { loc: SourceLoc::default(), ..inst.clone() }, &label, &literal).trim().to_string(),
                 file: inst.loc.file,
                 line: inst.loc.line,
                 issues: p.issues,

@@ -6,7 +6,7 @@ use super::super::case::{Argument, Buffer};
 use super::Request;
 use super::stale::Accesses;
 use heddle_isa::MemorySpace;
-use heddle_object::metadata::{ARGUMENTS_START, ArgumentKind, KernelArgument, KernelHeader, LOCAL_ARGUMENT_ALIGN, Redzone};
+use heddle_object::metadata::{ArgumentKind, KernelArgument, KernelHeader, LOCAL_ARGUMENT_ALIGN, Redzone};
 use heddle_sim::DeviceMemory;
 use heddle_sim::image::Image as ImageShape;
 
@@ -48,12 +48,7 @@ pub(super) fn argument_bank(
             arguments.len()
         ));
     }
-    let size = header.args.iter().map(|a| a.offset + a.size).max().unwrap_or(ARGUMENTS_START).max(ARGUMENTS_START);
-    let mut bank = ArgumentBank {
-        constants: vec![0u8; (size as usize).next_multiple_of(16)],
-        local_bytes: header.local_bytes,
-        ..ArgumentBank::default()
-    };
+    let mut bank = ArgumentBank { constants: header.constant_bank(), local_bytes: header.local_bytes, ..ArgumentBank::default() };
     bank.constants[..8].copy_from_slice(&request.data.to_le_bytes());
     if request.data != 0 {
         bank.accesses.add(memory, request.data, true);

@@ -251,6 +251,7 @@ fn header() -> KernelHeader {
         shared_typical: 0,
         working_sets: Vec::new(),
         surfaces: Vec::new(),
+        literals: Default::default(),
         local_registers: Vec::new(),
         scalar_registers: 128,
         predicate_registers: 15,

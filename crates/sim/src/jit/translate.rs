@@ -270,6 +270,10 @@ impl<'p> Translator<'p> {
             let ty = if lanes { self.b.vector(Elem::I(32), self.b.n) } else { self.b.elem(Elem::I(32)) };
             self.b.variable(ty)
         };
+        let literal = |row: u16| {
+            let word = row.checked_sub(rows.constants).filter(|w| *w < rows.constant_words)?;
+            self.program.header.literals.word(4 * u32::from(word))
+        };
         let place = |row: u16| {
             let special = rows.specials.iter().find(|(_, r)| *r == row || *r + 1 == row);
             if !used[usize::from(row)] {
@@ -292,6 +296,8 @@ impl<'p> Translator<'p> {
                     s if s.is_uniform() => Place::Invariant(self.read_row(row, false)),
                     _ => Place::Ids(variable(true), true),
                 }
+            } else if let Some(word) = literal(row) {
+                Place::Constant(word)
             } else if row >= rows.constants && row < rows.constants + rows.constant_words {
                 Place::Invariant(self.read_row(row, false))
             } else {
