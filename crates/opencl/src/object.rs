@@ -2,13 +2,19 @@
 //!
 //! An object starts with a pointer to the dispatch table, where OpenCL's loader looks for it. The program's
 //! references are counted apart from the driver's own (`Arc`), so that `CL_…_REFERENCE_COUNT` tells what the
-//! program did, and all of the program's references together are one of the driver's. Handles that are alive
-//! are listed: one that is not, or is of another type, is refused without a look at the memory behind it, and
+//! program did, and all of the program's references together are one of the driver's. Objects that exist are listed
+//! by their handles: one that is not, or is of another type, is refused without a look at the memory behind it, and
 //! what is left at a program's end is known.
+//!
+//! A handle whose last reference the program has released is refused, too, though the driver may need the object. There are
+//! two exceptions, as long as the object exists: those of contexts and programs, which the specification deletes only with
+//! the last object that is attached to them, and those that the driver has given as an answer ([`queried_handle`]), as that of
+//! an event's queue. A program may use them, and retain them.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::cl_int;
@@ -30,6 +36,8 @@ pub trait Kind: Send + Sync + 'static {
     const NAME: &'static str;
     /// The code for a handle that is none of it.
     const INVALID: cl_int;
+    /// Its handle is good as long as another object needs it, also when the program has released it.
+    const OUTLIVES_REFERENCES: bool = false;
 }
 
 /// An object behind a handle.
@@ -52,8 +60,25 @@ impl<T: Kind> std::ops::Deref for Object<T> {
 /// A reference of the driver to an object.
 pub type Ref<T> = Arc<Object<T>>;
 
-/// Handles that are alive, with the name of their type, in parts that are locked apart.
-struct Live([Mutex<FxHashMap<usize, &'static str>>; PARTS]);
+/// An object that exists and that the program knows.
+struct Known {
+    /// The name of its type.
+    name: &'static str,
+    object: Weak<dyn Any + Send + Sync>,
+    /// The program has references to it.
+    referenced: bool,
+    /// The program may use it without any.
+    outlives_references: bool,
+}
+
+impl Known {
+    fn is_good<T: Kind>(&self) -> bool {
+        self.name == T::NAME && (self.referenced || self.outlives_references)
+    }
+}
+
+/// Known objects by their handles, in parts that are locked apart.
+struct Live([Mutex<FxHashMap<usize, Known>>; PARTS]);
 
 const PARTS: usize = 16;
 
@@ -65,7 +90,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Live {
-    fn part(&self, handle: usize) -> MutexGuard<'_, FxHashMap<usize, &'static str>> {
+    fn part(&self, handle: usize) -> MutexGuard<'_, FxHashMap<usize, Known>> {
         // Objects are apart by more than a cache line.
         lock(&self.0[(handle >> 7) % PARTS])
     }
@@ -83,9 +108,25 @@ impl<T: Kind> Object<T> {
     }
 }
 
-/// The handle of an object that the program has, for answers to its questions. It gets no reference by it.
+impl<T: Kind> Drop for Object<T> {
+    fn drop(&mut self) {
+        let handle = std::ptr::from_ref(self) as usize;
+        LIVE.part(handle).remove(&handle);
+    }
+}
+
+/// The handle of an object.
 pub fn handle<T: Kind>(object: &Ref<T>) -> *mut c_void {
     Arc::as_ptr(object).cast_mut().cast()
+}
+
+/// The handle of an object, for answers to the program's queries. It gets no reference by it, but may use it.
+pub fn queried_handle<T: Kind>(object: &Ref<T>) -> *mut c_void {
+    let handle = handle(object);
+    if let Some(known) = LIVE.part(handle as usize).get_mut(&(handle as usize)) {
+        known.outlives_references = true;
+    }
+    handle
 }
 
 /// The handle that a value's object has or had: programs know objects by it that have just ended.
@@ -99,7 +140,13 @@ pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
     let handle = handle(&object);
     let mut part = LIVE.part(handle as usize);
     if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
-        part.insert(handle as usize, T::NAME);
+        let new = || Known {
+            name: T::NAME,
+            object: Arc::downgrade(&object) as Weak<dyn Any + Send + Sync>,
+            referenced: false,
+            outlives_references: T::OUTLIVES_REFERENCES,
+        };
+        part.entry(handle as usize).or_insert_with(new).referenced = true;
         // The program's references together are one of ours.
         std::mem::forget(object);
     }
@@ -112,16 +159,11 @@ pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
 /// The code for a wrong handle of this type.
 pub fn get<T: Kind>(handle: *mut c_void) -> Outcome<Ref<T>> {
     let part = LIVE.part(handle as usize);
-    if part.get(&(handle as usize)) != Some(&T::NAME) {
-        drop(part);
-        return Err(wrong::<T>(handle));
-    }
-    // SAFETY: a listed handle comes from `give` for an object of this type, as the name says, and the
-    // program's reference lives until `release` unlists it, which takes the lock that is held here.
-    unsafe {
-        Arc::increment_strong_count(handle.cast::<Object<T>>());
-        Ok(Arc::from_raw(handle.cast::<Object<T>>()))
-    }
+    let known = part.get(&(handle as usize)).filter(|k| k.is_good::<T>());
+    // What is about to end cannot be had any more.
+    let object = known.and_then(|k| k.object.upgrade());
+    drop(part);
+    object.and_then(|o| o.downcast::<Object<T>>().ok()).ok_or_else(|| wrong::<T>(handle))
 }
 
 /// The objects behind an array of handles.
@@ -137,40 +179,38 @@ pub fn get_all<T: Kind>(handles: &[*mut c_void]) -> Outcome<Vec<Ref<T>>> {
 /// # Errors
 /// As [`get`].
 pub fn retain<T: Kind>(handle: *mut c_void) -> Outcome {
-    get::<T>(handle)?.references.fetch_add(1, Ordering::Relaxed);
+    give(get::<T>(handle)?);
     Ok(())
 }
 
-/// One reference of the program less. With the last one the handle is dead; the object ends when the driver
-/// needs it no more. Returns the object with the number of references left.
+/// One reference of the program less. With the last one the handle is dead, or will be with the object, which ends when the
+/// driver needs it no more. Returns the object with the number of references left.
 ///
 /// # Errors
-/// As [`get`].
+/// As [`get`]; also if the program has no reference.
 pub fn release<T: Kind>(handle: *mut c_void) -> Outcome<(Ref<T>, u32)> {
+    // This reference keeps the object alive beyond the lock.
+    let object = get::<T>(handle)?;
     let mut part = LIVE.part(handle as usize);
-    if part.get(&(handle as usize)) != Some(&T::NAME) {
+    let Some(known) = part.get_mut(&(handle as usize)).filter(|k| k.referenced) else {
         drop(part);
         return Err(wrong::<T>(handle));
-    }
-    // SAFETY: as in `get`. The reference made here keeps the object alive beyond the lock.
-    let object = unsafe {
-        Arc::increment_strong_count(handle.cast::<Object<T>>());
-        Arc::from_raw(handle.cast::<Object<T>>())
     };
     let left = object.references.fetch_sub(1, Ordering::Relaxed) - 1;
     if left == 0 {
-        part.remove(&(handle as usize));
-        // SAFETY: this takes back the reference that `give` forgot.
+        known.referenced = false;
+        // SAFETY: this takes back the reference that `give` forgot when it set `referenced`; `object` is another one.
         unsafe { Arc::decrement_strong_count(handle.cast::<Object<T>>()) };
     }
+    drop(part);
     Ok((object, left))
 }
 
 fn wrong<T: Kind>(handle: *mut c_void) -> ApiError {
     let what = match LIVE.part(handle as usize).get(&(handle as usize)) {
         _ if handle.is_null() => "null".into(),
-        Some(other) => format!("a {other}"),
-        None => "released, or never was one".into(),
+        Some(other) if other.name != T::NAME => format!("a {}", other.name),
+        _ => "released, or never was one".into(),
     };
     error(T::INVALID, format!("the {} is {what}", T::NAME))
 }
@@ -179,8 +219,8 @@ fn wrong<T: Kind>(handle: *mut c_void) -> ApiError {
 pub fn alive() -> Vec<(&'static str, u64)> {
     let mut counts = std::collections::BTreeMap::new();
     for part in &LIVE.0 {
-        for name in lock(part).values() {
-            *counts.entry(*name).or_insert(0) += 1;
+        for known in lock(part).values().filter(|k| k.referenced) {
+            *counts.entry(known.name).or_insert(0) += 1;
         }
     }
     counts.into_iter().collect()
@@ -216,6 +256,21 @@ mod tests {
         assert_eq!(Arc::strong_count(&object), 1, "the program's reference is gone");
         drop(object);
         assert_eq!(Arc::strong_count(&inside), 1);
+    }
+
+    #[test]
+    fn a_handle_that_was_queried_is_good_as_long_as_its_object() {
+        let object = Object::new(B);
+        let handle = give(object.clone());
+        release::<B>(handle).unwrap();
+        assert!(get::<B>(handle).is_err(), "the program does not know that the driver has it");
+        assert_eq!(queried_handle(&object), handle);
+        assert_eq!(get::<B>(handle).unwrap().references(), 0);
+        assert!(release::<B>(handle).is_err(), "there is no reference to release");
+        retain::<B>(handle).unwrap();
+        drop(object);
+        assert_eq!(release::<B>(handle).unwrap().1, 0);
+        assert!(get::<B>(handle).is_err());
     }
 
     #[test]

@@ -220,8 +220,10 @@ pub unsafe extern "C" fn clGetMemObjectInfo(
             CL_MEM_HOST_PTR => Answer::of(memory.host),
             CL_MEM_MAP_COUNT => Answer::uint(memory.mapped()),
             CL_MEM_REFERENCE_COUNT => Answer::of(memory.references()),
-            CL_MEM_CONTEXT => Answer::of(object::handle(&memory.context)),
-            CL_MEM_ASSOCIATED_MEMOBJECT => Answer::of(parent.map_or(std::ptr::null_mut(), |(parent, _)| object::handle(parent))),
+            CL_MEM_CONTEXT => Answer::of(object::queried_handle(&memory.context)),
+            CL_MEM_ASSOCIATED_MEMOBJECT => {
+                Answer::of(parent.map_or(std::ptr::null_mut(), |(parent, _)| object::queried_handle(parent)))
+            }
             CL_MEM_OFFSET => Answer::of(parent.map_or(0, |(_, offset)| *offset)),
             CL_MEM_USES_SVM_POINTER => {
                 let root = crate::core::memory::root(&memory);

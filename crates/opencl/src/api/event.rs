@@ -37,8 +37,8 @@ pub unsafe extern "C" fn clGetEventInfo(
     status("clGetEventInfo", || {
         let event = object::get::<Event>(event)?;
         let answer = match param_name {
-            CL_EVENT_COMMAND_QUEUE => Answer::of(event.queue.as_ref().map_or(std::ptr::null_mut(), object::handle)),
-            CL_EVENT_CONTEXT => Answer::of(object::handle(&event.context)),
+            CL_EVENT_COMMAND_QUEUE => Answer::of(event.queue.as_ref().map_or(std::ptr::null_mut(), object::queried_handle)),
+            CL_EVENT_CONTEXT => Answer::of(object::queried_handle(&event.context)),
             CL_EVENT_COMMAND_TYPE => Answer::of(event.command_type),
             CL_EVENT_COMMAND_EXECUTION_STATUS => {
                 let now = event.status();

@@ -363,7 +363,7 @@ pub unsafe extern "C" fn clGetImageInfo(
             CL_IMAGE_HEIGHT => Answer::of(side(1)),
             CL_IMAGE_DEPTH => Answer::of(side(2)),
             CL_IMAGE_ARRAY_SIZE => Answer::of(if shape.image.array { shape.image.layers as usize } else { 0 }),
-            CL_IMAGE_BUFFER => Answer::of(of_buffer.map_or(std::ptr::null_mut(), |(parent, _)| object::handle(parent))),
+            CL_IMAGE_BUFFER => Answer::of(of_buffer.map_or(std::ptr::null_mut(), |(parent, _)| object::queried_handle(parent))),
             CL_IMAGE_NUM_MIP_LEVELS | CL_IMAGE_NUM_SAMPLES => Answer::of::<cl_uint>(0),
             _ => unknown(param_name)?,
         };

@@ -218,8 +218,8 @@ pub unsafe extern "C" fn clGetKernelInfo(
             CL_KERNEL_FUNCTION_NAME => Answer::text(&header.name),
             CL_KERNEL_NUM_ARGS => Answer::uint(header.visible_args().len()),
             CL_KERNEL_REFERENCE_COUNT => Answer::of(kernel.references()),
-            CL_KERNEL_CONTEXT => Answer::of(object::handle(&kernel.program.context)),
-            CL_KERNEL_PROGRAM => Answer::of(object::handle(&kernel.program)),
+            CL_KERNEL_CONTEXT => Answer::of(object::queried_handle(&kernel.program.context)),
+            CL_KERNEL_PROGRAM => Answer::of(object::queried_handle(&kernel.program)),
             CL_KERNEL_ATTRIBUTES => Answer::text(&header.attributes()),
             _ => unknown(param_name)?,
         };

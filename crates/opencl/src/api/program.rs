@@ -329,7 +329,7 @@ pub unsafe extern "C" fn clGetProgramInfo(
         };
         let answer = match param_name {
             CL_PROGRAM_REFERENCE_COUNT => Answer::of(program.references()),
-            CL_PROGRAM_CONTEXT => Answer::of(object::handle(&program.context)),
+            CL_PROGRAM_CONTEXT => Answer::of(object::queried_handle(&program.context)),
             CL_PROGRAM_NUM_DEVICES => Answer::of::<cl_uint>(1),
             CL_PROGRAM_DEVICES => Answer::of(object::handle(the_device()?)),
             CL_PROGRAM_SOURCE => Answer::text(&String::from_utf8_lossy(program.source.as_deref().unwrap_or_default())),

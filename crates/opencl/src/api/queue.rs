@@ -119,7 +119,7 @@ pub unsafe extern "C" fn clGetCommandQueueInfo(
     status("clGetCommandQueueInfo", || {
         let queue = object::get::<Queue>(command_queue)?;
         let answer = match param_name {
-            CL_QUEUE_CONTEXT => Answer::of(object::handle(&queue.context)),
+            CL_QUEUE_CONTEXT => Answer::of(object::queried_handle(&queue.context)),
             CL_QUEUE_DEVICE => Answer::of(object::handle(the_device()?)),
             CL_QUEUE_REFERENCE_COUNT => Answer::of(queue.references()),
             CL_QUEUE_PROPERTIES => Answer::of(queue.properties()),

@@ -84,7 +84,7 @@ pub unsafe extern "C" fn clGetSamplerInfo(
         let sampler = object::get::<Sampler>(sampler)?;
         let answer = match param_name {
             CL_SAMPLER_REFERENCE_COUNT => Answer::of(sampler.references()),
-            CL_SAMPLER_CONTEXT => Answer::of(object::handle(&sampler.context)),
+            CL_SAMPLER_CONTEXT => Answer::of(object::queried_handle(&sampler.context)),
             CL_SAMPLER_NORMALIZED_COORDS => Answer::truth(sampler.normalized),
             CL_SAMPLER_ADDRESSING_MODE => Answer::of(sampler.addressing),
             CL_SAMPLER_FILTER_MODE => Answer::of(sampler.filter),

@@ -29,6 +29,7 @@ pub struct Context {
 impl Kind for Context {
     const NAME: &'static str = "context";
     const INVALID: cl_int = CL_INVALID_CONTEXT;
+    const OUTLIVES_REFERENCES: bool = true;
 }
 
 impl Context {

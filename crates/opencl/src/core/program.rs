@@ -151,6 +151,7 @@ static PROGRAMS: AtomicU64 = AtomicU64::new(0);
 impl Kind for Program {
     const NAME: &'static str = "program";
     const INVALID: cl_int = CL_INVALID_PROGRAM;
+    const OUTLIVES_REFERENCES: bool = true;
 }
 
 impl Program {

@@ -130,6 +130,64 @@ fn handles_of_other_types_are_refused() {
     }
 }
 
+/// A handle that a query answers.
+fn queried(ask: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> *mut c_void {
+    let mut handle = null_mut::<c_void>();
+    assert_eq!(ask(size_of_val(&handle), (&raw mut handle).cast(), null_mut()), CL_SUCCESS);
+    handle
+}
+
+#[test]
+fn what_others_need_can_be_asked_for_and_used_after_its_release() {
+    Host::alone(|host| {
+        // The program's own reference to the program is gone, as to the context of `inner` below.
+        let kernel = host.kernel("kernel void f() {} kernel void g() {}", c"f");
+        let program = queried(|size, to, got| cl!(clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, size, to, got)));
+        ok!(clRetainProgram(program));
+        assert_eq!(
+            number::<cl_uint>(|size, to, got| cl!(clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, size, to, got))),
+            1
+        );
+        ok!(clReleaseKernel(kernel));
+        let other = new!(clCreateKernel(program, c"g".as_ptr()));
+        ok!(clReleaseProgram(program));
+        assert_eq!(cl!(clReleaseProgram(program)), CL_INVALID_PROGRAM, "there is no reference to release");
+        ok!(clReleaseKernel(other));
+        assert_eq!(cl!(clRetainProgram(program)), CL_INVALID_PROGRAM, "nothing needs it any more");
+
+        let inner = Host::another();
+        let queue = inner.out_of_order();
+        let buffer = inner.room(4096);
+        let region = cl_buffer_region { origin: 0, size: 64 };
+        let kind = CL_BUFFER_CREATE_TYPE_REGION;
+        let part = new!(clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, kind, (&raw const region).cast()));
+        let marker = inner.user_event();
+        let mut event = null_mut();
+        ok!(clEnqueueMarkerWithWaitList(queue, 1, &raw const marker, &raw mut event));
+        ok!(clReleaseMemObject(buffer));
+        ok!(clReleaseCommandQueue(queue));
+        let context = inner.context;
+        drop(inner);
+        assert_eq!(cl!(clRetainMemObject(buffer)), CL_INVALID_MEM_OBJECT, "nobody has asked for it");
+        let parent = |size, to, got: *mut usize| cl!(clGetMemObjectInfo(part, CL_MEM_ASSOCIATED_MEMOBJECT, size, to, got));
+        assert_eq!(queried(parent), buffer);
+        ok!(clRetainMemObject(buffer));
+        ok!(clReleaseMemObject(buffer));
+        let of_event = |size, to, got: *mut usize| cl!(clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, size, to, got));
+        assert_eq!(queried(of_event), queue);
+        ok!(clSetUserEventStatus(marker, CL_COMPLETE));
+        ok!(clFinish(queue));
+        let room = new!(clCreateBuffer(context, CL_MEM_READ_WRITE, 64, null_mut()));
+        for object in [room, part] {
+            ok!(clReleaseMemObject(object));
+        }
+        for object in [marker, event] {
+            ok!(clReleaseEvent(object));
+        }
+        assert_eq!(cl!(clRetainContext(context)), CL_INVALID_CONTEXT, "nothing needs it any more");
+    });
+}
+
 /// Notes which objects end.
 static ENDED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
