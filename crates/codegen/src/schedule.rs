@@ -8,16 +8,17 @@
 //!
 //! # Algorithm
 //! The block's dependence graph: registers by word (true, anti and output dependences, guards included),
-//! memory (accesses of different spaces, or to different bytes from one address, or through different
-//! arguments of which one is `restrict`, are independent; loads do not order loads), side effects and
-//! volatile accesses in order. Cycle by cycle, among the instructions whose operands are ready, the one is
+//! memory (accesses of different spaces, or to different bytes from one address or of surfaces that are alike but
+//! for a number of bytes, or through different arguments of which one is `restrict`, are independent; loads do not
+//! order loads), side effects and volatile accesses in order. Cycle by cycle, among the instructions whose operands are ready, the one is
 //! taken that starts the longest path of long latencies (memory, divides); on ties, as long as few more words
 //! are live than where the code starts ([`ROOM`]), one that waits for no short latency either, and of these
 //! the one that starts the longest path of all latencies, so that independent chains take turns; on further
 //! ties one after which fewer words are live, if nothing keeps it from issuing, so that results do not wait in
 //! registers (code made of vectors does each step for all of their elements); else the first of the original
 //! order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps
-//! can have each, only instructions that do not add to them are moved up.
+//! can have each, only instructions that do not add to them are moved up; while nearly all predicate registers are
+//! live, nothing that sets another one.
 //!
 //! Where no more words are to be live, another order may be better than that of the code ([`Ties`]), in which instructions wait for
 //! the one before although others could stand between. It needs more registers, so that local files hold less. Which one is better
@@ -39,6 +40,7 @@ use smallvec::SmallVec;
 
 use super::CodegenError;
 use super::context::Context;
+use heddle_isa::surface::Surface;
 use heddle_isa::{AddressMode, CachePolicy, Inst, MemorySpace, Op, OpClass, Operand, SurfacePlace, VReg};
 use heddle_mir::{Bank, Block, Function, liveness};
 use heddle_object::metadata::ARGUMENTS_START;
@@ -53,6 +55,10 @@ const PART: i32 = 4;
 /// When this part of all predicate registers of a warp are live more than at the start, what sets another one is not moved up where
 /// instructions are guarded: guards live until what waits for the loads under them has run.
 const MOST_CONDITIONS: i32 = 2;
+
+/// When all but so many predicate registers of a warp are live more than at the start, what sets another one is not moved up: it
+/// would live as 0 or 1 in a register of lanes.
+const PREDICATES_LEFT: i32 = 4;
 
 /// By so many words what is live of registers of lanes may grow for them. Launches of few warps gain most: of 202 small ones 2.1 % of
 /// the cycles (geometric mean), 1.0 % of the energy of registers is the price; with 6 words 2.6 % and 1.7 %, without limits 4.3 % and
@@ -147,10 +153,20 @@ struct Access {
     store: bool,
     /// Through what it reaches its memory.
     through: Option<Through>,
-    /// Base and offset with the versions of their registers: equal ones are equal addresses.
-    address: [(Operand, u32); 2],
-    from: i64,
-    bytes: i64,
+    /// Where it goes in a work-item, but for a number of bytes.
+    place: Place,
+    /// The number, modulo 2³².
+    from: i32,
+    bytes: i32,
+}
+
+/// An address of a work-item, but for a number of bytes: equal ones are equal addresses.
+#[derive(PartialEq, Eq)]
+struct Place {
+    /// Base and offset with the versions of their registers.
+    registers: [(Operand, u32); 2],
+    /// The first surface that differs only by a number of bytes, and distances along strides that are known at launch.
+    surface: Option<(u32, [i8; 3])>,
 }
 
 /// The memory that an instruction accesses, whatever its address: the space, and through what it reaches it.
@@ -313,6 +329,7 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
         nodes[i].height = height + if own >= LONG { own } else { 0 };
         nodes[i].path = nodes[i].successors.iter().map(|(s, wait)| nodes[*s as usize].path + wait).max().unwrap_or(0);
     }
+    let predicates = machine.sm.predicate_registers as i32;
     let has_guards = insts.iter().any(|i| i.guard.is_some() && !i.info().flags.terminator);
     // Ready instructions in original order.
     let mut ready: Vec<u32> = (0..n as u32).filter(|i| nodes[*i as usize].predecessors == 0).collect();
@@ -321,12 +338,14 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
     let mut order: Vec<u32> = Vec::with_capacity(n);
     while !ready.is_empty() {
         let crowded = live.words[Bank::Vector as usize] >= limit;
-        let conditions = has_guards && live.predicates >= machine.sm.predicate_registers as i32 / MOST_CONDITIONS;
+        let conditions = has_guards && live.predicates >= predicates / MOST_CONDITIONS;
+        let exhausted = live.predicates >= (predicates - PREDICATES_LEFT).max(1);
         let roomy = live.is_roomy(machine);
         let urgency = |i: &u32| {
             let node = &nodes[*i as usize];
             let waits = node.ready.saturating_sub(cycle);
             let (short, long) = if waits < LONG { (waits.min(LONGEST_SHORT), 0) } else { (LONGEST_SHORT, waits) };
+            let overflows = exhausted && live.growth(&insts[*i as usize], [false, true]) > 0;
             let grows = live.growth(&insts[*i as usize], [crowded, conditions]);
             let height = if crowded { 0 } else { node.height };
             // Short waits are worth registers that are free.
@@ -337,7 +356,7 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
                 Some(recent) if !roomy && waits_for_nothing => recent.words(live.function, &insts[*i as usize]),
                 _ => 0,
             };
-            (long, grows, Reverse(height), short, Reverse(path), ends, Reverse(recent), *i)
+            (overflows, long, grows, Reverse(height), short, Reverse(path), ends, Reverse(recent), *i)
         };
         let best = ready.iter().copied().min_by_key(urgency).unwrap_or(ready[0]);
         ready.retain(|i| *i != best);
@@ -448,31 +467,43 @@ fn reads_clock(inst: &Inst) -> bool {
 
 fn access(function: &Function, inst: &Inst, index: u32, version: &FxHashMap<VReg, u32>) -> Access {
     let (space, through) = reach(function, inst);
-    if inst.mods.address == AddressMode::Surface {
-        // Some place of the argument.
-        return Access {
-            index,
-            space,
-            store: inst.info().flags.store,
-            through,
-            address: [(Operand::None, u32::MAX), (Operand::Immediate(index), u32::MAX)],
-            from: 0,
-            bytes: 0,
-        };
-    }
     let part = |k: usize| {
         let op = inst.srcs.get(k).copied().unwrap_or_default();
         (op, op.as_virt().map_or(0, |(r, _)| version.get(&r).copied().unwrap_or(0)))
+    };
+    let (surface, from) = match inst.mods.address {
+        AddressMode::Surface => on_surface(function, SurfacePlace::from_immediate(inst.imm)),
+        _ => (None, inst.imm),
     };
     Access {
         index,
         space,
         store: inst.info().flags.store,
         through,
-        address: [part(0), part(1)],
-        from: i64::from(inst.imm),
-        bytes: i64::from(inst.ty.bytes()),
+        place: Place { registers: [part(0), part(1)], surface },
+        from,
+        bytes: inst.ty.bytes() as i32,
     }
+}
+
+/// A place on a surface: the first of the surfaces that are alike but for a number of bytes, the distances whose strides are
+/// known only at launch, and the number of bytes.
+fn on_surface(function: &Function, place: SurfacePlace) -> (Option<(u32, [i8; 3])>, i32) {
+    let Some(surface) = function.surfaces.get(usize::from(place.surface)) else { return (None, 0) };
+    let alike = |other: &Surface| {
+        let same = (other.argument, other.ids, &other.strides) == (surface.argument, surface.ids, &surface.strides);
+        same && other.base.parts().0 == surface.base.parts().0
+    };
+    let first = function.surfaces.iter().position(alike).unwrap_or_default();
+    let mut from = surface.base.parts().1;
+    let mut distances = place.distance;
+    for (distance, stride) in distances.iter_mut().zip(&surface.strides) {
+        if let ([], stride) = (&stride.parts().0[..], stride.parts().1) {
+            from = from.wrapping_add(stride.wrapping_mul(i32::from(*distance) as u32));
+            *distance = 0;
+        }
+    }
+    (Some((first as u32, distances)), from as i32)
 }
 
 /// The memory that an instruction accesses.
@@ -518,8 +549,9 @@ fn may_overlap(function: &Function, a: &Access, b: &Access) -> bool {
     if are_apart(function, (a.space, a.through), (b.space, b.through)) {
         return false;
     }
-    if a.address == b.address {
-        return a.from < b.from + b.bytes && b.from < a.from + a.bytes;
+    if a.place == b.place {
+        let apart = a.from.wrapping_sub(b.from);
+        return -a.bytes < apart && apart < b.bytes;
     }
     true
 }

@@ -54,6 +54,13 @@ impl LaunchExpression {
         self.terms.iter().map(product).fold(0, u32::wrapping_add)
     }
 
+    /// The terms that are known only at launch, and the number that is added to them.
+    pub fn parts(&self) -> (Vec<&(u32, Vec<LaunchValue>)>, u32) {
+        let of_launch = self.terms.iter().filter(|t| !t.1.is_empty()).collect();
+        let numbers = self.terms.iter().filter(|t| t.1.is_empty());
+        (of_launch, numbers.fold(0, |sum, t| sum.wrapping_add(t.0)))
+    }
+
     /// With a number added.
     pub fn plus(&self, n: u32) -> Self {
         let mut result = self.clone();
