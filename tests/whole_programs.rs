@@ -72,6 +72,11 @@ int main(int argc, char **argv) {
     }
     ok(clReleaseMemObject(zeros));
   }
+  if (argc > 2 && !strcmp(argv[2], "leave")) {
+    size_t global = N; cl_event never = clCreateUserEvent(context, &code); ok(code);
+    for (int i = 0; i < 2; i++) ok(clEnqueueNDRangeKernel(queue, gather, 1, 0, &global, 0, 1, &never, 0));
+    return 0;
+  }
   ok(clFinish(queue));
   return 0;
 }
@@ -274,6 +279,18 @@ fn another_program_is_told_apart() {
         output.status.code() == Some(4) && errors.contains("launch 2, of kernel `step`, are not those that there were"),
         "{errors}"
     );
+}
+
+#[test]
+fn commands_that_a_program_leaves_are_told() {
+    let Some(host) = Host::build() else { return };
+    let (left, finished) = (host.run(&[], &["4", "leave"]), host.run(&[], &["4"]));
+    let line = "heddle: 2 commands had not ended when the program did, and what they do is not counted: it did not wait for them";
+    let errors = words(&left).1;
+    assert!(left.status.success() && errors.contains(line) && errors.contains("heddle: 4 launches of 2 kernels"), "{errors}");
+    assert!(finished.status.success() && !words(&finished).1.contains("had not ended"), "{}", words(&finished).1);
+    let quiet = words(&host.run(&["--quiet"], &["4", "leave"])).1;
+    assert!(!quiet.contains("had not ended"), "{quiet}");
 }
 
 /// `heddle time` with the host's recording.

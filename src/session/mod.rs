@@ -464,6 +464,17 @@ impl Session {
         }
     }
 
+    /// Says how many commands the program has enqueued and left before they ended: of these nothing is counted.
+    pub fn unended(&self, commands: u64) {
+        if commands > 0 && !self.options.quiet && std::process::id() == self.process {
+            let plural = if commands == 1 { "" } else { "s" };
+            heddle_report::say!(
+                "heddle: {commands} command{plural} had not ended when the program did, and what they do is not counted: \
+                 it did not wait for them, as clFinish does"
+            );
+        }
+    }
+
     /// Writes what is asked for and not yet written. It may be called several times, while the process ends
     /// and from a child that a fork made, where it does nothing.
     pub fn finish(&self) {

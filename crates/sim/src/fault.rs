@@ -31,6 +31,8 @@ pub struct Race {
     pub other_local_id: [u32; 3],
     /// Its work-group, if it is another one.
     pub other_group_id: Option<[u32; 3]>,
+    /// There is a barrier between them, which does not order accesses to that memory.
+    pub unfenced_barrier: bool,
 }
 
 impl fmt::Display for Race {
@@ -52,6 +54,13 @@ impl fmt::Display for Race {
         }
         match self.other_group_id {
             Some(_) => write!(f, ", nothing orders work-groups"),
+            None if self.unfenced_barrier => {
+                write!(f, ", separated by a barrier without a fence of {} memory", self.space)?;
+                match self.space {
+                    "local" => write!(f, " (CLK_LOCAL_MEM_FENCE)"),
+                    _ => write!(f, " (CLK_GLOBAL_MEM_FENCE)"),
+                }
+            }
             None => write!(f, ", not separated by a barrier"),
         }
     }

@@ -54,7 +54,8 @@ pub fn device_if_made() -> Option<&'static Device> {
     DEVICE.get()?.as_ref().map(|d| &***d)
 }
 
-/// The process ends: objects that the program has not released are listed, and results are written.
+/// The process ends: objects that the program has not released and commands that it has not waited for are listed, and results
+/// are written.
 extern "C" fn at_exit() {
     let Some(device) = device_if_made() else { return };
     for (kind, count) in object::alive() {
@@ -62,6 +63,7 @@ extern "C" fn at_exit() {
             device.session.leak(kind, count, "");
         }
     }
+    device.session.unended(device.scheduler.unended());
     device.session.finish();
 }
 

@@ -50,6 +50,11 @@ impl Scheduler {
         self.unended.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Commands that have been enqueued and have not ended.
+    pub fn unended(&self) -> u64 {
+        self.unended.load(Ordering::Relaxed) as u64
+    }
+
     /// Adds commands that wait for nothing. `flushed`: nobody may come to wait for them.
     pub fn add(&'static self, commands: Vec<Arc<Command>>, flushed: bool) {
         let mut ready = lock(&self.ready);

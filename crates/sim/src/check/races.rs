@@ -247,6 +247,8 @@ pub struct Races {
     groups: Vec<u32>,
     /// Barrier that orders work-group memory, global memory.
     barriers: [u32; 2],
+    /// The last barrier, whatever it orders.
+    last_barrier: u32,
     /// Number of each instruction among those that access memory.
     numbers: Vec<u16>,
     /// By that number: what it does, whether it is atomic, where it is.
@@ -302,6 +304,7 @@ impl Races {
             lanes,
             groups: Vec::new(),
             barriers: [0; 2],
+            last_barrier: 0,
             numbers,
             accesses,
             buffers: memory.allocations().iter().map(|a| (a.description(), a.address, a.end())).collect(),
@@ -324,6 +327,7 @@ impl Races {
 
     pub(super) fn barrier(&mut self, flags: i32) {
         self.tick();
+        self.last_barrier = self.time;
         for (space, barrier) in self.barriers.iter_mut().enumerate() {
             if flags >> space & 1 == 1 {
                 *barrier = self.time;
@@ -544,6 +548,7 @@ impl Races {
             other_source: self.accesses.get(instruction(old)).and_then(|(.., source)| source.clone()),
             other_local_id: self.places.local_id(other_group.unwrap_or(group), item(old)),
             other_group_id: other_group,
+            unfenced_barrier: other_group.is_none() && time(old) < self.last_barrier,
         }))
     }
 }
