@@ -464,12 +464,13 @@ impl Session {
         }
     }
 
-    /// Says how many commands the program has enqueued and left before they ended: of these nothing is counted.
+    /// Says how many commands the program has enqueued and left before they ended. What these do is counted only if they end
+    /// while statistics are being written.
     pub fn unended(&self, commands: u64) {
         if commands > 0 && !self.options.quiet && std::process::id() == self.process {
             let plural = if commands == 1 { "" } else { "s" };
             heddle_report::say!(
-                "heddle: {commands} command{plural} had not ended when the program did, and what they do is not counted: \
+                "heddle: {commands} command{plural} had not ended when the program did, and may not be counted: \
                  it did not wait for them, as clFinish does"
             );
         }

@@ -1,4 +1,4 @@
-//! Constants that no immediate can hold become words of the constant bank.
+//! Constants that an instruction cannot have as its immediate become words of the constant bank.
 //!
 //! # Problem
 //! An instruction has one immediate of 32 bits. Another constant beside it, and nearly every double, takes scalar
@@ -7,9 +7,11 @@
 //!
 //! # Algorithm
 //! A scalar register whose definition moves immediates into it, and whose readers could all name the constant bank
-//! instead, is a literal. Literals are placed behind the arguments, those that are read most often first, until
-//! operands can name no more words ([`CONSTANT_WORDS`]); equal ones share their words. The driver fills them in with the
-//! arguments. Published machines do the same: NVIDIA's compilers keep such constants in a constant bank of their own.
+//! instead, is a literal. Literals are placed behind the arguments, until operands can name no more words
+//! ([`CONSTANT_WORDS`]): those of two words before those of one, which take one instruction to be in a register, and of
+//! them those first that are read most often, by the blocks' frequencies. Equal ones share their words. The driver fills
+//! them in with the arguments. Published machines do the same: NVIDIA's compilers keep such constants in a constant bank of
+//! their own.
 //!
 //! May touch: SSA form only; constants' definitions, operands that read them, and the function's literals.
 
@@ -19,6 +21,7 @@ use cranelift_entity::SecondaryMap;
 
 use super::CodegenError;
 use super::context::Context;
+use heddle_isa::surface::LaunchValue;
 use heddle_isa::{Inst, Op, Operand, Type, VReg, rules};
 use heddle_mir::{Bank, Block, Function};
 use heddle_object::metadata::{CONSTANT_WORDS, Literals};
@@ -70,14 +73,22 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
 /// Byte offset of the first literal: behind the arguments, and whatever else code names that declares none.
 fn begin(function: &Function) -> u32 {
     let mut end = Literals::begin(&function.args);
+    let mut see = |word: u8, words: u8| end = end.max(4 * (u32::from(word) + u32::from(words.max(1))));
     for inst in function.layout.iter().flat_map(|b| &function.blocks[*b].insts) {
         for (i, source) in inst.srcs.iter().enumerate() {
             if let Operand::Constant(word) = source {
-                end = end.max(4 * (u32::from(*word) + u32::from(inst.src_words(i).max(1))));
+                see(*word, inst.src_words(i));
             }
         }
     }
-    end.next_multiple_of(8)
+    let of_surfaces = function.surfaces.iter().flat_map(|s| s.strides.iter().chain([&s.base]));
+    let expressions = of_surfaces.chain(function.working_sets.iter().flat_map(|w| &w.strides));
+    for value in expressions.flat_map(|e| &e.terms).flat_map(|(_, factors)| factors) {
+        if let LaunchValue::Constant(word) = value {
+            see(*word, 1);
+        }
+    }
+    end.saturating_add(7) & !7
 }
 
 /// A frequency as a number that sorts as it does.
@@ -151,8 +162,8 @@ fn could_name(function: &Function, inst: &Inst, source: usize) -> bool {
 fn place(literals: &mut Literals, words: &[u32]) -> Option<u8> {
     let known = literals.words.windows(words.len()).position(|w| w == words);
     let at = known.unwrap_or(literals.words.len());
-    let first = literals.offset / 4 + at as u32;
-    if first + words.len() as u32 > CONSTANT_WORDS {
+    let first = (literals.offset / 4).saturating_add(at as u32);
+    if first.saturating_add(words.len() as u32) > CONSTANT_WORDS {
         return None;
     }
     if known.is_none() {

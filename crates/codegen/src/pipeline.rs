@@ -101,7 +101,7 @@ pub const STAGES: &[Stage] = &[
     },
     Stage {
         name: "literals",
-        does: "constants that no immediate can hold become operands in the constant bank",
+        does: "constants that instructions cannot have as immediates become operands in the constant bank",
         needs: Form::Ssa,
         gives: Form::Ssa,
         unless: None,

@@ -8,17 +8,17 @@
 //!
 //! # Algorithm
 //! The block's dependence graph: registers by word (true, anti and output dependences, guards included),
-//! memory (accesses of different spaces, or to different bytes from one address or of surfaces that are alike but
-//! for a number of bytes, or through different arguments of which one is `restrict`, are independent; loads do not
-//! order loads), side effects and volatile accesses in order. Cycle by cycle, among the instructions whose operands are ready, the one is
-//! taken that starts the longest path of long latencies (memory, divides); on ties, as long as few more words
-//! are live than where the code starts ([`ROOM`]), one that waits for no short latency either, and of these
-//! the one that starts the longest path of all latencies, so that independent chains take turns; on further
-//! ties one after which fewer words are live, if nothing keeps it from issuing, so that results do not wait in
-//! registers (code made of vectors does each step for all of their elements); else the first of the original
-//! order. If none is ready the one that will be soonest is. While more words are live than a full SM of warps
-//! can have each, only instructions that do not add to them are moved up; while nearly all predicate registers are
-//! live, nothing that sets another one.
+//! memory (accesses of different spaces, or to different bytes from one address or of surfaces that are alike
+//! but for a number of bytes, or through different arguments of which one is `restrict`, are independent;
+//! loads do not order loads), side effects and volatile accesses in order. Cycle by cycle, among the
+//! instructions whose operands are ready, the one is taken that starts the longest path of long latencies
+//! (memory, divides); on ties, as long as few more words are live than where the code starts ([`ROOM`]), one
+//! that waits for no short latency either, and of these the one that starts the longest path of all latencies,
+//! so that independent chains take turns; on further ties one after which fewer words are live, if nothing
+//! keeps it from issuing, so that results do not wait in registers (code made of vectors does each step for
+//! all of their elements); else the first of the original order. If none is ready the one that will be soonest
+//! is. While more words are live than a full SM of warps can have each, only instructions that do not add to
+//! them are moved up; while nearly all predicate registers are live, nothing that sets another one.
 //!
 //! Where no more words are to be live, another order may be better than that of the code ([`Ties`]), in which instructions wait for
 //! the one before although others could stand between. It needs more registers, so that local files hold less. Which one is better
@@ -35,7 +35,7 @@
 use std::cmp::Reverse;
 
 use cranelift_entity::SecondaryMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::CodegenError;
@@ -56,8 +56,8 @@ const PART: i32 = 4;
 /// instructions are guarded: guards live until what waits for the loads under them has run.
 const MOST_CONDITIONS: i32 = 2;
 
-/// When all but so many predicate registers of a warp are live more than at the start, what sets another one is not moved up: it
-/// would live as 0 or 1 in a register of lanes.
+/// When all but so many predicate registers of a warp are live, what sets another one is not moved up: one of them would live as 0
+/// or 1 in a register of lanes.
 const PREDICATES_LEFT: i32 = 4;
 
 /// By so many words what is live of registers of lanes may grow for them. Launches of few warps gain most: of 202 small ones 2.1 % of
@@ -193,6 +193,8 @@ struct Live<'a> {
     words: Words,
     /// Predicates, more than before the first instruction.
     predicates: i32,
+    /// Predicates before the first instruction.
+    predicates_before: i32,
 }
 
 /// Banks of registers.
@@ -204,10 +206,21 @@ type Words = [i32; BANKS];
 impl<'a> Live<'a> {
     fn new(function: &'a Function, insts: &[Inst], out: &'a FxHashMap<VReg, u8>) -> Self {
         let reads_left = SecondaryMap::with_capacity(function.vregs.len());
-        let mut live = Live { function, out, reads_left, words: [0; BANKS], predicates: 0 };
-        for inst in insts {
-            liveness::for_each_use(inst, |r, _| live.reads_left[r] += 1);
+        let is_predicate = |r: &VReg| function.vregs[*r].bank == Bank::Predicate;
+        let mut before: FxHashSet<VReg> = out.keys().copied().filter(is_predicate).collect();
+        let mut live = Live { function, out, reads_left, words: [0; BANKS], predicates: 0, predicates_before: 0 };
+        for inst in insts.iter().rev() {
+            if let Some((r, _)) = liveness::def(inst).filter(|_| inst.guard.is_none()) {
+                before.remove(&r);
+            }
+            liveness::for_each_use(inst, |r, _| {
+                live.reads_left[r] += 1;
+                if is_predicate(&r) {
+                    before.insert(r);
+                }
+            });
         }
+        live.predicates_before = before.len() as i32;
         live
     }
 
@@ -250,6 +263,11 @@ impl<'a> Live<'a> {
         read.iter().enumerate().filter(|r| ends(*r)).count() as i32
     }
 
+    /// How many predicates more are live behind an instruction.
+    fn change_of_predicates(&self, inst: &Inst) -> i32 {
+        self.changes(inst)[Bank::Predicate as usize] - self.last_reads_of_predicates(inst)
+    }
+
     /// By how many words an instruction adds to what is live of registers of lanes and of predicates, where each counts.
     fn growth(&self, inst: &Inst, [lanes, predicates]: [bool; 2]) -> i32 {
         if !lanes && !predicates {
@@ -263,7 +281,7 @@ impl<'a> Live<'a> {
     /// An instruction takes its place.
     fn place(&mut self, inst: &Inst) {
         let changes = self.changes(inst);
-        self.predicates += changes[Bank::Predicate as usize] - self.last_reads_of_predicates(inst);
+        self.predicates += self.change_of_predicates(inst);
         self.words.iter_mut().zip(changes).for_each(|(words, change)| *words += change);
         liveness::for_each_use(inst, |r, _| self.reads_left[r] = self.reads_left[r].saturating_sub(1));
     }
@@ -339,13 +357,13 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
     while !ready.is_empty() {
         let crowded = live.words[Bank::Vector as usize] >= limit;
         let conditions = has_guards && live.predicates >= predicates / MOST_CONDITIONS;
-        let exhausted = live.predicates >= (predicates - PREDICATES_LEFT).max(1);
+        let exhausted = live.predicates_before + live.predicates >= (predicates - PREDICATES_LEFT).max(1);
         let roomy = live.is_roomy(machine);
         let urgency = |i: &u32| {
             let node = &nodes[*i as usize];
             let waits = node.ready.saturating_sub(cycle);
             let (short, long) = if waits < LONG { (waits.min(LONGEST_SHORT), 0) } else { (LONGEST_SHORT, waits) };
-            let overflows = exhausted && live.growth(&insts[*i as usize], [false, true]) > 0;
+            let overflows = exhausted && live.change_of_predicates(&insts[*i as usize]) > 0;
             let grows = live.growth(&insts[*i as usize], [crowded, conditions]);
             let height = if crowded { 0 } else { node.height };
             // Short waits are worth registers that are free.

@@ -347,6 +347,10 @@ fn declaration(f: &mut Function, line: &str) -> Result<(), String> {
                 let hex = w.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 hex.ok_or_else(|| format!("`{w}`: literals are hexadecimal words, as in 0x3f800000"))
             };
+            let is_word = |i: usize, name: &str| words.get(i).is_some_and(|w| w == name);
+            if !is_word(1, "offset") || !is_word(3, "words") || !f.literals.is_empty() {
+                return Err("one line has all literals: literals offset BYTE words 0x3f800000 …".into());
+            }
             f.literals.offset = number(&words, 2)?;
             f.literals.words = words.iter().skip(4).map(word).collect::<Result<_, _>>()?;
         }

@@ -1,11 +1,12 @@
 //! Kernel metadata: what the driver must know to launch a kernel. Stored as JSON in the object's `.heddle.kernels` section.
 //!
 //! # Constant bank
-//! The constant bank of a launch is at most [`CONSTANT_BANK_BYTES`], of which instructions name the first [`CONSTANT_WORDS`] words
-//! as operands; what is behind them is loaded (`ld.argument`). Words 0 and 1 hold the device address of the module's data section;
-//! kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment, and behind them the code's [`Literals`]. Pointers to global and constant
-//! memory are 8-byte device addresses; `__local` pointer arguments are 4-byte addresses in work-group memory that the driver
-//! assigns (after the kernel's static local memory); by-value arguments are their bytes.
+//! The constant bank of a launch is at most [`CONSTANT_BANK_BYTES`], of which instructions name the first [`CONSTANT_WORDS`]
+//! words as operands; what is behind them is loaded (`ld.argument`). Words 0 and 1 hold the device address of the module's data
+//! section; kernel arguments follow from byte [`ARGUMENTS_START`], each at its natural alignment, and behind them the code's
+//! [`Literals`]. Pointers to global and constant memory are 8-byte device addresses; `__local` pointer arguments are 4-byte
+//! addresses in work-group memory that the driver assigns (after the kernel's static local memory); by-value arguments are
+//! their bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -295,7 +296,7 @@ pub struct Literals {
 impl Literals {
     /// Where they begin behind arguments, in bytes.
     pub fn begin(args: &[KernelArgument]) -> u32 {
-        end_of_arguments(args).next_multiple_of(8)
+        end_of_arguments(args).saturating_add(7) & !7
     }
 
     /// Whether the code has none.
@@ -478,7 +479,7 @@ mod tests {
         bank[28..].copy_from_slice(&[5, 4, 3, 2]);
         assert_eq!(k.constant_bank(), bank);
         assert!(Literals { offset: 16, words: vec![1] }.check(&args).is_err(), "an argument is there");
-        assert!(Literals { offset: 28, words: vec![1] }.check(&args).is_err(), "a pair would not be aligned");
+        assert!(Literals { offset: 28, words: vec![1] }.check(&args).is_err(), "they begin at a multiple of 8");
         let words = |count| Literals { offset: 24, words: vec![1; count] };
         assert!(words(CONSTANT_WORDS as usize - 6).check(&args).is_ok());
         assert!(words(CONSTANT_WORDS as usize - 5).check(&args).is_err(), "no operand names the last one");

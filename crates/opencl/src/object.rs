@@ -8,8 +8,8 @@
 //!
 //! A handle whose last reference the program has released is refused, too, though the driver may need the object. There are
 //! two exceptions, as long as the object exists: those of contexts and programs, which the specification deletes only with
-//! the last object that is attached to them, and those that the driver has given as an answer ([`queried_handle`]), as that of
-//! an event's queue. A program may use them, and retain them.
+//! the last object that is attached to them, and those that the driver has given the program again, as an answer or in a
+//! callback ([`queried_handle`]): that of an event's queue, for example. A program may use them, and retain them.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -78,18 +78,18 @@ impl Known {
 }
 
 /// Known objects by their handles, in parts that are locked apart.
-struct Live([Mutex<FxHashMap<usize, Known>>; PARTS]);
+struct KnownObjects([Mutex<FxHashMap<usize, Known>>; PARTS]);
 
 const PARTS: usize = 16;
 
-static LIVE: std::sync::LazyLock<Live> = std::sync::LazyLock::new(|| Live(Default::default()));
+static KNOWN: std::sync::LazyLock<KnownObjects> = std::sync::LazyLock::new(|| KnownObjects(Default::default()));
 
 /// Locks what no panic leaves half done.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Live {
+impl KnownObjects {
     fn part(&self, handle: usize) -> MutexGuard<'_, FxHashMap<usize, Known>> {
         // Objects are apart by more than a cache line.
         lock(&self.0[(handle >> 7) % PARTS])
@@ -111,7 +111,7 @@ impl<T: Kind> Object<T> {
 impl<T: Kind> Drop for Object<T> {
     fn drop(&mut self) {
         let handle = std::ptr::from_ref(self) as usize;
-        LIVE.part(handle).remove(&handle);
+        KNOWN.part(handle).remove(&handle);
     }
 }
 
@@ -120,10 +120,11 @@ pub fn handle<T: Kind>(object: &Ref<T>) -> *mut c_void {
     Arc::as_ptr(object).cast_mut().cast()
 }
 
-/// The handle of an object, for answers to the program's queries. It gets no reference by it, but may use it.
+/// The handle of an object, for answers to the program's queries, and for its callbacks. It gets no reference by it, but may
+/// use it.
 pub fn queried_handle<T: Kind>(object: &Ref<T>) -> *mut c_void {
     let handle = handle(object);
-    if let Some(known) = LIVE.part(handle as usize).get_mut(&(handle as usize)) {
+    if let Some(known) = KNOWN.part(handle as usize).get_mut(&(handle as usize)) {
         known.outlives_references = true;
     }
     handle
@@ -138,7 +139,7 @@ pub fn handle_of_value<T: Kind>(value: &T) -> *mut c_void {
 /// Gives the program a reference.
 pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
     let handle = handle(&object);
-    let mut part = LIVE.part(handle as usize);
+    let mut part = KNOWN.part(handle as usize);
     if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
         let new = || Known {
             name: T::NAME,
@@ -158,7 +159,7 @@ pub fn give<T: Kind>(object: Ref<T>) -> *mut c_void {
 /// # Errors
 /// The code for a wrong handle of this type.
 pub fn get<T: Kind>(handle: *mut c_void) -> Outcome<Ref<T>> {
-    let part = LIVE.part(handle as usize);
+    let part = KNOWN.part(handle as usize);
     let known = part.get(&(handle as usize)).filter(|k| k.is_good::<T>());
     // What is about to end cannot be had any more.
     let object = known.and_then(|k| k.object.upgrade());
@@ -191,7 +192,7 @@ pub fn retain<T: Kind>(handle: *mut c_void) -> Outcome {
 pub fn release<T: Kind>(handle: *mut c_void) -> Outcome<(Ref<T>, u32)> {
     // This reference keeps the object alive beyond the lock.
     let object = get::<T>(handle)?;
-    let mut part = LIVE.part(handle as usize);
+    let mut part = KNOWN.part(handle as usize);
     let Some(known) = part.get_mut(&(handle as usize)).filter(|k| k.referenced) else {
         drop(part);
         return Err(wrong::<T>(handle));
@@ -207,7 +208,7 @@ pub fn release<T: Kind>(handle: *mut c_void) -> Outcome<(Ref<T>, u32)> {
 }
 
 fn wrong<T: Kind>(handle: *mut c_void) -> ApiError {
-    let what = match LIVE.part(handle as usize).get(&(handle as usize)) {
+    let what = match KNOWN.part(handle as usize).get(&(handle as usize)) {
         _ if handle.is_null() => "null".into(),
         Some(other) if other.name != T::NAME => format!("a {}", other.name),
         _ => "released, or never was one".into(),
@@ -218,7 +219,7 @@ fn wrong<T: Kind>(handle: *mut c_void) -> ApiError {
 /// Objects that the program has not released, by type.
 pub fn alive() -> Vec<(&'static str, u64)> {
     let mut counts = std::collections::BTreeMap::new();
-    for part in &LIVE.0 {
+    for part in &KNOWN.0 {
         for known in lock(part).values().filter(|k| k.referenced) {
             *counts.entry(known.name).or_insert(0) += 1;
         }

@@ -81,7 +81,7 @@ pub unsafe extern "C" fn clEnqueueSVMFree(
                 Some(free) => soon(move || {
                     let mut pointers: Vec<*mut c_void> = pointers.iter().map(|p| *p as *mut c_void).collect();
                     let count = pointers.len() as cl_uint;
-                    free(object::handle(&free_queue), count, pointers.as_mut_ptr(), data.pointer());
+                    free(object::queried_handle(&free_queue), count, pointers.as_mut_ptr(), data.pointer());
                 }),
             }
             Ok(moved(device, Path::Link, [0; 3]))

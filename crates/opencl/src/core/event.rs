@@ -146,7 +146,7 @@ fn call(event: &Ref<Event>, status: cl_int, notify: Notify, data: UserData) {
     let event = event.clone();
     callbacks::soon(move || {
         // SAFETY: the program gave the function for this, and its data. The event is alive until it returns.
-        unsafe { notify(object::handle(&event), status, data.pointer()) };
+        unsafe { notify(object::queried_handle(&event), status, data.pointer()) };
     });
 }
 
