@@ -95,6 +95,6 @@ def make(r):
     bodies = out(stack(s).T, init=s0.T)
     return (
         {"bodies": bodies, "worst": out(most)},
-        [launch("orbits", [128], [64], "bodies", "worst", I(steps), D(h), D(mass), I(n))],
+        [launch("orbits", [96], [32], "bodies", "worst", I(steps), D(h), D(mass), I(n))],
         [],
     )

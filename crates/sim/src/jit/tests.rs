@@ -7,7 +7,7 @@ use super::*;
 use crate::functional::{Budget, run_interpreted};
 use crate::{DeviceMemory, Launch};
 use heddle_isa::{Guard, Inst, Operand, PhysReg, Reg, Space, Type, sample};
-use heddle_object::metadata::KernelHeader;
+use heddle_object::metadata::{KernelHeader, Literals};
 use heddle_target::Machine;
 
 const N: usize = 32;
@@ -292,10 +292,17 @@ unsafe impl TranslationStore for Kept {
 
 /// Runs a program that nobody has translated yet, of one work-group of one warp. Returns the instructions it executed.
 fn run_anew(store: &Arc<Kept>, jit: Jit) -> u64 {
+    run_with(store, jit, Literals::default())
+}
+
+/// The same with literals, of which it reads the word at byte 8.
+fn run_with(store: &Arc<Kept>, jit: Jit, literals: Literals) -> u64 {
     let machine = heddle_target::testing::mixed::<String>(&[]);
-    let nop = Inst::new(Op::Nop, Type::None, Operand::None, []);
+    let to = Operand::Reg(Reg::Physical(PhysReg { space: Space::Scalar, index: 0 }));
+    let reads = Inst::new(Op::Mov, Type::B32, to, [Operand::Constant(2)]);
     let exit = Inst::new(Op::Exit, Type::None, Operand::None, []);
-    let program = Program::load(vec![nop, exit], &header(), Vec::new(), &machine).unwrap();
+    let header = KernelHeader { literals, ..header() };
+    let program = Program::load(vec![reads, exit], &header, Vec::new(), &machine).unwrap();
     let options = Options { jit, threads: 1, translations: Some(store.clone()), ..Options::default() };
     let memory = DeviceMemory::new(1 << 20);
     let launch = Launch::new(&program, [N as u32, 1, 1], [N as u32, 1, 1]);
@@ -324,5 +331,16 @@ fn what_is_no_object_is_compiled_anew() {
         let store = Arc::new(Kept { objects: objects.clone().into(), cut: Some(cut), ..Kept::default() });
         assert_eq!(run_anew(&store, Jit::Always), executed);
         assert_eq!((store.found.load(Ordering::Relaxed), store.objects.lock().unwrap().len()), (1, 2), "{cut} bytes");
+    }
+}
+
+#[test]
+fn code_with_other_literals_is_translated_anew() {
+    let store = Arc::new(Kept::default());
+    let with = |word| run_with(&store, Jit::Always, Literals { offset: 8, words: vec![word] });
+    // Translations have literals in them.
+    for (word, translations) in [(5, 1), (6, 2), (5, 2)] {
+        with(word);
+        assert_eq!(store.objects.lock().unwrap().len(), translations);
     }
 }
