@@ -22,8 +22,8 @@ use cranelift_entity::SecondaryMap;
 use super::CodegenError;
 use super::context::Context;
 use heddle_isa::surface::LaunchValue;
-use heddle_isa::{Inst, Op, Operand, Type, VReg, rules};
-use heddle_mir::{Bank, Block, Function};
+use heddle_isa::{Inst, Op, Operand, Reg, Type, VReg, rules};
+use heddle_mir::{Bank, Function};
 use heddle_object::metadata::{CONSTANT_WORDS, Literals};
 
 /// A register that holds a constant.
@@ -144,7 +144,7 @@ fn count_reads(function: &Function, constants: &mut SecondaryMap<VReg, Constant>
                 constant.everywhere = fits;
                 constant.reads += data.frequency;
             }
-            if let Some(heddle_isa::Reg::Virtual { reg, .. }) = inst.guard.map(|g| g.reg) {
+            if let Some(Reg::Virtual { reg, .. }) = inst.guard.map(|g| g.reg) {
                 constants[reg].everywhere = false;
             }
         }
@@ -185,8 +185,8 @@ fn name_literals(inst: &mut Inst, places: &SecondaryMap<VReg, Option<u8>>) {
 
 /// Removes the definitions of registers that have become literals.
 fn remove_definitions(function: &mut Function, places: &SecondaryMap<VReg, Option<u8>>) {
-    let blocks: Vec<Block> = function.layout.clone();
-    for block in blocks {
-        function.blocks[block].insts.retain(|i| i.dst.as_virt().is_none_or(|(reg, _)| places[reg].is_none()));
+    let Function { layout, blocks, .. } = function;
+    for block in layout.iter() {
+        blocks[*block].insts.retain(|i| i.dst.as_virt().is_none_or(|(reg, _)| places[reg].is_none()));
     }
 }

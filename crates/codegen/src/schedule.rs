@@ -165,7 +165,7 @@ struct Access {
 struct Place {
     /// Base and offset with the versions of their registers.
     registers: [(Operand, u32); 2],
-    /// The first surface that differs only by a number of bytes, and distances along strides that are known at launch.
+    /// The first of the surfaces that differ only by a number of bytes, and the distances whose strides are known only at launch.
     surface: Option<(u32, [i8; 3])>,
 }
 
