@@ -65,7 +65,7 @@ pub const STAGES: &[Stage] = &[
     },
     Stage {
         name: "share",
-        does: "common subexpressions over blocks, loop counters that go in step",
+        does: "common subexpressions over blocks, scalar words that branches have in common, loop counters that go in step",
         needs: Form::Ssa,
         gives: Form::Ssa,
         unless: None,

@@ -1,4 +1,4 @@
-//! Common subexpressions over blocks, and loop counters that go in step.
+//! Common subexpressions over blocks, scalar words that branches have in common, and loop counters that go in step.
 //!
 //! # Problem
 //! Addresses of several accesses share products and sums that selection expands once a block; loops that LLVM
@@ -21,6 +21,8 @@
 //!
 //! May touch: SSA form only, and no instruction with an effect.
 
+mod busy;
+
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -37,9 +39,11 @@ use heddle_mir::{Bank, Block, Function};
 const DEPTH: u32 = 4;
 
 /// Shares what is computed twice.
-pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError> {
+pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
     let cfg = Cfg::new(function);
     let tree = Tree::new(&cfg);
+    // A quarter of the file: most of it is left to what loops and blocks keep there.
+    busy::run(function, &cfg, &tree, context.machine.sm.scalar_registers / 4);
     let definitions = Definitions::new(function);
     let mut replaced = Substitution::new(function);
     let size = cfg.rpo.iter().map(|b| function.blocks[*b].insts.len()).sum();
@@ -91,6 +95,8 @@ pub fn run(function: &mut Function, _: &mut Context) -> Result<(), CodegenError>
 /// The dominator tree with its blocks numbered on the way in and out.
 struct Tree {
     interval: SecondaryMap<Block, (u32, u32)>,
+    /// The closest block that dominates each.
+    immediate: SecondaryMap<Block, Option<Block>>,
 }
 
 impl Tree {
@@ -121,13 +127,18 @@ impl Tree {
                 }
             }
         }
-        Tree { interval }
+        Tree { interval, immediate }
     }
 
     /// Whether every way to `b` passes `a`.
     fn dominates(&self, a: Block, b: Block) -> bool {
         let (from, to) = self.interval[a];
         (from..to).contains(&self.interval[b].0)
+    }
+
+    /// The closest block that dominates both.
+    fn common(&self, a: Block, b: Block) -> Option<Block> {
+        std::iter::successors(Some(a), |up| self.immediate[*up]).find(|up| self.dominates(*up, b))
     }
 }
 
