@@ -384,12 +384,16 @@ impl<'a> Checker<'a> {
     /// An original move that is not there any more: its result is where its source is.
     fn undefine(&self, lost: &Inst, state: &mut State) {
         let same = self.places_of_source(lost, state);
+        let copied = self.copied(lost);
         if let Some((reg, word)) = lost.dst.as_virt() {
             for w in 0..lost.dst_words().max(1) {
                 let symbol = self.symbols[reg] + Symbol::from(word + w);
                 state.forget(symbol);
                 state.define(symbol);
                 state.partials.redefine(symbol);
+                if let Some(from) = copied {
+                    state.partials.copy(from + Symbol::from(w), symbol);
+                }
             }
         }
         same.into_iter().for_each(|(symbol, location)| state.add(location, symbol));
@@ -409,21 +413,20 @@ impl<'a> Checker<'a> {
             });
             return places.collect();
         }
-        let source = original.srcs.first().and_then(|s| s.as_virt());
-        let (Op::Mov, None, Some((to, to_word)), Some((from, from_word))) =
-            (original.op, original.guard, original.dst.as_virt(), source)
-        else {
-            return result;
-        };
-        if self.before.vregs[to].bank != Bank::Vector || self.before.vregs[from].bank != Bank::Vector {
-            return result;
-        }
-        for w in 0..original.dst_words() {
-            let symbol = self.symbols[to] + Symbol::from(to_word + w);
-            let holders = state.holders(self.symbols[from] + Symbol::from(from_word + w));
-            result.extend(holders.into_iter().map(|l| (symbol, l)));
+        if let (Some(from), Some((to, word))) = (self.copied(original), original.dst.as_virt()) {
+            for w in 0..original.dst_words() {
+                let symbol = self.symbols[to] + Symbol::from(word + w);
+                result.extend(state.holders(from + Symbol::from(w)).into_iter().map(|l| (symbol, l)));
+            }
         }
         result
+    }
+
+    /// The first symbol that an unguarded move between vector registers copies.
+    fn copied(&self, original: &Inst) -> Option<Symbol> {
+        let ((to, _), (from, word)) = (original.dst.as_virt()?, original.srcs.first()?.as_virt()?);
+        let vectors = [to, from].iter().all(|r| self.before.vregs[*r].bank == Bank::Vector);
+        (original.op == Op::Mov && original.guard.is_none() && vectors).then(|| self.symbols[from] + Symbol::from(word))
     }
 
     fn original(&self, original: &Inst, inst: &Inst, state: &mut State, judge: bool) -> Result<(), String> {

@@ -63,6 +63,13 @@ impl Partials {
         }
     }
 
+    /// Another symbol gets the value of one: where that one is pending, this one is, too.
+    pub fn copy(&mut self, from: Symbol, to: Symbol) {
+        let copies: SmallVec<[Partial; 2]> =
+            self.entries.iter().filter(|e| e.symbol == from).map(|e| Partial { symbol: to, ..e.clone() }).collect();
+        self.entries.extend(copies);
+    }
+
     /// Some locations hold nothing known any more.
     pub fn forget_where(&mut self, which: impl Fn(u32) -> bool) {
         for entry in &mut self.entries {

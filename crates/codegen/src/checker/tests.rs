@@ -268,3 +268,26 @@ fn guarded_definitions_completed_under_a_reloaded_guard() {
         assert!(message.contains("reads %0.0 from"), "{wrong:?}: {message}");
     }
 }
+
+/// The copy of such a value that went with its register: it is where the value is completed, and not before.
+#[test]
+fn copies_of_guarded_definitions_are_completed_with_them() {
+    let parse = |text: &str| heddle_mir::parse::parse_module(text).unwrap().functions.remove(0);
+    let before = "kernel @k stage lowered local 64 private 0 {\n  registers v1 p v1\nbb0: frequency 1\n  mov.b32 %0, lane\n\
+        \x20 cmp.gt.b32 %1, %0, 3\n  @%1 mov.b32 %0, 7\n  mov.b32 %2, %0\n  c3 st.local.b32 [0], %2\n  exit\n}\n";
+    let before = parse(before);
+    let check = |inserted: &str, read: &str| {
+        let text = format!(
+            "kernel @k stage allocated local 64 private 0 {{\nbb0: frequency 1\n  mov.b32 m0, lane\n  cmp.gt.b32 p0, m0, 3\n\
+             \x20 @p0 mov.b32 m1, 7\n  {inserted}\n  c3 st.local.b32 [0], {read}\n  exit\n}}\n"
+        );
+        let mut origins = Origins::default();
+        origins[before.entry()] = [0, 1, 2, INSERTED, 4, 5].into();
+        super::check(&before, &parse(&text), &origins)
+    };
+    check("@p0 mov.b32 m0, m1", "m0").unwrap();
+    for (wrong, read) in [("@!p0 mov.b32 m0, m1", "m0"), ("@p0 mov.b32 m0, m1", "m1"), ("mov.b32 m2, m1", "m2")] {
+        let message = check(wrong, read).unwrap_err();
+        assert!(message.contains("reads %2.0 from"), "{wrong}: {message}");
+    }
+}
