@@ -150,6 +150,8 @@ pub fn facts(machine: &Machine, options: &CompileOptions) -> Facts {
         rows_fill_warps: false,
         max_work_group_size: machine.sm.max_work_group_size,
         short_ids: !options.wide_ids,
+        // Who checks wants to know of what other machines refuse.
+        unaligned_vectors: machine.memory.unaligned_vectors && !options.checked,
     }
 }
 

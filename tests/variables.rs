@@ -353,7 +353,7 @@ fn each_copy_of_an_unrolled_statement_stops() {
     let source = "typedef struct { float x, y; int n; } P;\n\
         float length2(P p) { float s = p.x * p.x; s += p.y * p.y; return s; }\n\
         kernel void k(global const float *a, global float *out, int n) {\n  int x = get_global_id(0), y = get_global_id(1);\n  float sum = 0;\n  \
-        P p = { 1.0f, 2.0f, n };\n  for (int i = 0; i < n; i++) {\n    float v = a[y * n + i];\n    p.x += v;\n    \
+        P p = { 1.0f, 2.0f, n };\n  for (int i = 0; i < n; i++) {\n    float v = a[2 * (y * n + i)];\n    p.x += v;\n    \
         sum += v * i + length2(p);\n  }\n  out[y * get_global_size(0) + x] = sum;\n}\n";
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("kernel.cl"), source).unwrap();

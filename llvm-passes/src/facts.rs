@@ -15,12 +15,14 @@ pub struct Facts {
     /// Launches promise that in each dimension global ids, and so sizes and offsets, stay below 2³¹: as `int`s they are
     /// not negative.
     pub short_ids: bool,
+    /// Accesses of 8 and 16 bytes of device memory may begin at any word.
+    pub unaligned_vectors: bool,
 }
 
 /// Parameters of a pass, in angle brackets after its name and separated by `;`, as LLVM's passes
 /// have them.
-pub const PARAMETERS: &str =
-    "warp-size=8|16|32|64, surface-components=1|2|3|4, rows-fill-warps=0|1, max-work-group-size=N, short-ids=0|1";
+pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4, rows-fill-warps=0|1, max-work-group-size=N, short-ids=0|1, \
+     unaligned-vectors=0|1";
 
 impl Facts {
     /// The facts with what a parameter says, such as `warp-size=64`; `None` if there is no such
@@ -32,6 +34,7 @@ impl Facts {
             ("surface-components", n @ 1..=4) => Some(Facts { surface_components: n, ..self }),
             ("rows-fill-warps", n @ (0 | 1)) => Some(Facts { rows_fill_warps: n == 1, ..self }),
             ("short-ids", n @ (0 | 1)) => Some(Facts { short_ids: n == 1, ..self }),
+            ("unaligned-vectors", n @ (0 | 1)) => Some(Facts { unaligned_vectors: n == 1, ..self }),
             ("max-work-group-size", n @ 1..=65536) => Some(Facts { max_work_group_size: n, ..self }),
             _ => None,
         }

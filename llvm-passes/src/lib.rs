@@ -42,6 +42,7 @@ pub mod lower_copies;
 pub mod lower_generic;
 pub mod lower_printf;
 pub mod math_intrinsics;
+pub mod neighbours;
 pub mod polynomial;
 pub mod prepare;
 pub mod relative_id;

@@ -10,7 +10,7 @@
 //! may be ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
 //! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), hoist what both
 //! sides of a branch compute, unroll loops ([`crate::unroll`]), align local memory
-//! ([`crate::local_alignment`]), make accesses of neighbours one, take integers of more than 64 bits apart
+//! ([`crate::local_alignment`]), make accesses of neighbours one ([`crate::neighbours`]), take integers of more than 64 bits apart
 //! ([`crate::wide_integers`]), lower large copies ([`crate::lower_copies`]) and `printf`
 //! ([`crate::lower_printf`]), find the ids made by hand that now stand in one place, infer alignments, put
 //! loops into simplified and LCSSA form, and structurize what would be desynchronised ([`crate::structurize`]).
@@ -26,7 +26,7 @@ use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 use crate::{
     by_value, dynamic_local, expand_intrinsics, id_ranges, local_alignment, lower_copies, lower_generic, lower_printf,
-    relative_id, structurize, unroll, wide_integers,
+    neighbours, relative_id, structurize, unroll, wide_integers,
 };
 
 /// What a module has been through, and what it is to become.
@@ -74,7 +74,7 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
         // Clang splits the load of a vector whose elements are used one by one, and the copy of a structure. This is behind the
         // lowering of generic pointers, of which two neighbours would become a vector of integers.
         local_alignment::raise(module);
-        llvm_passes::run(module, "function(infer-alignment,load-store-vectorizer)")?;
+        neighbours::merge(module, facts)?;
     }
     wide_integers::lower(module);
     lower_copies::lower(module)?;

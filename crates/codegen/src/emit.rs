@@ -77,6 +77,7 @@ pub fn assemble(module: &Module, machine: &Machine) -> Result<Image, WriteError>
             required_sub_group: function.required_sub_group,
             whole_work_groups: function.whole_work_groups,
             short_ids: function.short_ids,
+            unaligned_vectors: function.unaligned_vectors,
             rows_fill_warps: function.rows_fill_warps,
             relieves_data_l1: function.relieves_data_l1,
             redzones: function.redzones.clone(),

@@ -29,6 +29,8 @@ pub(crate) struct Context<'a> {
     /// The target's, whatever the module says.
     pub layout: &'a Layout,
     pub warp_size: u32,
+    /// Accesses of 8 and 16 bytes of device memory may begin at any word.
+    pub unaligned_vectors: bool,
     pub uniformity: Uniformity,
     pub global_ids: GlobalIds,
     /// What their addresses share across blocks.
@@ -62,9 +64,22 @@ impl<'a> Context<'a> {
         let mut global_ids = if options.global_id { global_id::analyze(kernel, &uniformity) } else { Default::default() };
         let in_lanes = scalar_slots::overload(kernel, &uniformity, &mut global_ids, options.issue_rates.as_ref());
         let shared_bytes = shared_bytes(&global_ids);
-        let (params, warp_size) = (ir::params(kernel), facts.warp_size);
+        let (params, warp_size, unaligned_vectors) = (ir::params(kernel), facts.warp_size, facts.unaligned_vectors);
         let numbers = OnceCell::new();
-        Context { kernel, params, options, layout, warp_size, uniformity, global_ids, shared_bytes, hints, in_lanes, numbers }
+        Context {
+            kernel,
+            params,
+            options,
+            layout,
+            warp_size,
+            unaligned_vectors,
+            uniformity,
+            global_ids,
+            shared_bytes,
+            hints,
+            in_lanes,
+            numbers,
+        }
     }
 
     /// The number of an instruction in the kernel's order, and of other values the largest: what code's order may depend on, as it

@@ -81,6 +81,8 @@ pub struct Function {
     pub whole_work_groups: bool,
     /// The code rests on global ids, sizes and offsets below 2³¹ in each dimension.
     pub short_ids: bool,
+    /// Accesses of 8 or 16 bytes of device memory may begin at any word.
+    pub unaligned_vectors: bool,
     /// The code rests on every warp lying in one row of its work-group: a launch of that kind takes it in place
     /// of the function of the same name that rests on nothing.
     pub rows_fill_warps: bool,
@@ -126,6 +128,7 @@ impl Function {
             required_sub_group: None,
             whole_work_groups: false,
             short_ids: false,
+            unaligned_vectors: false,
             rows_fill_warps: false,
             relieves_data_l1: false,
             loads_in_lanes: false,

@@ -265,6 +265,10 @@ fn header(words: &[String]) -> Result<Function, String> {
                 f.whole_work_groups = true;
                 i += 1;
             }
+            "unaligned-vectors" => {
+                f.unaligned_vectors = true;
+                i += 1;
+            }
             "short-ids" => {
                 f.short_ids = true;
                 i += 1;

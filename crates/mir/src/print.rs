@@ -89,6 +89,9 @@ pub fn print_function(f: &Function, out: &mut String) {
     if f.short_ids {
         out.push_str(" short-ids");
     }
+    if f.unaligned_vectors {
+        out.push_str(" unaligned-vectors");
+    }
     if f.rows_fill_warps {
         out.push_str(" rows-fill-warps");
     }

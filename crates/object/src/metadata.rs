@@ -248,6 +248,10 @@ pub struct KernelHeader {
     /// integers of 32 bits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short_ids: bool,
+    /// The code has accesses of 8 or 16 bytes of device memory that may begin at any word, for machines that perform them.
+    /// Without it they have to begin at a multiple of their size, wherever the machine would let them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unaligned_vectors: bool,
     /// The code rests on every warp lying in one row of its work-group ([`KernelHeader::allows`]): another
     /// version of the kernel of the same name, for launches of that kind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -155,6 +155,7 @@ impl<'a, const N: usize> Warp<'a, N> {
                 private_bytes,
                 constants: &launch.constants,
                 descriptors: &launch.descriptors,
+                unaligned_vectors: program.header.unaligned_vectors,
                 ranges: [(0, 0); RANGES],
                 quiet: [(0, 0); RANGES],
                 bases: Vec::new(),

@@ -69,8 +69,13 @@ impl Touches {
                 self.touch(last);
                 last = Touch { line, ..none };
             }
-            // Accesses are aligned, so they end in their line.
-            last.sectors |= self.sectors(address, address + u64::from(bytes) - 1);
+            let (end, of_line) = (address + u64::from(bytes) - 1, address | ((1 << self.line_shift) - 1));
+            last.sectors |= self.sectors(address, end.min(of_line));
+            if end > of_line {
+                // A vector that begins at any word.
+                self.touch(last);
+                last = Touch { line: line + 1, sectors: self.sectors(of_line + 1, end), ..none };
+            }
         }
         self.touch(last);
     }

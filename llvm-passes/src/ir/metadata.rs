@@ -88,6 +88,18 @@ pub fn is_attached(instruction: Value, kind: &str) -> bool {
     }
 }
 
+/// The number of 32 bits that is attached to an instruction under a kind ([`Writer::number`]).
+pub fn number(instruction: Value, kind: &str) -> Option<u32> {
+    // SAFETY: reads metadata of a live instruction.
+    let node = unsafe { LLVMGetMetadata(instruction.0, kind_in(LLVMGetTypeContext(instruction.ty()), kind)) };
+    if node.is_null() {
+        return None;
+    }
+    let [Some(number)] = operands(node)[..] else { return None };
+    // SAFETY: a live operand of a node, which is read if it is a constant.
+    unsafe { (!LLVMIsAConstantInt(number.0).is_null()).then(|| LLVMConstIntGetZExtValue(number.0) as u32) }
+}
+
 /// What is said of the loop that a branch ends (`!llvm.loop`): the names of the hints.
 pub fn loop_hints(branch: Value) -> Vec<String> {
     loop_operands(branch).into_iter().skip(1).flatten().map(name_of_hint).collect()
@@ -178,6 +190,12 @@ impl Writer {
     pub fn attach(&self, instruction: Value, kind: &str, node: Node) {
         // SAFETY: a live instruction and a node of its context.
         unsafe { LLVMSetMetadata(instruction.0, kind_in(self.0, kind), LLVMMetadataAsValue(self.0, node.0)) }
+    }
+
+    /// Takes away what is attached to an instruction under a kind.
+    pub fn detach(&self, instruction: Value, kind: &str) {
+        // SAFETY: a live instruction.
+        unsafe { LLVMSetMetadata(instruction.0, kind_in(self.0, kind), std::ptr::null_mut()) }
     }
 
     /// Says of the loop that a branch ends how many copies it is to become, in place of what is said of that.

@@ -1,5 +1,5 @@
 // K7: what is needed again keeps the usual policy, and the reason is told.
-// RUN: %heddle build %s --emit ir -o %t.ll && %heddle opt --passes='heddle-prepare,print<cache-hints>' --disable-output %t.ll | FileCheck %s
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --emit ir -o %t.ll && %heddle opt --passes='heddle-prepare<unaligned-vectors=0>,print<cache-hints>' --disable-output %t.ll | FileCheck %s
 
 // CHECK-LABEL: cache hints of stencil:
 // CHECK-COUNT-3: %a: load ca, reused by neighbouring work-items

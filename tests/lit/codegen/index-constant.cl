@@ -1,6 +1,6 @@
 // Constants that are added to an index become immediates of the accesses, which then share the rest of the address: the loads of an unrolled loop
 // need one register. The bytes are the reference's.
-// RUN: %heddle build %s --stop-after=cleanup -o - | FileCheck %s
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --stop-after=cleanup -o - | FileCheck %s
 // RUN: %heddle run %s --kernel total --global 2 --local 1 --arg in=random:int32:100,seed=3 --arg out=zeros:int32:2,save=%t.1.npy --arg i32=90
 // RUN: %heddle run %s --kernel total --no-scalarize --regfile=single --no-schedule --global 2 --local 1 --arg in=random:int32:100,seed=3 --arg out=zeros:int32:2,save=%t.2.npy --arg i32=90
 // RUN: cmp %t.1.npy %t.2.npy

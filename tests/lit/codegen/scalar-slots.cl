@@ -1,12 +1,12 @@
 // S5: uniform loads in loops that would fill the scalar unit's slots while clusters idle are in lanes, with what is computed
 // from them; what leaves the loop is taken from the first lane behind it. Not where the scalar unit issues as much as the
 // clusters do, and not where a loop has enough else to do.
-// RUN: %heddle build %s --target %root/machines/mixed.toml --emit asm -o - | FileCheck %s
-// RUN: %heddle build %s --target %root/machines/mixed.toml --set sm.scalar-issue=4 --emit asm -o - | FileCheck %s --check-prefix=SCALAR
-// RUN: %heddle build %s --emit asm -o - | FileCheck %s --check-prefix=SCALAR
-// RUN: %heddle build %s --target %root/machines/mixed.toml --stop-after select -o %t.mir
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --target %root/machines/mixed.toml --emit asm -o - | FileCheck %s
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --target %root/machines/mixed.toml --set sm.scalar-issue=4 --emit asm -o - | FileCheck %s --check-prefix=SCALAR
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --emit asm -o - | FileCheck %s --check-prefix=SCALAR
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --target %root/machines/mixed.toml --stop-after select -o %t.mir
 // RUN: FileCheck %s --check-prefix=MIR < %t.mir
-// RUN: %heddle build %t.mir --target %root/machines/mixed.toml --emit asm -o - | FileCheck %s
+// RUN: %heddle build %t.mir --set memory.unaligned-vectors=false --target %root/machines/mixed.toml --emit asm -o - | FileCheck %s
 
 // CHECK: .kernel {"name":"sums"
 // CHECK: [[LOOP:L[0-9]+]]:

@@ -1,12 +1,12 @@
 // S3: a kernel with loads or branches in loops that are uniform where rows of work-groups fill warps has a version for
 // launches of that kind, behind all kernels. There is none where only other values would be, where a work-group size is
 // required, or with --no-versions.
-// RUN: %heddle build %s --emit asm -o - | FileCheck %s
-// RUN: %heddle build %s --emit asm -o - --no-versions | FileCheck %s --check-prefix=ONE
-// RUN: %heddle build %s --emit asm -o - --no-scalarize | FileCheck %s --check-prefix=ONE
-// RUN: %heddle build %s --stop-after select -o %t.mir
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --emit asm -o - | FileCheck %s
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --emit asm -o - --no-versions | FileCheck %s --check-prefix=ONE
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --emit asm -o - --no-scalarize | FileCheck %s --check-prefix=ONE
+// RUN: %heddle build %s --set memory.unaligned-vectors=false --stop-after select -o %t.mir
 // RUN: FileCheck %s --check-prefix=MIR < %t.mir
-// RUN: %heddle build %t.mir --emit asm -o - | FileCheck %s
+// RUN: %heddle build %t.mir --set memory.unaligned-vectors=false --emit asm -o - | FileCheck %s
 // CHECK: .kernel {"name":"sums",{{.*}}"whole_work_groups":false,"short_ids":true,"warp_size":32}
 // CHECK-NOT: {{(ld|ldu)}}.global.b32{{[.a-z]*}} s{{[0-9]}}
 // CHECK: .kernel {"name":"columns"

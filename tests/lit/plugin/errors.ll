@@ -1,6 +1,6 @@
 ; What the plug-in refuses, with LLVM's own messages around it.
 ; RUN: not opt -load-pass-plugin=%plugin -passes='heddle-uniformity<warp-size=33>' -disable-output %s 2>&1 | FileCheck %s --check-prefix=VALUE
-; VALUE: error: pass `heddle-uniformity` has no parameter `warp-size=33`; parameters are warp-size=8|16|32|64, surface-components=1|2|3|4, rows-fill-warps=0|1, max-work-group-size=N, short-ids=0|1, separated by `;`
+; VALUE: error: pass `heddle-uniformity` has no parameter `warp-size=33`; parameters are warp-size=8|16|32|64, surface-components=1|2|3|4, rows-fill-warps=0|1, max-work-group-size=N, short-ids=0|1, unaligned-vectors=0|1, separated by `;`
 ; RUN: not opt -load-pass-plugin=%plugin -passes='print<heddle-cache-hints><speed=1>' -disable-output %s 2>&1 | FileCheck %s --check-prefix=PARAMETER
 ; PARAMETER: error: pass `print<heddle-cache-hints>` has no parameter `speed=1`
 ; RUN: not opt -load-pass-plugin=%plugin -passes=heddle-nonsense -disable-output %s 2>&1 | FileCheck %s --check-prefix=NAME

@@ -4,7 +4,7 @@
 
 // CHECK: .kernel {"name":"records"
 // CHECK-NOT: mul
-// CHECK: ld.global.b32 {{.*}}, [t0]
+// CHECK: ld.global.b{{32|64}} {{.*}}, [t0]
 // CHECK-NOT: mul
 // CHECK: st.global.b32{{.*}} [t{{[0-9]}}]
 // CHECK-NEXT: exit

@@ -19,6 +19,11 @@ use inkwell::llvm_sys::LLVMTypeKind::LLVMVectorTypeKind;
 
 use heddle_llvm_passes::cache_hints::Hint;
 
+/// Bytes of a word.
+const WORD_BYTES: u32 = 4;
+/// Bytes of the longest access.
+const LONGEST_BYTES: u32 = 16;
+
 /// How an access uses the caches (K7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Caching {
@@ -136,6 +141,18 @@ fn is_in_bank(address: &Address) -> bool {
     address.space == MemorySpace::Argument && address.uniform.is_none() && address.varying.is_none()
 }
 
+/// The alignment by which a load or store of a type is cut into accesses. Where the machine lets vectors of device memory begin at
+/// any word, that of a word is as good as a longer one.
+fn access_alignment(s: &mut Selector, i: Value, ty: ir::Type, space: MemorySpace) -> u32 {
+    let known = i.alignment().max(1);
+    let device = matches!(space, MemorySpace::Global | MemorySpace::Constant);
+    if known < WORD_BYTES || known >= LONGEST_BYTES || !device || !s.cx.unaligned_vectors {
+        return known;
+    }
+    s.out.f.unaligned_vectors |= s.cx.layout.size(ty) > u64::from(known);
+    LONGEST_BYTES
+}
+
 /// Selects a load.
 pub(crate) fn load(s: &mut Selector, i: Value) {
     let address = surface::surface_address(s, i).unwrap_or_else(|| s.address(i.operand(0)));
@@ -143,7 +160,7 @@ pub(crate) fn load(s: &mut Selector, i: Value) {
     s.uniform_loads.by_analysis |= caching.uniform;
     let leaves = s.cx.leaves(i);
     let bank = s.cx.bank(i);
-    let align = i.alignment().max(1);
+    let align = access_alignment(s, i, i.type_of(), address.space);
     let narrow = match leaves[..] {
         [leaf] => !is_in_bank(&address) && !leaf.float && leaf.pointer.is_none() && matches!(leaf.bits, 8 | 16),
         _ => false,
@@ -245,7 +262,7 @@ pub(crate) fn store(s: &mut Selector, i: Value) {
         s.report.error(Some(i), "a store to constant memory");
         return;
     }
-    let align = i.alignment().max(1);
+    let align = access_alignment(s, i, value.type_of(), address.space);
     if packed(s, i, value.type_of()).is_some() {
         let words: Vec<Operand> = parts.chunks(32).map(|bits| s.out.word_of_bits(bits)).collect();
         let leaves = bit_leaves(parts.len());

@@ -257,6 +257,7 @@ impl Enqueued {
                 CL_INVALID_WORK_GROUP_SIZE
             }
             RefusalKind::IdsTooLarge => CL_INVALID_GLOBAL_WORK_SIZE,
+            RefusalKind::OtherMachine => CL_INVALID_PROGRAM_EXECUTABLE,
             RefusalKind::Resources => CL_OUT_OF_RESOURCES,
             RefusalKind::Memory => CL_MEM_OBJECT_ALLOCATION_FAILURE,
         }

@@ -19,6 +19,8 @@ pub enum RefusalKind {
     WorkGroupsNotWhole,
     /// The kernel is compiled for ids below 2³¹, and the launch has larger ones.
     IdsTooLarge,
+    /// The kernel is compiled for a machine that does what this one does not.
+    OtherMachine,
     /// A work-group needs more registers or work-group memory than an SM has.
     Resources,
     /// Device memory is used up.
@@ -133,6 +135,11 @@ pub(super) fn check_launch(launch: &Launch, machine: &Machine) -> Result<(), Ref
         let message = "it keeps ids in signed integers of 32 bits and is compiled for launches of less than 2^31 work-items a \
                        dimension, the offset included; --wide-ids compiles it for larger ones";
         return refuse(RefusalKind::IdsTooLarge, message.into());
+    }
+    if header.unaligned_vectors && !machine.memory.unaligned_vectors {
+        let message = "it is compiled for a machine on which vectors of device memory may begin at any word \
+                       (memory.unaligned-vectors), which this one does not have";
+        return refuse(RefusalKind::OtherMachine, message.into());
     }
     // What checking mode adds is not the program's.
     let local = launch.redzones.iter().filter(|z| z.space == MemorySpace::Local);

@@ -148,24 +148,25 @@ struct Target {
 }
 
 impl Target {
-    /// Of an access of `size` bytes by the lanes of a mask, which is not empty. `addresses` gets those of all lanes.
+    /// Of an access by the lanes of a mask, which is not empty, that has to begin at a multiple of `granule`. `addresses` gets those
+    /// of all lanes.
     #[inline(always)]
     fn new<const MODE: u8, const N: usize>(
         l: &Lanes<N>,
         d: &Decoded<N>,
         mask: u64,
-        size: u64,
+        granule: u64,
         addresses: &mut [u64; N],
     ) -> Target {
-        if let Some(near) = Target::near::<MODE, N>(l, d, mask, size, addresses) {
+        if let Some(near) = Target::near::<MODE, N>(l, d, mask, granule, addresses) {
             return near;
         }
         *addresses = self::addresses::<MODE, N>(l, d);
         let (low, high) = extent(addresses, mask);
         let aligned = if mask == all_lanes(N) {
-            addresses.iter().fold(0, |x, y| x | y) & (size - 1) == 0
+            addresses.iter().fold(0, |x, y| x | y) & (granule - 1) == 0
         } else {
-            lanes(mask).fold(0, |x, i| x | addresses[i]) & (size - 1) == 0
+            lanes(mask).fold(0, |x, i| x | addresses[i]) & (granule - 1) == 0
         };
         Target { low, high, aligned }
     }
@@ -176,7 +177,7 @@ impl Target {
         l: &Lanes<N>,
         d: &Decoded<N>,
         mask: u64,
-        size: u64,
+        granule: u64,
         addresses: &mut [u64; N],
     ) -> Option<Target> {
         let device = is_device(d.space);
@@ -192,7 +193,7 @@ impl Target {
         } else {
             return None;
         };
-        if base & (size - 1) != 0 || base > u64::MAX - u64::from(u32::MAX) {
+        if base & (granule - 1) != 0 || base > u64::MAX - u64::from(u32::MAX) {
             return None;
         }
         let row = l.row(d.src[1]);
@@ -212,7 +213,7 @@ impl Target {
         for (address, offset) in addresses.iter_mut().zip(&offsets) {
             *address = base + u64::from(*offset);
         }
-        let aligned = u64::from(bits) & (size - 1) == 0;
+        let aligned = u64::from(bits) & (granule - 1) == 0;
         Some(Target { low: base + u64::from(low), high: base + u64::from(high), aligned })
     }
 }
@@ -234,9 +235,10 @@ fn resolve<const MODE: u8, const N: usize>(
     }
     let size = u64::from(bytes);
     let a = &mut resolved.addresses;
-    let Target { low, high, aligned } = Target::new::<MODE, N>(l, d, mask, size, a);
+    let granule = if l.unaligned_vectors && access != Kind::Atomic && is_device(d.space) { bytes.min(4) } else { bytes };
+    let Target { low, high, aligned } = Target::new::<MODE, N>(l, d, mask, granule.into(), a);
     if !aligned {
-        misaligned(l, d, a, mask, bytes, access);
+        misaligned(l, d, a, mask, (bytes, granule), access);
         return None;
     }
     if MODE == AddressMode::Surface as u8 {
@@ -297,8 +299,15 @@ fn resolve<const MODE: u8, const N: usize>(
 }
 
 #[cold]
-fn misaligned<const N: usize>(l: &mut Lanes<N>, d: &Decoded<N>, a: &[u64; N], mask: u64, bytes: u32, access: Kind) {
-    if let Some(i) = lanes(mask).find(|i| a[*i] % u64::from(bytes) != 0) {
+fn misaligned<const N: usize>(
+    l: &mut Lanes<N>,
+    d: &Decoded<N>,
+    a: &[u64; N],
+    mask: u64,
+    (bytes, granule): (u32, u32),
+    access: Kind,
+) {
+    if let Some(i) = lanes(mask).find(|i| a[*i] % u64::from(granule) != 0) {
         let device = matches!(d.space, MemorySpace::Global | MemorySpace::Constant);
         let nearest = device.then(|| if a[i] < 4096 { "a null pointer".into() } else { l.memory.nearest(a[i]) });
         l.set_fault(

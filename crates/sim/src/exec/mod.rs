@@ -158,6 +158,8 @@ pub struct Lanes<'a, const N: usize> {
     pub constants: &'a [u8],
     /// The descriptor table (G7).
     pub descriptors: &'a [Descriptor],
+    /// Accesses of 8 and 16 bytes of device memory may begin at any word.
+    pub unaligned_vectors: bool,
     /// Last allocation hit by an instruction of this number modulo [`RANGES`]: start and end address.
     pub ranges: [(u64, u64); RANGES],
     /// The same of memory that checking mode need not watch; (0, 0) for none.

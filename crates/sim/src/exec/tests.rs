@@ -261,6 +261,7 @@ fn header() -> KernelHeader {
         required_sub_group: None,
         whole_work_groups: false,
         short_ids: false,
+        unaligned_vectors: false,
         rows_fill_warps: false,
         relieves_data_l1: false,
         redzones: Vec::new(),

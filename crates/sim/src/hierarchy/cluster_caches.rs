@@ -55,6 +55,8 @@ struct LineLoad {
     covers_line: bool,
     /// Where the line is in L1.
     found: Option<LineFrame>,
+    /// The number of the part of the access.
+    part: u8,
 }
 
 /// The access that is being performed.
@@ -347,14 +349,13 @@ impl ClusterCaches {
     pub fn store(&mut self, memory: &DeviceMemory, access: &Access, values: &[&[u32]]) {
         let policy = policy::of(&STORES, access.space, access.policy);
         let mut cost = self.begin_access(access);
-        let (parts, bytes) = Coalescer::parts(access);
         let mut offsets = [0; 64];
-        for part in 0..parts {
+        for part in self.coalescer.parts(access) {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut cost);
                 let mut line = [0; LONGEST_LINE];
-                let lanes = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
+                let lanes = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes: part.bytes.into(), to: part.first_word() };
                 let mask = lanes.gather(values, &mut line);
                 let transactions = t.lanes.count_ones();
                 let write = LineWrite { line: t.line, data: &line, mask: &mask, policy, transactions };

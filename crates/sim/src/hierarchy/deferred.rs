@@ -19,6 +19,7 @@ use smallvec::SmallVec;
 use super::Path;
 use super::atomics::AtomicBox;
 use super::cache::LineFrame;
+use super::coalescer::Part;
 use super::line::{
     ByteMask, LONGEST_LINE, LaneBytes, LaneOffsets, LaneWords, LineBox, LineBytes, LineNumber, bytes_of_sectors, copy_bytes,
     copy_sectors,
@@ -151,7 +152,7 @@ pub struct PendingLine {
     pub lanes: u64,
     /// The answer.
     pub ticket: Ticket,
-    /// Which part of the access it is of.
+    /// The number of the access' part that it is of.
     pub part: u8,
     /// The load itself asked for it, and counts what L2 had to fetch.
     pub asked: bool,
@@ -161,8 +162,8 @@ pub struct PendingLine {
 pub struct KeptLine {
     /// The lanes, a bit each.
     pub lanes: u64,
-    /// Which part of the access it is of.
-    pub part: usize,
+    /// The number of the access' part that it is of.
+    pub part: u8,
     /// What is to come.
     pub parts: SectorTickets,
     /// The line at the time of the load.
@@ -187,7 +188,9 @@ pub struct PendingLoad {
     /// Sectors that L2 had to fetch.
     pub far: u32,
     /// Bytes of each lane that a part has.
-    pub bytes: u32,
+    pub bytes: u8,
+    /// Bytes of the lanes that are not cut ([`Part::WHOLE`]), where others are.
+    pub whole_bytes: u8,
     /// It is an atomic, with the ticket of this answer.
     pub atomic: Option<Ticket>,
     /// Lines to come.
@@ -203,6 +206,15 @@ pub struct PendingLoad {
 }
 
 impl PendingLoad {
+    /// A part of the access has so many bytes of each lane.
+    #[inline]
+    pub(super) fn set_bytes(&mut self, part: Part) {
+        match part.number {
+            Part::WHOLE => self.whole_bytes = part.bytes,
+            _ => self.bytes = part.bytes,
+        }
+    }
+
     /// Makes it another load, of which nothing is known.
     fn clear(&mut self) {
         let PendingLoad { lines, kept, offsets, asked, .. } = self;
@@ -470,17 +482,20 @@ impl Deferred {
 
     /// Completes a load, which needs its answers no more: `out` gets what its lanes have got, and keeps what it has for others.
     pub fn complete(&mut self, load: &mut PendingLoad, out: &mut LaneWords, sector_bytes: usize) {
-        let PendingLoad { lines, kept, offsets, bytes, ready, far, known, .. } = load;
+        let PendingLoad { lines, kept, offsets, bytes, whole_bytes, ready, far, known, .. } = load;
         if let Some(known) = known {
             *out = **known;
         }
-        let bytes = *bytes as usize;
+        let shape = |part: u8| match part {
+            Part::WHOLE => (0, usize::from(*whole_bytes)),
+            word => (usize::from(word), usize::from(*bytes)),
+        };
         for PendingLine { lanes, ticket, part, asked } in lines {
-            let part = usize::from(*part);
+            let (to, bytes) = shape(*part);
             let a = self.answer(*ticket);
             *ready = (*ready).max(a.ready);
             *far += if *asked { a.far } else { 0 };
-            LaneBytes { lanes: *lanes, offsets: &offsets[part], bytes, to: part }.scatter(a.line(), out);
+            LaneBytes { lanes: *lanes, offsets: &offsets[usize::from(*part)], bytes, to }.scatter(a.line(), out);
         }
         for KeptLine { lanes, part, parts, line, keep } in kept {
             for (ticket, sectors) in &*parts {
@@ -488,7 +503,8 @@ impl Deferred {
                 *ready = (*ready).max(a.ready);
                 copy_around(line, a.line(), *sectors, keep, sector_bytes);
             }
-            LaneBytes { lanes: *lanes, offsets: &offsets[*part], bytes, to: *part }.scatter(&line[..], out);
+            let (to, bytes) = shape(*part);
+            LaneBytes { lanes: *lanes, offsets: &offsets[usize::from(*part)], bytes, to }.scatter(&line[..], out);
         }
         if let Some(ticket) = load.atomic {
             let a = self.answer(ticket);

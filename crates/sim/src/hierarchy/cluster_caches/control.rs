@@ -1,7 +1,7 @@
 //! Atomics and cache control: accesses that act in L2, or on it. Cache control needs the levels below to answer at once.
 
 use super::super::atomics::{AtomicOperation, LineAtomic};
-use super::super::coalescer::Transaction;
+use super::super::coalescer::{Part, Transaction};
 use super::super::deferred::Request;
 use super::super::line::{LONGEST_LINE, LaneOffsets, LineNumber};
 use super::super::lower_levels::{CODE_BASE, LineWrite, SectorRead};
@@ -54,7 +54,7 @@ impl ClusterCaches {
     fn send_atomic(&mut self, access: &Access, offsets: &mut LaneOffsets, lines: &mut Vec<LineAtomic>) -> AccessCost {
         let mut cost = self.begin_access(access);
         lines.clear();
-        let transactions = self.coalescer.coalesce(access, 0, offsets);
+        let transactions = self.coalescer.coalesce(access, Part::all(access), offsets);
         let (network, sector_bytes) = (self.memory.network, self.coalescer.geometry.sector_bytes);
         for t in &transactions {
             let from = self.next_transaction(access, t, &mut cost);
@@ -81,7 +81,7 @@ impl ClusterCaches {
             return self.end_access(cost);
         }
         let mut offsets = [0; 64];
-        let mut transactions = self.coalescer.coalesce(access, 0, &mut offsets);
+        let mut transactions = self.coalescer.coalesce(access, Part::all(access), &mut offsets);
         if cache == CacheName::I {
             let first = CODE_BASE / self.line_bytes();
             transactions.iter_mut().for_each(|t| t.line += first);
@@ -108,7 +108,8 @@ impl ClusterCaches {
                 }
                 CacheOperation::Pf1 | CacheOperation::Pf15 | CacheOperation::Pf2 => {
                     let policy = policy::of(&LOADS, access.space, CachePolicy::Default);
-                    let load = LineLoad { path: cache.into(), from, transaction: *t, policy, covers_line: false, found: frame };
+                    let load =
+                        LineLoad { path: cache.into(), from, transaction: *t, policy, covers_line: false, found: frame, part: 0 };
                     self.prefetch(memory, op, &load);
                 }
                 CacheOperation::Ivall => {}

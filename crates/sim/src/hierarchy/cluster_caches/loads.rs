@@ -4,7 +4,7 @@
 //! has to be asked of the levels below, the load waits, if these answer later.
 
 use super::super::cache::{Eviction, LineFrame};
-use super::super::coalescer::{Coalescer, Transaction};
+use super::super::coalescer::{Part, Transaction};
 use super::super::deferred::{Continuation, KeptLine, LoadBox, PENDING, PendingLine, SectorTickets, Ticket};
 use super::super::line::{ByteMask, LONGEST_LINE, LaneBytes, LaneWords, LineBytes, are_distinct};
 use super::super::lower_levels::{SectorRead, count_eviction};
@@ -69,7 +69,6 @@ impl ClusterCaches {
             return self.probe(path, access);
         }
         let policy = policy::of(&LOADS, access.space, access.policy);
-        let (parts, bytes) = Coalescer::parts(access);
         let cost = self.begin_access(access);
         let out = self.access.out.take().unwrap_or_else(new_lane_words);
         let mut progress = LoadProgress { cost, out, some_known: false, waiting: None };
@@ -77,12 +76,14 @@ impl ClusterCaches {
         // What L1 misses is asked of L2, which answers later.
         let stays = matches!(policy.l1, L1Policy::Normal | L1Policy::EvictFirst);
         let goes_below = stays && path == Path::Data && self.lower.is_none() && !self.urgent_loads;
-        for part in 0..parts {
+        for part in self.coalescer.parts(access) {
+            let Part { number, bytes, .. } = part;
+            let bytes = usize::from(bytes);
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             let before = progress.waiting_lines();
             for t in &transactions {
                 let from = self.next_transaction(access, t, &mut progress.cost);
-                let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part as usize };
+                let readers = LaneBytes { lanes: t.lanes, offsets: &offsets, bytes, to: part.first_word() };
                 let found = self.sms[from.sm].of(path).find(t.line);
                 if let Some(line) = found.and_then(|frame| self.hit(path, from, frame, t, policy)) {
                     readers.scatter(line.bytes, &mut progress.out);
@@ -93,12 +94,12 @@ impl ClusterCaches {
                     let (ticket, ready) = self.miss_line(memory, (path, from), t, policy);
                     progress.cost.ready = progress.cost.ready.max(ready);
                     let load = progress.waiting.get_or_insert_with(|| self.deferred.new_load());
-                    load.lines.push(PendingLine { lanes: t.lanes, ticket, part: part as u8, asked: true });
+                    load.lines.push(PendingLine { lanes: t.lanes, ticket, part: number, asked: true });
                 } else {
                     let covers_line = policy.l1 == L1Policy::LastUse
                         && u64::from(t.lanes.count_ones()) * bytes as u64 == self.line_bytes()
                         && are_distinct(&offsets, t.lanes, bytes);
-                    let line = LineLoad { path, from, transaction: *t, policy, covers_line, found };
+                    let line = LineLoad { path, from, transaction: *t, policy, covers_line, found, part: number };
                     self.load_line(memory, &line, &readers, &mut progress);
                 }
             }
@@ -106,12 +107,13 @@ impl ClusterCaches {
             if progress.waiting_lines() > before
                 && let Some(load) = &mut progress.waiting
             {
-                load.offsets.resize(part as usize + 1, offsets);
+                load.offsets.resize(usize::from(number) + 1, offsets);
+                load.set_bytes(part);
             }
         }
         let LoadProgress { mut cost, out, some_known, mut waiting } = progress;
         if let Some(load) = &mut waiting {
-            (load.bytes, load.ready) = (bytes as u32, cost.ready);
+            load.ready = cost.ready;
             load.asked.append(&mut self.access.tickets);
             load.known = some_known.then(|| out.clone());
             cost.pending = true;
@@ -124,7 +126,7 @@ impl ClusterCaches {
     /// in L1, or the levels below answer at once.
     #[inline(never)]
     fn load_line(&mut self, memory: &DeviceMemory, load: &LineLoad, readers: &LaneBytes, progress: &mut LoadProgress) {
-        let LineLoad { path, from, transaction: t, .. } = *load;
+        let LineLoad { path, from, transaction: t, part: number, .. } = *load;
         let sector_bytes = self.sector_bytes();
         let mut data = [0; LONGEST_LINE];
         let mut reply = LineReply::default();
@@ -146,7 +148,7 @@ impl ClusterCaches {
         if reply.keep != ByteMask::default() {
             let mut kept = [0; LONGEST_LINE];
             kept[..line.len()].copy_from_slice(line);
-            let (lanes, part, parts) = (t.lanes, readers.to, parts.clone());
+            let (lanes, part, parts) = (t.lanes, number, parts.clone());
             load.kept.push(KeptLine { lanes, part, parts, line: kept, keep: reply.keep });
             return;
         }
@@ -160,7 +162,7 @@ impl ClusterCaches {
         for &(ticket, sectors) in parts {
             let lanes = if several { lanes & readers.within(sectors, sector_bytes) } else { lanes };
             let asked = self.access.tickets.pop_if(|last| *last == ticket).is_some();
-            load.lines.push(PendingLine { lanes, ticket, part: readers.to as u8, asked });
+            load.lines.push(PendingLine { lanes, ticket, part: number, asked });
         }
     }
 
@@ -168,9 +170,9 @@ impl ClusterCaches {
     #[cold]
     fn probe(&mut self, path: Path, access: &Access) {
         let policy = policy::of(&LOADS, access.space, access.policy);
-        let (parts, _) = Coalescer::parts(access);
+        let parts = self.coalescer.parts(access).count() as u64;
         let (mut probe, mut offsets) = (self.probed.take().unwrap_or_default(), [0; 64]);
-        for part in 0..parts {
+        for part in self.coalescer.parts(access) {
             let transactions = self.coalescer.coalesce(access, part, &mut offsets);
             let cache = self.sms[access.sm - self.first_sm].of(path);
             let held = |t: &Transaction| cache.find(t.line).is_some_and(|f| t.sectors & !cache.valid(f) == 0);
@@ -240,7 +242,7 @@ impl ClusterCaches {
     /// Reads a line's sectors through an L1, where the reply says that they are; past it, they are in `out`. Sectors that
     /// are still to come are in the reply, which was empty, and their bytes mean nothing yet.
     pub(super) fn read_line(&mut self, memory: &DeviceMemory, load: &LineLoad, out: &mut LineBytes, reply: &mut LineReply) {
-        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line, found } = *load;
+        let LineLoad { path, from, transaction: Transaction { line, sectors, .. }, policy, covers_line, found, .. } = *load;
         let cache = self.sms[from.sm].of(path);
         let counts = path.counts(&mut self.statistics);
         counts.reads += u64::from(sectors.count_ones());
