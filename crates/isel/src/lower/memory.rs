@@ -146,7 +146,7 @@ fn is_in_bank(address: &Address) -> bool {
 fn access_alignment(s: &mut Selector, i: Value, ty: ir::Type, space: MemorySpace) -> u32 {
     let known = i.alignment().max(1);
     let device = matches!(space, MemorySpace::Global | MemorySpace::Constant);
-    if known < WORD_BYTES || known >= LONGEST_BYTES || !device || !s.cx.unaligned_vectors {
+    if !(WORD_BYTES..LONGEST_BYTES).contains(&known) || !device || !s.cx.unaligned_vectors {
         return known;
     }
     s.out.f.unaligned_vectors |= s.cx.layout.size(ty) > u64::from(known);
