@@ -7,8 +7,9 @@
 //!
 //! # Algorithm
 //! For such a machine, accesses of device memory that are aligned to a word are said to be aligned to the longest vector while
-//! LLVM's pass runs; but only to what is between a lane's access and the next one's, if that is known: lanes that read overlapping
-//! vectors, as of a stencil's row, would each take another time what one access brings for all. Afterwards those that it left are said to be what they were, and what it made to be aligned to a word.
+//! LLVM's pass runs; but only to what is between a lane's access and the next one's, if that is known: lanes that read
+//! overlapping vectors, as of a stencil's row, would each take another time what one access brings for all. Then every access
+//! that is still there gets its own alignment back, and each new vector that of a word.
 //!
 //! # Reference
 //! LLVM's `LoadStoreVectorizer`, which asks the target's `allowsMisalignedMemoryAccesses`; passes here run without a target.
@@ -30,7 +31,7 @@ const WORD: u32 = 4;
 /// Bytes of the longest vector that the machine loads at once.
 const LONGEST: u32 = 16;
 /// What an access was aligned to, while LLVM is told something else.
-const KNOWN: &str = "heddle-alignment";
+const OWN_ALIGNMENT: &str = "heddle-alignment";
 
 /// Merges the accesses of a module.
 ///
@@ -43,30 +44,30 @@ pub fn merge(module: &Module, facts: Facts) -> Result<(), PassError> {
     }
     let writer = metadata::Writer::of_module(module);
     for function in function::bodies(module) {
-        let (less, enough): (Vec<Value>, Vec<Value>) =
+        let (raised, long): (Vec<Value>, Vec<Value>) =
             accesses_of(function).into_iter().filter(|a| a.alignment() >= WORD).partition(|a| a.alignment() < LONGEST);
-        for access in enough.into_iter().chain(less.iter().copied()) {
-            writer.attach(access, KNOWN, writer.number(access.alignment()));
+        for access in long.into_iter().chain(raised.iter().copied()) {
+            writer.attach(access, OWN_ALIGNMENT, writer.number(access.alignment()));
         }
-        if less.len() > 1 {
+        if raised.len() > 1 {
             let uniformity = uniformity::analyze(function, facts);
             let mut offsets = Offsets::new(function, &uniformity);
-            for access in less {
-                set_alignment(access, access.alignment().max(longest_apart(access, &mut offsets)));
+            for access in raised {
+                set_alignment(access, access.alignment().max(longest_without_overlap(access, &mut offsets)));
             }
         }
     }
     let result = llvm_passes::run(module, "function(load-store-vectorizer)");
     for access in accesses(module).into_iter().filter(|access| access.alignment() >= WORD) {
         // What has no mark is what LLVM made.
-        set_alignment(access, metadata::number(access, KNOWN).unwrap_or(WORD));
-        writer.detach(access, KNOWN);
+        set_alignment(access, metadata::number(access, OWN_ALIGNMENT).unwrap_or(WORD));
+        writer.detach(access, OWN_ALIGNMENT);
     }
     result
 }
 
 /// The longest vector with which lanes that access next to each other would not read the same bytes.
-fn longest_apart(access: Value, offsets: &mut Offsets) -> u32 {
+fn longest_without_overlap(access: Value, offsets: &mut Offsets) -> u32 {
     let pointer = access.operand(if access.opcode() == LLVMLoad { 0 } else { 1 });
     let Ok((_, offset)) = offsets.of(pointer) else { return LONGEST };
     let mut stride: u32 = 0;

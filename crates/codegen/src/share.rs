@@ -42,8 +42,8 @@ const DEPTH: u32 = 4;
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
     let cfg = Cfg::new(function);
     let tree = Tree::new(&cfg);
-    // A quarter of the file: most of it is left to what loops and blocks keep there.
-    busy::run(function, &cfg, &tree, context.machine.sm.scalar_registers / 4);
+    // An eighth of the file: most of it is left to what loops and blocks keep there.
+    busy::run(function, &cfg, &tree, context.machine.sm.scalar_registers / 8);
     let definitions = Definitions::new(function);
     let mut replaced = Substitution::new(function);
     let size = cfg.rpo.iter().map(|b| function.blocks[*b].insts.len()).sum();

@@ -44,7 +44,8 @@ pub(super) fn is_pure(inst: &Inst) -> bool {
     let flags = inst.info().flags;
     let acts = flags.load || flags.store || flags.side_effect || flags.terminator || flags.convergent;
     let value = matches!(inst.op, Op::Phi | Op::Undef);
-    !acts && !value && inst.guard.is_none() && !inst.srcs.contains(&Operand::Special(Special::ClockLow))
+    let changes = |s: &Operand| matches!(s, Operand::Special(Special::ExecLow | Special::ExecHigh | Special::ClockLow));
+    !acts && !value && inst.guard.is_none() && !inst.srcs.iter().any(changes)
 }
 
 /// What makes two pure instructions compute the same value.

@@ -111,7 +111,7 @@ impl<'a, const N: usize> LaunchContext<'a, N> {
             statics: statics::statics(program, machine, fixed, options.check_marks || options.check_strands, turns.is_some()),
             ports: PortPlan::new(machine),
             threshold: options.scalar_threshold.unwrap_or(machine.sm.scalar_threshold),
-            lines_per_lane: program.insts.iter().map(lines_per_lane).max().unwrap_or(1),
+            lines_per_lane: program.insts.iter().map(|i| lines_per_lane(i, program.header.unaligned_vectors)).max().unwrap_or(1),
             sampler: Sampler::new(&run, launch.groups().iter().map(|g| u64::from(*g)).product(), groups),
             perturbation: Perturbation::new(machine),
             chooses: machine.memory.dram.scheduler == DramScheduler::FrFcfs,
@@ -168,10 +168,12 @@ fn statistics<const N: usize>(c: &LaunchContext<'_, N>, totals: Totals, hierarch
     statistics
 }
 
-/// Lines that a lane of an access touches at most: private memory is coalesced word by word.
-fn lines_per_lane(inst: &Inst) -> usize {
+/// How often lines are looked up for a lane of an access at most: private memory is coalesced word by word, and so are vectors in two
+/// sectors.
+fn lines_per_lane(inst: &Inst, unaligned_vectors: bool) -> usize {
     match inst.mods.space {
         Some(MemorySpace::Private) => (inst.ty.bytes() as usize / 4).max(1),
+        Some(MemorySpace::Global | MemorySpace::Constant) if unaligned_vectors => (inst.ty.bytes() as usize / 4).max(1),
         _ => 1,
     }
 }

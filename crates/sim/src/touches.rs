@@ -213,6 +213,14 @@ mod tests {
     }
 
     #[test]
+    fn vectors_at_any_word_touch_two_lines() {
+        let mut touches = Touches::new(128, 32, 1);
+        touches.access(&[128 * 32 - 8, 128 * 40 + 28], 3, 16, (false, false));
+        let touch = |line, sectors| Touch { line, sectors, written: false, evict_first: false };
+        assert_eq!(taken(&mut touches), [touch(31, 0b1000), touch(32, 0b1), touch(40, 0b11)]);
+    }
+
+    #[test]
     fn work_groups_that_run_side_by_side_take_turns() {
         let mut touches = Touches::new(128, 32, 2);
         for lines in [&[1, 2, 3][..], &[11, 12]] {

@@ -23,8 +23,8 @@ tables! {
         local_word_pj: f64 => picojoules();
         /// Device memory.
         device_bytes: u64 => sizes(1 << 16, 1 << 40).simulator_only();
-        /// Whether an access of 8 or 16 bytes of device memory may begin at any word. One that does not begin at a multiple of its
-        /// size is performed word by word.
+        /// Whether an access of 8 or 16 bytes of device memory may begin at any word. Of lanes whose bytes are in two sectors it is
+        /// performed word by word.
         unaligned_vectors: bool = true => any("both make a machine");
         /// Surface descriptors of a launch (G7).
         surfaces: u32 => integers(0, 256).of("descriptors");

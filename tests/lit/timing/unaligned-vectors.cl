@@ -12,6 +12,8 @@
 // RUN: cmp %t.1.npy %t.4.npy
 // RUN: %heddle run %s %{launch} %{out},save=%t.5.npy --set memory.data.bytes=512 --set memory.data.ways=2 --set memory.l2.bytes=4096 --set memory.l2.ways=4 --threads 2
 // RUN: cmp %t.1.npy %t.5.npy
+// RUN: %heddle run %s %{launch} %{out},save=%t.6.npy --set memory.sector-bytes=128
+// RUN: cmp %t.1.npy %t.6.npy
 // RUN: %heddle build %s --emit asm -o %t.s
 // RUN: not %heddle run %t.s %{launch} %{out} --set memory.unaligned-vectors=false 2>&1 | FileCheck %s
 // CHECK: kernel `k`: it is compiled for a machine on which vectors of device memory may begin at any word (memory.unaligned-vectors)

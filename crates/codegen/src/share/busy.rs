@@ -8,7 +8,7 @@
 //! # Algorithm
 //! Values are numbered over the whole function: two instructions are congruent if they are alike in everything but
 //! operands, and these are congruent. Where instructions of one class stand in several blocks, of which none
-//! dominates the others, a copy goes to the end of the closest block that dominates all, if its operands are defined
+//! dominates all others, a copy goes to the end of the closest block that dominates all, if its operands are defined
 //! there, and if it is expected to execute no more often there than they do together. Sharing then lets the copy
 //! stand for them. Only sums, products, shifts and logic on words in S: they cost one slot of the scalar unit for
 //! the warp, and a register of which there are many.
@@ -98,7 +98,9 @@ fn hoist(
     for class in classes.into_iter().filter(|c| c.blocks.len() > 1) {
         let Class { first, mut inst, blocks } = class;
         let Some(to) = blocks[1..].iter().try_fold(blocks[0], |a, b| tree.common(a, *b)) else { continue };
-        let together: f32 = blocks.iter().map(|b| function.blocks[*b].frequency).sum();
+        // One that another one dominates is shared with it anyway.
+        let alone = |b: &&Block| !blocks.iter().any(|other| other != *b && tree.dominates(*other, **b));
+        let together: f32 = blocks.iter().filter(alone).map(|b| function.blocks[*b].frequency).sum();
         let words = u32::from(function.vregs[first].words);
         if blocks.contains(&to) || together < function.blocks[to].frequency || words > room {
             continue;

@@ -143,7 +143,7 @@ struct Target {
     /// The lowest and the highest one of the active lanes.
     low: u64,
     high: u64,
-    /// Whether those of the active lanes are multiples of the access's size.
+    /// Whether those of the active lanes are multiples of what the access has to begin at one of.
     aligned: bool,
 }
 

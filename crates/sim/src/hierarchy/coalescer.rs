@@ -1,7 +1,7 @@
 //! Coalescing: a warp's access becomes one transaction for each line that its lanes touch.
 
 use super::Access;
-use super::line::{LaneOffsets, LineNumber};
+use super::line::{LaneOffsets, LineNumber, MASK_WORD};
 use super::lower_levels::{CODE_BASE, PRIVATE_BASE};
 use heddle_isa::MemorySpace;
 use heddle_target::Machine;
@@ -95,7 +95,7 @@ impl Coalescer {
     }
 
     /// The parts of an access, which are coalesced one after the other. Private memory is laid out word by word; of vectors that do
-    /// not begin at a multiple of their size, those that are in two sectors are cut into words.
+    /// not begin at a multiple of their size, those that are in two sectors (of at most 64 bytes) are cut into words.
     #[inline]
     pub fn parts(&self, access: &Access) -> impl Iterator<Item = Part> + use<> {
         let vector = matches!(access.bytes, 8 | 16);
@@ -112,7 +112,7 @@ impl Coalescer {
         (0..words).map(move |number| Part { number, lanes: cut, bytes: 4 }).chain(rest)
     }
 
-    /// The lanes of an access whose bytes are in two sectors.
+    /// The lanes of an access whose bytes are in two sectors, or in two words of a [`ByteMask`](super::line::ByteMask).
     #[inline]
     fn crossing(&self, access: &Access) -> u64 {
         let active = |lane: usize| (access.mask >> lane & 1).wrapping_neg();
@@ -120,8 +120,8 @@ impl Coalescer {
         if bits & u64::from(access.bytes - 1) == 0 {
             return 0;
         }
-        let sector = self.geometry.sector_bytes;
-        let crosses = |address: u64| (address & (sector - 1)) + u64::from(access.bytes) > sector;
+        let border = self.geometry.sector_bytes.min(MASK_WORD);
+        let crosses = |address: u64| (address & (border - 1)) + u64::from(access.bytes) > border;
         let lanes = access.addresses.iter().enumerate().filter(|(_, address)| crosses(**address));
         lanes.fold(0, |lanes, (lane, _)| lanes | 1 << lane) & access.mask
     }

@@ -728,6 +728,31 @@ mod tests {
     }
 
     #[test]
+    fn lanes_that_are_cut_and_others_get_their_words() {
+        let mut d = Deferred::default();
+        let [cut, whole] = [1, 2].map(|not_before| d.new_ticket(None, not_before));
+        let line = |part, lanes, ticket| PendingLine { part, lanes, ticket, asked: true };
+        let mut load = PendingLoad {
+            lines: [line(1, 0b01, cut), line(Part::WHOLE, 0b10, whole)].into_iter().collect(),
+            ..PendingLoad::default()
+        };
+        load.offsets.resize(usize::from(Part::WHOLE) + 1, [0; 64]);
+        load.set_bytes(Part { number: 1, lanes: 0b01, bytes: 4 });
+        load.set_bytes(Part { number: Part::WHOLE, lanes: 0b10, bytes: 8 });
+        d.defer(Continuation::Load(Box::new(load)));
+        d.record_reply(reply(cut, 10, 1, 0));
+        d.record_reply(reply(whole, 10, 2, 0));
+        let Some(Continuation::Load(mut load)) = d.take_known() else { panic!("a load has come") };
+        let mut out = [[0; 64]; 4];
+        d.complete(&mut load, &mut out, 32);
+        assert_eq!(
+            [0, 1, 2].map(|word| out[word][..2].to_vec()),
+            [vec![0, 0x0202_0202], vec![0x0101_0101, 0x0202_0202], vec![0, 0]]
+        );
+        d.forget();
+    }
+
+    #[test]
     fn a_load_that_is_not_completed_keeps_its_answers() {
         let mut d = Deferred::default();
         let [line, whole] = [1, 2].map(|not_before| d.new_ticket(None, not_before));

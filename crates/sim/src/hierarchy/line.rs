@@ -16,7 +16,10 @@ pub type ByteMask = [u64; LONGEST_LINE / 64];
 /// Each lane's first byte in its line.
 pub type LaneOffsets = [u8; 64];
 
-/// Adds `bytes` bytes (1 to 64) from `offset` on, inside a word of 64 bytes as aligned accesses are, to a mask.
+/// Bytes of a word of a mask.
+pub const MASK_WORD: u64 = 64;
+
+/// Adds `bytes` bytes (1 to 64) from `offset` on, inside a word of a mask as the parts of accesses are, to a mask.
 #[inline]
 pub fn add_bytes(mask: &mut ByteMask, offset: usize, bytes: usize) {
     mask[offset / 64] |= span(offset, bytes);

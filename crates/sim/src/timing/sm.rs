@@ -84,7 +84,7 @@ pub(super) struct LaunchContext<'a, const N: usize> {
     pub ports: PortPlan,
     /// The run-time scalarizer (S7) looks at instructions with at most this many active lanes; 0: at none.
     pub threshold: u32,
-    /// Lines that a lane of a load touches at most.
+    /// How often lines are looked up for a lane of a load at most.
     pub lines_per_lane: usize,
     /// DRAM chooses among requests (FR-FCFS).
     pub chooses: bool,
