@@ -115,6 +115,9 @@ pub fn setups() -> Vec<Setup> {
     ]
 }
 
+/// How long a program that fails is shrunk.
+const SHRINKING: Duration = Duration::from_secs(180);
+
 /// What is wrong with a program's compilation or results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -271,15 +274,16 @@ impl Checker {
     }
 
     /// Removes statements as long as the program fails in the same way: whole bodies first, then single statements, then replaces blocks by their
-    /// bodies. Only the setup that fails is tried, and the first, which it is compared with.
+    /// bodies. Only the setup that fails is tried, and the first, which it is compared with. After [`SHRINKING`] the program is as it is then:
+    /// one that hangs takes a minute each time.
     pub fn reduce(&mut self, program: &Program, finding: &Finding) -> Program {
         let setups: Vec<usize> = (0..self.setups.len()).filter(|i| *i == 0 || self.setups[*i].0.name == finding.setup).collect();
         let mut fails = |p: &Program| matches!(self.check_with(p, &setups, finding.only_opencl), Err(f) if f.kind == finding.kind && f.setup == finding.setup);
-        let mut best = program.clone();
+        let (mut best, started) = (program.clone(), Instant::now());
         loop {
             let mut progress = false;
             let mut at = 0;
-            while at < best.size() {
+            while at < best.size() && started.elapsed() < SHRINKING {
                 let candidates = [Edit::Remove, Edit::Flatten].map(|edit| {
                     let mut p = best.clone();
                     let mut position = at;
@@ -293,7 +297,7 @@ impl Checker {
                     None => at += 1,
                 }
             }
-            if !progress {
+            if !progress || started.elapsed() >= SHRINKING {
                 return best;
             }
         }
