@@ -25,6 +25,16 @@ pub const PARAMETERS: &str = "warp-size=8|16|32|64, surface-components=1|2|3|4, 
      unaligned-vectors=0|1";
 
 impl Facts {
+    /// Of the machine that `heddle target` prints, for launches with ids below 2³¹.
+    pub const OF_DEFAULT_MACHINE: Facts = Facts {
+        warp_size: 32,
+        surface_components: 4,
+        rows_fill_warps: false,
+        max_work_group_size: 1024,
+        short_ids: true,
+        unaligned_vectors: true,
+    };
+
     /// The facts with what a parameter says, such as `warp-size=64`; `None` if there is no such
     /// parameter or value.
     pub fn with_parameter(self, parameter: &str) -> Option<Facts> {

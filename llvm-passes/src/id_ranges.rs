@@ -168,14 +168,7 @@ fn range(query: Query, dimension: Option<u64>, sizes: Sizes, facts: Facts, bits:
 mod tests {
     use super::*;
 
-    const FACTS: Facts = Facts {
-        warp_size: 32,
-        surface_components: 4,
-        rows_fill_warps: false,
-        max_work_group_size: 1000,
-        short_ids: true,
-        unaligned_vectors: true,
-    };
+    const FACTS: Facts = Facts { max_work_group_size: 1000, ..Facts::OF_DEFAULT_MACHINE };
 
     const ANY: Sizes = Sizes { required: None, whole: false };
 

@@ -314,14 +314,7 @@ fn split(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const FACTS: Facts = Facts {
-        warp_size: 32,
-        surface_components: 4,
-        rows_fill_warps: false,
-        max_work_group_size: 1024,
-        short_ids: true,
-        unaligned_vectors: true,
-    };
+    const FACTS: Facts = Facts::OF_DEFAULT_MACHINE;
 
     fn found(element: &str) -> Option<(&'static str, u32, u32)> {
         find(element, FACTS).unwrap().map(|(p, f)| (p.name, f.warp_size, f.surface_components))

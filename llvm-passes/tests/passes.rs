@@ -8,14 +8,7 @@ use std::path::Path;
 use heddle_llvm_passes::Facts;
 use heddle_llvm_passes::pipeline::{self, PASSES};
 
-const FACTS: Facts = Facts {
-    warp_size: 32,
-    surface_components: 4,
-    rows_fill_warps: false,
-    max_work_group_size: 1024,
-    short_ids: true,
-    unaligned_vectors: true,
-};
+const FACTS: Facts = Facts::OF_DEFAULT_MACHINE;
 
 /// The elements of the pipelines that a lit test runs with `heddle opt`: what its RUN lines give to
 /// `--passes=`.

@@ -22,14 +22,7 @@ use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::module::Module;
 
 /// The default machine's (`heddle target`); parameters of a pass say otherwise.
-const FACTS: Facts = Facts {
-    warp_size: 32,
-    surface_components: 4,
-    rows_fill_warps: false,
-    max_work_group_size: 1024,
-    short_ids: true,
-    unaligned_vectors: true,
-};
+const FACTS: Facts = Facts::OF_DEFAULT_MACHINE;
 
 /// LLVM's `PassPluginLibraryInfo` (llvm/Passes/PassPlugin.h), version 1 of the interface.
 #[repr(C)]
