@@ -40,7 +40,10 @@ impl Part {
     /// The first word of a lane's value that it has.
     #[inline]
     pub fn first_word(self) -> usize {
-        usize::from(self.number) % usize::from(Self::WHOLE)
+        match self.number {
+            Self::WHOLE => 0,
+            word => word.into(),
+        }
     }
 }
 
