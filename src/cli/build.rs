@@ -1,6 +1,7 @@
 //! `heddle build`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 
@@ -47,7 +48,8 @@ pub struct Build {
     spec: Vec<String>,
     #[command(flatten)]
     dump: super::DumpArgs,
-    /// Print how long each stage took, as JSON on standard error.
+    /// Print how many seconds the front end, selection, code generation and its stages, and the object
+    /// took, as JSON on standard error.
     #[arg(long)]
     time: bool,
     /// Print what code generation did, as JSON on standard error.
@@ -153,8 +155,11 @@ fn report(result: &driver::Compilation, remarks: Option<&Path>, time: bool, stat
         write_output(Some(path), text.as_bytes())?;
     }
     if time {
-        let times: serde_json::Map<String, serde_json::Value> =
-            result.times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect();
+        let seconds = |times: &[(&'static str, Duration)]| -> serde_json::Map<String, serde_json::Value> {
+            times.iter().map(|(n, t)| ((*n).to_string(), t.as_secs_f64().into())).collect()
+        };
+        let mut times = seconds(&result.times);
+        times.insert("stages of code generation".into(), seconds(&result.stats.times).into());
         heddle_report::say!("{}", serde_json::Value::Object(times));
     }
     if stats {
