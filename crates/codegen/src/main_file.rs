@@ -48,7 +48,7 @@ fn best_limit(function: &Function, pressure: &ranges::Pressure, machine: &Machin
     for &block in &function.layout {
         let data = &function.blocks[block];
         issue += f64::from(data.frequency) * data.insts.len() as f64;
-        alone += f64::from(data.frequency * assign::path(machine, &data.insts));
+        alone += f64::from(data.frequency * assign::path(machine, data.insts.iter()));
     }
     let reload = f64::from(machine.latency(heddle_isa::OpClass::LoadPrivate));
     let predict = |registers: u32| {

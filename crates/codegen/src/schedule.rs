@@ -20,10 +20,10 @@
 //! is. While more words are live than a full SM of warps can have each, only instructions that do not add to
 //! them are moved up; while nearly all predicate registers are live, nothing that sets another one.
 //!
-//! Where no more words are to be live, another order may be better than that of the code ([`Ties`]), in which instructions wait for
-//! the one before although others could stand between. It needs more registers, so that local files hold less. Which one is better
-//! is not known before registers are allocated; cluster assignment compares them where it compares assignments ([`super::assign`]).
-//! Elsewhere it is the order of the code.
+//! Where no more words are to be live, instructions stay in the order of the code, in which many wait for the one before although
+//! others could stand between. Other orders hide more of that and need more registers, so that local files hold less ([`Order`]).
+//! Which one is better is not known before registers are allocated; cluster assignment compares them where it compares assignments
+//! ([`super::assign`]).
 //!
 //! List scheduling by critical path: Gibbons and Muchnick, "Efficient instruction scheduling for a pipelined
 //! architecture" (1986); with an eye on pressure: Goodman and Hsu, "Code scheduling and register allocation in
@@ -75,14 +75,16 @@ const PATH_STEP: u32 = 4;
 /// Blocks beyond this are scheduled in pieces of this many instructions, so that time stays linear.
 const PIECE: usize = 1024;
 
-/// What decides between instructions that are alike, where words that are live are not to become more.
+/// What a block's instructions are ordered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ties {
-    /// The order of the code.
-    Original,
-    /// How many words that the last [`LATELY`] instructions have named an instruction reads, if it waits for nothing; then the order
-    /// of the code.
+pub(super) enum Order {
+    /// Few words are live: beyond [`ROOM`] the order of the code decides.
+    Usual,
+    /// Beyond that it is how many words that the last [`LATELY`] instructions have named an instruction reads, if it waits for
+    /// nothing; then the order of the code.
     Recent,
+    /// What is live may grow as far as a full SM of warps has room, so that instructions wait for no short latencies.
+    Latency,
 }
 
 /// So many instructions behind the one that named it last, a value is likely to be in a local file still.
@@ -90,7 +92,7 @@ const LATELY: u32 = 12;
 
 /// Schedules every block.
 pub fn run(function: &mut Function, context: &mut Context) -> Result<(), CodegenError> {
-    let orders = context.orders.take().unwrap_or_else(|| orders(function, context.machine, Ties::Original));
+    let orders = context.orders.take().unwrap_or_else(|| orders(function, context.machine, Order::Usual));
     for (&block, order) in function.layout.iter().zip(orders) {
         let insts = &mut function.blocks[block].insts;
         *insts = in_order(std::mem::take(insts), &order);
@@ -99,7 +101,7 @@ pub fn run(function: &mut Function, context: &mut Context) -> Result<(), Codegen
 }
 
 /// For each block of the layout the indices of its instructions in their new order. They do not depend on clusters.
-pub(super) fn orders(function: &Function, machine: &Machine, ties: Ties) -> Vec<Vec<u32>> {
+pub(super) fn orders(function: &Function, machine: &Machine, kind: Order) -> Vec<Vec<u32>> {
     let view = super::ranges::LiveView::new(function);
     let full = machine.sm.main_registers / (machine.sm.max_warps * machine.warp_size).max(1);
     let limit = full.max(24) as i32;
@@ -117,7 +119,7 @@ pub(super) fn orders(function: &Function, machine: &Machine, ties: Ties) -> Vec<
                 liveness::for_each_use(inst, |r, m| *live.entry(r).or_default() |= m);
             }
             let piece = &insts[from..to];
-            let order = schedule(machine, piece, Live::new(function, piece, &live), limit, ties);
+            let order = schedule(machine, piece, Live::new(function, piece, &live), limit, kind);
             scheduled.extend(order.into_iter().map(|i| from as u32 + i));
         }
         scheduled.extend(end as u32..insts.len() as u32);
@@ -334,7 +336,7 @@ impl Recent {
 }
 
 /// The new order of the instructions of a piece.
-fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties: Ties) -> Vec<u32> {
+fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, kind: Order) -> Vec<u32> {
     let n = insts.len();
     if n < 3 {
         return (0..n as u32).collect();
@@ -352,13 +354,13 @@ fn schedule(machine: &Machine, insts: &[Inst], mut live: Live, limit: i32, ties:
     // Ready instructions in original order.
     let mut ready: Vec<u32> = (0..n as u32).filter(|i| nodes[*i as usize].predecessors == 0).collect();
     let mut cycle = 0u32;
-    let mut recent = (ties == Ties::Recent).then(|| Recent::new(live.function));
+    let mut recent = (kind == Order::Recent).then(|| Recent::new(live.function));
     let mut order: Vec<u32> = Vec::with_capacity(n);
     while !ready.is_empty() {
         let crowded = live.words[Bank::Vector as usize] >= limit;
         let conditions = has_guards && live.predicates >= predicates / MOST_CONDITIONS;
         let exhausted = live.predicates_before + live.predicates >= (predicates - PREDICATES_LEFT).max(1);
-        let roomy = live.is_roomy(machine);
+        let roomy = kind == Order::Latency || live.is_roomy(machine);
         let urgency = |i: &u32| {
             let node = &nodes[*i as usize];
             let waits = node.ready.saturating_sub(cycle);

@@ -232,7 +232,7 @@ impl<'a> Prepared<'a> {
             let data = &function.blocks[*b];
             let late = webs::read_late(&data.insts, &mut read);
             let insts = (0..data.insts.len()).map(|i| finder.placement(*b, i, late[i])).collect();
-            BlockPlacements { frequency: data.frequency, path: path(machine, &data.insts), insts }
+            BlockPlacements { frequency: data.frequency, path: path(machine, data.insts.iter()), insts }
         };
         let blocks: Vec<BlockPlacements> = function.layout.iter().map(block).collect();
         let (table, size) = (vec![Accesses::default(); finder.webs as usize], (finder.instructions, finder.prices));
