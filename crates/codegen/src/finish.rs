@@ -1,10 +1,12 @@
 //! Final clean-up of allocated code and its register usage.
 //!
-//! Copies onto themselves and branches to the next block go away; branches to blocks that only branch on go
-//! straight to the end; blocks that other stages added get their place, and scalar branches are turned for it. Divergent branches keep their sides: which
+//! Copies onto themselves, copies of what is there already ([`copies`]) and branches to the next block go away; branches to blocks that
+//! only branch on go straight to the end; blocks that other stages added get their place, and scalar branches are turned for it. Divergent branches keep their sides: which
 //! runs first decides what scalar registers must survive (hazard 1).
 //!
 //! May touch: allocated code, without moving any value to another register.
+
+mod copies;
 
 use super::context::Context;
 use super::{CodegenError, FunctionStats, marks, place};
@@ -28,6 +30,7 @@ fn tidy(function: &mut Function, stats: &mut FunctionStats) {
     for block in function.layout.clone() {
         function.blocks[block].insts.retain(|i| !(i.op == Op::Mov && i.dst == i.srcs[0]) && i.op != Op::Nop);
     }
+    copies::remove(function);
     place::order(function);
     thread_jumps(function);
     for (block, next) in place::with_next(function) {

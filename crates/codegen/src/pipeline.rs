@@ -236,7 +236,7 @@ pub const STAGES: &[Stage] = &[
     },
     Stage {
         name: "finish",
-        does: "copies onto themselves, jumps to jumps and to the next block go away",
+        does: "copies onto themselves and of what is there already, jumps to jumps and to the next block go away",
         needs: Form::Allocated,
         gives: Form::Allocated,
         unless: None,
