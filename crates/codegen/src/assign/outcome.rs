@@ -183,7 +183,8 @@ impl<'a> Outcomes<'a> {
         Outcomes::with_order(function, original, order)
     }
 
-    /// With another one of the scheduler's orders, if it differs, promises what it is for, and all warps find room for what is live.
+    /// With another one of the scheduler's orders, if it differs, promises what it is for, and warps find room for what is live:
+    /// all of them, or with that for latencies three quarters.
     ///
     /// # Errors
     /// As above.
@@ -207,6 +208,8 @@ impl<'a> Outcomes<'a> {
         let other = Outcomes::with_order(function, original, order)?;
         let sm = &self.machine.sm;
         let of_all_warps = sm.main_registers / (sm.max_warps * self.machine.warp_size).max(1);
+        // Where warps wait less, three quarters of them do as much.
+        let of_all_warps = if kind == Order::Latency { of_all_warps * 4 / 3 } else { of_all_warps };
         let live = ranges::pressure(&other.scheduled, &LiveView::new(&other.scheduled)).worst;
         let files =
             [(Bank::Vector, of_all_warps), (Bank::Scalar, sm.scalar_registers), (Bank::Predicate, sm.predicate_registers)];
