@@ -20,10 +20,10 @@
 //! be better for certain.
 //!
 //! The scheduler knows several orders ([`super::schedule`]): the first favours local files, the others hide more latency of a warp
-//! alone. If they differ and all warps find room for what is live in them, the first assignment is tried with each. The one with
-//! which it costs least is that of all other assignments, but for orders that save energy only: those cost cycles in the end.
-//! Trying all assignments with two orders took up to twice the time and chose no better: over 283 launches the cycles above those of
-//! the best of them all came to 0.69 % instead of 0.72 %.
+//! alone. If they differ and warps find room for what is live in them, the first assignment is tried with each. The one with which
+//! it costs least is that of all other assignments; orders that save energy only are left out, as they cost cycles in the end, and
+//! the one for latencies has to be cheaper for certain ([`ORDERS`]). Trying all assignments with two orders took up to twice the
+//! time and chose no better: over 283 launches the cycles above those of the best of them all came to 0.69 % instead of 0.72 %.
 //!
 //! # Without
 //! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles
@@ -151,7 +151,7 @@ fn try_weights(function: &mut Function, context: &mut Context, candidates: &Cand
     let names = if takes_turns { &alike[..] } else { &[] };
     assigned.retain(|clusters| known.insert(in_order_of_names(function, clusters, names)));
     let is_single = |clusters: &Clusters| takes_turns && is_single(function, candidates, clusters);
-    let best = match instructions > MOST_TRIED {
+    let best = match instructions > MOST_ORDERED {
         true => 0,
         false => best_of(function, context, (&prepared, little), &mut assigned, is_single)?,
     };
@@ -176,7 +176,11 @@ fn best_of(
     }
     let mut others = Vec::new();
     for (kind, most) in ORDERS {
-        others.extend(usual.with_other_order(function, context, kind)?.map(|outcomes| (outcomes, most)));
+        let other = usual.with_other_order(function, context, kind)?;
+        let is_new = |o: &Outcomes| others.iter().all(|(known, _): &(Outcomes, f32)| !known.has_order_of(o));
+        if let Some(other) = other.filter(is_new) {
+            others.push((other, most));
+        }
     }
     if assigned.len() == 1 && others.is_empty() {
         context.orders = Some(usual.into_order());
@@ -329,7 +333,7 @@ struct Weights {
 /// The weights that are tried: without and with a price of balance, with low and high ones of a busy cluster. With all of them
 /// the cost ([`outcome`]) of the test kernels' functions is 0.01 % above that with two more, `balance: 0.0, busy: 3.0` and
 /// `balance: 1.2, busy: 2.0`, which would take two sevenths of the time. Without any one of these it is 0.02 to 0.15 % more.
-/// Measured before assignments were compared with a second order.
+/// Measured before assignments were compared with other orders.
 const WEIGHTS: [Weights; 5] = [
     Weights { balance: 0.3, busy: 2.0, uses_idle_time: true },
     Weights { balance: 0.0, busy: 1.0, uses_idle_time: true },
@@ -340,6 +344,9 @@ const WEIGHTS: [Weights; 5] = [
 
 /// Functions of more instructions are assigned with the first weights only, to save time.
 const MOST_TRIED: usize = 4096;
+
+/// Those of even more stay in the usual order, likewise.
+const MOST_ORDERED: usize = 8192;
 
 /// The assignments of functions with fewer instructions are tried one after the other. From 100 to 600 it makes no difference on
 /// two cores.

@@ -1,8 +1,8 @@
 //! Final clean-up of allocated code and its register usage.
 //!
-//! Copies onto themselves, copies of what is there already ([`copies`]) and branches to the next block go away; branches to blocks that
-//! only branch on go straight to the end; blocks that other stages added get their place, and scalar branches are turned for it. Divergent branches keep their sides: which
-//! runs first decides what scalar registers must survive (hazard 1).
+//! Copies onto themselves, copies of what is there already ([`copies`]) and branches to the next block go away; branches to blocks
+//! that only branch on go straight to the end; blocks that other stages added get their place, and scalar branches are turned for
+//! it. Divergent branches keep their sides: which runs first decides what scalar registers must survive (hazard 1).
 //!
 //! May touch: allocated code, without moving any value to another register.
 

@@ -83,7 +83,7 @@ pub(super) enum Order {
     /// Beyond that it is how many words that the last [`LATELY`] instructions have named an instruction reads, if it waits for
     /// nothing; then the order of the code.
     Recent,
-    /// What is live may grow as far as a full SM of warps has room, so that instructions wait for no short latencies.
+    /// Instructions wait for no short latencies: what is live may grow within a block by as much as a full SM of warps has room for.
     Latency,
 }
 

@@ -97,7 +97,7 @@ pub(super) struct Outcome {
 /// What differs by a smaller part is not known that well.
 const SURE: f32 = 0.002;
 
-/// An order for the sake of latencies that does not promise at least this part fewer cycles of a warp alone is not compared.
+/// An order for the sake of latencies is compared if a warp alone takes no more than this part of the cycles of the usual one.
 const SHORTER: f32 = 0.98;
 
 /// By this part a warp alone may take longer with one cluster.
@@ -122,8 +122,8 @@ impl Outcome {
     }
 }
 
-/// By this part at least an order takes less time than the usual one where it is chosen. With those chosen that only save energy
-/// `resize_bilinear` takes 6 % more cycles.
+/// An order is chosen if its time has no more than this part of the price of the usual one's. With those chosen that only save
+/// energy `resize_bilinear` takes 6 % more cycles.
 const SOONER: f32 = 0.995;
 
 /// How cycles are priced on a machine.
@@ -183,8 +183,8 @@ impl<'a> Outcomes<'a> {
         Outcomes::with_order(function, original, order)
     }
 
-    /// With another one of the scheduler's orders, if it differs, promises what it is for, and warps find room for what is live:
-    /// all of them, or with that for latencies three quarters.
+    /// With another one of the scheduler's orders, if it differs, is shorter where that is what it is for, and warps find room for what is live:
+    /// all of them, or with that for latencies three quarters of those that do in the usual order.
     ///
     /// # Errors
     /// As above.
@@ -208,12 +208,15 @@ impl<'a> Outcomes<'a> {
         let other = Outcomes::with_order(function, original, order)?;
         let sm = &self.machine.sm;
         let of_all_warps = sm.main_registers / (sm.max_warps * self.machine.warp_size).max(1);
-        // Where warps wait less, three quarters of them do as much.
-        let of_all_warps = if kind == Order::Latency { of_all_warps * 4 / 3 } else { of_all_warps };
-        let live = ranges::pressure(&other.scheduled, &LiveView::new(&other.scheduled)).worst;
-        let files =
-            [(Bank::Vector, of_all_warps), (Bank::Scalar, sm.scalar_registers), (Bank::Predicate, sm.predicate_registers)];
-        Ok(files.iter().all(|(bank, room)| live[*bank as usize] <= *room).then_some(other))
+        let live = |outcomes: &Self| ranges::pressure(&outcomes.scheduled, &LiveView::new(&outcomes.scheduled)).worst;
+        let vectors = match kind {
+            // Where warps wait less, three quarters of them do as much.
+            Order::Latency => (of_all_warps.max(live(self)[Bank::Vector as usize]) * 4 / 3).min(sm.max_main_registers),
+            Order::Usual | Order::Recent => of_all_warps,
+        };
+        let now = live(&other);
+        let rooms = [(Bank::Vector, vectors), (Bank::Scalar, sm.scalar_registers), (Bank::Predicate, sm.predicate_registers)];
+        Ok(rooms.iter().all(|(bank, room)| now[*bank as usize] <= *room).then_some(other))
     }
 
     /// With an order of the instructions of each block of the layout.
@@ -236,6 +239,11 @@ impl<'a> Outcomes<'a> {
         };
         let code = scheduled.layout.iter().map(&mut of).collect();
         Ok(Outcomes { machine, options, prices, candidates, scheduled, session, order, code, timing })
+    }
+
+    /// Whether instructions stand in the same order.
+    pub(super) fn has_order_of(&self, other: &Self) -> bool {
+        self.order == other.order
     }
 
     /// The order of instructions in each block, for the scheduler.

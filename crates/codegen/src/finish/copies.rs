@@ -12,28 +12,28 @@
 //! Lanes have registers of their own, so each lane's path is enough to look at (hazard 3). A scalar register is the warp's (hazard 1):
 //! between two blocks of a lane's path the other side of a branch may run. So copies that name one end at a block in which lanes
 //! meet and on the way into the side that waits; the fall-through side of a divergent branch begins at once. Local registers hold
-//! nothing across the beginning of a strand (C14), whichever lanes begin it.
+//! nothing across the beginning of a strand (C14), whichever lanes begin it. Shared registers are left alone: they are to be
+//! released early (REN-4), and without a copy they would have to be kept until the next one.
 //!
 //! Reference: Muchnick, "Advanced Compiler Design and Implementation" (1997), 12.5, copy propagation; LLVM's
 //! `MachineCopyPropagation` removes redundant copies within blocks.
 //!
 //! May touch: `mov` of allocated code without a guard, which go.
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use heddle_isa::{Inst, Mods, Op, Operand, PhysReg, Space, Type};
 use heddle_mir::cfg::Cfg;
 use heddle_mir::{Block, Function};
 
-/// Functions of more copies keep them: sets of copies would take more memory than they save time.
+/// Functions of more different copies keep them: sets of copies would take more memory than they save time.
 const MOST_COPIES: usize = 4096;
 
-/// A copy, but for its place: what two `mov` have in common that do the same. A local register is that of the cluster.
+/// What two `mov` have in common that do the same. A local register is that of the cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Copy {
+struct Transfer {
     ty: Type,
     dst: PhysReg,
     src: Operand,
@@ -43,8 +43,9 @@ struct Copy {
 /// One word of a register; of a local one with its cluster.
 type Word = (PhysReg, u8);
 
-impl Copy {
-    /// What an instruction copies, if it is a copy that can be repeated: from a register, a word of the constant bank or an immediate.
+impl Transfer {
+    /// What an instruction copies, if it is a copy that can be repeated: from a register, a word of the constant bank or an
+    /// immediate, and not onto itself in part, which would change what it has read.
     fn of(inst: &Inst) -> Option<Self> {
         if inst.op != Op::Mov || inst.guard.is_some() || inst.neg != 0 || inst.abs != 0 || inst.mods != Mods::default() {
             return None;
@@ -55,10 +56,9 @@ impl Copy {
             Operand::Constant(_) | Operand::Immediate(_) => true,
             _ => src.as_phys().is_some_and(is_word),
         };
-        let copy = Copy { ty: inst.ty, dst, src, cluster: inst.cluster };
-        // One onto itself in part would change what it has read.
-        let overlaps = |w: Word| copy.words(src.as_phys()).any(|s| s == w);
-        (can && !copy.words(Some(dst)).any(overlaps)).then_some(copy)
+        let transfer = Transfer { ty: inst.ty, dst, src, cluster: inst.cluster };
+        let overlaps = |w: Word| transfer.words(src.as_phys()).any(|s| s == w);
+        (can && !transfer.words(Some(dst)).any(overlaps)).then_some(transfer)
     }
 
     /// The words that it names of a register.
@@ -66,19 +66,25 @@ impl Copy {
         words(reg, self.ty.words(), self.cluster)
     }
 
+    /// All words that it names.
+    fn all_words(&self) -> impl Iterator<Item = Word> + use<> {
+        self.words(Some(self.dst)).chain(self.words(self.src.as_phys()))
+    }
+
     /// The copy from its destination to its source.
     fn turned(&self) -> Option<Self> {
-        Some(Copy { dst: self.src.as_phys()?, src: Operand::phys(self.dst.space, self.dst.index), ..*self })
+        Some(Transfer { dst: self.src.as_phys()?, src: Operand::phys(self.dst.space, self.dst.index), ..*self })
     }
 
-    /// Whether it names a register of the warp.
-    fn is_of_warp(&self) -> bool {
-        self.dst.space == Space::Scalar || self.src.as_phys().is_some_and(|s| s.space == Space::Scalar)
+    /// Whether it names a register of some space.
+    fn names(&self, space: Space) -> bool {
+        self.dst.space == space || self.src.as_phys().is_some_and(|s| s.space == space)
     }
 
-    /// Whether it names a local register.
-    fn is_local(&self) -> bool {
-        self.dst.space == Space::Local || self.src.as_phys().is_some_and(|s| s.space == Space::Local)
+    /// Whether it names a main register from `fixed` on: those are shared.
+    fn is_shared(&self, fixed: Option<u32>) -> bool {
+        let shared = |(reg, _): Word| reg.space == Space::Main && fixed.is_some_and(|f| u32::from(reg.index) >= f);
+        self.all_words().any(shared)
     }
 }
 
@@ -98,46 +104,56 @@ fn words(reg: Option<PhysReg>, count: u8, cluster: u8) -> impl Iterator<Item = W
 
 /// All copies of a function, by number.
 struct Copies {
-    all: Vec<Copy>,
-    number: FxHashMap<Copy, usize>,
+    number: FxHashMap<Transfer, usize>,
     /// Those that name each word.
-    naming: FxHashMap<Word, SmallVec<[u32; 4]>>,
+    naming: FxHashMap<Word, FixedBitSet>,
     /// Those that name a local register.
     local: FixedBitSet,
-    /// Those that what other lanes run may end: of registers of the warp, and of local ones where strands begin.
+    /// Those that may end while other lanes run: of scalar registers, and of local ones if strands begin anywhere.
     of_warp: FixedBitSet,
 }
 
 impl Copies {
-    fn of(function: &Function) -> Self {
-        let (mut all, mut number, mut naming) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
-        for copy in function.layout.iter().flat_map(|b| &function.blocks[*b].insts).filter_map(Copy::of) {
-            number.entry(copy).or_insert_with(|| {
-                for word in copy.words(Some(copy.dst)).chain(copy.words(copy.src.as_phys())) {
-                    let list: &mut SmallVec<[u32; 4]> = naming.entry(word).or_default();
-                    list.push(all.len() as u32);
-                }
-                all.push(copy);
-                all.len() - 1
-            });
+    /// `None` if there are none, or too many.
+    fn of(function: &Function) -> Option<Self> {
+        let mut number: FxHashMap<Transfer, usize> = FxHashMap::default();
+        let insts = || function.layout.iter().flat_map(|b| &function.blocks[*b].insts);
+        for transfer in insts().filter_map(Transfer::of).filter(|t| !t.is_shared(function.fixed_registers)) {
+            let next = number.len();
+            number.entry(transfer).or_insert(next);
         }
-        let those = |which: fn(&Copy) -> bool| {
-            let mut set = FixedBitSet::with_capacity(all.len());
-            all.iter().enumerate().filter(|(_, c)| which(c)).for_each(|(i, _)| set.insert(i));
+        let count = number.len();
+        if count == 0 || count > MOST_COPIES {
+            return None;
+        }
+        let those = |which: &dyn Fn(&Transfer) -> bool| {
+            let mut set = FixedBitSet::with_capacity(count);
+            number.iter().filter(|(t, _)| which(t)).for_each(|(_, n)| set.insert(*n));
             set
         };
-        let (mut of_warp, local) = (those(Copy::is_of_warp), those(Copy::is_local));
-        if function.layout.iter().any(|b| function.blocks[*b].insts.iter().any(|i| i.strand)) {
+        let (local, mut of_warp) = (those(&|t| t.names(Space::Local)), those(&|t| t.names(Space::Scalar)));
+        if insts().any(|i| i.strand) {
             of_warp.union_with(&local);
         }
-        Copies { all, number, naming, local, of_warp }
+        let mut naming: FxHashMap<Word, FixedBitSet> = FxHashMap::default();
+        for (transfer, n) in &number {
+            for word in transfer.all_words() {
+                naming.entry(word).or_insert_with(|| FixedBitSet::with_capacity(count)).insert(*n);
+            }
+        }
+        Some(Copies { number, naming, local, of_warp })
+    }
+
+    /// None of them.
+    fn none(&self) -> FixedBitSet {
+        FixedBitSet::with_capacity(self.number.len())
     }
 
     /// Whether an instruction brings what its destination holds.
     fn is_redundant(&self, available: &FixedBitSet, inst: &Inst) -> bool {
-        let Some(copy) = Copy::of(inst).filter(|_| !inst.strand) else { return false };
-        let has = |c: Copy| self.number.get(&c).is_some_and(|n| available.contains(*n));
-        has(copy) || copy.turned().is_some_and(has)
+        let Some(transfer) = Transfer::of(inst).filter(|_| !inst.strand) else { return false };
+        let has = |t: Transfer| self.number.get(&t).is_some_and(|n| available.contains(*n));
+        has(transfer) || transfer.turned().is_some_and(has)
     }
 
     /// What is available behind an instruction.
@@ -146,11 +162,11 @@ impl Copies {
             available.difference_with(&self.local);
         }
         for word in words(inst.dst.as_phys(), inst.dst_words(), inst.cluster) {
-            for copy in self.naming.get(&word).into_iter().flatten() {
-                available.set(*copy as usize, false);
+            if let Some(ended) = self.naming.get(&word) {
+                available.difference_with(ended);
             }
         }
-        if let Some(number) = Copy::of(inst).and_then(|c| self.number.get(&c)) {
+        if let Some(number) = Transfer::of(inst).and_then(|t| self.number.get(&t)) {
             available.insert(*number);
         }
     }
@@ -160,73 +176,92 @@ impl Copies {
 struct WarpWays {
     /// Blocks in which lanes meet, and those that begin the side of a branch that waits.
     interrupted: FixedBitSet,
-    /// For each block that ends in a divergent branch the side that runs at once.
-    at_once: SecondaryMap<Block, Option<Block>>,
+    /// Blocks that end in a divergent branch.
     divergent: FixedBitSet,
+    /// For each of these the side that runs at once.
+    at_once: SecondaryMap<Block, Option<Block>>,
 }
 
 impl WarpWays {
     fn new(function: &Function, cfg: &Cfg) -> Self {
         let (mut interrupted, mut divergent) = (FixedBitSet::with_capacity(cfg.len), FixedBitSet::with_capacity(cfg.len));
-        let mut at_once: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
         for (block, inst) in function.layout.iter().flat_map(|b| function.blocks[*b].insts.iter().map(move |i| (*b, i))) {
             if inst.op == Op::BraDivergent {
-                divergent.insert(block.as_u32() as usize);
-                inst.blocks().iter().for_each(|b| interrupted.insert(b.as_u32() as usize));
+                divergent.insert(block.index());
+                inst.blocks().iter().for_each(|b| interrupted.insert(b.index()));
             }
         }
+        let mut at_once: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
         for branch in cfg.divergent_branches(function) {
             at_once[branch.branch] = Some(branch.fall_through);
         }
-        WarpWays { interrupted, at_once, divergent }
+        WarpWays { interrupted, divergent, at_once }
     }
 
     fn is_straight(&self, from: Block, to: Block) -> bool {
-        let diverges = self.divergent.contains(from.as_u32() as usize);
-        !self.interrupted.contains(to.as_u32() as usize) && (!diverges || self.at_once[from] == Some(to))
+        !self.interrupted.contains(to.index()) && (!self.divergent.contains(from.index()) || self.at_once[from] == Some(to))
     }
 }
 
-/// Removes copies of what is there.
-pub(super) fn remove(function: &mut Function) {
-    let copies = Copies::of(function);
-    if copies.all.is_empty() || copies.all.len() > MOST_COPIES {
-        return;
+/// Available copies at the ends of blocks, by position in reverse post-order.
+struct Available<'a> {
+    copies: &'a Copies,
+    cfg: &'a Cfg,
+    ways: WarpWays,
+    position: SecondaryMap<Block, Option<usize>>,
+    /// `None`: not reached yet, where all copies may be available.
+    behind: Vec<Option<FixedBitSet>>,
+}
+
+impl<'a> Available<'a> {
+    /// A worklist in reverse post-order, until nothing changes.
+    fn new(function: &Function, copies: &'a Copies, cfg: &'a Cfg) -> Self {
+        let mut position: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
+        cfg.rpo.iter().enumerate().for_each(|(i, b)| position[*b] = Some(i));
+        let ways = WarpWays::new(function, cfg);
+        let mut found = Available { copies, cfg, ways, position, behind: vec![None; cfg.rpo.len()] };
+        let mut wanted = FixedBitSet::with_capacity(cfg.rpo.len());
+        wanted.insert_range(..);
+        while let Some(i) = wanted.minimum() {
+            wanted.set(i, false);
+            let block = cfg.rpo[i];
+            let mut available = found.at(i);
+            function.blocks[block].insts.iter().for_each(|inst| copies.step(&mut available, inst));
+            if found.behind[i].as_ref() != Some(&available) {
+                found.behind[i] = Some(available);
+                cfg.edges[block].succs.iter().filter_map(|s| found.position[*s]).for_each(|s| wanted.insert(s));
+            }
+        }
+        found
     }
-    let cfg = Cfg::new(function);
-    let ways = WarpWays::new(function, &cfg);
-    // `None`: not reached yet, where all copies may be available.
-    let mut behind: SecondaryMap<Block, Option<FixedBitSet>> = SecondaryMap::new();
-    let at = |block: Block, behind: &SecondaryMap<Block, Option<FixedBitSet>>| {
+
+    /// At the start of a block: what is available on all ways to it.
+    fn at(&self, i: usize) -> FixedBitSet {
         let mut available: Option<FixedBitSet> = None;
-        for &from in &cfg.edges[block].preds {
-            let Some(mut set) = behind[from].clone() else { continue };
-            if !ways.is_straight(from, block) {
-                set.difference_with(&copies.of_warp);
+        let block = self.cfg.rpo[i];
+        for &from in self.cfg.edges[block].preds.iter().filter(|_| i > 0) {
+            let Some(behind) = self.position[from].and_then(|p| self.behind[p].as_ref()) else { continue };
+            let mut set = behind.clone();
+            if !self.ways.is_straight(from, block) {
+                set.difference_with(&self.copies.of_warp);
             }
             match &mut available {
                 Some(available) => available.intersect_with(&set),
                 None => available = Some(set),
             }
         }
-        let entry = cfg.rpo.first() == Some(&block);
-        available.filter(|_| !entry).unwrap_or_else(|| FixedBitSet::with_capacity(copies.all.len()))
-    };
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &block in &cfg.rpo {
-            let mut available = at(block, &behind);
-            function.blocks[block].insts.iter().for_each(|inst| copies.step(&mut available, inst));
-            if behind[block].as_ref() != Some(&available) {
-                behind[block] = Some(available);
-                changed = true;
-            }
-        }
+        available.unwrap_or_else(|| self.copies.none())
     }
-    for &block in &cfg.rpo {
-        let mut available = at(block, &behind);
-        function.blocks[block].insts.retain(|inst| {
+}
+
+/// Removes copies of what is there.
+pub(super) fn remove(function: &mut Function) {
+    let Some(copies) = Copies::of(function) else { return };
+    let cfg = Cfg::new(function);
+    let found = Available::new(function, &copies, &cfg);
+    for (i, block) in cfg.rpo.iter().enumerate() {
+        let mut available = found.at(i);
+        function.blocks[*block].insts.retain(|inst| {
             let redundant = copies.is_redundant(&available, inst);
             if !redundant {
                 copies.step(&mut available, inst);
