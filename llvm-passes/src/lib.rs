@@ -45,6 +45,7 @@ pub mod math_intrinsics;
 pub mod neighbours;
 pub mod polynomial;
 pub mod prepare;
+pub mod private_arrays;
 pub mod relative_id;
 pub mod spir;
 pub mod structurize;

@@ -16,7 +16,7 @@ use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
     by_value, cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, local_alignment, lower_copies,
-    lower_generic, lower_printf, math_intrinsics, prepare, relative_id, surfaces, uniformity, unroll,
+    lower_generic, lower_printf, math_intrinsics, prepare, private_arrays, relative_id, surfaces, uniformity, unroll,
 };
 
 /// What a pass leaves of a module.
@@ -128,6 +128,11 @@ pub const PASSES: &[Pass] = &[
             Ok(())
         }),
         "attach the ranges of ids and sizes that LLVM simplifies by",
+    ),
+    pass(
+        "private-arrays",
+        Transform(|m, _| private_arrays::promote(m)),
+        "unroll fixed loops that index private arrays, and make variables of these",
     ),
     pass("unroll", Transform(unroll::unroll), "unroll loops by whether lanes leave them together"),
     pass("relative-id", Transform(|m, _| relative_id::rewrite(m)), "turn group id times size plus local id into one query (G8)"),

@@ -9,7 +9,8 @@
 //! ([`crate::expand_intrinsics`]), find global ids that are made by hand ([`crate::relative_id`]), say what ids
 //! may be ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
 //! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), hoist what both
-//! sides of a branch compute, unroll loops ([`crate::unroll`]), align local memory
+//! sides of a branch compute, make variables of private arrays ([`crate::private_arrays`]), unroll loops ([`crate::unroll`]), align
+//! local memory
 //! ([`crate::local_alignment`]), make accesses of neighbours one ([`crate::neighbours`]), take integers of more than 64 bits apart
 //! ([`crate::wide_integers`]), lower large copies ([`crate::lower_copies`]) and `printf`
 //! ([`crate::lower_printf`]), find the ids made by hand that now stand in one place, infer alignments, put
@@ -26,7 +27,7 @@ use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 use crate::{
     by_value, dynamic_local, expand_intrinsics, id_ranges, local_alignment, lower_copies, lower_generic, lower_printf,
-    neighbours, relative_id, structurize, unroll, wide_integers,
+    neighbours, private_arrays, relative_id, structurize, unroll, wide_integers,
 };
 
 /// What a module has been through, and what it is to become.
@@ -68,6 +69,7 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
         // What both sides of a branch compute. Loads are often there, as clang adds one to the side that has none for what reads
         // the value behind both; what is left of that side then is nothing, and the other one may be if-converted.
         llvm_passes::run(module, "function(gvn-hoist)")?;
+        private_arrays::promote(module)?;
         unroll::unroll(module, facts)?;
     }
     if !unoptimised {

@@ -43,7 +43,7 @@ use crate::uniformity;
 
 mod front;
 mod narrow;
-mod shape;
+pub mod shape;
 
 /// What keeps clang from unrolling these loops.
 pub const CLANG: [&str; 2] = ["-mllvm", "-unroll-runtime=false"];
@@ -55,13 +55,14 @@ const UNIFORM_SIZE: usize = 200;
 const VARYING_SIZE: usize = 37;
 
 /// LLVM's pass, which unrolls what metadata say and nothing else.
-const MARKED: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;no-upperbound;full-unroll-max=0>";
+pub const MARKED: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;no-upperbound;full-unroll-max=0>";
 
 /// The same, and copies of loops that go round a few times at most, which is known here where it was not for clang: a warp's
 /// lanes are so many, and work-groups are not larger than the machine takes.
 const SHORT: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;upperbound;full-unroll-max=8>";
 
-const COMBINE: &str = "instcombine<no-verify-fixpoint>";
+/// LLVM's combination of instructions, until its limit.
+pub const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 
 /// Functions of more loops keep them: LLVM takes time by the square of their number.
 const MOST_LOOPS: usize = 100;

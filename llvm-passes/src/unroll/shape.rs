@@ -45,12 +45,17 @@ pub fn is_defined_inside(cfg: &Cfg, l: &Loop, v: Value) -> bool {
 
 /// The instructions of a loop that become code.
 pub fn size(cfg: &Cfg, l: &Loop) -> usize {
+    l.members.ones().map(|b| block_size(cfg, b)).sum()
+}
+
+/// The instructions of a block that become code.
+pub fn block_size(cfg: &Cfg, block: Index) -> usize {
     let becomes_code = |i: &Value| match i.opcode() {
         LLVMPHI | LLVMBitCast | LLVMTrunc | LLVMPtrToInt | LLVMIntToPtr => false,
         LLVMCall => !i.is_debug(),
         _ => true,
     };
-    l.members.ones().flat_map(|b| cfg.blocks[b].instructions()).filter(becomes_code).count()
+    cfg.blocks[block].instructions().filter(becomes_code).count()
 }
 
 /// Copies of a loop of some size that fit into another one: a power of two.
