@@ -22,7 +22,8 @@
 //!    consecutive lanes touch consecutive elements, every id the kernel uses has a stride of its
 //!    own, every loop around advances it to new lines, and no other access of the surface comes by.
 //! 6. Stores that are streams, to what the kernel does not read (but for the element it is about to
-//!    write): `.cs`.
+//!    write), if it also loads from places that only data say: `.cs`. They would displace what it looks up. Elsewhere they keep the
+//!    default: what a kernel writes others read, the next kernel above all, and until then it is to stay in the L2.
 //! 7. Everything else keeps the default, with the reason.
 //!
 //! Loads that come back to their lines in the next iterations say so, with the distance between work-items:
@@ -46,6 +47,9 @@
 //!
 //! Reads LLVM IR in LCSSA form after inlining; only [`annotate`] changes it, by metadata.
 
+mod hint;
+mod look_ups;
+
 use std::cell::OnceCell;
 use std::io::Write;
 
@@ -66,35 +70,7 @@ use crate::polynomial::{Poly, Symbol};
 use crate::printf;
 use crate::uniformity::{self, Uniformity};
 
-/// What a load or store should do with the caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Hint {
-    /// As usual: `.ca`, `.wb`.
-    Default,
-    /// Not in the L1: `.cg`.
-    Global,
-    /// First to be evicted: `.cs`.
-    Stream,
-    /// Memory itself, every time: `.cv`, `.wt`.
-    Volatile,
-    /// Through the uniform cache: `ldu`.
-    UniformLoad,
-}
-
-impl Hint {
-    /// As the assembly spells it on a load or on a store.
-    pub fn spelling(self, load: bool) -> &'static str {
-        match (self, load) {
-            (Hint::Default, true) => "ca",
-            (Hint::Default, false) => "wb",
-            (Hint::Global, _) => "cg",
-            (Hint::Stream, _) => "cs",
-            (Hint::Volatile, true) => "cv",
-            (Hint::Volatile, false) => "wt",
-            (Hint::UniformLoad, _) => "ldu",
-        }
-    }
-}
+pub use hint::Hint;
 
 /// A prefetch that would pay: the loop around comes to new lines in every iteration, at a distance
 /// that never changes.
@@ -445,8 +421,14 @@ impl<'a> Kernel<'a> {
         match self.reuse(a) {
             Some(reason) => (Hint::Default, reason),
             None if a.kind == Kind::Load => (Hint::Stream, "touched once"),
-            None => (Hint::Stream, "written once"),
+            None if self.looks_up() => (Hint::Stream, "written once, beside what is looked up"),
+            None => (Hint::Default, "written for others to read"),
         }
+    }
+
+    /// Whether the kernel loads from places that only data say, to which it may come back at any time.
+    fn looks_up(&self) -> bool {
+        self.accesses.iter().any(|a| a.kind == Kind::Load && a.place.is_err() && look_ups::is_loaded(a.pointer))
     }
 
     /// Whether loads of the same address in all lanes keep bringing the read-only object of a load into the

@@ -22,7 +22,7 @@ define spir_kernel void @atomics(ptr addrspace(1) %p, ptr addrspace(1) %q) {
 
 ; Local and private memory have no policy.
 ; PRINTED-LABEL: cache hints of spaces:
-; PRINTED-NEXT: %p: store cs, written once
+; PRINTED-NEXT: %p: store wb, written for others to read
 ; PRINTED-NOT: load
 ; CHECK-LABEL: @spaces
 ; CHECK-NOT: load {{.*}}!heddle.cache
@@ -86,4 +86,4 @@ exit:
 ; CHECK-DAG: [[CV]] = !{!"cv", !"atomic"}
 ; CHECK-DAG: [[CG]] = !{!"cg", !"other work-groups may write it"}
 ; CHECK-DAG: [[WT]] = !{!"wt", !"atomic"}
-; CHECK-DAG: [[CS]] = !{!"cs", !"written once"}
+; CHECK-DAG: [[CS]] = !{!"wb", !"written for others to read"}

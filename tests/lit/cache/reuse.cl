@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: cache hints of stencil:
 // CHECK-COUNT-3: %a: load ca, reused by neighbouring work-items
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 __kernel void stencil(__global const float *a, __global float *b) {
   int i = get_global_id(0);
   b[i] = a[i - 1] + a[i] + a[i + 1];
@@ -12,7 +12,7 @@ __kernel void stencil(__global const float *a, __global float *b) {
 // Neighbours in y.
 // CHECK-LABEL: cache hints of vertical:
 // CHECK-COUNT-2: %a: load ca, reused by neighbouring work-items
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 __kernel void vertical(__global const float *a, __global float *b, int pitch) {
   int x = get_global_id(0), y = get_global_id(1);
   b[y * pitch + x] = a[(y - 1) * pitch + x] + a[(y + 1) * pitch + x];
@@ -60,7 +60,7 @@ __kernel void quads(__global const float *restrict a, __global const float *rest
 
 // Each lane walks a row of its own: the line serves the next iterations.
 // CHECK-LABEL: cache hints of matrix_vector:
-// CHECK-NEXT: %y: store cs, written once
+// CHECK-NEXT: %y: store wb, written for others to read
 // CHECK-NEXT: %a: load ca, reused by the next iterations
 // CHECK-NEXT: %x: load ldu, same address in all lanes, read-only
 __kernel void matrix_vector(__global const float *restrict a, __global const float *restrict x, __global float *y, int n) {
@@ -75,7 +75,7 @@ __kernel void matrix_vector(__global const float *restrict a, __global const flo
 // CHECK-LABEL: cache hints of gather:
 // CHECK-NEXT: %index: load cs, touched once
 // CHECK-NEXT: %a: load ca, address is not affine
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store cs, written once, beside what is looked up
 __kernel void gather(__global const int *index, __global const float *a, __global float *b) {
   int i = get_global_id(0);
   b[i] = a[index[i]];
@@ -84,7 +84,7 @@ __kernel void gather(__global const int *index, __global const float *a, __globa
 // The second id appears nowhere in the address: every row reads the same.
 // CHECK-LABEL: cache hints of broadcast:
 // CHECK-NEXT: %a: load ca, reused by neighbouring work-items
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 __kernel void broadcast(__global const float *a, __global float *b, int pitch) {
   int x = get_global_id(0), y = get_global_id(1);
   b[y * pitch + x] = a[x];
@@ -105,7 +105,7 @@ __kernel void local_index(__global const float *a, __global float *b) { b[get_gl
 
 // A tile of a matrix product: the other work-groups of the row read it, too; with the required size as without.
 // CHECK-LABEL: cache hints of tile:
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 // CHECK-NEXT: %a: load ca, reused by other work-groups
 __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void tile(__global const float *a, __global float *b, int n) {
   int x = get_local_id(0), y = get_global_id(1);
@@ -149,7 +149,7 @@ __kernel void repeated(__global const float *a, __global float *b, int n) {
 // Fields of one structure share lines.
 // CHECK-LABEL: cache hints of fields:
 // CHECK-COUNT-3: %p: load ca, neighbouring fields
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 struct particle {
   float position, velocity, mass;
 };
@@ -190,4 +190,14 @@ __kernel void read_back(__global float *a, __global float *b) {
   a[i] = i;
   barrier(CLK_GLOBAL_MEM_FENCE);
   b[i] = a[i ^ 1] + a[i - 1];
+}
+
+// Which of two places near each other is read, data say; that is no look-up, which might come back to any line at any time.
+// CHECK-LABEL: cache hints of upwind:
+// CHECK: %f: load ca, address is not affine
+// CHECK: %b: store wb, written for others to read
+__kernel void upwind(__global const float *restrict v, __global const float *restrict f, __global float *restrict b) {
+  int i = get_global_id(0) + 1;
+  int k = v[i] > 0.0f ? i - 1 : i;
+  b[i] = v[i] * f[k];
 }

@@ -9,7 +9,7 @@
 // CHECK-LABEL: "name":"stream"
 // CHECK: ld.global.b32.cs
 // CHECK: ld.global.b32 {{.*}} + 12]
-// CHECK: st.global.b32.cs
+// CHECK: st.global.b32
 // NONE-LABEL: "name":"stream"
 // NONE-NOT: .cs
 // NONE-NOT: ldu

@@ -4,7 +4,7 @@
 // A load and a store; the line of the source is told.
 // CHECK-LABEL: cache hints of copy:
 // CHECK-NEXT: %a: load cs, touched once, line [[#@LINE+4]]
-// CHECK-NEXT: %b: store cs, written once, line [[#@LINE+3]]
+// CHECK-NEXT: %b: store wb, written for others to read, line [[#@LINE+3]]
 __kernel void copy(__global const float *a, __global float *b) {
   size_t i = get_global_id(0);
   b[i] = a[i];
@@ -14,7 +14,7 @@ __kernel void copy(__global const float *a, __global float *b) {
 // CHECK-LABEL: cache hints of saxpy:
 // CHECK-NEXT: %x: load cs, touched once
 // CHECK-NEXT: %y: load cs, touched once
-// CHECK-NEXT: %y: store cs, written once
+// CHECK-NEXT: %y: store wb, written for others to read
 __kernel void saxpy(__global const float *x, __global float *y, float a) {
   int i = get_global_id(0);
   y[i] = a * x[i] + y[i];
@@ -23,13 +23,13 @@ __kernel void saxpy(__global const float *x, __global float *y, float a) {
 // Four components at once are one element.
 // CHECK-LABEL: cache hints of wide:
 // CHECK-NEXT: %a: load cs, touched once
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 __kernel void wide(__global const float4 *a, __global float4 *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2.0f; }
 
 // Two ids, a pitch known at launch, a constant shift.
 // CHECK-LABEL: cache hints of plane:
 // CHECK-NEXT: %a: load cs, touched once
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 __kernel void plane(__global const float *a, __global float *b, int pitch) {
   int x = get_global_id(0), y = get_global_id(1);
   b[y * pitch + x] = a[(y + 2) * pitch + x + 5];
@@ -37,7 +37,7 @@ __kernel void plane(__global const float *a, __global float *b, int pitch) {
 
 // A matrix walked by columns: every iteration comes to a new row, and can be prefetched. The vector is the same for all.
 // CHECK-LABEL: cache hints of columns:
-// CHECK-NEXT: %y: store cs, written once
+// CHECK-NEXT: %y: store wb, written for others to read
 // CHECK-NEXT: %a: load cs, touched once, prefetch 16*arg3 bytes ahead
 // CHECK-NEXT: %x: load ca, same address in all lanes, read-only
 __kernel void columns(__global const float *restrict a, __global const float *restrict x, __global float *y, int n) {
@@ -51,7 +51,7 @@ __kernel void columns(__global const float *restrict a, __global const float *re
 
 // The same with a constant pitch; four rows an iteration are no neighbours of each other.
 // CHECK-LABEL: cache hints of unrolled:
-// CHECK-NEXT: %y: store cs, written once
+// CHECK-NEXT: %y: store wb, written for others to read
 // CHECK-COUNT-4: %a: load cs, touched once, prefetch 65536 bytes ahead
 __kernel void unrolled(__global const float *a, __global float *y, int n) {
   int i = get_global_id(0);
@@ -64,7 +64,7 @@ __kernel void unrolled(__global const float *a, __global float *y, int n) {
 
 // CHECK-LABEL: cache hints of grid_stride:
 // CHECK-NEXT: %a: load cs, touched once, prefetch 16*gsize.x bytes ahead
-// CHECK-NEXT: %b: store cs, written once
+// CHECK-NEXT: %b: store wb, written for others to read
 __kernel void grid_stride(__global const float *a, __global float *b, int n) {
 #pragma unroll 1
   for (int i = get_global_id(0); i < n; i += get_global_size(0))
@@ -110,7 +110,7 @@ __kernel void pointer(__global const float *a, __global float *b, int n) {
 // Tiles of a transposition, walked by whole local sizes: the group moves the tile.
 // CHECK-LABEL: cache hints of tiles:
 // CHECK: %a: load cs, touched once
-// CHECK: %b: store cs, written once
+// CHECK: %b: store wb, written for others to read
 __kernel void tiles(__global const float *a, __global float *b, int width, int height) {
   __local float tile[16][17];
   int x = get_local_id(0), bx = get_group_id(0) * 16, by = get_group_id(1) * 16;

@@ -8,7 +8,7 @@ declare i64 @_Z13get_global_idj(i32)
 ; CHECK-NEXT: %in: load cs, touched once
 ; CHECK-NEXT: %factor: load ca, same address in all lanes, read-only
 ; CHECK-NEXT: %flag: load cv, volatile
-; CHECK-NEXT: %out: store cs, written once
+; CHECK-NEXT: %out: store wb, written for others to read
 ; METADATA: %x = load {{.*}}, !heddle.cache [[STREAM:![0-9]+]]
 ; METADATA: %f = load {{.*}}, !heddle.cache [[UNIFORM:![0-9]+]]
 ; METADATA: %v = load volatile {{.*}}, !heddle.cache [[VOLATILE:![0-9]+]]
@@ -16,7 +16,7 @@ declare i64 @_Z13get_global_idj(i32)
 ; METADATA-DAG: [[STREAM]] = !{!"cs", !"touched once"}
 ; METADATA-DAG: [[UNIFORM]] = !{!"ca", !"same address in all lanes, read-only, and the data L1 has room"}
 ; METADATA-DAG: [[VOLATILE]] = !{!"cv", !"volatile"}
-; METADATA-DAG: [[STORE]] = !{!"cs", !"written once"}
+; METADATA-DAG: [[STORE]] = !{!"wb", !"written for others to read"}
 define spir_kernel void @k(ptr addrspace(1) %in, ptr addrspace(4) %factor, ptr addrspace(1) %flag, ptr addrspace(1) noalias %out,
                            ptr addrspace(3) %local) {
   %id = call i64 @_Z13get_global_idj(i32 0)

@@ -11,7 +11,7 @@ declare i64 @_Z13get_global_idj(i32)
 ; PRINTED-NEXT:   %b: store wb, address is not affine
 ; INLINED-LABEL: cache hints of k:
 ; INLINED-NEXT:   %c: load ca, same address in all lanes, read-only
-; INLINED-NEXT:   %b: store cs, written once
+; INLINED-NEXT:   %b: store wb, written for others to read
 
 ; CHECK-LABEL: define spir_kernel void @k
 ; CHECK: load i32, {{.*}}, !heddle.cache [[CG:![0-9]+]]

@@ -31,7 +31,7 @@
 // PRINTED: cache hints of scale:
 // PRINTED-NEXT: %f: load ca, same address in all lanes, read-only
 // PRINTED-NEXT: %a: load cs, touched once
-// PRINTED-NEXT: %a: store cs, written once
+// PRINTED-NEXT: %a: store wb, written for others to read
 
 // PLAIN: define {{.*}}spir_kernel void @scale(
 __kernel void scale(__global float *restrict a, __global const float *restrict f) {

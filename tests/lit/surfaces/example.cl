@@ -15,7 +15,7 @@
 // CHECK-NEXT: add.f32
 // CHECK-NEXT: add.f32
 // CHECK-NEXT: add.f32
-// CHECK-NEXT: st.global.b128.cs [t2], {{.*}}
+// CHECK-NEXT: st.global.b128 [t2], {{.*}}
 // CHECK-NEXT: exit
 // CONVENTIONAL-NOT: [t
 // CONVENTIONAL: {{(mul|mad).b32}}
