@@ -72,11 +72,15 @@ pub struct Results {
 }
 
 impl Results {
-    /// Writes the file of a process into the session's folder.
+    /// Writes the file of a process into the session's folder. A process that ends after the session, as a daemon that has looked
+    /// for devices may, has no place for it; if it launched nothing, nobody misses that.
     ///
     /// # Errors
     /// A sentence.
     pub fn write(&self, folder: &Path) -> Result<(), String> {
+        if self.kernels.is_empty() && !folder.exists() {
+            return Ok(());
+        }
         let text = serde_json::to_string(self).map_err(|e| e.to_string())?;
         outputs::write(&folder.join(format!("results-{}.json", self.process)), text.as_bytes())
     }
@@ -260,5 +264,13 @@ mod tests {
         assert!(text.find("  b ").unwrap() < text.find("  a ").unwrap(), "the largest first: {text}");
         assert!(text.contains("76.9%") && text.contains("1 launch ended by a fault"), "{text}");
         assert!(Results::default().summary().contains("no kernel"));
+    }
+
+    #[test]
+    fn a_process_that_ends_too_late_says_so_only_if_it_launched_anything() {
+        let folder = tempfile::tempdir().unwrap().path().join("gone");
+        assert_eq!(Results::default().write(&folder), Ok(()));
+        let launched = Results { kernels: vec![KernelResults::default()], ..Results::default() };
+        assert!(launched.write(&folder).is_err_and(|e| e.contains("results-0.json")));
     }
 }
