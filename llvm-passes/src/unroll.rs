@@ -65,7 +65,7 @@ const SHORT: &str = "loop-unroll<O2;no-partial;no-runtime;no-peeling;upperbound;
 pub const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 
 /// Functions of more loops keep them: LLVM takes time by the square of their number.
-const MOST_LOOPS: usize = 100;
+pub const MOST_LOOPS: usize = 100;
 
 /// What LLVM appends to the names of blocks of what is left over behind a loop.
 const REMAINDER: &str = ".epil";

@@ -73,12 +73,13 @@ pub struct Results {
 
 impl Results {
     /// Writes the file of a process into the session's folder. A process that ends after the session, as a daemon that has looked
-    /// for devices may, has no place for it; if it launched nothing, nobody misses that.
+    /// for devices may, has no place for it; if it launched nothing and nothing went wrong, nobody misses that.
     ///
     /// # Errors
     /// A sentence.
     pub fn write(&self, folder: &Path) -> Result<(), String> {
-        if self.kernels.is_empty() && !folder.exists() {
+        let is_well = self.problems.is_empty() && self.leaks + self.api_errors + self.faults == 0;
+        if self.kernels.is_empty() && is_well && !folder.exists() {
             return Ok(());
         }
         let text = serde_json::to_string(self).map_err(|e| e.to_string())?;
@@ -271,6 +272,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap().path().join("gone");
         assert_eq!(Results::default().write(&folder), Ok(()));
         let launched = Results { kernels: vec![KernelResults::default()], ..Results::default() };
-        assert!(launched.write(&folder).is_err_and(|e| e.contains("results-0.json")));
+        let leaked = Results { leaks: 1, ..Results::default() };
+        for results in [launched, leaked] {
+            assert!(results.write(&folder).is_err_and(|e| e.contains("results-0.json")));
+        }
     }
 }

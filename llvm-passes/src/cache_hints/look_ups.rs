@@ -1,7 +1,8 @@
 //! Addresses that are made of what memory holds: look-ups in tables, gathers, linked structures.
 //!
-//! The operands of an address are followed to what they are made of, but not to conditions: an index that is one of two by what
-//! was loaded is as good as both, which lie near each other.
+//! The operands of an address are followed to what they are made of, through calls, too (`clamp`), but not to conditions: an index
+//! that is one of two by what was loaded is as good as both, which lie near each other. Any memory counts, that of the work-group
+//! among it, and so do the results of atomics.
 //!
 //! May touch: nothing.
 
@@ -21,10 +22,10 @@ pub(super) fn is_loaded(address: Value) -> bool {
             continue;
         }
         match value.opcode() {
-            LLVMLoad => return true,
+            LLVMLoad | LLVMAtomicRMW | LLVMAtomicCmpXchg => return true,
             LLVMSelect => open.extend([value.operand(1), value.operand(2)]),
             LLVMPHI => open.extend(value.incoming().map(|(from, _)| from)),
-            LLVMCall | LLVMICmp | LLVMFCmp => {}
+            LLVMICmp | LLVMFCmp => {}
             _ => open.extend(value.operands()),
         }
     }

@@ -79,6 +79,64 @@ end:
   ret void
 }
 
+; Where LLVM has made copies that do not divide the iterations, the loop is left in its middle.
+; CHECK-LABEL: define spir_kernel void @middle
+; CHECK-NOT: alloca
+; CHECK-COUNT-5: store volatile float
+; CHECK-NOT: store
+; CHECK-NOT: br i1
+; CHECK: ret void
+define spir_kernel void @middle(ptr addrspace(1) %p, float %x) {
+entry:
+  %array = alloca [6 x float], align 4
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next.1, %more ]
+  %at = getelementptr [6 x float], ptr %array, i32 0, i32 %i
+  store float %x, ptr %at
+  %value = load float, ptr %at
+  store volatile float %value, ptr addrspace(1) %p
+  %next = add i32 %i, 1
+  %done.1.not = icmp eq i32 %i, 4
+  br i1 %done.1.not, label %end, label %more
+more:
+  %at.1 = getelementptr [6 x float], ptr %array, i32 0, i32 %next
+  store float %x, ptr %at.1
+  %value.1 = load float, ptr %at.1
+  store volatile float %value.1, ptr addrspace(1) %p
+  %next.1 = add i32 %i, 2
+  br label %loop, !llvm.loop !0
+end:
+  ret void
+}
+
+; Of arrays that the same loops index all become variables, or none: here they are too large together.
+; CHECK-LABEL: define spir_kernel void @together
+; CHECK-COUNT-2: alloca
+; CHECK: br i1
+define spir_kernel void @together(ptr addrspace(1) %p, float %x) {
+entry:
+  %small = alloca [4 x float], align 4
+  %large = alloca [170 x i8], align 4
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr [4 x float], ptr %small, i32 0, i32 %i
+  store float %x, ptr %at
+  %there = getelementptr [170 x i8], ptr %large, i32 0, i32 %i
+  store i8 1, ptr %there
+  %first = load float, ptr %small
+  %byte = load i8, ptr %large
+  %word = sitofp i8 %byte to float
+  %sum = fadd float %first, %word
+  store volatile float %sum, ptr addrspace(1) %p
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
 ; An array of more words than become variables stays.
 ; CHECK-LABEL: define spir_kernel void @large
 ; CHECK: alloca [200 x float]

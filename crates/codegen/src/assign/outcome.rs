@@ -122,7 +122,7 @@ impl Outcome {
     }
 }
 
-/// An order is chosen if its time has no more than this part of the price of the usual one's. With those chosen that only save
+/// An order is chosen if the price of its cycles is no more than this part of that of the usual one's. With those chosen that only save
 /// energy `resize_bilinear` takes 6 % more cycles.
 const SOONER: f32 = 0.995;
 
