@@ -9,12 +9,12 @@
 //! ([`crate::expand_intrinsics`]), find global ids that are made by hand ([`crate::relative_id`]), say what ids
 //! may be ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
 //! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), hoist what both
-//! sides of a branch compute, make variables of private arrays ([`crate::private_arrays`]), unroll loops ([`crate::unroll`]), align
-//! local memory
-//! ([`crate::local_alignment`]), make accesses of neighbours one ([`crate::neighbours`]), take integers of more than 64 bits apart
-//! ([`crate::wide_integers`]), lower large copies ([`crate::lower_copies`]) and `printf`
-//! ([`crate::lower_printf`]), find the ids made by hand that now stand in one place, infer alignments, put
-//! loops into simplified and LCSSA form, and structurize what would be desynchronised ([`crate::structurize`]).
+//! sides of a branch compute, make variables of private arrays ([`crate::private_arrays`]), unroll loops
+//! ([`crate::unroll`]), align local memory ([`crate::local_alignment`]), make accesses of neighbours one
+//! ([`crate::neighbours`]), take integers of more than 64 bits apart ([`crate::wide_integers`]), lower large
+//! copies ([`crate::lower_copies`]) and `printf` ([`crate::lower_printf`]), find the ids made by hand that now
+//! stand in one place, infer alignments, put loops into simplified and LCSSA form, and structurize what would be
+//! desynchronised ([`crate::structurize`]).
 //!
 //! # Limits
 //! Recursion stays; selection refuses it.

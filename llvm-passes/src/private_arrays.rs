@@ -41,8 +41,8 @@ use crate::ir::metadata::{self, Writer};
 use crate::ir::{Type, Value, function, llvm_passes};
 use crate::unroll::{self, shape};
 
-/// Words of all arrays of a function that become variables, of which each element has some of its own. With as many, and as many
-/// others, a third of the warps of an SM have room in the default machine.
+/// Words of all arrays of a function that become variables, of which each element has some of its own. With as many, and half as
+/// many others, a quarter of the warps of an SM have room in the default machine.
 const MOST_WORDS: u64 = 160;
 
 /// Instructions of a function's loops once they are copies.
@@ -219,7 +219,7 @@ fn is_unrolled(condition: Value) -> bool {
 }
 
 /// Iterations, the last one perhaps not whole, of a loop with a latch and an exit that a counter ends: it begins at a constant, steps
-/// by one, and the comparison at the exit is with a constant. `None` if that is not so, or there are too many.
+/// by a constant, and the comparison at the exit is with a constant. `None` if that is not so, or there are too many.
 fn trips(cfg: &Cfg, l: &Loop, (latch, exit): (Index, Index), phi: Value) -> Option<u64> {
     let inside = cfg.blocks[latch];
     let begin = phi.incoming().find(|(_, from)| *from != inside)?.0.as_constant_int()?;

@@ -122,8 +122,8 @@ impl Outcome {
     }
 }
 
-/// An order is chosen if the price of its cycles is no more than this part of that of the usual one's. With those chosen that only save
-/// energy `resize_bilinear` takes 6 % more cycles.
+/// An order is chosen if its cycles cost no more than this part of what those of the usual one cost. With those chosen that only
+/// save energy `resize_bilinear` takes 6 % more cycles.
 const SOONER: f32 = 0.995;
 
 /// How cycles are priced on a machine.
@@ -183,8 +183,8 @@ impl<'a> Outcomes<'a> {
         Outcomes::with_order(function, original, order)
     }
 
-    /// With another one of the scheduler's orders, if it differs, is shorter where that is what it is for, and warps find room for what is live:
-    /// all of them, or with that for latencies three quarters of those that do in the usual order.
+    /// With another one of the scheduler's orders, if it differs and warps find room for what is live: all of them, or with that for
+    /// latencies three quarters of those that do in the usual order. That one also has to be shorter ([`SHORTER`]).
     ///
     /// # Errors
     /// As above.
