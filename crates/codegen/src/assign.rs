@@ -22,8 +22,9 @@
 //! The scheduler knows several orders ([`super::schedule`]): the first favours local files, the others hide more latency of a warp
 //! alone. If they differ and warps find room for what is live in them, the first assignment is tried with each. The one with which
 //! it costs least is that of all other assignments; orders that save energy only are left out, as they cost cycles in the end, and
-//! the one for latencies has to be cheaper for certain ([`ORDERS`]). Trying all assignments with two orders took up to twice the
-//! time and chose no better: over 283 launches the cycles above those of the best of them all came to 0.69 % instead of 0.72 %.
+//! the one for latencies has to be cheaper for certain ([`ORDERS`]); but where a warp alone is clearly sooner done, an order may cost
+//! a little more. Trying all assignments with two orders took up to twice the time and chose no better: over 283 launches the
+//! cycles above those of the best of them all came to 0.69 % instead of 0.72 %.
 //!
 //! # Without
 //! The cluster with the least work so far in the block, the lowest number on ties; work is counted in cycles
@@ -198,8 +199,8 @@ fn best_of(
     Ok(best)
 }
 
-/// Of several orders the one with which an assignment costs least, and what it comes to. Others than the usual one stand with the
-/// part of its cost that they may come to at most.
+/// Of several orders the one with which an assignment costs least, or a warp alone takes clearly less time, and what it comes to.
+/// Others than the usual one stand with the part of its cost that they may come to at most.
 fn best_order<'a>(
     usual: Outcomes<'a>,
     others: Vec<(Outcomes<'a>, f32)>,
@@ -209,7 +210,8 @@ fn best_order<'a>(
     let mut best = (usual, found);
     for (other, most) in others {
         let outcome = other.of(clusters)?;
-        if outcome.is_faster_than(&found) && outcome.cost < best.1.cost.min(found.cost * most) {
+        let cheaper = outcome.is_faster_than(&found) && outcome.cost < best.1.cost.min(found.cost * most);
+        if cheaper || outcome.is_sooner_than(&best.1) {
             best = (other, outcome);
         }
     }
