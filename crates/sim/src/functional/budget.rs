@@ -24,6 +24,9 @@ impl<'a> Budget<'a> {
     /// Of the first one, where a warp may be waiting for another one.
     const FIRST: u64 = 1 << 16;
 
+    /// Of the first one behind a wait for another work-group.
+    const AFTER_WAIT: u64 = 1 << 12;
+
     /// Of a whole work-group, of which warps may have to wait for others in loops.
     pub fn new(options: &'a Options, communicates: bool) -> Budget<'a> {
         let portion = if communicates { Self::FIRST } else { Self::PORTION };
@@ -43,6 +46,14 @@ impl<'a> Budget<'a> {
         let runaway = FaultKind::Runaway { limit: self.options.max_instructions };
         self.left = self.left.checked_sub(length).ok_or(runaway)?;
         Ok(())
+    }
+
+    /// A wait has ended that was known to be one: the next one, in the same code, is to be known sooner.
+    pub fn has_waited(&mut self) {
+        (self.portions, self.portion) = (0, Self::AFTER_WAIT);
+        self.behind += self.left;
+        self.left = self.behind.min(self.portion);
+        self.behind -= self.left;
     }
 
     /// Instructions executed.

@@ -173,6 +173,7 @@ impl<'a, const N: usize> Resident<'a, N> {
             if waits(warp, interpreter, worker) {
                 return false;
             }
+            budget.has_waited();
             if stops(warp) {
                 return true;
             }
