@@ -125,3 +125,7 @@ static bool is_ordinary(float square) { return as_uint(square) - 0x00800000u < 0
     return p * (square == 0 ? 1.0f : rsqrt(square)); \
   }
 LENGTHS(float2, 2) LENGTHS(float3, 3) LENGTHS(float4, 4)
+// libclc's of scalars is the sign, which is 0 of what is no number.
+OVERLOAD float normalize(float p) { return isnan(p) ? p : sign(p); }
+OVERLOAD double normalize(double p) { return isnan(p) ? p : sign(p); }
+OVERLOAD float fast_normalize(float p) { return normalize(p); }

@@ -12,7 +12,8 @@
 //! so becomes the branch's post-dominator ([`super::edges`]); this is what a structurizer does for all branches (Karrenberg and Hack,
 //! "Improving performance of OpenCL on CPUs", 2012; LLVM's `structurizecfg`), for those only that need it. Where the first shared block
 //! does nothing but branch on a condition, and edges lead past it from where that condition is known, they lead to it instead, as
-//! before jump threading: the branch may be uniform. New branches may need the same: regions are looked for several times, those that touch no other first.
+//! before jump threading: the branch may be uniform. New branches may need the same: regions are looked for several times, each time
+//! those that have nothing in common with one before.
 //!
 //! # When
 //! Always where both sides lead to an operation of several lanes; else where what would run twice is more than the new branch, its

@@ -180,8 +180,8 @@ pub(super) fn lead_to_first(module: &Module, edges: &Edges) {
     }
     let led = || edges.sources.iter().filter(|s| s.to[0] == 1);
     for phi in phis(first) {
-        let known = |s: &&Source| incoming_from(phi, s.block).is_none();
-        led().filter(known).for_each(|s| build::add_incoming(phi, build::poison(phi.ty()), s.block));
+        let is_new = |s: &&Source| incoming_from(phi, s.block).is_none();
+        led().filter(is_new).for_each(|s| build::add_incoming(phi, build::poison(phi.ty()), s.block));
     }
     led().for_each(|s| redirect(&b, s, &edges.targets, first));
 }

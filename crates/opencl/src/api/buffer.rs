@@ -24,6 +24,13 @@ pub const BUFFER_ALIGN: u64 = 256;
 
 /// Checks flags of a new object, and that they go with a host pointer.
 pub fn check_flags(flags: cl_mem_flags, host_ptr: *const c_void) -> Outcome {
+    check_kinds(flags)?;
+    let wants = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
+    ensure(wants != host_ptr.is_null(), CL_INVALID_HOST_PTR, "host_ptr and the flags do not go together")
+}
+
+/// Checks that there are such flags and that they do not contradict each other.
+pub fn check_kinds(flags: cl_mem_flags) -> Outcome {
     ensure(flags & !(DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER) == 0, CL_INVALID_VALUE, "there are no such flags")?;
     let rw = flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY);
     ensure(rw.count_ones() <= 1, CL_INVALID_VALUE, "the flags say several ways in which kernels access it")?;
@@ -31,9 +38,7 @@ pub fn check_flags(flags: cl_mem_flags, host_ptr: *const c_void) -> Outcome {
     ensure(host.count_ones() <= 1, CL_INVALID_VALUE, "the flags say several ways in which the host accesses it")?;
     let both = CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
     let contradicts = flags & CL_MEM_USE_HOST_PTR != 0 && flags & both != 0;
-    ensure(!contradicts, CL_INVALID_VALUE, "CL_MEM_USE_HOST_PTR does not go with the other host pointer flags")?;
-    let wants = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
-    ensure(wants != host_ptr.is_null(), CL_INVALID_HOST_PTR, "host_ptr and the flags do not go together")
+    ensure(!contradicts, CL_INVALID_VALUE, "CL_MEM_USE_HOST_PTR does not go with the other host pointer flags")
 }
 
 /// The flags that an object has: kernels may read and write it unless they say otherwise.

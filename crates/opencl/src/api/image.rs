@@ -6,7 +6,7 @@ use opencl_sys::*;
 
 use heddle_sim::image::{ChannelOrder, ChannelType, Format, Image};
 
-use super::buffer::{BUFFER_ALIGN, buffer, check_flags, inherited_flags, whole_flags};
+use super::buffer::{BUFFER_ALIGN, buffer, check_flags, check_kinds, inherited_flags, whole_flags};
 use super::transfer::{Way, check_alignment, copy_rows, host_may, move_rows, three};
 use super::{Waits, property_list, same_context, the_device, wait_list};
 use crate::core::context::Context;
@@ -301,8 +301,7 @@ pub unsafe extern "C" fn clGetSupportedImageFormats(
 ) -> cl_int {
     status("clGetSupportedImageFormats", || {
         object::get::<Context>(context)?;
-        let access = flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
-        ensure(access.count_ones() <= 1, CL_INVALID_VALUE, "the flags say several ways in which kernels access it")?;
+        check_kinds(flags)?;
         let types = [
             CL_MEM_OBJECT_IMAGE1D,
             CL_MEM_OBJECT_IMAGE1D_BUFFER,
