@@ -193,7 +193,9 @@ __attribute__((convergent)) uint __heddle_shuffle(uint value, uint lane);
 // The lanes, of those that take part, whose value is not 0, a bit each.
 __attribute__((convergent)) ulong __heddle_ballot(int value);
 
-OVERLOAD uint get_max_sub_group_size(void) { return __heddle_warp_size(); }
+OVERLOAD uint get_max_sub_group_size(void) {
+  return min(get_enqueued_local_size(0) * get_enqueued_local_size(1) * get_enqueued_local_size(2), (size_t)__heddle_warp_size());
+}
 OVERLOAD uint get_num_sub_groups(void) { return __heddle_warps(); }
 OVERLOAD uint get_sub_group_id(void) { return __heddle_warp(); }
 OVERLOAD uint get_sub_group_local_id(void) { return __heddle_lane(); }

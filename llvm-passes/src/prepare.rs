@@ -49,7 +49,10 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
     let unoptimised = optimisation == Optimisation::Little;
     let has_calls = function::bodies(module).into_iter().any(|f| !is_kernel(f) || function::is_called(f));
     if has_calls {
-        llvm_passes::run(module, "always-inline,globaldce")?;
+        // Variables in memory become values function by function: of one that has inlined hundreds, each with its own, that takes
+        // LLVM ten times as long as all the rest.
+        let promotion = if unoptimised { "function(sroa)," } else { "" };
+        llvm_passes::run(module, &format!("{promotion}always-inline,globaldce"))?;
     }
     let has_copies = by_value::copy(module);
     expand_intrinsics::expand(module)?;

@@ -113,7 +113,8 @@ fn form(s: &mut Selector, p: Value) -> Address {
     }
     if p.is_constant() {
         return constant(s, p).unwrap_or_else(|| {
-            s.report.error(None, format!("unsupported constant pointer: `{}`", p.text()));
+            let what = if p.is_function() { format!("the function {}", p.name()) } else { format!("`{}`", p.text()) };
+            s.report.error(None, format!("unsupported constant pointer: {what}"));
             Address::zero(space, 0)
         });
     }
