@@ -49,6 +49,20 @@ pub fn structurize(module: &Module, facts: Facts) -> Result<(), PassError> {
     acyclic::structurize(module, facts, found)
 }
 
+/// What is uniform in a module whose switches have become branches, its loops synchronised.
+///
+/// # Errors
+/// LLVM's message.
+fn without_switches(module: &Module, facts: Facts) -> Result<Vec<Uniformity>, PassError> {
+    llvm_passes::run(module, "function(lower-switch,lcssa)")?;
+    let found = analyses(module, facts);
+    if !found.iter().any(is_desynchronised) {
+        return Ok(found);
+    }
+    synchronise_loops(module, facts)?;
+    Ok(analyses(module, facts))
+}
+
 /// Brings lanes to the same iteration of each loop.
 fn synchronise_loops(module: &Module, facts: Facts) -> Result<(), PassError> {
     // A switch may desynchronise a loop where the branches that do the same do not: those have no way for a default that is

@@ -20,7 +20,9 @@
 //! phis, and what they keep alive ([`WORTH`]).
 //!
 //! # Limits
-//! Branches that post-dominators are missing for, because lanes end in several places, and irreducible regions stay as they are.
+//! Branches that post-dominators are missing for, because lanes end in several places, irreducible regions, and branches that leave a
+//! loop to where those that leave it elsewhere come together only later, stay as they are. So does what is left when [`MOST_ROUNDS`]
+//! or [`MOST_VISITED`] has been reached.
 
 use fixedbitset::FixedBitSet;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -31,35 +33,37 @@ use crate::builtins::{self, Builtin};
 use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::cfg::{Cfg, Index};
-use crate::ir::{BlockRef, Value, llvm_passes};
+use crate::ir::{BlockRef, Value, debug};
 use crate::uniformity::{self, Uniformity};
 
 /// How often branches are looked for: each time may leave new ones, one for each block at which sides come together.
-const MOST_ROUNDS: usize = 16;
+const MOST_ROUNDS: usize = 64;
 
 /// Instructions that both sides of a branch lead to from which on they are to run once, those in a loop counted as [`OF_LOOP`].
 const WORTH: usize = 16;
 const OF_LOOP: usize = 8;
 
-/// Blocks that are looked at for all branches of a function, to save time where many branches share large regions.
-const MOST_VISITED: usize = 4_000_000;
+/// Blocks that are looked at for all branches of a module, to save time where many branches share large regions.
+const MOST_VISITED: usize = 1_000_000;
 
 /// Brings lanes together in a module in LCSSA form, in which it stays; `found` is what is uniform in its functions with branches.
 ///
 /// # Errors
 /// LLVM's message.
 pub(super) fn structurize(module: &Module, facts: Facts, mut found: Vec<Uniformity>) -> Result<(), PassError> {
-    let mut lowered = false;
+    let (mut lowered, mut visited) = (false, 0);
     for _ in 0..MOST_ROUNDS {
         let mut switches = false;
         found.retain(|uniformity| {
-            let changed = bring_together(module, uniformity);
+            let changed = bring_together(module, uniformity, &mut visited);
             switches |= changed == Changed::Switches;
             changed != Changed::Nothing
         });
         if switches && !lowered {
-            llvm_passes::run(module, "function(lower-switch,lcssa)")?;
             lowered = true;
+            // In all functions, of whose loops some may need more then.
+            found = super::without_switches(module, facts)?;
+            continue;
         }
         if found.is_empty() {
             break;
@@ -89,11 +93,12 @@ struct Region {
 }
 
 /// Leads sides of divergent branches of a function together.
-fn bring_together(module: &Module, uniformity: &Uniformity) -> Changed {
+fn bring_together(module: &Module, uniformity: &Uniformity, visited: &mut usize) -> Changed {
     let cfg = uniformity.cfg();
     let mut touched = FixedBitSet::with_capacity(cfg.blocks.len());
-    let (mut switches, mut changed) = (false, false);
-    for region in regions(uniformity) {
+    let (regions, mut switches) = regions(uniformity, visited);
+    let mut changed = false;
+    for region in regions {
         if !(region.own.is_disjoint(&touched) && region.shared.is_disjoint(&touched)) {
             continue;
         }
@@ -101,7 +106,7 @@ fn bring_together(module: &Module, uniformity: &Uniformity) -> Changed {
             switches = true;
             continue;
         };
-        match region.is_threaded(cfg, &edges) {
+        match region.is_threaded(module, cfg, &edges) {
             true => lead_to_first(module, &edges),
             false => lead_through(module, cfg, &edges, [c"together", c"together.next"]),
         }
@@ -116,33 +121,35 @@ fn bring_together(module: &Module, uniformity: &Uniformity) -> Changed {
     }
 }
 
-/// The regions whose sides are to be led together, the branches in reverse post-order.
+/// The regions whose sides are to be led together, the branches in reverse post-order; and whether a switch has such sides.
 ///
-/// Others lead into a region, too, where an outer branch has not been dealt with. Its sides share the blocks that they lead to, so
-/// it is looked for again with these as a reason.
-fn regions(uniformity: &Uniformity) -> Vec<Region> {
+/// Others lead into blocks of one side of a region where an outer branch has not been dealt with. Its sides share the blocks that
+/// they lead to, so it is looked for again with these as a reason.
+fn regions(uniformity: &Uniformity, visited: &mut usize) -> (Vec<Region>, bool) {
     let cfg = uniformity.cfg();
     let loops = Loops::of(cfg);
     let mut wanted = FixedBitSet::with_capacity(cfg.blocks.len());
     loop {
-        let (mut visited, before) = (0, wanted.count_ones(..));
-        let mut found = Vec::new();
+        let before = wanted.count_ones(..);
+        let (mut found, mut switches) = (Vec::new(), false);
         for &branch in cfg.rpo.iter().filter(|b| uniformity.branch_is_divergent(**b)) {
-            if visited > MOST_VISITED {
+            if *visited > MOST_VISITED {
                 break;
             }
-            let Some(region) = Region::of(cfg, &loops, branch, &mut visited) else { continue };
+            let Some(region) = Region::of(cfg, &loops, branch, visited) else { continue };
             if region.shared.is_disjoint(&wanted) && !region.is_worth_it(cfg, &loops) {
                 continue;
             }
             let entered = region.entered_elsewhere(cfg);
-            if entered.is_empty() {
+            if cfg.succs[branch].len() > 2 {
+                switches = true;
+            } else if entered.is_empty() {
                 found.push(region);
             }
             wanted.extend(entered);
         }
-        if wanted.count_ones(..) == before {
-            return found;
+        if wanted.count_ones(..) == before || *visited > MOST_VISITED {
+            return (found, switches);
         }
     }
 }
@@ -173,34 +180,36 @@ impl Loops {
 }
 
 impl Region {
-    /// That of a branch with two targets, if its sides share blocks before its post-dominator.
+    /// That of a branch or switch, if its sides share blocks before its post-dominator.
     fn of(cfg: &Cfg, loops: &Loops, branch: Index, visited: &mut usize) -> Option<Region> {
         let end = cfg.ipdom[branch]?;
-        let [first, second] = cfg.succs[branch][..] else { return None };
         // A branch that ends an iteration separates nothing that is in the loop.
-        if first == end || second == end || loops.innermost[end] != loops.innermost[branch] || loops.irreducible.contains(branch)
-        {
+        if loops.innermost[end] != loops.innermost[branch] || loops.irreducible.contains(branch) {
             return None;
         }
-        let mut sides = [first, second].map(|side| reached(cfg, side, [branch, end], visited));
-        if sides.iter().any(|s| s.contains(branch)) {
-            return None;
+        let targets = cfg.succs[branch].iter().filter(|t| **t != end);
+        let [mut own, mut shared] = [(); 2].map(|()| FixedBitSet::with_capacity(cfg.blocks.len()));
+        for (i, target) in targets.enumerate() {
+            let side = reached(cfg, *target, [branch, end], visited);
+            if side.contains(branch) {
+                return None;
+            }
+            if i > 0 {
+                let mut both = side.clone();
+                both.intersect_with(&own);
+                shared.union_with(&both);
+            }
+            own.union_with(&side);
         }
-        let [own, other] = &mut sides;
-        let mut shared = own.clone();
-        shared.intersect_with(other);
-        own.union_with(other);
         own.difference_with(&shared);
         own.insert(branch);
-        let region = Region { branch, end, own: own.clone(), shared };
-        (!region.shared.is_clear()).then_some(region)
+        (!shared.is_clear()).then_some(Region { branch, end, own, shared })
     }
 
-    /// The blocks that are not only reached by the branch but also, directly, from outside.
+    /// The blocks of one side that others lead to, too.
     fn entered_elsewhere(&self, cfg: &Cfg) -> Vec<Index> {
-        let inside = |b: &Index| self.own.contains(*b) || self.shared.contains(*b);
-        let blocks = self.own.ones().chain(self.shared.ones()).filter(|b| *b != self.branch);
-        blocks.filter(|b| !cfg.preds[*b].iter().all(inside)).collect()
+        let outside = |b: &Index| cfg.rpo_number[*b] != usize::MAX && !self.own.contains(*b);
+        self.own.ones().filter(|b| *b != self.branch && cfg.preds[*b].iter().any(outside)).collect()
     }
 
     /// Whether it pays to run what both sides lead to once, or has to be.
@@ -232,7 +241,7 @@ impl Region {
     }
 
     /// Whether edges to the end would come there by way of the only other target, too, which does nothing but branch.
-    fn is_threaded(&self, cfg: &Cfg, edges: &Edges) -> bool {
+    fn is_threaded(&self, module: &Module, cfg: &Cfg, edges: &Edges) -> bool {
         let [first, end] = edges.targets[..] else { return false };
         let only_branches = |i: Value| i.opcode() == LLVMOpcode::LLVMPHI || i.is_debug() || i.is_terminator();
         let at = cfg.index[&first];
@@ -240,6 +249,11 @@ impl Region {
         let mut successors = first.terminator().successors();
         let ends_if = successors.next() == Some(end);
         if !(ends_if || successors.next() == Some(end)) || !cfg.preds[at].iter().all(|p| self.own.contains(*p)) {
+            return false;
+        }
+        // LLVM's interface puts no phi before what a block without phis has of the debugger's.
+        let has_phis = |b: BlockRef| b.instructions().next().is_some_and(|i| i.opcode() == LLVMOpcode::LLVMPHI);
+        if has_phis(end) && !has_phis(first) && debug::has_variables(module) {
             return false;
         }
         // What the branch asks is the same everywhere.

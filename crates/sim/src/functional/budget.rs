@@ -41,7 +41,8 @@ impl<'a> Budget<'a> {
         }
         self.portions += 1;
         self.portion = (2 * self.portion).min(Self::PORTION);
-        let portion = self.behind.min(self.portion);
+        // A block may be longer than a portion.
+        let portion = self.behind.min(self.portion.max(length.saturating_sub(self.left)));
         (self.left, self.behind) = (self.left + portion, self.behind - portion);
         let runaway = FaultKind::Runaway { limit: self.options.max_instructions };
         self.left = self.left.checked_sub(length).ok_or(runaway)?;
