@@ -46,7 +46,11 @@ pub fn structurize(module: &Module, facts: Facts) -> Result<(), PassError> {
         synchronise_loops(module, facts)?;
         found = analyses(module, facts);
     }
-    acyclic::structurize(module, facts, found)
+    if acyclic::structurize(module, facts, found) {
+        // In all functions, of whose loops some may need more then.
+        acyclic::structurize(module, facts, without_switches(module, facts)?);
+    }
+    Ok(())
 }
 
 /// What is uniform in a module whose switches have become branches, its loops synchronised.

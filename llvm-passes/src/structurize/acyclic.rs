@@ -30,7 +30,6 @@ use inkwell::module::Module;
 
 use super::edges::{Edges, lead_through, lead_to_first};
 use crate::builtins::{self, Builtin};
-use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::cfg::{Cfg, Index};
 use crate::ir::{BlockRef, Value, debug};
@@ -47,30 +46,21 @@ const OF_LOOP: usize = 8;
 const MOST_VISITED: usize = 1_000_000;
 
 /// Brings lanes together in a module in LCSSA form, in which it stays; `found` is what is uniform in its functions with branches.
-///
-/// # Errors
-/// LLVM's message.
-pub(super) fn structurize(module: &Module, facts: Facts, mut found: Vec<Uniformity>) -> Result<(), PassError> {
-    let (mut lowered, mut visited) = (false, 0);
+/// Returns whether switches would have to be branches for more.
+pub(super) fn structurize(module: &Module, facts: Facts, mut found: Vec<Uniformity>) -> bool {
+    let (mut switches, mut visited) = (false, 0);
     for _ in 0..MOST_ROUNDS {
-        let mut switches = false;
         found.retain(|uniformity| {
             let changed = bring_together(module, uniformity, &mut visited);
             switches |= changed == Changed::Switches;
-            changed != Changed::Nothing
+            changed == Changed::Branches
         });
-        if switches && !lowered {
-            lowered = true;
-            // In all functions, of whose loops some may need more then.
-            found = super::without_switches(module, facts)?;
-            continue;
-        }
         if found.is_empty() {
             break;
         }
         found = found.into_iter().map(|u| uniformity::analyze(u.cfg().blocks[0].function(), facts)).collect();
     }
-    Ok(())
+    switches
 }
 
 /// What was done with a function.
