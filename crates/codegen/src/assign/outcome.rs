@@ -131,10 +131,8 @@ impl Outcome {
 /// save energy `resize_bilinear` takes 6 % more cycles.
 const SOONER: f32 = 0.995;
 
-/// An order that lets a warp alone take less than this part of the cycles may cost as much more. Where few warps are, the model prices
-/// their cycles too low: over 312 launches of test kernels, CUDA kernels and workloads orders chosen this way take .9975 of the cycles
-/// (best .72, worst 1.001), at 1.007 of the energy of registers and .998 of all energy. With .98 and 1.06 they take .9967 (worst
-/// 1.007), and registers 1.011.
+/// An order that lets a warp alone take less than this part of the cycles may cost as much more, since the model prices cycles too
+/// low where warps are few: of 312 launches none takes over .1 % more cycles, and energy of registers rises by .7 % (`5c0bdeda`).
 const ALONE_SOONER: f32 = 0.95;
 const DEARER: f32 = 1.04;
 
@@ -734,24 +732,19 @@ fn each_register(operand: Operand, words: u8, cluster: u8, mut f: impl FnMut((Re
 mod tests {
     use super::*;
 
+    /// An instruction of two cycles that names no register.
+    fn in_cluster(cluster: usize) -> Step {
+        let cluster = Some(cluster as u8);
+        Step { first: 0, sources: 0, results: 0, cluster, interval: 2, port: 0, shared_port: 0, late: 0, latency: 4 }
+    }
+
     /// Independent instructions of two cycles in the clusters given, among which warps take turns.
     fn cycles(clusters: &[usize], warps: usize) -> u32 {
         cycles_on(&Machine::default_machine(), clusters, warps)
     }
 
     fn cycles_on(machine: &Machine, clusters: &[usize], warps: usize) -> u32 {
-        let step = |c: &usize| Step {
-            first: 0,
-            sources: 0,
-            results: 0,
-            cluster: Some(*c as u8),
-            interval: 2,
-            port: 0,
-            shared_port: 0,
-            late: 0,
-            latency: 4,
-        };
-        let steps = clusters.iter().map(step).collect();
+        let steps = clusters.iter().map(|c| in_cluster(*c)).collect();
         Code { machine, steps, names: Vec::new(), registers: 0, turns: turns(machine) }.cycles(warps)
     }
 
@@ -786,17 +779,7 @@ mod tests {
     fn a_result_is_waited_for() {
         let machine = Machine::default_machine();
         // Each names register 0 at most.
-        let step = |sources: u8, results: u8| Step {
-            first: 0,
-            sources,
-            results,
-            cluster: Some(0),
-            interval: 2,
-            port: 0,
-            shared_port: 0,
-            late: 1,
-            latency: 4,
-        };
+        let step = |sources, results| Step { sources, results, late: 1, ..in_cluster(0) };
         let steps = vec![step(0, 1), step(1, 0), step(0, 0)];
         let code = Code { machine: &machine, steps, names: vec![0], registers: 1, turns: turns(&machine) };
         // Operands come a cycle late, the result four cycles behind; the third issues behind the second.
