@@ -34,6 +34,7 @@ pub mod printf;
 mod address_cost;
 pub mod cache_hints;
 pub mod cuda_kernels;
+pub mod divisions;
 pub mod dynamic_local;
 pub mod global_id;
 pub mod id_ranges;

@@ -15,8 +15,9 @@ use crate::facts::{Facts, PARAMETERS};
 use crate::ir::cfg::Cfg;
 use crate::ir::{Value, function, is_kernel, llvm_passes};
 use crate::{
-    by_value, cache_hints, cuda_kernels, dynamic_local, expand_intrinsics, global_id, id_ranges, local_alignment, lower_copies,
-    lower_generic, lower_printf, math_intrinsics, prepare, private_arrays, relative_id, surfaces, uniformity, unroll,
+    by_value, cache_hints, cuda_kernels, divisions, dynamic_local, expand_intrinsics, global_id, id_ranges, local_alignment,
+    lower_copies, lower_generic, lower_printf, math_intrinsics, prepare, private_arrays, relative_id, surfaces, uniformity,
+    unroll,
 };
 
 /// What a pass leaves of a module.
@@ -99,6 +100,22 @@ pub const PASSES: &[Pass] = &[
             Ok(())
         }),
         "call OpenCL's library for mathematical intrinsics",
+    ),
+    pass(
+        "define-divisions",
+        Transform(|m, _| {
+            divisions::define_all(m);
+            Ok(())
+        }),
+        "make divisions by 0 defined, before all other passes",
+    ),
+    pass(
+        "trust-divisions",
+        Transform(|m, _| {
+            divisions::trust_machine(m);
+            Ok(())
+        }),
+        "leave divisions by 0 to the machine, behind all other passes",
     ),
     pass(
         "dynamic-local",

@@ -5,15 +5,16 @@
 //! where values leave loops through phis (LCSSA form).
 //!
 //! # Algorithm
-//! Inline everything, make variables of structures that are changed ([`crate::by_value`]), replace intrinsics
-//! ([`crate::expand_intrinsics`]), find global ids that are made by hand ([`crate::relative_id`]), say what ids
-//! may be ([`crate::id_ranges`]), take vectors apart and clean up, make local memory whose size the launch says
-//! an argument ([`crate::dynamic_local`]), lower generic pointers ([`crate::lower_generic`]), hoist what both
-//! sides of a branch compute, make variables of private arrays ([`crate::private_arrays`]), unroll loops
-//! ([`crate::unroll`]), align local memory ([`crate::local_alignment`]), make accesses of neighbours one
-//! ([`crate::neighbours`]), take integers of more than 64 bits apart ([`crate::wide_integers`]), lower large
-//! copies ([`crate::lower_copies`]) and `printf` ([`crate::lower_printf`]), find the ids made by hand that now
-//! stand in one place, infer alignments, put loops into simplified and LCSSA form, and structurize what would be
+//! Make divisions by 0 defined ([`crate::divisions`]), inline everything, make variables of structures that are
+//! changed ([`crate::by_value`]), replace intrinsics ([`crate::expand_intrinsics`]), find global ids that are made
+//! by hand ([`crate::relative_id`]), say what ids may be ([`crate::id_ranges`]), take vectors apart and clean up,
+//! make local memory whose size the launch says an argument ([`crate::dynamic_local`]), lower generic pointers
+//! ([`crate::lower_generic`]), hoist what both sides of a branch compute, make variables of private arrays
+//! ([`crate::private_arrays`]), unroll loops ([`crate::unroll`]), align local memory
+//! ([`crate::local_alignment`]), make accesses of neighbours one ([`crate::neighbours`]), take integers of more
+//! than 64 bits apart ([`crate::wide_integers`]), lower large copies ([`crate::lower_copies`]) and `printf`
+//! ([`crate::lower_printf`]), find the ids made by hand that now stand in one place, infer alignments, put loops
+//! into simplified and LCSSA form, leave divisions by 0 to the machine, and structurize what would be
 //! desynchronised ([`crate::structurize`]).
 //!
 //! # Limits
@@ -26,7 +27,7 @@ use crate::error::PassError;
 use crate::facts::Facts;
 use crate::ir::{self, Value, function, is_kernel, llvm_passes};
 use crate::{
-    by_value, dynamic_local, expand_intrinsics, id_ranges, local_alignment, lower_copies, lower_generic, lower_printf,
+    by_value, divisions, dynamic_local, expand_intrinsics, id_ranges, local_alignment, lower_copies, lower_generic, lower_printf,
     neighbours, private_arrays, relative_id, structurize, unroll, wide_integers,
 };
 
@@ -47,6 +48,7 @@ pub enum Optimisation {
 /// LLVM's message, and what the lowerings report.
 pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Result<(), PassError> {
     let unoptimised = optimisation == Optimisation::Little;
+    divisions::define(module);
     let has_calls = function::bodies(module).into_iter().any(|f| !is_kernel(f) || function::is_called(f));
     if has_calls {
         // Variables in memory become values function by function: of one that has inlined hundreds, each with its own, that takes
@@ -87,6 +89,7 @@ pub fn prepare(module: &Module, facts: Facts, optimisation: Optimisation) -> Res
     relative_id::rewrite(module)?;
     // Accesses that LLVM has moved out of loops have an alignment of one byte, which selection would take apart.
     llvm_passes::run(module, "function(infer-alignment,loop-simplify,lcssa)")?;
+    divisions::trust_machine(module);
     structurize::structurize(module, facts)
 }
 

@@ -1,7 +1,8 @@
 //! clang as a process: what it is told of the language and the device, and what comes back.
 //!
-//! clang 19 runs on OpenCL C sources and does the whole of its own optimisation pipeline with the vectorizers
-//! off and the built-in library linked by `-mlink-builtin-bitcode`. Its diagnostics go to the user as they are.
+//! clang 19 compiles OpenCL C sources to bitcode, without passes and with the built-in library linked by
+//! `-mlink-builtin-bitcode`. Its diagnostics go to the user as they are. On bitcode it runs its optimisation pipeline, where that
+//! does not run in process (`passes.rs`).
 //!
 //! A small kernel takes 22 ms of processor time, of which clang needs 18 to start, if it needs nothing of the
 //! library; 36 with the smaller part of it, 52 with all of it.
@@ -20,7 +21,7 @@ use crate::language::{self, Language};
 use crate::library::{Library, Part};
 use crate::options::Stop;
 use crate::whole::Passes;
-use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features, whole};
+use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features, passes, whole};
 
 /// The header `heddle.h`.
 static HEADER: &str = include_str!("../../../builtins/heddle.h");
@@ -77,14 +78,14 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     let text = fs::read(input).unwrap_or_default();
     let instances = if language.is_cuda_like() { language::with_instances(&name, &text, &options.kernels) } else { None };
     let beside = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let in_two_steps = !checked && Passes::of(&text, &[], beside, language, options) == Passes::OnReachable;
+    let when = Passes::of(&text, &[], beside, language, options);
     let completed = folder.path().join("kernel");
     if let Some(text) = &instances {
         fs::write(&completed, text).map_err(io("writing a temporary file"))?;
     }
     let bitcode = with_library(part_for(&text, &[], language, options), |libraries, again| {
         let mut command = Command::new(clang_path());
-        compilation(&mut command, &header, libraries, language, options, checked || in_two_steps);
+        compilation(&mut command, &header, libraries, language, options);
         command.args(language::host_definition(language, &text)).args(&options.clang_args);
         if instances.is_some() {
             // Headers beside the source are not beside what is compiled.
@@ -98,8 +99,9 @@ pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) 
     })?;
     match language.is_cuda_like() {
         true => finish_device_code(&bitcode, &name, options, checked),
-        false if in_two_steps => optimise(&whole::reachable(&bitcode, &name)?, &name, options),
-        false => Ok(bitcode),
+        false if checked => Ok(bitcode),
+        false if when == Passes::OnReachable => passes::optimise(&whole::reachable(&bitcode, &name)?, &name, options),
+        false => passes::optimise(&bitcode, &name, options),
     }
 }
 
@@ -111,7 +113,7 @@ pub(crate) fn finish_device_code(
     checked: bool,
 ) -> Result<Vec<u8>, FrontendError> {
     let bitcode = language::import_kernels(bitcode, name, options)?;
-    if checked || options.opt == OptLevel::O0 { Ok(bitcode) } else { optimise(&bitcode, name, options) }
+    if checked { Ok(bitcode) } else { passes::optimise(&bitcode, name, options) }
 }
 
 /// The part of the library that a program is compiled with first.
@@ -147,15 +149,14 @@ pub(crate) fn with_library(
     compile(&Library::find(Part::WHOLE)?, true)
 }
 
-/// Tells clang how to compile to bitcode; `header`: the folder with `heddle.h`. The user's arguments are
-/// not among what it adds: they come behind. `unoptimised`: clang runs no pass.
+/// Tells clang how to compile to bitcode, on which no pass has run; `header`: the folder with `heddle.h`. The user's arguments
+/// are not among what it adds: they come behind.
 pub(crate) fn compilation(
     command: &mut Command,
     header: &Path,
     libraries: &[Library],
     language: Language,
     options: &FrontendOptions,
-    unoptimised: bool,
 ) {
     add_language_arguments(command, header, language, options);
     command.args(["-emit-llvm", "-c"]);
@@ -173,8 +174,9 @@ pub(crate) fn compilation(
     }
     // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in
     // process.
-    if (unoptimised || cuda_like) && options.opt != OptLevel::O0 {
-        command.args(["-Xclang", "-disable-llvm-passes"]);
+    if options.opt != OptLevel::O0 {
+        // Passes are to see uses in the order in which clang made them, on which what they do first depends.
+        command.args(["-Xclang", "-disable-llvm-passes", "-Xclang", "-emit-llvm-uselists"]);
     }
     if options.opt == OptLevel::O0 {
         command.args(["-Xclang", "-disable-O0-optnone"]);
@@ -192,9 +194,15 @@ pub(crate) fn compilation(
     }
 }
 
-/// Runs clang's optimisation pipeline on bitcode.
-pub(crate) fn optimise(bitcode: &[u8], name: &str, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
-    compile_ir(bitcode, name, options, &[])
+/// Runs clang's optimisation pipeline on bitcode, with these options for it.
+pub(crate) fn optimise(
+    bitcode: &[u8],
+    name: &str,
+    args: &[&String],
+    options: &FrontendOptions,
+) -> Result<Vec<u8>, FrontendError> {
+    let words: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+    compile_ir(bitcode, name, options, &words)
 }
 
 /// Links bitcode with what it calls of a part of the built-in library, and runs no pass.
@@ -218,27 +226,18 @@ fn compile_ir(bitcode: &[u8], name: &str, options: &FrontendOptions, more: &[&Os
     let (input, output) = (folder.path().join("kept.bc"), folder.path().join("kernel.bc"));
     fs::write(&input, bitcode).map_err(io(WHAT))?;
     let mut command = Command::new(clang_path());
-    command.args(["-x", "ir", TARGET, "-emit-llvm", "-c"]).args(NO_VECTORS).args(unroll::CLANG).args(more);
+    // The level comes first: it would switch the vectorizers on again.
+    command
+        .args(["-x", "ir", TARGET, "-emit-llvm", "-c"])
+        .arg(options.opt.flag())
+        .args(NO_VECTORS)
+        .args(unroll::CLANG)
+        .args(more);
     // What others compiled names its target in another way.
-    command.arg("-Wno-override-module").args(pipeline_args(&options.clang_args));
-    command.arg(options.opt.flag()).arg(&input).arg("-o").arg(&output);
+    command.arg("-Wno-override-module");
+    command.arg(&input).arg("-o").arg(&output);
     execute(&mut command, options, name.to_string(), &output)?;
     fs::read(&output).map_err(io(WHAT))
-}
-
-/// The options for clang's passes, which are not in the module, and for their warnings.
-pub(crate) fn pipeline_args(clang_args: &[String]) -> Vec<&String> {
-    let mut result = Vec::new();
-    let mut args = clang_args.iter();
-    while let Some(a) = args.next() {
-        if a == "-mllvm" {
-            result.push(a);
-            result.extend(args.next());
-        } else if a == "-w" || ["-W", "-R", "-funroll", "-fno-unroll"].iter().any(|start| a.starts_with(start)) {
-            result.push(a);
-        }
-    }
-    result
 }
 
 /// Runs clang's preprocessor (`-E`, `-M`, `-MM`) or its checks alone (`-fsyntax-only`): the same language as

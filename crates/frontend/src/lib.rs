@@ -9,6 +9,7 @@
 //! - [`source`]: programs from memory.
 //! - [`spirv`]: binaries of SPIR-V, and their specialisation constants.
 //! - [`translate`]: Khronos' translator, which makes IR of them.
+//! - `passes.rs`: clang's optimisation pipeline.
 //! - `whole.rs`: large programs without what no kernel calls.
 //! - `module.rs`: from sources to one module that is ready for selection.
 //!
@@ -24,6 +25,7 @@ mod library;
 mod module;
 mod older_spirv;
 mod options;
+mod passes;
 pub mod source;
 pub mod spirv;
 pub mod translate;

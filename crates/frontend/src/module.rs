@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use heddle_llvm_passes::ir::{self, Value, link};
+use heddle_llvm_passes::ir::{self, Value, diagnostics, link};
 use heddle_llvm_passes::prepare::{self, Optimisation};
 use heddle_llvm_passes::{Facts, cuda_kernels, math_intrinsics, spir};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -18,7 +18,7 @@ use inkwell::values::FunctionValue;
 use crate::error::{llvm, pass};
 use crate::library::Part;
 use crate::spirv::{self, Binary, SpecConstant};
-use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang, translate, whole};
+use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang, passes, translate, whole};
 
 /// Compiles and links inputs (`.cl`, `.clcpp`, `.cu`, `.hip`, `.spv`, `.spvasm`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one
 /// module in which everything is inlined into the kernels and loops are in LCSSA form. `checked`: see
@@ -96,7 +96,7 @@ pub fn link_to_bitcode(parts: &[Bitcode]) -> Result<Vec<u8>, FrontendError> {
 /// # Errors
 /// What keeps clang from ending well.
 pub fn run_passes(part: Bitcode, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
-    clang::optimise(part.bytes, part.name, options)
+    passes::optimise(part.bytes, part.name, options)
 }
 
 /// Links compiled sources of which clang's passes have not run on some, as a whole: they run on what kernels reach.
@@ -106,7 +106,7 @@ pub fn run_passes(part: Bitcode, options: &FrontendOptions) -> Result<Vec<u8>, F
 pub fn link_whole(parts: &[Bitcode], options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
     let names: Vec<&str> = parts.iter().map(|p| p.name).collect();
     let name = names.join(", ");
-    clang::optimise(&whole::reachable(&link_to_bitcode(parts)?, &name)?, &name, options)
+    passes::optimise(&whole::reachable(&link_to_bitcode(parts)?, &name)?, &name, options)
 }
 
 fn link_parts<'ctx>(context: &'ctx Context, parts: &[Bitcode]) -> Result<Module<'ctx>, FrontendError> {
@@ -155,7 +155,7 @@ impl<'ctx> Program<'ctx> {
         }
         match &self.module {
             None => {
-                link::be_quiet(&module);
+                diagnostics::be_quiet(&module);
                 self.module = Some(module);
             }
             Some(first) => link::link(first, module).map_err(|e| llvm(&format!("linking {input}"), &e))?,
@@ -320,10 +320,10 @@ fn complete<'ctx>(
     if is_spir {
         spir::settle_generic(&module).map_err(pass)?;
     }
-    if checked || options.opt == OptLevel::O0 {
+    if checked {
         return Ok(module);
     }
-    parse(&clang::optimise(module.write_bitcode_to_memory().as_slice(), name, options)?)
+    parse(&passes::optimise(module.write_bitcode_to_memory().as_slice(), name, options)?)
 }
 
 /// Links the built-in library with intrinsics that are functions of it, as sources have them that name them by `__builtin_`.
@@ -385,11 +385,8 @@ fn optimise_checked<'ctx>(
     options: &FrontendOptions,
 ) -> Result<Module<'ctx>, FrontendError> {
     heddle_llvm_passes::uninitialised::keep(&module).map_err(pass)?;
-    if options.opt == OptLevel::O0 {
-        return Ok(module);
-    }
     let name = module.get_name().to_string_lossy().into_owned();
-    let optimised = clang::optimise(module.write_bitcode_to_memory().as_slice(), &name, options)?;
+    let optimised = passes::optimise(module.write_bitcode_to_memory().as_slice(), &name, options)?;
     let bitcode = MemoryBuffer::create_from_memory_range_copy(&optimised, &name);
     context.create_module_from_ir(bitcode).map_err(|e| llvm(&name, &e.to_string()))
 }

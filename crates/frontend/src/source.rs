@@ -15,7 +15,7 @@ use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::Library;
 use crate::whole::Passes;
-use crate::{FrontendError, FrontendOptions, dependencies, module, whole};
+use crate::{FrontendError, FrontendOptions, dependencies, module, passes, whole};
 
 /// A program in memory.
 #[derive(Clone, Copy, Debug)]
@@ -85,12 +85,9 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     let mut log = String::new();
     let part = clang::part_for(source.text, source.headers, language, options);
     let from = here.as_deref().unwrap_or(Path::new("."));
-    let passes = match checked {
-        true => Passes::AtOnce,
-        false => Passes::of(source.text, source.headers, from, language, options),
-    };
+    let when = Passes::of(source.text, source.headers, from, language, options);
     let bitcode = clang::with_library(part, |libraries, _| {
-        let mut command = command(&layout, libraries, language, options, checked || passes != Passes::AtOnce, here.as_deref());
+        let mut command = command(&layout, libraries, language, options, here.as_deref());
         command.args(language::host_definition(language, source.text));
         command.args(["-MD", "-MT", "program", "-MF"]).arg(&rule);
         command.arg("-o").arg(&output).arg("--").arg(&layout.name);
@@ -103,17 +100,20 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
     })?;
     let bitcode = match language.is_cuda_like() {
         true => clang::finish_device_code(&bitcode, source.name, options, checked)?,
-        false if passes == Passes::OnReachable => {
-            clang::optimise(&whole::reachable(&bitcode, source.name)?, source.name, options)?
+        false if checked => bitcode,
+        false if when == Passes::AtLink => bitcode,
+        false => {
+            let reachable = if when == Passes::OnReachable { whole::reachable(&bitcode, source.name)? } else { bitcode };
+            let (optimised, warnings) = passes::optimise_quietly(&reachable, source.name, options)?;
+            log += &warnings;
+            optimised
         }
-        false => bitcode,
     };
     let rule = fs::read_to_string(&rule).map_err(io("reading clang's list of headers"))?;
     let files = dependencies::parse(&rule).into_iter().filter(|f| f.is_absolute() && !f.starts_with(&root)).collect();
-    // Warnings are matters of the source.
-    let of_passes = |w: &&String| !["-W", "-w", "-R"].iter().any(|start| w.starts_with(start));
-    let words = || clang::pipeline_args(&options.clang_args).into_iter().filter(of_passes).cloned().collect();
-    Ok(Compiled { bitcode, passes_left: (passes == Passes::AtLink).then(words), log, files })
+    let words = || passes::of_passes(&options.clang_args).into_iter().filter(|w| !w.starts_with("-R")).cloned().collect();
+    let at_link = !checked && when == Passes::AtLink;
+    Ok(Compiled { bitcode, passes_left: at_link.then(words), log, files })
 }
 
 /// clang with all it is told but its inputs and outputs; `here`: the folder of the calling process.
@@ -122,7 +122,6 @@ fn command(
     libraries: &[Library],
     language: Language,
     options: &FrontendOptions,
-    unoptimised: bool,
     here: Option<&Path>,
 ) -> Command {
     let mut command = Command::new(clang_path());
@@ -130,7 +129,7 @@ fn command(
     NOT_FOR_CLANG.iter().for_each(|name| _ = command.env_remove(name));
     // Headers of the program come first, those beside the calling process last.
     command.args(["--no-default-config", "-I."]);
-    clang::compilation(&mut command, &Path::new(OWN).join("include"), libraries, language, options, unoptimised);
+    clang::compilation(&mut command, &Path::new(OWN).join("include"), libraries, language, options);
     command.args(["-fno-crash-diagnostics", "-fdebug-compilation-dir=."]);
     let Some(here) = here else {
         command.args(&options.clang_args);

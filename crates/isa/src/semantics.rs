@@ -3,30 +3,31 @@
 
 use half::f16;
 
-/// Integer division and remainder of one width and sign.
+/// Integer division and remainder of one width and sign. A divisor of 0 counts as 1, so that a compiler may choose it there and
+/// leave the choice out.
 macro_rules! division {
     ($div:ident $rem:ident $t:ty, signed) => {
-        /// Truncating division; x/0 is all ones, MIN/-1 is MIN.
+        /// Truncating division; x/0 is x, MIN/-1 is MIN.
         #[inline(always)]
         pub fn $div(a: $t, b: $t) -> $t {
-            if b == 0 { -1 } else { a.wrapping_div(b) }
+            if b == 0 { a } else { a.wrapping_div(b) }
         }
-        /// Remainder; x%0 is x, MIN%-1 is 0.
+        /// Remainder; x%0 is 0, MIN%-1 is 0.
         #[inline(always)]
         pub fn $rem(a: $t, b: $t) -> $t {
-            if b == 0 { a } else { a.wrapping_rem(b) }
+            if b == 0 { 0 } else { a.wrapping_rem(b) }
         }
     };
     ($div:ident $rem:ident $t:ty, unsigned) => {
-        /// Division; x/0 is all ones.
+        /// Division; x/0 is x.
         #[inline(always)]
         pub fn $div(a: $t, b: $t) -> $t {
-            a.checked_div(b).unwrap_or(<$t>::MAX)
+            a.checked_div(b).unwrap_or(a)
         }
-        /// Remainder; x%0 is x.
+        /// Remainder; x%0 is 0.
         #[inline(always)]
         pub fn $rem(a: $t, b: $t) -> $t {
-            a.checked_rem(b).unwrap_or(a)
+            a.checked_rem(b).unwrap_or(0)
         }
     };
 }
@@ -313,7 +314,7 @@ mod tests {
     #[test]
     fn integer_edges() {
         assert_eq!((div_s32(i32::MIN, -1), rem_s32(i32::MIN, -1)), (i32::MIN, 0));
-        assert_eq!((div_u32(7, 0), rem_u32(7, 0)), (u32::MAX, 7));
+        assert_eq!((div_u32(7, 0), rem_u32(7, 0)), (7, 0));
         assert_eq!((div_s64(-7, 2), rem_s64(-7, 2)), (-3, -1));
     }
 

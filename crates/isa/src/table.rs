@@ -273,10 +273,10 @@ table! {
         "d = a * b + c with one rounding.";
     Div "div" [S32 U32 S64 U64 F16 F32 F64] (Value) <- (Value Value)
         ARITH, Divide, Lane(div),
-        "d = a / b. Floats correctly rounded; integers truncate; x/0 is all ones, MIN/-1 is MIN.";
+        "d = a / b. Floats correctly rounded; integers truncate; x/0 is x, MIN/-1 is MIN.";
     Rem "rem" [S32 U32 S64 U64] (Value) <- (Value Value)
         SC, Divide, Lane(rem),
-        "d = a - (a / b) * b; x%0 is x, MIN%-1 is 0.";
+        "The remainder of a / b, of a's sign; x%0 is 0, MIN%-1 is 0.";
     Abs "abs" [S32 S64] (Value) <- (Value)
         SC, Arithmetic, Lane(abs),
         "d = |a|; |MIN| is MIN.";

@@ -91,9 +91,9 @@ fn exact(op: Op, ty: Type, v: [i128; 3]) -> Option<i128> {
             (a * high + (a * low >> half)) >> half
         }
         Op::MulWide => a * b,
-        Op::Div if b == 0 => -1,
+        Op::Div if b == 0 => a,
         Op::Div => a.abs() / b.abs() * a.signum() * b.signum(),
-        Op::Rem if b == 0 => a,
+        Op::Rem if b == 0 => 0,
         Op::Rem => a - a.abs() / b.abs() * a.signum() * b.signum() * b,
         Op::Abs => a.abs(),
         Op::Min => {

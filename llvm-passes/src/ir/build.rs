@@ -9,6 +9,7 @@ use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkag
 use inkwell::module::Module;
 
 use super::function::attribute_kind;
+use super::types::Type;
 use super::value::{BlockRef, Value};
 
 /// The name of a value that needs none.
@@ -220,6 +221,19 @@ pub(crate) fn erase(instruction: Value) {
 pub(crate) fn constant(context: LLVMContextRef, bits: u32, value: u64) -> Value {
     // SAFETY: a live context.
     Value(unsafe { LLVMConstInt(LLVMIntTypeInContext(context, bits), value, 0) })
+}
+
+/// A number as a constant of an integer type, or of each element of a vector of some.
+pub(crate) fn splat(ty: LLVMTypeRef, number: i64) -> Value {
+    match Type(ty).element() {
+        Some(element) => {
+            let mut elements = vec![splat(element.0, number).0; Type(ty).element_count() as usize];
+            // SAFETY: live constants of one type.
+            Value(unsafe { LLVMConstVector(elements.as_mut_ptr(), elements.len() as u32) })
+        }
+        // SAFETY: a live type.
+        None => Value(unsafe { LLVMConstInt(ty, number as u64, 1) }),
+    }
 }
 
 /// A value of a type that nobody may rely on.

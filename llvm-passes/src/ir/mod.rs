@@ -9,6 +9,7 @@ pub mod address_space;
 pub mod build;
 pub mod cfg;
 pub mod debug;
+pub mod diagnostics;
 pub mod function;
 pub mod layout;
 pub mod link;

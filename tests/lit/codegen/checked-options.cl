@@ -1,4 +1,4 @@
-// With checks clang runs twice, the second time for its passes alone: what turns their warnings off must reach that run.
+// With checks passes run apart from clang: they warn as clang does, and what turns its warnings off turns off theirs.
 // RUN: rm -rf %t && mkdir %t && cp %s %t/k.cl
 // RUN: echo '{"source": "k.cl", "buffers": {"n": {"zeros": [8], "dtype": "int32"}, "o": {"zeros": [64], "dtype": "int32"}}, "launches": [{"kernel": "k", "global": [64], "args": [{"buffer": "n"}, {"buffer": "o"}]}]}' > %t/case.json
 // RUN: %heddle run --check %t/case.json 2>&1 | FileCheck %s --check-prefix=WARNS

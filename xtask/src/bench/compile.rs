@@ -163,7 +163,7 @@ fn backend_seconds(command: &mut Command) -> Result<f64> {
 }
 
 /// The command line of the clang that Heddle runs, as `heddle build -v` says it, without the
-/// built-in library.
+/// built-in library and with the passes, which Heddle runs by itself.
 fn clang_words(command: &mut Command, folder: &Path) -> Result<Vec<String>> {
     let output = command.output().context("cannot run heddle")?;
     let text = String::from_utf8_lossy(&output.stderr);
@@ -174,6 +174,10 @@ fn clang_words(command: &mut Command, folder: &Path) -> Result<Vec<String>> {
     // `-Xclang -mlink-builtin-bitcode -Xclang FILE`.
     if let Some(library) = words.iter().position(|w| w == "-mlink-builtin-bitcode") {
         words.drain(library - 1..library + 3);
+    }
+    for own in ["-disable-llvm-passes", "-emit-llvm-uselists"] {
+        let at = words.iter().position(|w| w == own).with_context(|| format!("clang is not told {own}"))?;
+        words.drain(at - 1..=at);
     }
     let out = words.iter().position(|w| w == "-o").context("clang is told no output")?;
     words[out + 1] = folder.join("k.bc").display().to_string();

@@ -349,24 +349,21 @@ impl Translator<'_> {
         let constant = |v: u32| Val::Same(b.int(32, u64::from(v)));
         let equal = |x: Val, y: u32| b.apply([x, constant(y)], |[x, y]| b.icmp(LLVMIntEQ, x, y));
         let pick = |c: Val, x: Val, y: Val| b.apply([c, x, y], |[c, x, y]| b.select(c, x, y));
-        // x / 0 is all ones, MIN / -1 is MIN: neither is asked of the host.
+        // x / 0 is x, MIN / -1 is MIN: neither is asked of the host.
         let (zero, minus) = (equal(divisor, 0), equal(divisor, u32::MAX));
-        let mut safe = pick(zero, constant(1), divisor);
-        if signed {
-            safe = pick(minus, constant(1), safe);
-        }
+        let defined = pick(zero, constant(1), divisor);
+        let safe = if signed { pick(minus, constant(1), defined) } else { defined };
         let real = |v| if signed { b.sitofp(v, Elem::F64) } else { b.uitofp(v, Elem::F64) };
         let quotient = b.apply([real(dividend), real(safe)], |[x, y]| b.fdiv(x, y));
         let quotient = if signed { b.fptosi(quotient, Elem::I(32)) } else { b.fptoui(quotient, Elem::I(32)) };
-        let mut quotient = pick(zero, constant(u32::MAX), quotient);
-        if signed {
-            let negated = b.apply([constant(0), dividend], |[x, y]| b.sub(x, y));
-            quotient = pick(minus, negated, quotient);
-        }
+        let quotient = match signed {
+            true => pick(minus, b.apply([constant(0), dividend], |[x, y]| b.sub(x, y)), quotient),
+            false => quotient,
+        };
         if s.inst.op == Op::Div {
             return Some(quotient);
         }
-        Some(b.apply([dividend, quotient, divisor], |[x, q, y]| b.sub(x, b.mul(q, y))))
+        Some(b.apply([dividend, quotient, defined], |[x, q, y]| b.sub(x, b.mul(q, y))))
     }
 
     /// Quotient or remainder of 64-bit integers, lane by lane: the host has no instruction for vectors of them.
@@ -376,18 +373,14 @@ impl Translator<'_> {
         let (dividend, divisor) = (self.int(s, 0, 64), self.int(s, 1, 64));
         let (zero, one, minus) = (b.int(64, 0), b.int(64, 1), b.int(64, u64::MAX));
         let of_pair = |x: V, y: V| {
-            // x / 0 is all ones, MIN / -1 is MIN: neither is asked of the host.
-            let (is_zero, is_minus) = (b.icmp(LLVMIntEQ, y, zero), b.icmp(LLVMIntEQ, y, minus));
-            let mut safe = b.select(is_zero, one, y);
-            if signed {
-                safe = b.select(is_minus, one, safe);
-            }
-            let quotient = if signed { b.sdiv(x, safe) } else { b.udiv(x, safe) };
-            let mut quotient = b.select(is_zero, minus, quotient);
-            if signed {
-                quotient = b.select(is_minus, b.sub(zero, x), quotient);
-            }
-            if s.inst.op == Op::Div { quotient } else { b.sub(x, b.mul(quotient, y)) }
+            // x / 0 is x, MIN / -1 is MIN: neither is asked of the host.
+            let is_minus = b.icmp(LLVMIntEQ, y, minus);
+            let defined = b.select(b.icmp(LLVMIntEQ, y, zero), one, y);
+            let quotient = match signed {
+                true => b.select(is_minus, b.sub(zero, x), b.sdiv(x, b.select(is_minus, one, defined))),
+                false => b.udiv(x, defined),
+            };
+            if s.inst.op == Op::Div { quotient } else { b.sub(x, b.mul(quotient, defined)) }
         };
         if let (Val::Same(x), Val::Same(y)) = (dividend, divisor) {
             return Val::Same(of_pair(x, y));
