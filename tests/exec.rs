@@ -99,6 +99,8 @@ fn it_ends_as_the_program_does() {
     shell("exit 7").code(7).stderr("");
     shell("kill -TERM $$").code(143);
     shell("kill -SEGV $$").code(139);
+    let killed = exec(&folder).args(["--", "sh", "-c", "kill -KILL $$"]).assert().code(137);
+    killed.stderr(contains("signal 9 ended the program before the driver could say what was launched"));
     exec(&folder).args(["-q", "--", "cat"]).write_stdin("what comes in").assert().success().stdout("what comes in");
     // Without `--`, as `env` and `time` take programs.
     exec(&folder).args(["-q", "sh", "-c", "exit 3"]).assert().code(3);

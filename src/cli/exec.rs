@@ -107,7 +107,13 @@ impl Exec {
             heddle_report::say!("heddle: {message}");
         }
         if !options.quiet {
-            heddle_report::say!("{}", all.summary().trim_end());
+            match status.signal() {
+                // The driver leaves its results where the program ends by itself.
+                Some(signal) if all.launches() == 0 => {
+                    heddle_report::say!("heddle: signal {signal} ended the program before the driver could say what was launched")
+                }
+                _ => heddle_report::say!("{}", all.summary().trim_end()),
+            }
         }
         let problems = unrestored.is_some() || !all.problems.is_empty();
         let found = all.faults > 0 || problems || (options.check.contains(&Check::Leaks) && all.leaks > 0);

@@ -129,6 +129,11 @@ impl Results {
         self.outputs.extend(other.outputs);
     }
 
+    /// How many launches there were.
+    pub fn launches(&self) -> u64 {
+        self.kernels.iter().map(|k| k.launches).sum()
+    }
+
     /// A summary for people: launches, kernels by cycles or host time, what was written.
     pub fn summary(&self) -> String {
         let mut out = String::new();

@@ -10,6 +10,9 @@ use super::metadata::{
 use super::{INSTRUCTION_BYTES, Image, MACHINE, VERSION};
 use heddle_isa::{MemorySpace, SourceLoc};
 
+/// The largest alignment of the data section, in bytes: more than any access or page wants.
+const MOST_DATA_ALIGN: u32 = 1 << 20;
+
 /// Parses an object file.
 ///
 /// # Errors
@@ -119,7 +122,7 @@ pub fn check(m: &ObjectMetadata, text: u64, data: u64) -> Result<(), String> {
         }
         end = start + u64::from(v.bytes);
     }
-    if !m.data_align.is_power_of_two() || m.data_align > 256 {
+    if !m.data_align.is_power_of_two() || m.data_align > MOST_DATA_ALIGN {
         return Err(format!("the data section's alignment is {}", m.data_align));
     }
     Ok(())

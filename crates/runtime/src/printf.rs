@@ -4,7 +4,8 @@
 //! A message has the number of its format and the arguments ([`heddle_llvm_passes::printf`]); the formats are
 //! in the object's metadata. The C library formats, one conversion at a time: each has been taken apart and
 //! checked, so what it gets is never a string of the program's. Numbers of an odd width are converted first,
-//! as C's argument promotion would do.
+//! as C's argument promotion would do, and so are integers and floating-point numbers that stand for each other, for
+//! which C leaves open what is printed.
 
 use std::ffi::CString;
 
@@ -133,7 +134,15 @@ fn render(format: &Format, message: &[u8], string: &dyn Fn(u64) -> Option<Vec<u8
 
 /// Appends one value.
 fn one(c: &Conversion, element: Element, bits: u64, string: &dyn Fn(u64) -> Option<Vec<u8>>, out: &mut Vec<u8>) {
-    match c.takes() {
+    let takes = c.takes();
+    let (element, bits) = match (takes, element) {
+        (Takes::Float, Element::Integer(bytes)) => (Element::Float(8), (resized(bits, bytes) as f64).to_bits()),
+        (Takes::Signed | Takes::Unsigned | Takes::Character, Element::Float(_)) => {
+            (Element::Integer(8), float(element, bits) as i64 as u64)
+        }
+        same => (same.1, bits),
+    };
+    match takes {
         Takes::Signed => {
             // The argument's own value first, then what the length modifier says of it.
             let value = resized(bits, element_bytes(element));
@@ -154,14 +163,16 @@ fn one(c: &Conversion, element: Element, bits: u64, string: &dyn Fn(u64) -> Opti
             }
             None => out.extend_from_slice(format!("(no string at {bits:#x})").as_bytes()),
         },
-        Takes::Float => {
-            let value = match element {
-                Element::Float(2) => f64::from(f16::from_bits(bits as u16)),
-                Element::Float(4) => f64::from(f32::from_bits(bits as u32)),
-                _ => f64::from_bits(bits),
-            };
-            print(c, "", value, out);
-        }
+        Takes::Float => print(c, "", float(element, bits), out),
+    }
+}
+
+/// A floating-point number by its bits.
+fn float(element: Element, bits: u64) -> f64 {
+    match element {
+        Element::Float(2) => f64::from(f16::from_bits(bits as u16)),
+        Element::Float(4) => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
     }
 }
 
@@ -258,6 +269,11 @@ mod tests {
         assert_eq!(i("%hhd", 255), "-1");
         assert_eq!(i("%hu", -1), "65535");
         assert_eq!(i("%c%%", 65), "A%");
+        assert_eq!(i("%.1f", -3), "-3.0");
+        assert_eq!(
+            text("%d %lld %zu", "f64 i64 i64", &[&2.7f64.to_le_bytes(), &(-5i64).to_le_bytes(), &7u64.to_le_bytes()]),
+            "2 -5 7"
+        );
         let d = |f: &str, v: f64| text(f, "f64", &[&v.to_le_bytes()]);
         assert_eq!(d("%f", 10.3456), "10.345600");
         assert_eq!(d("%.3f", 10.3456), "10.346");

@@ -550,7 +550,8 @@ fn load_data(image: &Image, memory: &mut DeviceMemory) -> Result<u64, OutOfMemor
     if image.data.is_empty() {
         return Ok(0);
     }
-    let address = memory.allocate("program-scope data", image.data.len() as u64)?;
+    let align = u64::from(image.metadata.data_align);
+    let address = memory.allocate_aligned("program-scope data", image.data.len() as u64, align)?;
     let mut data = image.data.clone();
     for r in &image.metadata.data_relocations {
         let at = *r as usize;
