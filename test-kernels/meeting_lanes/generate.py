@@ -1,4 +1,4 @@
-"""Code that both sides of a branch lead to, with barriers in it, and steps of a switch that fall through."""
+"""Code that both sides of a branch lead to, with barriers in it, also from out of loops, and steps of a switch that fall through."""
 
 import numpy as np
 
@@ -40,6 +40,17 @@ def make(r):
                 for _ in range(4):
                     x = x ^ (x << 3 ^ table[x & 63])
             steps[i] = x
+        left, ids, places = np.zeros(n, np.int32), np.arange(n), np.arange(n).reshape(-1, size)
+        for turn in range(3):
+            found = np.zeros(n, np.int32)
+            for k in range(9):
+                first = (found == 0) & (values[(ids * 7 + k + turn) % 64] < 8)
+                second = (found == 0) & ~first & (values[(ids + k * turn) % 64] > 95)
+                found[first], found[second] = 1, 2
+                left[second] ^= 7
+                left[found == 0] += table[k]
+            left[found == 0] += 5
+            left = left + left[np.roll(places, -1, 1)].reshape(-1)
     return (
         {
             "values": inp(values),
@@ -50,12 +61,14 @@ def make(r):
             "asked_log": out(logs[1]),
             "sums": out(sums.reshape(-1)),
             "steps": out(steps),
+            "left": out(left),
         },
         [
             launch("ask_first", [n], [size], "plain", "plain_log", L(4 * size), I(0)),
             launch("ask_first", [n], [size], "asked", "asked_log", L(4 * size), I(1)),
             launch("either", [n], [size], "values", "table", "sums", L(4 * size)),
             launch("from_step", [n], [size], "values", "table", "steps"),
+            launch("left_early", [n], [size], "values", "table", "left", L(4 * size), I(9), I(0)),
         ],
         [],
     )

@@ -45,3 +45,30 @@ kernel void from_step(global const int *values, global const int *table, global 
   }
   out[i] = x;
 }
+
+// Lanes that leave the loop early meet those that leave it at its end before the barrier.
+kernel void left_early(global const int *values, global const int *table, global int *out, local int *shared, int steps, int arg) {
+  int l = get_local_id(0), n = get_local_size(0), g = get_global_id(0), sum = 0;
+  for (int r = 0; r < 3; r++) {
+    int found = 0, k = 0;
+    while (k < steps) {
+      if (values[(g * 7 + k + r) % 64] < 8) {
+        found = 1;
+        break;
+      }
+      if (values[(g + k * r) % 64] > 95) {
+        sum ^= 7;
+        found = 2;
+        break;
+      }
+      sum += table[k++];
+    }
+    if (found == 1 || (found == 2 && arg >= 0) || (sum += 5, arg == 0)) {
+      shared[l] = sum;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      sum += shared[(l + 1) % n];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+  out[g] = sum;
+}

@@ -43,8 +43,11 @@ pub struct Cfg {
     pub rpo_number: Vec<usize>,
     /// Immediate dominators; the entry's is itself; `usize::MAX` for unreachable blocks.
     pub idom: Vec<Index>,
-    /// Immediate post-dominators; `None` where only the virtual exit, or nothing, post-dominates.
+    /// Immediate post-dominators; `None` where only the virtual exit, or nothing, post-dominates. No way to `unreachable` counts, for
+    /// there the machine traps: who gets there does not go on, and the others meet all the same.
     pub ipdom: Vec<Option<Index>>,
+    /// Blocks from which a way leads to the function's end.
+    pub ends: fixedbitset::FixedBitSet,
     /// Loops, outer before inner.
     pub loops: Vec<Loop>,
 }
@@ -75,6 +78,7 @@ impl Cfg {
             rpo_number: vec![usize::MAX; n],
             idom: vec![usize::MAX; n],
             ipdom: vec![None; n],
+            ends: fixedbitset::FixedBitSet::with_capacity(n),
             loops: Vec::new(),
         };
         cfg.rpo = post_order(0, n, |b| &cfg.succs[b]);
@@ -96,7 +100,9 @@ impl Cfg {
         let n = self.blocks.len();
         let exit = n;
         // Reversed graph with the virtual exit as root.
-        let exits: Vec<Index> = self.rpo.iter().copied().filter(|b| self.succs[*b].is_empty()).collect();
+        let is_exit =
+            |b: &Index| self.succs[*b].is_empty() && self.blocks[*b].terminator().opcode() != LLVMOpcode::LLVMUnreachable;
+        let exits: Vec<Index> = self.rpo.iter().copied().filter(is_exit).collect();
         let reversed = |b: Index| -> &Vec<Index> { if b == exit { &exits } else { &self.preds[b] } };
         let mut order = post_order(exit, n + 1, reversed);
         order.reverse();
@@ -105,8 +111,9 @@ impl Cfg {
             number[*b] = i;
         }
         let to_exit = vec![exit];
-        let idom = immediate_dominators(&order, &number, |b| if self.succs[b].is_empty() { &to_exit } else { &self.succs[b] });
+        let idom = immediate_dominators(&order, &number, |b| if is_exit(&b) { &to_exit } else { &self.succs[b] });
         self.ipdom = idom[..n].iter().map(|d| Some(*d).filter(|d| *d != usize::MAX && *d != exit)).collect();
+        self.ends.extend((0..n).filter(|b| idom[*b] != usize::MAX));
     }
 
     /// Whether `a` dominates `b`; both reachable.

@@ -1,4 +1,5 @@
-//! Bringing lanes together where both sides of a divergent branch lead to the same blocks before its post-dominator.
+//! Bringing lanes together where both sides of a divergent branch, or several ways out of a loop that lanes leave one by one, lead to
+//! the same blocks before its post-dominator.
 //!
 //! # Problem
 //! `if (a || b) f();` with a condition `b` that is computed only where `a` does not hold: lanes with `a` come to `f` by another way
@@ -15,14 +16,17 @@
 //! before jump threading: the branch may be uniform. New branches may need the same: regions are looked for several times, each time
 //! those that have nothing in common with one before.
 //!
+//! A loop is dealt with as its header would be with a branch to all that the loop leads to: lanes that leave it early then meet those
+//! that leave it at its end.
+//!
 //! # When
 //! Always where both sides lead to an operation of several lanes; else where what would run twice is more than the new branch, its
 //! phis, and what they keep alive ([`WORTH`]).
 //!
 //! # Limits
-//! Branches that post-dominators are missing for, because lanes end in several places, irreducible regions, and branches that leave a
-//! loop to where those that leave it elsewhere come together only later, stay as they are. So does what is left when [`MOST_ROUNDS`]
-//! or [`MOST_VISITED`] has been reached.
+//! Branches that post-dominators are missing for, because lanes end in several places (traps are none), irreducible regions, and loops that lanes leave
+//! together with one around them, stay as they are. So does what is left when [`MOST_ROUNDS`] or [`MOST_VISITED`] has been
+//! reached.
 
 use fixedbitset::FixedBitSet;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -31,7 +35,7 @@ use inkwell::module::Module;
 use super::edges::{Edges, lead_through, lead_to_first};
 use crate::builtins::{self, Builtin};
 use crate::facts::Facts;
-use crate::ir::cfg::{Cfg, Index};
+use crate::ir::cfg::{Cfg, Index, Loop};
 use crate::ir::{BlockRef, Value, debug};
 use crate::uniformity::{self, Uniformity};
 
@@ -72,14 +76,16 @@ enum Changed {
     Switches,
 }
 
-/// What is between a branch and its post-dominator.
+/// What is between a branch, or a loop, and its post-dominator.
 struct Region {
-    branch: Index,
+    /// The branch's block, or the loop's header.
+    start: Index,
     end: Index,
-    /// The branch's block, and those that only one of its sides leads to.
+    /// The branch's block, or the loop, and the blocks that only one of its sides leads to.
     own: FixedBitSet,
     /// Those that both lead to.
     shared: FixedBitSet,
+    is_of_loop: bool,
 }
 
 /// Leads sides of divergent branches of a function together.
@@ -113,8 +119,8 @@ fn bring_together(module: &Module, uniformity: &Uniformity, visited: &mut usize)
 
 /// The regions whose sides are to be led together, the branches in reverse post-order; and whether a switch has such sides.
 ///
-/// Others lead into blocks of one side of a region where an outer branch has not been dealt with. Its sides share the blocks that
-/// they lead to, so it is looked for again with these as a reason.
+/// Others lead into blocks of one side of a region where an outer branch, divergent or not, has not been dealt with. Its sides share
+/// the blocks that they lead to, so it is looked for again with these as a reason.
 fn regions(uniformity: &Uniformity, visited: &mut usize) -> (Vec<Region>, bool) {
     let cfg = uniformity.cfg();
     let loops = Loops::of(cfg);
@@ -122,26 +128,42 @@ fn regions(uniformity: &Uniformity, visited: &mut usize) -> (Vec<Region>, bool) 
     loop {
         let before = wanted.count_ones(..);
         let (mut found, mut switches) = (Vec::new(), false);
-        for &branch in cfg.rpo.iter().filter(|b| uniformity.branch_is_divergent(**b)) {
+        for &block in &cfg.rpo {
+            for region in with_reason(uniformity, &loops, block, &wanted, visited) {
+                let entered = region.entered_elsewhere(cfg);
+                if !region.is_of_loop && cfg.succs[block].len() > 2 {
+                    switches = true;
+                } else if entered.is_empty() {
+                    found.push(region);
+                }
+                wanted.extend(entered);
+            }
             if *visited > MOST_VISITED {
                 break;
             }
-            let Some(region) = Region::of(cfg, &loops, branch, visited) else { continue };
-            if region.shared.is_disjoint(&wanted) && !region.is_worth_it(cfg, &loops) {
-                continue;
-            }
-            let entered = region.entered_elsewhere(cfg);
-            if cfg.succs[branch].len() > 2 {
-                switches = true;
-            } else if entered.is_empty() {
-                found.push(region);
-            }
-            wanted.extend(entered);
         }
         if wanted.count_ones(..) == before || *visited > MOST_VISITED {
             return (found, switches);
         }
     }
+}
+
+/// The regions that begin with a block, as its loop's header and as a branch, if there is a reason to lead their sides together;
+/// blocks that are `wanted` are one.
+fn with_reason(uniformity: &Uniformity, loops: &Loops, block: Index, wanted: &FixedBitSet, visited: &mut usize) -> Vec<Region> {
+    let cfg = uniformity.cfg();
+    let mut found = Vec::new();
+    if let Some(id) = loops.left_one_by_one(uniformity, block) {
+        let region = Region::of_loop(cfg, loops, id, visited);
+        found.extend(region.filter(|r| !r.shared.is_disjoint(wanted) || r.is_worth_it(cfg, loops)));
+    }
+    let is_divergent = uniformity.branch_is_divergent(block);
+    if is_divergent || !wanted.is_clear() && cfg.succs[block].len() > 1 {
+        let pays = |r: &Region| is_divergent && r.is_worth_it(cfg, loops);
+        let region = Region::of(cfg, loops, block, visited);
+        found.extend(region.filter(|r| !r.shared.is_disjoint(wanted) || pays(r)));
+    }
+    found
 }
 
 /// By block, how many loops it is in, and the innermost one.
@@ -167,6 +189,15 @@ impl Loops {
         }
         loops
     }
+
+    /// The loop of which a block is the header, if lanes leave it by themselves.
+    fn left_one_by_one(&self, uniformity: &Uniformity, header: Index) -> Option<usize> {
+        let cfg = uniformity.cfg();
+        let id = self.innermost[header].filter(|id| cfg.loops[*id].header == header)?;
+        let members = &cfg.loops[id].members;
+        let leaves = |b: &Index| cfg.succs[*b].iter().any(|s| !members.contains(*s));
+        members.ones().filter(leaves).any(|b| uniformity.branch_is_divergent(b)).then_some(id)
+    }
 }
 
 impl Region {
@@ -177,29 +208,62 @@ impl Region {
         if loops.innermost[end] != loops.innermost[branch] || loops.irreducible.contains(branch) {
             return None;
         }
-        let targets = cfg.succs[branch].iter().filter(|t| **t != end);
-        let [mut own, mut shared] = [(); 2].map(|()| FixedBitSet::with_capacity(cfg.blocks.len()));
-        for (i, target) in targets.enumerate() {
-            let side = reached(cfg, *target, [branch, end], visited);
-            if side.contains(branch) {
+        let mut own = FixedBitSet::with_capacity(cfg.blocks.len());
+        own.insert(branch);
+        Region::between(cfg, [branch, end], own, &cfg.succs[branch], visited)
+    }
+
+    /// That of a loop, if several of its ways out share blocks before the first one that all lead to.
+    fn of_loop(cfg: &Cfg, loops: &Loops, id: usize, visited: &mut usize) -> Option<Region> {
+        let Loop { header, ref members, .. } = cfg.loops[id];
+        if loops.irreducible.contains(header) {
+            return None;
+        }
+        let mut end = cfg.ipdom[header]?;
+        while members.contains(end) {
+            end = cfg.ipdom[end]?;
+        }
+        // Outer loops come first.
+        let around = (0..id).rev().find(|outer| cfg.loops[*outer].members.contains(header));
+        if loops.innermost[end] != around {
+            return None;
+        }
+        let mut targets: Vec<Index> =
+            members.ones().flat_map(|b| &cfg.succs[b]).copied().filter(|b| !members.contains(*b)).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let region = Region::between(cfg, [header, end], members.clone(), &targets, visited)?;
+        Some(Region { is_of_loop: true, ..region })
+    }
+
+    /// That from where some blocks, among them the first, lead to others, if two of these lead to the same before the end.
+    fn between(
+        cfg: &Cfg,
+        [start, end]: [Index; 2],
+        mut own: FixedBitSet,
+        targets: &[Index],
+        visited: &mut usize,
+    ) -> Option<Region> {
+        let [mut all, mut shared] = [(); 2].map(|()| FixedBitSet::with_capacity(cfg.blocks.len()));
+        for target in targets.iter().filter(|t| **t != end) {
+            let side = reached(cfg, *target, [start, end], visited);
+            if side.contains(start) {
                 return None;
             }
-            if i > 0 {
-                let mut both = side.clone();
-                both.intersect_with(&own);
-                shared.union_with(&both);
-            }
-            own.union_with(&side);
+            let mut both = side.clone();
+            both.intersect_with(&all);
+            shared.union_with(&both);
+            all.union_with(&side);
         }
-        own.difference_with(&shared);
-        own.insert(branch);
-        (!shared.is_clear()).then_some(Region { branch, end, own, shared })
+        all.difference_with(&shared);
+        own.union_with(&all);
+        (!shared.is_clear()).then_some(Region { start, end, own, shared, is_of_loop: false })
     }
 
     /// The blocks of one side that others lead to, too.
     fn entered_elsewhere(&self, cfg: &Cfg) -> Vec<Index> {
         let outside = |b: &Index| cfg.rpo_number[*b] != usize::MAX && !self.own.contains(*b);
-        self.own.ones().filter(|b| *b != self.branch && cfg.preds[*b].iter().any(outside)).collect()
+        self.own.ones().filter(|b| *b != self.start && cfg.preds[*b].iter().any(outside)).collect()
     }
 
     /// Whether it pays to run what both sides lead to once, or has to be.
@@ -213,7 +277,7 @@ impl Region {
                 }
                 count += usize::from(i.opcode() != LLVMOpcode::LLVMPHI && !i.is_debug());
             }
-            let depth = loops.depth[b].saturating_sub(loops.depth[self.branch]);
+            let depth = loops.depth[b].saturating_sub(loops.depth[self.end]);
             size += count * OF_LOOP.pow(depth.min(3) as u32);
         }
         size >= WORTH
@@ -227,7 +291,8 @@ impl Region {
         targets.sort_by_key(|b| cfg.rpo_number[*b]);
         targets.extend(Some(self.end).filter(leads_there));
         let targets = targets.into_iter().map(|b| cfg.blocks[b]).collect();
-        Edges::of(cfg, self.own.ones(), targets, |b| cfg.index.get(&b).is_some_and(|b| self.own.contains(*b)))
+        let stays = |b| cfg.index.get(&b).is_some_and(|b| self.own.contains(*b) || !cfg.ends.contains(*b));
+        Edges::of(cfg, self.own.ones(), targets, stays)
     }
 
     /// Whether edges to the end would come there by way of the only other target, too, which does nothing but branch.
@@ -252,9 +317,9 @@ impl Region {
         is_before && edges.sources.iter().all(|s| s.condition.is_none() && (s.to[0] == 0 || would_end(s.block)))
     }
 
-    /// Whether a value is there wherever the branch is.
+    /// Whether a value is there wherever the branch or the loop is.
     fn is_before(&self, cfg: &Cfg, value: Value) -> bool {
-        cfg.index.get(&value.parent()).is_some_and(|b| cfg.dominates(*b, self.branch))
+        cfg.index.get(&value.parent()).is_some_and(|b| cfg.dominates(*b, self.start))
     }
 
     /// Whether a condition holds on the way from a block to another one, as far as branches on it since the region's say.
@@ -266,7 +331,7 @@ impl Region {
                 return Some(successors.next() == Some(to));
             }
             let [before] = cfg.preds[block][..] else { return None };
-            if block == self.branch || !self.own.contains(before) {
+            if block == self.start || !self.own.contains(before) {
                 return None;
             }
             (block, to) = (before, cfg.blocks[block]);
@@ -281,11 +346,12 @@ fn condition(cfg: &Cfg, block: Index) -> Option<Value> {
 }
 
 /// The blocks that a block leads to, itself among them, up to some blocks; the first of these only counts as reached.
-fn reached(cfg: &Cfg, from: Index, [branch, end]: [Index; 2], visited: &mut usize) -> FixedBitSet {
+fn reached(cfg: &Cfg, from: Index, [start, end]: [Index; 2], visited: &mut usize) -> FixedBitSet {
     let mut found = FixedBitSet::with_capacity(cfg.blocks.len());
     let mut stack = vec![from];
     while let Some(b) = stack.pop() {
-        if b == end || found.put(b) || b == branch {
+        // Who comes to a trap meets nobody.
+        if b == end || !cfg.ends.contains(b) || found.put(b) || b == start {
             continue;
         }
         *visited += 1;

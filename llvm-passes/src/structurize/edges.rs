@@ -56,12 +56,16 @@ impl Edges {
         Some(edges)
     }
 
-    /// Whether a value is defined at all sources.
+    /// Whether a value is defined at all sources, and leaves no loop on the way to the new block: there LCSSA form wants a phi.
     fn reaches_all(&self, cfg: &Cfg, value: Value) -> bool {
         if !value.is_instruction() {
             return true;
         }
         let Some(&from) = cfg.index.get(&value.parent()) else { return false };
+        let targets = || self.targets.iter().filter_map(|t| cfg.index.get(t));
+        if cfg.loops.iter().any(|l| l.members.contains(from) && !targets().any(|t| l.members.contains(*t))) {
+            return false;
+        }
         self.sources.iter().all(|s| cfg.index.get(&s.block).is_some_and(|b| cfg.dominates(from, *b)))
     }
 

@@ -1,5 +1,5 @@
-; A switch in a loop whose default is never taken: its lanes would not come together before the next iteration only if some
-; took that way. As branches they do, so that nothing else is changed.
+; A switch in a loop whose default is never taken: who took that way would end there, and the others come together before the next
+; iteration. So nothing is changed.
 ; RUN: %heddle opt --passes='heddle-prepare' %s | FileCheck %s
 ; RUN: %heddle opt --passes='heddle-prepare,print<uniformity>' --disable-output %s | FileCheck %s --check-prefix=UNIFORM
 
@@ -7,7 +7,7 @@ declare i64 @_Z12get_local_idj(i32)
 
 ; CHECK-LABEL: define spir_kernel void @k
 ; CHECK: loop:
-; CHECK-NOT: switch
+; CHECK: switch
 ; CHECK-NOT: Flow
 ; CHECK-NOT: loop.latch
 ; CHECK: ret void
