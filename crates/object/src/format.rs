@@ -216,7 +216,9 @@ fn conversion(bytes: &[u8]) -> Result<(Conversion, usize), String> {
     }
     at += 1;
     let c = Conversion { flags, width, precision, vector, length, letter };
-    if matches!(c.takes(), Takes::Character | Takes::Text | Takes::Pointer) && (vector.is_some() || length != Length::None) {
+    // `%lc` and `%ls` are of wide characters, which OpenCL C does not have: `l` says nothing.
+    let wide = length == Length::Long && matches!(letter, 'c' | 's');
+    if matches!(c.takes(), Takes::Character | Takes::Text | Takes::Pointer) && (vector.is_some() || length != Length::None && !wide) {
         return Err(format!("`{}`: %{letter} takes no vector specifier and no length modifier", shown(at)));
     }
     if length == Length::Word && vector.is_none() {
@@ -455,7 +457,7 @@ mod tests {
             ("%v5d", "2, 3, 4, 8 or 16"),
             ("%vd", "2, 3, 4, 8 or 16"),
             ("%hld", "vectors only"),
-            ("%ls", "no vector specifier and no length modifier"),
+            ("%hs", "no vector specifier and no length modifier"),
             ("%v4c", "no vector specifier"),
             ("%hhf", "length `hh`"),
             ("%99999d", "above 4095"),
