@@ -16,6 +16,21 @@ typedef __heddle_texture cudaSurfaceObject_t;
 #define __HEDDLE_DEVICE_ATTRIBUTES cudaDeviceAttr
 #include "heddle_simt_host.h"
 
+// What hosts name of the driver's interface beside the runtime's.
+typedef enum cudaError_enum { CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN = 999 } CUresult;
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct __heddle_context *CUcontext;
+typedef struct __heddle_module *CUmodule;
+typedef struct __heddle_function *CUfunction;
+typedef cudaStream_t CUstream;
+typedef cudaEvent_t CUevent;
+extern "C" __host__ CUresult cuInit(unsigned);
+extern "C" __host__ CUresult cuGetErrorString(CUresult, const char **);
+extern "C" __host__ CUresult cuGetErrorName(CUresult, const char **);
+extern "C" __host__ CUresult cuDeviceGet(CUdevice *, int);
+extern "C" __host__ CUresult cuDeviceGetCount(int *);
+
 __HEDDLE_INLINE unsigned __activemask() { return (unsigned)__heddle_active(); }
 __HEDDLE_INLINE unsigned __ballot_sync(unsigned mask, int predicate) { return (unsigned)__heddle_ballot(predicate) & mask; }
 __HEDDLE_INLINE int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }

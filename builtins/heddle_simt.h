@@ -20,9 +20,21 @@ typedef __SIZE_TYPE__ size_t;
 typedef unsigned short ushort;
 typedef unsigned uint;
 typedef unsigned long ulong;
+typedef __INT8_TYPE__ int8_t;
+typedef __INT16_TYPE__ int16_t;
+typedef __INT32_TYPE__ int32_t;
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT8_TYPE__ uint8_t;
+typedef __UINT16_TYPE__ uint16_t;
+typedef __UINT32_TYPE__ uint32_t;
+typedef __UINT64_TYPE__ uint64_t;
+typedef __INTPTR_TYPE__ intptr_t;
+typedef __UINTPTR_TYPE__ uintptr_t;
 #ifndef NULL
 #define NULL __null
 #endif
+// clang's own.
+#include <limits.h>
 
 // Declares a function of the built-in library by its mangled name.
 #define __HEDDLE_DECLARE(result, name, arguments, symbol) extern "C" __device__ result name arguments __asm__(symbol)
@@ -469,50 +481,84 @@ extern "C" __device__ __attribute__((noreturn)) inline void __assert_fail(const 
 
 // --- Half precision. ---
 
+struct __half_raw { unsigned short x; };
+struct __half2_raw { unsigned short x, y; };
 struct alignas(2) __half {
   _Float16 value;
   __half() = default;
   __host__ __device__ constexpr __half(_Float16 v) : value(v) {}
-  __host__ __device__ constexpr __half(float v) : value((_Float16)v) {}
-  __host__ __device__ constexpr __half(double v) : value((_Float16)v) {}
-  __host__ __device__ constexpr __half(int v) : value((_Float16)v) {}
+  __host__ __device__ constexpr __half(__half_raw v) : value(__builtin_bit_cast(_Float16, v.x)) {}
+  __host__ __device__ constexpr operator __half_raw() const { return {__builtin_bit_cast(unsigned short, value)}; }
+#define __HEDDLE_FROM(T) __host__ __device__ constexpr __half(T v) : value((_Float16)v) {}
+  __HEDDLE_FROM(float) __HEDDLE_FROM(double) __HEDDLE_FROM(int) __HEDDLE_FROM(unsigned) __HEDDLE_FROM(long)
+  __HEDDLE_FROM(unsigned long) __HEDDLE_FROM(long long) __HEDDLE_FROM(unsigned long long)
+#undef __HEDDLE_FROM
   __host__ __device__ constexpr operator float() const { return (float)value; }
 };
 typedef __half half;
-struct alignas(4) __half2 { __half x, y; };
+struct alignas(4) __half2 {
+  __half x, y;
+  __half2() = default;
+  __host__ __device__ constexpr __half2(__half low, __half high) : x(low), y(high) {}
+};
 typedef __half2 half2;
-#define __HEDDLE_HALF(op) \
+#define __HEDDLE_HALF(op, name, name2) \
   __HEDDLE_INLINE __half operator op(__half a, __half b) { return a.value op b.value; } \
   __HEDDLE_INLINE __half &operator op##=(__half &a, __half b) { a.value = a.value op b.value; return a; } \
-  __HEDDLE_INLINE __half2 operator op(__half2 a, __half2 b) { return {a.x op b.x, a.y op b.y}; }
-__HEDDLE_HALF(+) __HEDDLE_HALF(-) __HEDDLE_HALF(*) __HEDDLE_HALF(/)
+  __HEDDLE_INLINE __half2 operator op(__half2 a, __half2 b) { return {a.x op b.x, a.y op b.y}; } \
+  __HEDDLE_INLINE __half2 &operator op##=(__half2 &a, __half2 b) { return a = a op b; } \
+  __HEDDLE_INLINE __half name(__half a, __half b) { return a op b; } \
+  __HEDDLE_INLINE __half2 name2(__half2 a, __half2 b) { return a op b; }
+__HEDDLE_HALF(+, __hadd, __hadd2) __HEDDLE_HALF(-, __hsub, __hsub2) __HEDDLE_HALF(*, __hmul, __hmul2)
+__HEDDLE_HALF(/, __hdiv, __h2div)
+#undef __HEDDLE_HALF
 __HEDDLE_INLINE __half operator-(__half a) { return -a.value; }
-#define __HEDDLE_HALF_COMPARE(op, name) \
+__HEDDLE_INLINE __half2 operator-(__half2 a) { return {-a.x, -a.y}; }
+#define __HEDDLE_HALF_COMPARE(op, name, name2) \
   __HEDDLE_INLINE bool operator op(__half a, __half b) { return a.value op b.value; } \
-  __HEDDLE_INLINE bool name(__half a, __half b) { return a.value op b.value; }
-__HEDDLE_HALF_COMPARE(==, __heq) __HEDDLE_HALF_COMPARE(!=, __hneu) __HEDDLE_HALF_COMPARE(<, __hlt)
-__HEDDLE_HALF_COMPARE(<=, __hle) __HEDDLE_HALF_COMPARE(>, __hgt) __HEDDLE_HALF_COMPARE(>=, __hge)
+  __HEDDLE_INLINE bool name(__half a, __half b) { return a.value op b.value; } \
+  __HEDDLE_INLINE __half2 name2(__half2 a, __half2 b) { return {(float)name(a.x, b.x), (float)name(a.y, b.y)}; }
+__HEDDLE_HALF_COMPARE(==, __heq, __heq2) __HEDDLE_HALF_COMPARE(!=, __hneu, __hneu2) __HEDDLE_HALF_COMPARE(<, __hlt, __hlt2)
+__HEDDLE_HALF_COMPARE(<=, __hle, __hle2) __HEDDLE_HALF_COMPARE(>, __hgt, __hgt2) __HEDDLE_HALF_COMPARE(>=, __hge, __hge2)
+#undef __HEDDLE_HALF_COMPARE
 __HEDDLE_INLINE bool __hne(__half a, __half b) { return a < b || a > b; }
+__HEDDLE_INLINE bool __hisnan(__half a) { return a != a; }
 __HEDDLE_INLINE __half __float2half(float x) { return x; }
 __HEDDLE_INLINE __half __float2half_rn(float x) { return x; }
+__HEDDLE_INLINE __half __double2half(double x) { return x; }
 __HEDDLE_INLINE float __half2float(__half x) { return x; }
-__HEDDLE_INLINE __half __int2half_rn(int x) { return x; }
+#define __HEDDLE_HALF_OF(name, T) \
+  __HEDDLE_INLINE __half __##name##2half_rn(T x) { return (_Float16)x; } \
+  __HEDDLE_INLINE T __half2##name##_rz(__half x) { return (T)x.value; } \
+  __HEDDLE_INLINE T __half2##name##_rn(__half x) { return (T)rintf(x); }
+__HEDDLE_HALF_OF(int, int) __HEDDLE_HALF_OF(uint, unsigned) __HEDDLE_HALF_OF(short, short) __HEDDLE_HALF_OF(ushort, unsigned short)
+__HEDDLE_HALF_OF(ll, long long) __HEDDLE_HALF_OF(ull, unsigned long long)
+#undef __HEDDLE_HALF_OF
 __HEDDLE_INLINE unsigned short __half_as_ushort(__half x) { return __builtin_bit_cast(unsigned short, x.value); }
 __HEDDLE_INLINE __half __ushort_as_half(unsigned short x) { return __builtin_bit_cast(_Float16, x); }
-__HEDDLE_INLINE __half __hadd(__half a, __half b) { return a + b; }
-__HEDDLE_INLINE __half __hsub(__half a, __half b) { return a - b; }
-__HEDDLE_INLINE __half __hmul(__half a, __half b) { return a * b; }
-__HEDDLE_INLINE __half __hdiv(__half a, __half b) { return a / b; }
+__HEDDLE_INLINE short __half_as_short(__half x) { return __builtin_bit_cast(short, x.value); }
+__HEDDLE_INLINE __half __short_as_half(short x) { return __builtin_bit_cast(_Float16, x); }
 __HEDDLE_INLINE __half __hneg(__half a) { return -a; }
 __HEDDLE_INLINE __half __habs(__half a) { return __ushort_as_half(__half_as_ushort(a) & 0x7fff); }
 __HEDDLE_VALUE(_Float16, __heddle_fmah, (_Float16, _Float16, _Float16), "_Z3fmaDhDhDh");
 __HEDDLE_INLINE __half __hfma(__half a, __half b, __half c) { return __heddle_fmah(a.value, b.value, c.value); }
+__HEDDLE_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 __HEDDLE_INLINE __half __hmax(__half a, __half b) { return fmaxf(a, b); }
 __HEDDLE_INLINE __half __hmin(__half a, __half b) { return fminf(a, b); }
-__HEDDLE_INLINE __half hsqrt(__half a) { return sqrtf(a); }
-__HEDDLE_INLINE __half hexp(__half a) { return expf(a); }
-__HEDDLE_INLINE __half hlog(__half a) { return logf(a); }
-__HEDDLE_INLINE __half hrcp(__half a) { return 1.0f / (float)a; }
+__HEDDLE_INLINE __half2 __hmax2(__half2 a, __half2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
+__HEDDLE_INLINE __half2 __hmin2(__half2 a, __half2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
+__HEDDLE_INLINE __half2 __hneg2(__half2 a) { return -a; }
+__HEDDLE_INLINE __half2 __habs2(__half2 a) { return {__habs(a.x), __habs(a.y)}; }
+// Computed in single precision and rounded.
+#define __HEDDLE_HALF_OF(name, value) \
+  __HEDDLE_INLINE __half h##name(__half a) { return value; } \
+  __HEDDLE_INLINE __half2 h2##name(__half2 a) { return {h##name(a.x), h##name(a.y)}; }
+__HEDDLE_HALF_OF(sqrt, sqrtf(a)) __HEDDLE_HALF_OF(rsqrt, rsqrtf(a)) __HEDDLE_HALF_OF(rcp, 1.0f / (float)a)
+__HEDDLE_HALF_OF(exp, expf(a)) __HEDDLE_HALF_OF(exp2, exp2f(a)) __HEDDLE_HALF_OF(exp10, exp10f(a)) __HEDDLE_HALF_OF(log, logf(a))
+__HEDDLE_HALF_OF(log2, log2f(a)) __HEDDLE_HALF_OF(log10, log10f(a)) __HEDDLE_HALF_OF(sin, sinf(a)) __HEDDLE_HALF_OF(cos, cosf(a))
+__HEDDLE_HALF_OF(floor, floorf(a)) __HEDDLE_HALF_OF(ceil, ceilf(a)) __HEDDLE_HALF_OF(trunc, truncf(a)) __HEDDLE_HALF_OF(rint, rintf(a))
+#undef __HEDDLE_HALF_OF
+__HEDDLE_INLINE __half2 make_half2(__half x, __half y) { return {x, y}; }
 __HEDDLE_INLINE __half2 __halves2half2(__half x, __half y) { return {x, y}; }
 __HEDDLE_INLINE __half2 __half2half2(__half x) { return {x, x}; }
 __HEDDLE_INLINE __half2 __float2half2_rn(float x) { return {x, x}; }
@@ -521,12 +567,13 @@ __HEDDLE_INLINE __half2 __float22half2_rn(float2 v) { return {v.x, v.y}; }
 __HEDDLE_INLINE float2 __half22float2(__half2 v) { return {v.x, v.y}; }
 __HEDDLE_INLINE __half __low2half(__half2 v) { return v.x; }
 __HEDDLE_INLINE __half __high2half(__half2 v) { return v.y; }
+__HEDDLE_INLINE __half2 __low2half2(__half2 v) { return {v.x, v.x}; }
+__HEDDLE_INLINE __half2 __high2half2(__half2 v) { return {v.y, v.y}; }
+__HEDDLE_INLINE __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
+__HEDDLE_INLINE __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
+__HEDDLE_INLINE __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
 __HEDDLE_INLINE float __low2float(__half2 v) { return v.x; }
 __HEDDLE_INLINE float __high2float(__half2 v) { return v.y; }
-__HEDDLE_INLINE __half2 __hadd2(__half2 a, __half2 b) { return a + b; }
-__HEDDLE_INLINE __half2 __hsub2(__half2 a, __half2 b) { return a - b; }
-__HEDDLE_INLINE __half2 __hmul2(__half2 a, __half2 b) { return a * b; }
-__HEDDLE_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 
 // --- Copies. ---
 

@@ -78,6 +78,25 @@ typedef struct __heddle_array *__HEDDLE_API(Array_t);
 typedef void (*__HEDDLE_API(HostFn_t))(void *);
 typedef void (*__HEDDLE_API(StreamCallback_t))(__HEDDLE_API(Stream_t), __HEDDLE_API(Error_t), void *);
 
+enum __HEDDLE_API(LaunchAttributeID) {
+  __HEDDLE_API(LaunchAttributeIgnore), __HEDDLE_API(LaunchAttributeCooperative) = 2, __HEDDLE_API(LaunchAttributeClusterDimension) = 4,
+  __HEDDLE_API(LaunchAttributeProgrammaticStreamSerialization) = 6, __HEDDLE_API(LaunchAttributePriority) = 8
+};
+union __HEDDLE_API(LaunchAttributeValue) {
+  struct { unsigned x, y, z; } clusterDim;
+  int cooperative, programmaticStreamSerializationAllowed, priority;
+};
+struct __HEDDLE_API(LaunchAttribute) { __HEDDLE_API(LaunchAttributeID) id; __HEDDLE_API(LaunchAttributeValue) val; };
+struct __HEDDLE_API(LaunchConfig_t) {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  __HEDDLE_API(Stream_t) stream;
+  __HEDDLE_API(LaunchAttribute) *attrs;
+  unsigned numAttrs;
+};
+template <class... Parameters, class... Arguments>
+__host__ __HEDDLE_API(Error_t) __HEDDLE_API(LaunchKernelEx)(const __HEDDLE_API(LaunchConfig_t) *, void (*)(Parameters...), Arguments &&...);
+
 enum __HEDDLE_DEVICE_ATTRIBUTES {
   __HEDDLE_DEVICE_ATTRIBUTE(MaxThreadsPerBlock), __HEDDLE_DEVICE_ATTRIBUTE(MaxBlockDimX), __HEDDLE_DEVICE_ATTRIBUTE(MaxBlockDimY),
   __HEDDLE_DEVICE_ATTRIBUTE(MaxBlockDimZ), __HEDDLE_DEVICE_ATTRIBUTE(MaxGridDimX), __HEDDLE_DEVICE_ATTRIBUTE(MaxGridDimY),

@@ -7,7 +7,7 @@
 //!
 //! # Algorithm
 //! Before clang's passes ([`define_all`]) each divisor that may be 0 becomes `d == 0 ? 1 : d`, a division by a constant -1 a
-//! negation, and what clang has folded to poison while it wrote the code 0. The same happens to divisors before the passes that
+//! negation, and what clang has folded to poison while it wrote the code, divisions of constants among it, 0. The same happens to divisors before the passes that
 //! Heddle prepares a module with ([`define`]), where IR may come from elsewhere. Behind all passes ([`trust_machine`]) a divisor
 //! that is 1 where another one is 0 becomes the other one, for the machine makes no difference; comparisons that nothing else
 //! reads go.
@@ -16,14 +16,15 @@
 //! PoCL's pass `SanitizeUBofDivRem`, which chooses divisors in the same way.
 //!
 //! # Limits
-//! The least number by -1, which LLVM has for undefined as well, is compared with nothing: LLVM concludes nothing from it unless
-//! it knows both numbers. A choice that it has turned into something else stays in the code; so does one that also makes a
+//! The least number by -1, which LLVM has for undefined as well, is compared with nothing: where LLVM finds out that the divisor is
+//! -1, it may have different opinions of the result, and code where it finds out both for unreachable. A choice that it has turned into something else stays in the code; so does one that also makes a
 //! remainder of the quotient.
 //!
 //! May touch: integer divisions and remainders, their divisors, and constant poison.
 
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode::*;
+use inkwell::llvm_sys::LLVMTypeKind::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::module::Module;
 use rustc_hash::FxHashSet;
@@ -40,12 +41,15 @@ const GREATER: &str = "llvm.umax.";
 /// Makes the divisions of a module defined on which no pass of LLVM's has run.
 pub fn define_all(module: &Module) {
     for instruction in instructions(module) {
-        // Vectors and structures that are written element by element begin as poison.
-        if !matches!(instruction.opcode(), LLVMInsertElement | LLVMShuffleVector | LLVMInsertValue) {
-            for (i, operand) in instruction.operands().enumerate() {
-                if is_folded(operand) {
-                    set_operand(instruction, i as u32, splat(operand.ty(), 0));
-                }
+        for (i, operand) in (0..).zip(instruction.operands()) {
+            // Vectors and structures that are written element by element begin as poison.
+            let begins = match instruction.opcode() {
+                LLVMInsertElement | LLVMInsertValue => i == 0,
+                LLVMShuffleVector => true,
+                _ => false,
+            };
+            if let Some(number) = Some(operand).filter(|_| !begins).and_then(unfolded) {
+                set_operand(instruction, i, number);
             }
         }
     }
@@ -85,10 +89,23 @@ fn scalar(v: Value) -> Type {
     v.type_of().element().unwrap_or(v.type_of())
 }
 
-/// Whether it is an integer, or a vector of some, that clang has found to be undefined.
-fn is_folded(v: Value) -> bool {
-    // SAFETY: a live value.
-    scalar(v).integer_bits() > 0 && unsafe { LLVMIsPoison(v.0) != 0 }
+/// What stands for a number, pointer or vector that clang has found to be undefined, or of which elements are: 0 for these.
+fn unfolded(v: Value) -> Option<Value> {
+    let zero = |v: Value| {
+        let is_value = scalar(v).integer_bits() > 0
+            || matches!(scalar(v).kind(), LLVMHalfTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMPointerTypeKind);
+        // SAFETY: a live value, and its type.
+        (is_value && unsafe { LLVMIsPoison(v.0) != 0 }).then(|| Value(unsafe { LLVMConstNull(v.ty()) }))
+    };
+    // SAFETY: a live value; elements are read of constant vectors only.
+    if unsafe { LLVMIsAConstantVector(v.0).is_null() } {
+        return zero(v);
+    }
+    let elements: Vec<Value> = v.operands().collect();
+    let mut defined: Vec<_> = elements.iter().map(|e| zero(*e).unwrap_or(*e).0).collect();
+    let differs = elements.iter().zip(&defined).any(|(old, new)| old.0 != *new);
+    // SAFETY: live constants of one type.
+    differs.then(|| Value(unsafe { LLVMConstVector(defined.as_mut_ptr(), defined.len() as u32) }))
 }
 
 fn set_operand(instruction: Value, i: u32, to: Value) {
@@ -132,7 +149,13 @@ impl Choice {
     /// That of a division: its own divisor, frozen or made wider.
     fn of(division: Value) -> Option<Choice> {
         let mut instruction = division.operand(1);
-        while instruction.is_instruction() && matches!(instruction.opcode(), LLVMFreeze | LLVMZExt | LLVMSExt) {
+        // One bit that is 1 is -1 where its sign is extended.
+        let keeps_one = |v: Value| match v.opcode() {
+            LLVMFreeze | LLVMZExt => true,
+            LLVMSExt => scalar(v.operand(0)).integer_bits() > 1,
+            _ => false,
+        };
+        while instruction.is_instruction() && keeps_one(instruction) {
             instruction = instruction.operand(0);
         }
         if !instruction.is_instruction() {
@@ -225,6 +248,9 @@ fn bound_says_zero(x: Value, bound: u64, value: Value) -> bool {
 
 /// Whether `x == y` says that a value is 0.
 fn equality_says_zero(x: Value, y: Value, value: Value) -> bool {
+    if scalar(y).integer_bits() == 0 {
+        return false;
+    }
     let is_zero = y == splat(y.ty(), 0);
     if x == value {
         return is_zero;

@@ -174,10 +174,8 @@ pub(crate) fn compilation(
     }
     // At -O0 clang would mark every function `optnone`; selection wants SSA values, so the rest runs in
     // process.
-    if options.opt != OptLevel::O0 {
-        // Passes are to see uses in the order in which clang made them, on which what they do first depends.
-        command.args(["-Xclang", "-disable-llvm-passes", "-Xclang", "-emit-llvm-uselists"]);
-    }
+    // Passes are to see uses in the order in which clang made them, on which what they do first depends.
+    command.args(["-Xclang", "-disable-llvm-passes", "-Xclang", "-emit-llvm-uselists"]);
     if options.opt == OptLevel::O0 {
         command.args(["-Xclang", "-disable-O0-optnone"]);
     }

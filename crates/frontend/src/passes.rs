@@ -2,8 +2,9 @@
 //!
 //! It runs in this process, so that Heddle has the first word ([`divisions`]) without a second start of clang, which takes
 //! longer than all passes over a small kernel. For large programs it runs in clang, which can be ended before its time
-//! ([`Stop`](crate::Stop)), and where options of the passes were given (`-mllvm`, `-R…`), which clang reads. Both do the same:
-//! LLVM's `default<O2>` as for clang's target, without vectorizers.
+//! ([`Stop`](crate::Stop)), and where options of the passes were given (`-mllvm`, `-R…`), which clang reads. Both run LLVM's
+//! `default<O2>` as for clang's target, without vectorizers; clang sees uses of values in another order, as bitcode that Heddle writes
+//! has none, which may change the order of blocks and names.
 //!
 //! May touch: LLVM, clang. Knows nothing of languages.
 
@@ -55,10 +56,14 @@ pub(crate) fn optimise_quietly(
     }
     let (ended, messages) = diagnostics::noting(&module, || llvm_passes::run_for_target(&module, pipeline));
     ended.map_err(pass)?;
+    if let Some(error) = messages.errors.first() {
+        return Err(llvm(name, error));
+    }
     let mut warnings = String::new();
     for text in messages.warnings.iter().filter(|_| shows_warnings(args)) {
-        // LLVM gives the place as well.
+        // LLVM gives the place as well, if it knows it.
         let (place, text) = text.split_once(": ").unwrap_or((name, text));
+        let place = if place.starts_with("<unknown>") { name } else { place };
         let _ = writeln!(warnings, "{place}: warning: {text} [{WARNING}]");
     }
     Ok((written(), warnings))
@@ -83,7 +88,8 @@ pub(crate) fn of_passes(clang_args: &[String]) -> Vec<&String> {
     while let Some(a) = args.next() {
         if a == "-mllvm" {
             result.push(a);
-            result.extend(args.next());
+            // In front of the value stands what was in front of the option.
+            result.extend(args.find(|a| *a != "-Xclang"));
         } else if ["-R", "-funroll", "-fno-unroll"].iter().any(|start| a.starts_with(start)) {
             result.push(a);
         }
@@ -93,15 +99,50 @@ pub(crate) fn of_passes(clang_args: &[String]) -> Vec<&String> {
 
 /// The options for warnings.
 fn of_warnings(clang_args: &[String]) -> impl Iterator<Item = &String> {
-    clang_args.iter().filter(|a| *a == "-w" || a.starts_with("-W"))
+    let others = ["-Wp,", "-Wa,", "-Wl,"];
+    clang_args.iter().filter(move |a| *a == "-w" || a.starts_with("-W") && !others.iter().any(|start| a.starts_with(start)))
 }
 
 /// Whether clang would show [`WARNING`].
 fn shows_warnings(clang_args: &[String]) -> bool {
-    let groups = ["pass-failed", "pass-failed=transform-warning"];
+    let groups = ["everything", "pass-failed", "pass-failed=transform-warning"];
     let switch = |a: &&String| {
         let group = a.trim_start_matches("-W").trim_start_matches("no-");
         a.starts_with("-W") && groups.contains(&group)
     };
     !clang_args.iter().any(|a| a == "-w") && of_warnings(clang_args).filter(switch).last().is_none_or(|a| !a.starts_with("-Wno-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(String::from).collect()
+    }
+
+    #[test]
+    fn options_of_passes_are_found_among_others() {
+        let of = |text: &str| of_passes(&words(text)).into_iter().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(of("-DN=3 -mllvm -a=1 -Wall -Rpass=.* -fno-unroll-loops -g"), "-mllvm -a=1 -Rpass=.* -fno-unroll-loops");
+        assert_eq!(of("-Xclang -mllvm -Xclang -a=1 -Xclang -b"), "-mllvm -a=1");
+        assert_eq!(of("-mllvm"), "-mllvm");
+        let of = |text: &str| of_warnings(&words(text)).cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(of("-w -Wall -Wp,-DN=4 -Werror -DW"), "-w -Wall -Werror");
+    }
+
+    #[test]
+    fn warnings_are_switched_as_clangs() {
+        for (text, shown) in [
+            ("", true),
+            ("-Wall", true),
+            ("-w", false),
+            ("-Wno-everything", false),
+            ("-Wno-pass-failed", false),
+            ("-Wno-pass-failed=transform-warning -Wpass-failed", true),
+            ("-Wno-unused", true),
+        ] {
+            assert_eq!(shows_warnings(&words(text)), shown, "{text}");
+        }
+    }
 }

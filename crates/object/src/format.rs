@@ -218,7 +218,9 @@ fn conversion(bytes: &[u8]) -> Result<(Conversion, usize), String> {
     let c = Conversion { flags, width, precision, vector, length, letter };
     // `%lc` and `%ls` are of wide characters, which OpenCL C does not have: `l` says nothing.
     let wide = length == Length::Long && matches!(letter, 'c' | 's');
-    if matches!(c.takes(), Takes::Character | Takes::Text | Takes::Pointer) && (vector.is_some() || length != Length::None && !wide) {
+    if matches!(c.takes(), Takes::Character | Takes::Text | Takes::Pointer)
+        && (vector.is_some() || length != Length::None && !wide)
+    {
         return Err(format!("`{}`: %{letter} takes no vector specifier and no length modifier", shown(at)));
     }
     if length == Length::Word && vector.is_none() {

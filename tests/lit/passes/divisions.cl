@@ -36,3 +36,22 @@ kernel void by_constant(global int *o) {
   int x = 5, y = x / 0;
   o[get_global_id(0)] = y > 3 ? 1 : 2;
 }
+
+// What clang has divided is a number wherever it is used.
+// CHECK-LABEL: "name":"of_other_types"
+// CHECK: st.global
+// CHECK: exit
+// PLAIN-LABEL: "name":"of_other_types"
+// PLAIN: st.global
+// PLAIN: exit
+int helper(int a) { return a + 1; }
+kernel void of_other_types(global int *o, int4 w) {
+  float f = 1 / 0, g = (float4)(1 / 0, 1, 2, 3).x;
+  global int *p = (global int *)(ulong)(1 / 0);
+  w[3 / 0] = 7;
+  if (f > 3.0f || g > 2.0f || p == o + 1 || w[0] == 5)
+    o[0] = helper(1);
+  else
+    o[0] = 2;
+  o[(int)f & 3] += 7;
+}

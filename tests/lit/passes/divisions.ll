@@ -94,6 +94,17 @@ define <2 x i32> @vectors(<2 x i32> %n, <2 x i32> %d) {
   ret <2 x i32> %r
 }
 
+; A bit whose sign is extended is no 1.
+; BACK-LABEL: @bit(
+; BACK: sdiv i32 %n, %w
+define i32 @bit(i32 %n, i1 %d) {
+  %c = icmp eq i1 %d, false
+  %g = select i1 %c, i1 1, i1 %d
+  %w = sext i1 %g to i32
+  %q = sdiv i32 %n, %w
+  ret i32 %q
+}
+
 ; What else chooses 1 is no such divisor.
 ; BACK-LABEL: @other(
 ; BACK: %g = select i1 %c, i32 1, i32 %d
