@@ -479,6 +479,53 @@ extern "C" __device__ __attribute__((noreturn)) inline void __assert_fail(const 
   __builtin_trap();
 }
 
+// --- Arithmetic of the four bytes or two half words of a word, for which the machine has no instructions. ---
+
+#define __HEDDLE_PARTS_OF(name, n, T, bits, parameters, gather) \
+  __HEDDLE_INLINE unsigned name##n parameters { \
+    const int least = (T)-1 < (T)0 ? -(1 << (bits - 1)) : 0, most = least + (1 << bits) - 1; \
+    unsigned result = 0; \
+    (void)most; \
+    for (int at = 0; at < 32; at += bits) { \
+      int x = (T)(a >> at), y = (T)(b >> at); \
+      (void)x, (void)y; \
+      gather; \
+    } \
+    return result; \
+  }
+#define __HEDDLE_PLACED(bits, value) result |= ((unsigned)(value) & ((1u << bits) - 1)) << at
+#define __HEDDLE_PARTS(name, sign, value) \
+  __HEDDLE_PARTS_OF(name, 4, sign char, 8, (unsigned a, unsigned b), __HEDDLE_PLACED(8, value)) \
+  __HEDDLE_PARTS_OF(name, 2, sign short, 16, (unsigned a, unsigned b), __HEDDLE_PLACED(16, value))
+#define __HEDDLE_PARTS_OF_ONE(name, value) \
+  __HEDDLE_PARTS_OF(name, 4, signed char, 8, (unsigned a, unsigned b = 0), __HEDDLE_PLACED(8, value)) \
+  __HEDDLE_PARTS_OF(name, 2, signed short, 16, (unsigned a, unsigned b = 0), __HEDDLE_PLACED(16, value))
+#define __HEDDLE_PARTS_SUM(name, sign, value) \
+  __HEDDLE_PARTS_OF(name, 4, sign char, 8, (unsigned a, unsigned b), result += (unsigned)(value)) \
+  __HEDDLE_PARTS_OF(name, 2, sign short, 16, (unsigned a, unsigned b), result += (unsigned)(value))
+__HEDDLE_PARTS(__vadd, unsigned, x + y) __HEDDLE_PARTS(__vaddss, signed, min(max(x + y, least), most))
+__HEDDLE_PARTS(__vaddus, unsigned, min(x + y, most)) __HEDDLE_PARTS(__vsub, unsigned, x - y)
+__HEDDLE_PARTS(__vsubss, signed, min(max(x - y, least), most)) __HEDDLE_PARTS(__vsubus, unsigned, max(x - y, 0))
+__HEDDLE_PARTS(__vavgu, unsigned, (x + y + 1) >> 1) __HEDDLE_PARTS(__vhaddu, unsigned, (x + y) >> 1)
+__HEDDLE_PARTS(__vabsdiffs, signed, abs(x - y)) __HEDDLE_PARTS(__vabsdiffu, unsigned, abs(x - y))
+__HEDDLE_PARTS(__vmaxs, signed, max(x, y)) __HEDDLE_PARTS(__vmaxu, unsigned, max(x, y))
+__HEDDLE_PARTS(__vmins, signed, min(x, y)) __HEDDLE_PARTS(__vminu, unsigned, min(x, y))
+#define __HEDDLE_PARTS_COMPARE(name, sign, op) \
+  __HEDDLE_PARTS(__vcmp##name, sign, x op y ? -1 : 0) __HEDDLE_PARTS(__vset##name, sign, x op y ? 1 : 0)
+__HEDDLE_PARTS_COMPARE(eq, unsigned, ==) __HEDDLE_PARTS_COMPARE(ne, unsigned, !=)
+__HEDDLE_PARTS_COMPARE(lts, signed, <) __HEDDLE_PARTS_COMPARE(ltu, unsigned, <) __HEDDLE_PARTS_COMPARE(les, signed, <=)
+__HEDDLE_PARTS_COMPARE(leu, unsigned, <=) __HEDDLE_PARTS_COMPARE(gts, signed, >) __HEDDLE_PARTS_COMPARE(gtu, unsigned, >)
+__HEDDLE_PARTS_COMPARE(ges, signed, >=) __HEDDLE_PARTS_COMPARE(geu, unsigned, >=)
+__HEDDLE_PARTS_OF_ONE(__vabs, abs(x)) __HEDDLE_PARTS_OF_ONE(__vabsss, min(abs(x), most)) __HEDDLE_PARTS_OF_ONE(__vneg, -x)
+__HEDDLE_PARTS_OF_ONE(__vnegss, min(-x, most))
+__HEDDLE_PARTS_SUM(__vsads, signed, abs(x - y)) __HEDDLE_PARTS_SUM(__vsadu, unsigned, abs(x - y))
+#undef __HEDDLE_PARTS_COMPARE
+#undef __HEDDLE_PARTS_SUM
+#undef __HEDDLE_PARTS_OF_ONE
+#undef __HEDDLE_PARTS
+#undef __HEDDLE_PLACED
+#undef __HEDDLE_PARTS_OF
+
 // --- Half precision. ---
 
 struct __half_raw { unsigned short x; };

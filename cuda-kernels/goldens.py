@@ -229,6 +229,73 @@ def half_blend(r):
     return {"a": inp(a), "b": inp(b), "o": out(b + w * (a - b))}, [grid("blend", [5], [64], "a", "b", "o", data("e", w), I(n))]
 
 
+def half_pairs(r):
+    n = 200
+    a, b = (r.uniform(-40, 40, (n, 2)).astype(np.float16) for _ in range(2))
+    b[::7] = a[::7]
+    half = np.float16
+    total = (a + b) * half([0.5, 2]) - a[:, ::-1]
+    ratio = np.stack([a[:, 0] / -a[:, 1], b[:, 0] / b[:, 1]], 1)
+    # The product of two halves and a sum with a third are exact in double precision, which is rounded once.
+    fused = (a.astype(np.float64) * b + a).astype(half)
+    o = [total, np.maximum(a, b), np.minimum(-a, np.abs(b)), (a > b).astype(half), ratio]
+    o += [np.stack([np.floor(a[:, 0]), np.ceil(a[:, 1])], 1), np.trunc(b), fused[:, [0, 0]]]
+    bits = np.stack([a[:, 0].view(np.uint16), (half(1) - a[:, 0]).view(np.uint16)], 1)
+    whole = np.stack([np.trunc(a[:, 0]), np.rint(b[:, 1])], 1).astype(np.int32)
+    buffers = {"a": inp(a), "b": inp(b), "o": out(np.stack(o, 1).astype(half)), "bits": out(bits), "whole": out(whole)}
+    return buffers, [grid("pairs", [4], [64], "a", "b", "o", "bits", "whole", I(n))]
+
+
+def parts_of_words(r):
+    n = 150
+    edges = np.array([0, 0x80808080, 0x7F7F7F7F, 0xFFFFFFFF, 0x80008000, 0x7FFF7FFF, 0x80FF017F], np.uint32)
+    a, b = (np.where(r.random(n) < 0.3, r.choice(edges, n), r.integers(0, 1 << 32, n).astype(np.uint32)) for _ in range(2))
+    b[::9] = a[::9]
+    columns = []
+    for f in PARTS:
+        for bits in (8, 16):
+            shifts = np.arange(0, 32, bits)
+            parts = [(v[:, None].astype(np.int64) >> shifts) & ((1 << bits) - 1) for v in (a, b)]
+            signed = [(p ^ (1 << (bits - 1))) - (1 << (bits - 1)) for p in parts]
+            made = np.asarray(f(*parts, *signed, bits), np.int64)
+            whole = made.sum(1) if f is PARTS_SUM else ((made & ((1 << bits) - 1)) << shifts).sum(1)
+            columns.append(whole.astype(np.uint32))
+    return {"a": inp(a), "b": inp(b), "o": out(np.stack(columns, 1))}, [grid("parts", [3], [64], "a", "b", "o", I(n))]
+
+
+def clipped(v, bits):
+    return np.clip(v, -(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
+def PARTS_SUM(u, v, x, y, bits):
+    return abs(u - v)
+
+
+# Of unsigned parts u and v, the same as signed ones x and y.
+PARTS = [
+    lambda u, v, x, y, bits: u + v,
+    lambda u, v, x, y, bits: clipped(x + y, bits),
+    lambda u, v, x, y, bits: np.minimum(u + v, (1 << bits) - 1),
+    lambda u, v, x, y, bits: u - v,
+    lambda u, v, x, y, bits: clipped(x - y, bits),
+    lambda u, v, x, y, bits: np.maximum(u - v, 0),
+    lambda u, v, x, y, bits: (u + v + 1) // 2,
+    lambda u, v, x, y, bits: (u + v) // 2,
+    lambda u, v, x, y, bits: abs(x - y),
+    lambda u, v, x, y, bits: abs(u - v),
+    lambda u, v, x, y, bits: np.maximum(x, y),
+    lambda u, v, x, y, bits: np.minimum(u, v),
+    lambda u, v, x, y, bits: np.where(x > y, -1, 0),
+    lambda u, v, x, y, bits: u <= v,
+    lambda u, v, x, y, bits: np.where(u == v, -1, 0),
+    PARTS_SUM,
+    lambda u, v, x, y, bits: abs(x),
+    lambda u, v, x, y, bits: clipped(abs(x), bits),
+    lambda u, v, x, y, bits: -x,
+    lambda u, v, x, y, bits: clipped(-x, bits),
+]
+
+
 def pi_points(r):
     items, rounds, mask = 192, 10, 0xFFFFFFFF
     hits = 0

@@ -20,8 +20,7 @@ use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::{Library, Part};
 use crate::options::Stop;
-use crate::whole::Passes;
-use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features, passes, whole};
+use crate::{BuildInvocation, Diagnostics, FrontendError, FrontendOptions, OptLevel, features};
 
 /// The header `heddle.h`.
 static HEADER: &str = include_str!("../../../builtins/heddle.h");
@@ -56,64 +55,6 @@ const NO_VECTORS: [&str; 2] = ["-fno-vectorize", "-fno-slp-vectorize"];
 /// The clang that compiles sources: `HEDDLE_CLANG`, or the one found when Heddle was built.
 pub fn clang_path() -> PathBuf {
     std::env::var_os("HEDDLE_CLANG").map_or_else(|| PathBuf::from(env!("HEDDLE_CLANG_DEFAULT")), PathBuf::from)
-}
-
-/// Compiles one source to LLVM bitcode as clang leaves it: input for [`compile_to_module`], which goes on
-/// from there.
-///
-/// # Errors
-/// See [`FrontendError`].
-pub fn compile_to_bitcode(input: &Path, options: &FrontendOptions) -> Result<Vec<u8>, FrontendError> {
-    run_clang(input, options, false)
-}
-
-/// Compiles one source to LLVM bitcode; `checked`: for checking mode, in which Heddle has a pass before all
-/// of clang's.
-pub(crate) fn run_clang(input: &Path, options: &FrontendOptions, checked: bool) -> Result<Vec<u8>, FrontendError> {
-    let folder = tempfile::tempdir().map_err(io("making a temporary folder"))?;
-    let output = folder.path().join("kernel.bc");
-    let header = write_header(folder.path())?;
-    let (name, language) = (input.display().to_string(), Language::of(input));
-    // What cannot be read clang will complain of.
-    let text = fs::read(input).unwrap_or_default();
-    let instances = if language.is_cuda_like() { language::with_instances(&name, &text, &options.kernels) } else { None };
-    let beside = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let when = Passes::of(&text, &[], beside, language, options);
-    let completed = folder.path().join("kernel");
-    if let Some(text) = &instances {
-        fs::write(&completed, text).map_err(io("writing a temporary file"))?;
-    }
-    let bitcode = with_library(part_for(&text, &[], language, options), |libraries, again| {
-        let mut command = Command::new(clang_path());
-        compilation(&mut command, &header, libraries, language, options);
-        command.args(language::host_definition(language, &text)).args(&options.clang_args);
-        if instances.is_some() {
-            // Headers beside the source are not beside what is compiled.
-            command.arg("-iquote").arg(beside);
-        }
-        command.arg(if instances.is_some() { &completed } else { input }).arg("-o").arg(&output);
-        let diagnostics = if again { Diagnostics::Keep } else { options.diagnostics };
-        let options = FrontendOptions { diagnostics, ..options.clone() };
-        execute(&mut command, &options, name.clone(), &output)?;
-        fs::read(&output).map_err(io("reading clang's output"))
-    })?;
-    match language.is_cuda_like() {
-        true => finish_device_code(&bitcode, &name, options, checked),
-        false if checked => Ok(bitcode),
-        false if when == Passes::OnReachable => passes::optimise(&whole::reachable(&bitcode, &name)?, &name, options),
-        false => passes::optimise(&bitcode, &name, options),
-    }
-}
-
-/// What follows on clang for CUDA and HIP: kernels like those of OpenCL C, and the passes that clang has not run.
-pub(crate) fn finish_device_code(
-    bitcode: &[u8],
-    name: &str,
-    options: &FrontendOptions,
-    checked: bool,
-) -> Result<Vec<u8>, FrontendError> {
-    let bitcode = language::import_kernels(bitcode, name, options)?;
-    if checked { Ok(bitcode) } else { passes::optimise(&bitcode, name, options) }
 }
 
 /// The part of the library that a program is compiled with first.
@@ -304,7 +245,12 @@ pub(crate) fn add_language_arguments(command: &mut Command, header: &Path, langu
 }
 
 /// Runs clang, which writes `output`.
-fn execute(command: &mut Command, options: &FrontendOptions, input: String, output: &Path) -> Result<(), FrontendError> {
+pub(crate) fn execute(
+    command: &mut Command,
+    options: &FrontendOptions,
+    input: String,
+    output: &Path,
+) -> Result<(), FrontendError> {
     let keep = options.diagnostics == Diagnostics::Keep;
     command.stdout(Stdio::inherit());
     let (ended, text) = run(command, options, keep)?;

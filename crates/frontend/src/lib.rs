@@ -9,6 +9,7 @@
 //! - [`source`]: programs from memory.
 //! - [`spirv`]: binaries of SPIR-V, and their specialisation constants.
 //! - [`translate`]: Khronos' translator, which makes IR of them.
+//! - `compile.rs`: a source file becomes bitcode.
 //! - `passes.rs`: clang's optimisation pipeline.
 //! - `whole.rs`: large programs without what no kernel calls.
 //! - `module.rs`: from sources to one module that is ready for selection.
@@ -17,6 +18,7 @@
 
 pub mod args;
 mod clang;
+mod compile;
 mod dependencies;
 mod error;
 pub mod features;
@@ -32,7 +34,8 @@ pub mod translate;
 mod whole;
 
 pub use args::{BuildInvocation, OptLevel};
-pub use clang::{clang_path, compile_to_bitcode, preprocess};
+pub use clang::{clang_path, preprocess};
+pub use compile::compile_to_bitcode;
 pub use error::FrontendError;
 pub use language::Language;
 pub use library::cache_folder;

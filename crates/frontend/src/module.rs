@@ -18,7 +18,7 @@ use inkwell::values::FunctionValue;
 use crate::error::{llvm, pass};
 use crate::library::Part;
 use crate::spirv::{self, Binary, SpecConstant};
-use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang, passes, translate, whole};
+use crate::{FrontendError, FrontendOptions, Language, OptLevel, clang, compile, passes, translate, whole};
 
 /// Compiles and links inputs (`.cl`, `.clcpp`, `.cu`, `.hip`, `.spv`, `.spvasm`, `.ll`, `.bc`; by extension, anything else is taken as OpenCL C) into one
 /// module in which everything is inlined into the kernels and loops are in LCSSA form. `checked`: see
@@ -257,7 +257,7 @@ fn load<'ctx>(
             complete(context, read(context, buffer, &name)?, &name, options, checked)
         }
         _ => {
-            let output = clang::run_clang(input, options, checked)?;
+            let output = compile::run_clang(input, options, checked)?;
             read(context, MemoryBuffer::create_from_memory_range_copy(&output, &name), &name)
         }
     }

@@ -15,7 +15,7 @@ use crate::error::io;
 use crate::language::{self, Language};
 use crate::library::Library;
 use crate::whole::Passes;
-use crate::{FrontendError, FrontendOptions, dependencies, module, passes, whole};
+use crate::{FrontendError, FrontendOptions, compile, dependencies, module, passes, whole};
 
 /// A program in memory.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +99,7 @@ pub fn compile_source(source: &Source, options: &FrontendOptions, checked: bool)
         fs::read(&output).map_err(io("reading clang's output"))
     })?;
     let bitcode = match language.is_cuda_like() {
-        true => clang::finish_device_code(&bitcode, source.name, options, checked)?,
+        true => compile::finish_device_code(&bitcode, source.name, options, checked)?,
         false if checked => bitcode,
         false if when == Passes::AtLink => bitcode,
         false => {
