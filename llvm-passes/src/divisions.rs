@@ -81,7 +81,9 @@ fn instructions(module: &Module) -> impl Iterator<Item = Value> {
 
 /// Whether it is one that selection knows.
 fn is_division(instruction: Value) -> bool {
-    matches!(instruction.opcode(), LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem) && scalar(instruction).integer_bits() <= u64::BITS
+    // Vectors of a length that is not known have none here.
+    let bits = scalar(instruction).integer_bits();
+    matches!(instruction.opcode(), LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem) && (1..=u64::BITS).contains(&bits)
 }
 
 /// The type of a number, or of a vector's elements.

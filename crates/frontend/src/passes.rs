@@ -19,7 +19,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use crate::error::{llvm, pass};
 use crate::{Diagnostics, FrontendError, FrontendOptions, OptLevel, clang};
 
-/// Bytes of bitcode from which a program is large: LLVM takes about half a second for it.
+/// Bytes of bitcode from which a program is large enough to be ended before its time: an estimate, not a measurement.
 const LARGE: usize = 512 << 10;
 
 /// The warning that tells of loops that LLVM could not unroll although the program asked for it, as clang names it.

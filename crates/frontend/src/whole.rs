@@ -2,9 +2,9 @@
 //!
 //! Functions of OpenCL C are visible to other programs, so clang keeps and optimises all that a source or its headers
 //! define. Where nothing else will be linked, only what kernels reach is needed. A program that brings a library of its
-//! own in headers (ciphers, linear algebra) spends most of clang's time on the rest. For it clang runs twice, once without
-//! passes and once on what is left; a small program would pay for the second start more than it saves.
-//! Of a large source that will be linked, clang's passes wait for that ([`link_whole`](crate::link_whole)).
+//! own in headers (ciphers, linear algebra) spends most of the passes' time on the rest. For it they run on what is left; of a
+//! small program nothing is looked for.
+//! Of a large source that will be linked, the passes wait for that ([`link_whole`](crate::link_whole)).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use inkwell::module::Linkage;
 use crate::error::{llvm, pass};
 use crate::{FrontendError, FrontendOptions, Language, OptLevel};
 
-/// Bytes of text from which a program is large: an estimate, not a measurement. A second start of clang takes 18 ms.
+/// Bytes of text from which a program is large: an estimate, not a measurement.
 const LARGE: usize = 64 << 10;
 
-/// When clang's passes run.
+/// What clang's passes run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passes {
-    /// While the source is compiled.
+    /// All that clang has written of the source, at once.
     AtOnce,
-    /// On what kernels reach of it.
+    /// What kernels reach of it.
     OnReachable,
-    /// On what kernels reach of all that it is linked with.
+    /// What kernels reach of all that it is linked with.
     AtLink,
 }
 

@@ -24,9 +24,9 @@
 //! phis, and what they keep alive ([`WORTH`]).
 //!
 //! # Limits
-//! Branches that post-dominators are missing for, because lanes end in several places (traps are none), irreducible regions, and loops that lanes leave
-//! together with one around them, stay as they are. So does what is left when [`MOST_ROUNDS`] or [`MOST_VISITED`] has been
-//! reached.
+//! Branches that post-dominators are missing for, because lanes end in several places (traps are none), irreducible regions, and
+//! loops that lanes leave together with one around them, stay as they are. So does what is left when [`MOST_ROUNDS`] or
+//! [`MOST_VISITED`] has been reached.
 
 use fixedbitset::FixedBitSet;
 use inkwell::llvm_sys::LLVMOpcode;

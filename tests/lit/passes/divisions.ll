@@ -94,6 +94,14 @@ define <2 x i32> @vectors(<2 x i32> %n, <2 x i32> %d) {
   ret <2 x i32> %r
 }
 
+; Vectors of a length that is not known stay.
+; DEFINED-LABEL: @scalable(
+; DEFINED-NEXT: sdiv <vscale x 2 x i32> %n, %d
+define <vscale x 2 x i32> @scalable(<vscale x 2 x i32> %n, <vscale x 2 x i32> %d) {
+  %q = sdiv <vscale x 2 x i32> %n, %d
+  ret <vscale x 2 x i32> %q
+}
+
 ; A bit whose sign is extended is no 1.
 ; BACK-LABEL: @bit(
 ; BACK: sdiv i32 %n, %w
